@@ -58,7 +58,7 @@ async def latencies(
 
 async def throughput(pool: PoolInterface, runs: int) -> float:
     """Runs a second, while as many are asked for as workers have, and two more."""
-    slots = asyncio.Semaphore(pool.workers + 2)
+    slots = asyncio.Semaphore(pool.worker_count + 2)
 
     async def one(k: int) -> None:
         async with slots:

@@ -104,7 +104,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
     if args.command == "worker":
         settings_checks.check_settings(settings, worker=True)  # names what has to be installed, before it is imported
         # by its name: it imports Celery, of the extra `cluster`
-        status: int = importlib.import_module("server.cluster.worker").run(settings, args.queue)
+        status: int = importlib.import_module("server.cluster.worker").run_worker(settings, args.queue)
         return status
     if args.command == "serve":
         app = create_app(settings)
@@ -229,7 +229,7 @@ async def run_explain(args: argparse.Namespace, stdin_text: str, settings: Setti
             if not isinstance(trace, RecordedTrace):
                 print(f"{name}: {trace}", file=sys.stderr, flush=True)
                 status = 1
-            elif not await explain.explain(name, trace):
+            elif not await explain.print_findings(name, trace):
                 status = 1
     finally:
         await explain.close()

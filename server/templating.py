@@ -10,7 +10,7 @@ from server import PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
 from server.pool.interface import STARTING
 from server.services import get_services
-from server.visitors.clients import new_visitor_cookie
+from server.visitors.clients import new_visitor_cookie_header
 
 templates = Jinja2Templates(directory=PROJECT_FOLDER / "templates")
 
@@ -66,7 +66,7 @@ def render_visitor_page(request: Request, name: str, **values: Any) -> Response:
     answer = render_public_page(request, name, request_language(request), **values)
     answer.headers["Vary"] = "Accept-Language, HX-Request"
     services = get_services(request.scope)
-    cookie = new_visitor_cookie(request.scope, services.visitors.cookie_key, services.visitors.proxies)
+    cookie = new_visitor_cookie_header(request.scope, services.visitors.cookie_key, services.visitors.proxies)
     if cookie is not None:
         answer.headers["Set-Cookie"] = cookie
         answer.headers["Cache-Control"] = "private, no-store"  # the cookie is this visitor's own

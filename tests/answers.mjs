@@ -2,8 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { RunFacts } from "../static/js/findings/run_facts.ts";
-import { resolve } from "../static/js/findings/resolve.ts";
-import { answerOf } from "../static/js/findings/tensor_question.ts";
+import { resolvePath } from "../static/js/findings/resolve.ts";
+import { answerAboutTensor } from "../static/js/findings/tensor_question.ts";
 import { answerText } from "../static/js/findings/text.ts";
 import { findingLocale } from "../static/js/findings/words.ts";
 import { openTrace } from "../static/js/trace/state.ts";
@@ -15,9 +15,9 @@ const { say } = findingLocale(language);
 function reply({ trace, name, step }) {
   const facts = new RunFacts(openTrace(trace));
   const at = step ?? facts.steps.length - 1;
-  const uid = resolve(facts, name, at);
+  const uid = resolvePath(facts, name, at);
   if (!uid) return null;
-  const given = answerOf(facts, uid, at);
+  const given = answerAboutTensor(facts, uid, at);
   const text = answerText(given, say);
   return {
     question: given.question,

@@ -2,7 +2,7 @@
  * cards put together, and programs after random edits, each with what was done. */
 import { readFileSync } from "node:fs";
 import { EditorState } from "@codemirror/state";
-import { applyEdits, textChanges } from "../static/js/builder/line_edits.ts";
+import { applyLineEdits, textChanges } from "../static/js/builder/line_edits.ts";
 import {
   insertStatements,
   duplicateCard,
@@ -12,10 +12,10 @@ import {
   removeCard,
   rewriteCard,
   toggleComment,
-  ownText,
+  cardText,
 } from "../static/js/builder/edits.ts";
 import { positionAtEnd, positionBelow } from "../static/js/builder/positions.ts";
-import { readProgram } from "../static/js/builder/statements.ts";
+import { parseProgram } from "../static/js/builder/statements.ts";
 
 const { programs, edits, seed } = JSON.parse(readFileSync(0, "utf8"));
 let state = seed;
@@ -46,7 +46,7 @@ const DEEDS = {
       NEW[random(NEW.length)],
       random(3) ? [] : ["import copy"],
     ),
-  rewriteCard: (program, item) => rewriteCard(program, item, ownText(program, item)),
+  rewriteCard: (program, item) => rewriteCard(program, item, cardText(program, item)),
 };
 
 /** The text after the editor has taken the changes, and after one undo. */
@@ -65,7 +65,7 @@ let refused = 0;
 while (programs.length && after.length < edits) {
   let source = programs[random(programs.length)];
   for (let k = 0; k < 10; k++) {
-    const program = readProgram(source);
+    const program = parseProgram(source);
     const items = program.items.filter(({ kind }) => kind !== "blank");
     if (!items.length) break;
     const item = items[random(items.length)];
@@ -83,7 +83,7 @@ while (programs.length && after.length < edits) {
       before: source,
       line: item.first,
       text,
-      same: text === applyEdits(program.lines, outcome.edits).join("\n"),
+      same: text === applyLineEdits(program.lines, outcome.edits).join("\n"),
       isTakenBack,
       undone,
     });
@@ -93,7 +93,7 @@ while (programs.length && after.length < edits) {
 
 /** A card that was switched off, switched on again: the text, or null where it is one that prose looks like. */
 function back(source, line) {
-  const program = readProgram(source);
+  const program = parseProgram(source);
   const item = program.items.find(({ first, kind }) => first === line && kind === "off");
   const outcome = item && toggleComment(program, item);
   return outcome && "edits" in outcome ? asText(program.lines, outcome.edits) : null;
@@ -101,5 +101,5 @@ function back(source, line) {
 
 /** The text again, put together from its items. */
 const textOf = ({ lines, items }) => items.map(({ first, last }) => lines.slice(first, last + 1).join("\n")).join("\n");
-const together = programs.map((source) => textOf(readProgram(source)));
+const together = programs.map((source) => textOf(parseProgram(source)));
 process.stdout.write(JSON.stringify({ together, after, refused }));

@@ -1,8 +1,8 @@
 /** Searches the gallery for tests: `{entries, queries}` as JSON on stdin, the names that each query finds on stdout. */
 
 import { readFileSync } from "node:fs";
-import { buildIndex, search } from "../static/js/gallery/search.ts";
+import { buildScenarioIndex, searchScenarios } from "../static/js/gallery/search.ts";
 
 const { entries, queries } = JSON.parse(readFileSync(0, "utf8"));
-const index = buildIndex(entries);
-process.stdout.write(JSON.stringify(queries.map((query) => search(index, query))));
+const index = buildScenarioIndex(entries);
+process.stdout.write(JSON.stringify(queries.map((query) => searchScenarios(index, query))));

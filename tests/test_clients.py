@@ -15,7 +15,7 @@ from server.visitors.clients import (
     cookie_signing_key,
     identify_client,
     is_certainly_within,
-    new_visitor_cookie,
+    new_visitor_cookie_header,
     parse_networks,
     sign_cookie_id,
 )
@@ -35,7 +35,7 @@ def scope(peer: str | None = "203.0.113.9", scheme: str = "http", **headers: str
 
 def given(asked: dict[str, Any], key: bytes = KEY) -> Any:
     """The cookie that a visitor gets."""
-    text = new_visitor_cookie(asked, key, PROXIES)
+    text = new_visitor_cookie_header(asked, key, PROXIES)
     assert text is not None
     return SimpleCookie(text)[COOKIE_NAME]
 
@@ -51,7 +51,7 @@ def test_a_cookie_makes_a_visitor_and_lasts() -> None:
     )
     again = scope(cookie=f"other=1; {COOKIE_NAME}={cookie.value}; {COOKIE_NAME}x=2")
     assert client_id_from_cookie(again, KEY) == cookie.value.split(".")[0]
-    assert new_visitor_cookie(again, KEY, PROXIES) is None
+    assert new_visitor_cookie_header(again, KEY, PROXIES) is None
     assert given(scope()).value != cookie.value
 
 

@@ -90,7 +90,7 @@ def test_each_step_of_a_metered_task_is_charged() -> None:
         await asyncio.sleep(0.05)
         busy()
 
-    asyncio.run(turns.run_metered("a", work()))
+    asyncio.run(turns.run_and_charge_network("a", work()))
     assert 0.02 <= turns._scheduler.start_tag("a") < 0.04
 
 
@@ -108,13 +108,13 @@ def test_a_metered_task_can_be_cancelled_and_can_fail() -> None:
         raise KeyError("x")
 
     async def main() -> None:
-        task = asyncio.create_task(turns.run_metered("a", work()))
+        task = asyncio.create_task(turns.run_and_charge_network("a", work()))
         await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         with pytest.raises(KeyError):
-            await turns.run_metered("a", failing())
+            await turns.run_and_charge_network("a", failing())
 
     asyncio.run(main())
     assert ended == [True]

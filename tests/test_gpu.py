@@ -40,7 +40,7 @@ def driver():
 
 reading, writing = os.pipe()
 told = os.dup2(writing, 40)
-confine.Confinement(confine.try_layers(), 1 << 30, 5, 61_500, driver).apply((told,), 0)
+confine.Confinement(confine.try_layers(), 1 << 30, 5, 61_500, driver).confine_process((told,), 0)
 attempt("a library", lambda: open("/usr/lib/os-release").read())
 attempt("a secret", lambda: open("/etc/passwd").read())
 attempt("the project", lambda: open(sys.argv[1]).read())

@@ -172,3 +172,20 @@ def test_only_expected_steps_differ_between_both_ways(name: str) -> None:
         assert [(step["kind"], step["stmt"], step["log"]) for step in instrumented] == [
             (step["kind"], step["stmt"], step["log"]) for step in followed
         ]
+
+
+@pytest.mark.parametrize("as_it_is", [False, True])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(k):\n    return f(k + 1)\nf(0)\n",
+        "f = lambda k: f(k + 1)\nf(0)\n",
+        "import traceback\ndef f(k):\n    return f(k + 1)\ntry:\n    f(0)\nexcept RecursionError as error:\n"
+        "    print({line for _, line in traceback.walk_tb(error.__traceback__)})\n    raise\n",
+    ],
+)
+def test_the_call_that_is_one_too_many_is_in_no_traceback(source: str, as_it_is: bool) -> None:
+    agrees_with_plain_python(source, as_it_is)
+    error = recorded(source, as_it_is)["trace"]["outcome"]["error"]
+    called = source[: source.index("f(k + 1)")].count("\n") + 1
+    assert error["line"] == called and {entry["line"] for entry in error["stack"][-900:]} == {called}

@@ -77,7 +77,7 @@ def test_a_trace_says_which_worker_made_it(remote_workers: str, broker: RedisSer
     async def work(pool: RemotePool) -> None:
         trace = await run(pool, "finish")
         assert trace.runtime.worker in [machine["name"] for machine in pool.machine_status]
-        assert pool.versions == {"torch": "0", "numpy": "0", "python": "0"} and pool.workers == 2
+        assert pool.versions == {"torch": "0", "numpy": "0", "python": "0"} and pool.worker_count == 2
         assert pool.devices == ("cpu",)
         with pytest.raises(WorkersUnavailable):
             await asyncio.wait_for(pool.run_job(Job(source="finish", device="cuda")), 30)

@@ -102,11 +102,35 @@ MAX_CHAINED_EXCEPTIONS = 100
 """Exceptions in a chain of causes that are followed."""
 
 
+FUNCTIONS_THAT_REFUSE_CALLS = ("on_call", "on_lambda", "_on_call", "_on_lambda", "_raise_recursion_error")
+"""Functions of the recorder that end a call which plain Python would not have begun."""
+
+
+def entries_of_begun_calls(error: BaseException) -> list[TracebackType]:
+    """An exception's traceback, outermost first, without the call that the recorder refused as one too many."""
+    entries = []
+    entry = introspection.traceback_of(error)
+    while entry is not None:
+        entries.append(entry)
+        entry = entry.tb_next
+    if not entries or not issubclass(type(error), RecursionError):
+        return entries
+    innermost = entries[-1].tb_frame
+    if innermost.f_code.co_name not in FUNCTIONS_THAT_REFUSE_CALLS or not is_recorder_frame(innermost):
+        return entries
+    while entries and is_recorder_frame(entries[-1].tb_frame):
+        entries.pop()
+    return entries[:-1]
+
+
 def hide_recorder_frames(error: BaseException | None) -> None:
     """As if the recorder had not been called: of the exception, if there is one, and of those that it came from."""
     for _ in range(MAX_CHAINED_EXCEPTIONS):
         if error is None:
             return
+        begun = entries_of_begun_calls(error)
+        if begun:
+            begun[-1].tb_next = None
         unlink_recorder_frames(introspection.traceback_of(error))
         error = introspection.exception_cause(error)
 

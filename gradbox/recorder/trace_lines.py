@@ -4,7 +4,6 @@ import json
 import platform
 import re
 import resource
-import traceback
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -13,9 +12,7 @@ from pydantic_core import to_json
 
 from gradbox.language import policy
 from gradbox.recorder import introspection
-from gradbox.recorder.introspection import traceback_of
-from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.stack import is_program_code, to_program_line
+from gradbox.recorder.stack import entries_of_begun_calls, is_program_code, to_program_line
 from gradbox.wire.job_records import FaultLine
 from gradbox.wire.program import Refusal
 from gradbox.wire.records import CostRecord, ErrorRecord, LineRecord, OutcomeRecord, StatementRecord
@@ -83,20 +80,13 @@ OUT_OF_MEMORY_MESSAGE = re.compile(
 MAX_MESSAGE_CHARACTERS = 10_000
 """Characters of an error's message that are recorded."""
 
-_RECORDER_FILE = Recorder.hooks_by_name.__code__.co_filename
-_HOOK_FILES = (_RECORDER_FILE, str(Path(_RECORDER_FILE).parent / "in_process" / "hooks.py"))
-"""Where a call that is one too many is refused."""
-
 
 def program_lines_in_traceback(error: BaseException) -> list[tuple[int, str]]:
     """The program's frames in the traceback of an error, outermost first: the line and the name of each."""
-    frames = list(traceback.walk_tb(traceback_of(error)))
-    if frames and frames[-1][0].f_code.co_filename in _HOOK_FILES and issubclass(type(error), RecursionError):
-        frames = frames[:-2]  # the call that was one too many
     return [
-        (to_program_line(frame.f_code, line), frame.f_code.co_name)
-        for frame, line in frames
-        if is_program_code(frame.f_code)
+        (to_program_line(entry.tb_frame.f_code, entry.tb_lineno), entry.tb_frame.f_code.co_name)
+        for entry in entries_of_begun_calls(error)
+        if is_program_code(entry.tb_frame.f_code)
     ]
 
 

@@ -51,7 +51,7 @@ class ExplainCommand:
     async def close(self) -> None:
         await self._renderer.close()
 
-    async def explain(self, name: str, trace: RecordedTrace) -> bool:
+    async def print_findings(self, name: str, trace: RecordedTrace) -> bool:
         """Print the findings of one trace; False where they could not be made."""
         try:
             findings = await explain_trace(self._renderer, trace.body, self._args.language)

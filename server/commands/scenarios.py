@@ -68,7 +68,7 @@ async def run_scenarios_command(args: argparse.Namespace, settings: Settings) ->
         await database.close()
 
 
-async def list_programs(stores: ContentStores, _: argparse.Namespace) -> int:
+async def print_programs(stores: ContentStores, _: argparse.Namespace) -> int:
     await print_list_entries(stores.programs.iterate_list_entries())
     return 0
 
@@ -80,7 +80,7 @@ async def print_list_entries(entries: AsyncIterator[ListEntry]) -> None:
         print(f"{entry.id:14} {format_date(entry.created)} {entry.size:>9,}  {title}")
 
 
-async def show_program(stores: ContentStores, args: argparse.Namespace) -> int:
+async def print_program(stores: ContentStores, args: argparse.Namespace) -> int:
     """Print one program, and what is known of it; the exit status."""
     try:
         program = await stores.programs.find_program(args.id)
@@ -161,8 +161,8 @@ def escape_control_characters(text: str) -> str:
 
 
 ACTIONS: dict[str, Callable[[ContentStores, argparse.Namespace], Coroutine[Any, Any, int]]] = {
-    "list": list_programs,
-    "show": show_program,
+    "list": print_programs,
+    "show": print_program,
     "remove": remove_content,
     "export": export_archive,
     "import": import_archive,
@@ -195,12 +195,12 @@ async def run_series_command(args: argparse.Namespace, settings: Settings) -> in
         await database.close()
 
 
-async def list_series(store: SeriesStore, _: argparse.Namespace) -> int:
+async def print_all_series(store: SeriesStore, _: argparse.Namespace) -> int:
     await print_list_entries(store.iterate_list_entries())
     return 0
 
 
-async def show_series(store: SeriesStore, args: argparse.Namespace) -> int:
+async def print_series(store: SeriesStore, args: argparse.Namespace) -> int:
     """Print one series; the exit status."""
     try:
         series = await store.find_series(args.id)
@@ -218,7 +218,7 @@ async def remove_series(store: SeriesStore, args: argparse.Namespace) -> int:
 
 
 SERIES_ACTIONS: dict[str, Callable[[SeriesStore, argparse.Namespace], Coroutine[Any, Any, int]]] = {
-    "list": list_series,
-    "show": show_series,
+    "list": print_all_series,
+    "show": print_series,
     "remove": remove_series,
 }

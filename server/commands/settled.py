@@ -11,7 +11,7 @@ from typing import Any
 from gradbox.terminal import colour_text, has_colours
 from gradbox.wire.api import Job
 from server import PROJECT_FOLDER
-from server.gallery.claims import ClaimVerdict, claims_document, read_verdict, scenarios_with_claims
+from server.gallery.claims import ClaimVerdict, claims_as_json, read_verdict, scenarios_with_claims
 from server.gallery.scenarios import LANGUAGES, load_scenarios
 from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
@@ -50,7 +50,7 @@ async def run_settled_command(args: argparse.Namespace, settings: Settings) -> i
         return 1
     finally:
         await pool.close()
-    here = claims_document(verdicts, versions)
+    here = claims_as_json(verdicts, versions)
     if args.json:
         print(json.dumps(here, ensure_ascii=False, indent=2))
     else:

@@ -151,7 +151,7 @@ class ClaimService:
         return ClaimVerdict(scenario, self._known_verdicts[scenario.name][1])
 
 
-def claims_document(verdicts: list[ClaimVerdict], versions: Mapping[str, str]) -> dict[str, Any]:
+def claims_as_json(verdicts: list[ClaimVerdict], versions: Mapping[str, str]) -> dict[str, Any]:
     """The claims as JSON values. versions: of VERSION_NAMES."""
     return {
         **{name: versions.get(name, "") for name in VERSION_NAMES},

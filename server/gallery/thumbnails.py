@@ -77,7 +77,7 @@ class Thumbnails:
             async with asyncio.timeout(MAX_WAIT):
                 await self._pool.wait_until_booted()
         except (TimeoutError, WorkersUnavailable):
-            raise no_thumbnail_error("the workers are not ready") from None
+            raise thumbnail_not_made_error("the workers are not ready") from None
         parts = (self._pool.versions.get("torch", ""), self._renderer.version, example)
         return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:24]}"'
 
@@ -86,13 +86,13 @@ class Thumbnails:
         example = self._find_example(name)
         if name not in self._pictures:
             if time.monotonic() - self._failed_at.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
-                raise no_thumbnail_error("this thumbnail could not be made", RETRY_SECONDS)
+                raise thumbnail_not_made_error("this thumbnail could not be made", RETRY_SECONDS)
             if name not in self._tasks:
                 self._tasks[name] = asyncio.create_task(self._draw_themes(name, example))
                 self._tasks[name].add_done_callback(lambda task: self._store_pictures(name, task))
             await asyncio.wait((self._tasks[name],), timeout=max_wait)
         if name not in self._pictures:
-            raise no_thumbnail_error("this thumbnail is not made yet")
+            raise thumbnail_not_made_error("this thumbnail is not made yet")
         return self._pictures[name][theme]
 
     async def close(self) -> None:
@@ -119,7 +119,7 @@ class Thumbnails:
                 except Busy:
                     await asyncio.sleep(POLL_INTERVAL)
             if trace.status != "finished" and (example.kind, trace.status) != ("still", "raised"):
-                raise no_thumbnail_error(f"the example was {trace.status}", RETRY_SECONDS)
+                raise thumbnail_not_made_error(f"the example was {trace.status}", RETRY_SECONDS)
             step = last_step_of_line(trace, example.line)
             drawn: dict[Theme, bytes] = {}
             for theme in THEMES:
@@ -147,5 +147,5 @@ def last_step_of_line(trace: RecordedTrace, line: int | None) -> int | None:
     return max((step.i for step in trace.decoded().steps if step.line == line), default=None)
 
 
-def no_thumbnail_error(message: str, seconds: float = 2.0) -> ProblemError:
+def thumbnail_not_made_error(message: str, seconds: float = 2.0) -> ProblemError:
     return ProblemError(503, "no_picture", f"{message}; try again in {seconds:.0f} s", retry_after=seconds)

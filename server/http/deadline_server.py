@@ -20,7 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from gradbox.wire.api import ProblemReply
 from server.http.connections import ConnectionAcceptor, ConnectionLimiter, open_listeners
 from server.http.fair_turns import FairTurns
-from server.http.response_delivery import WRITE_TIMEOUT, ResponseDelivery, send_body_in_chunks
+from server.http.response_delivery import WRITE_TIMEOUT, ResponseDelivery, serve_with_chunked_body
 from server.http.security import SECURITY_HEADERS
 from server.visitors.clients import Network, client_address, network_of, network_of_peer
 from server.wire.problems import ProblemError
@@ -108,7 +108,7 @@ class DeadlineProtocol(H11Protocol):
             self.open_connections.remove(self, self._address)
             self._address = None
         self._cancel_request_deadline()
-        self._delivery.connection_closed()
+        self._delivery.handle_connection_closed()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -135,7 +135,9 @@ class DeadlineProtocol(H11Protocol):
     async def _run_app_in_turn(self, app: ASGIApp, scope: Message, receive: Receive, send: Send) -> None:
         network = network_of(client_address(scope, self.proxies)) if self.proxies else self._network
         await self.turns.wait_for_turn(network)
-        await self.turns.run_metered(network, send_body_in_chunks(self._delivery, app, scope, receive, send))
+        await self.turns.run_and_charge_network(
+            network, serve_with_chunked_body(self._delivery, app, scope, receive, send)
+        )
 
     def pause_writing(self) -> None:
         super().pause_writing()

@@ -56,7 +56,7 @@ class FairTurns:
         """Count time that was spent for a network."""
         self._scheduler.charge_flow(network, seconds)
 
-    async def run_metered(self, network: str, work: Coroutine[Any, Any, None]) -> None:
+    async def run_and_charge_network(self, network: str, work: Coroutine[Any, Any, None]) -> None:
         """Do this, and charge the network for each of its steps."""
         await MeteredCoroutine(work, partial(self.charge_network, network), self._clock)
 

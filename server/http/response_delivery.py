@@ -93,10 +93,10 @@ class ResponseDelivery:
 
     def abort(self) -> None:
         """Close the connection, whatever is still to be sent."""
-        self.connection_closed()
+        self.handle_connection_closed()
         self._transport.abort()
 
-    def connection_closed(self) -> None:
+    def handle_connection_closed(self) -> None:
         """The connection is closed."""
         slow_deliveries.pop(self, None)
         self._cancel_write_deadline()
@@ -125,7 +125,7 @@ slow_deliveries: dict[ResponseDelivery, None] = {}
 """Connections whose clients do not keep up, the one that is slow for longest first."""
 
 
-async def send_body_in_chunks(
+async def serve_with_chunked_body(
     delivery: ResponseDelivery, app: ASGIApp, scope: MutableMapping[str, Any], receive: Receive, send: Send
 ) -> None:
     """Serve a request with the app, whose long bodies are passed on a piece at a time, as the client takes them."""

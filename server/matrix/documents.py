@@ -54,7 +54,7 @@ class MatrixPageRow:
 
 
 @dataclass(frozen=True)
-class InapplicableQuestion:
+class InapplicableProperty:
     """What torch says to one question, of some operations."""
 
     question: str
@@ -82,7 +82,9 @@ def matrix_page_cell(
     verdicts = {measured.cells[other.key][row.name][question.name].verdict for other in SITUATIONS}
     program = cell_program(row, question, situation)
     address = f"{row.name}.{question.name}.{situation.key}"
-    return MatrixPageCell(question, cell.verdict, cell.detail, {"yes", "no"} <= verdicts, address, program.step)
+    return MatrixPageCell(
+        question, cell.verdict, cell.detail, {"yes", "no"} <= verdicts, address, program.step_after_operation
+    )
 
 
 def property_headings() -> list[tuple[str, int]]:
@@ -95,7 +97,7 @@ def first_properties_below_headings() -> set[str]:
     return {next(members).name for _, members in groupby(QUESTIONS, lambda question: question.heading)}
 
 
-def inapplicable_questions(groups: list[tuple[str, list[MatrixPageRow]]]) -> list[InapplicableQuestion]:
+def inapplicable_properties(groups: list[tuple[str, list[MatrixPageRow]]]) -> list[InapplicableProperty]:
     """Why questions do not apply, each message once, with the operations of which torch says it."""
     operations: dict[tuple[str, str], list[str]] = {}
     for _, rows in groups:
@@ -103,7 +105,7 @@ def inapplicable_questions(groups: list[tuple[str, list[MatrixPageRow]]]) -> lis
             for cell in row.cells:
                 if cell.verdict == "not_applicable":
                     operations.setdefault((cell.question.name, cell.detail), []).append(row.row.title)
-    return [InapplicableQuestion(question, message, rows) for (question, message), rows in operations.items()]
+    return [InapplicableProperty(question, message, rows) for (question, message), rows in operations.items()]
 
 
 def parse_cell_address(address: str) -> tuple[MatrixRow, MatrixQuestion, Situation] | None:

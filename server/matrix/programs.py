@@ -244,7 +244,7 @@ class CellProgram:
     question: int
 
     @property
-    def step(self) -> int:
+    def step_after_operation(self) -> int:
         """The index of the trace's step: one for each line before the question that is not blank."""
         return sum(bool(line) for line in self.source.split("\n")[: self.question - 1]) - 1
 
@@ -264,7 +264,7 @@ def cell_program(row: MatrixRow, question: MatrixQuestion, situation: Situation)
     """The program that answers a question about an operation in a situation."""
     root = "w" if situation.tensor == "node" else "a"
     lines = ["import torch", *(f"import {module}" for module in row.imports), ""]
-    lines += input_lines(row.number, question.meta, situation)
+    lines += input_tensor_lines(row.number, question.meta, situation)
     lines += question.setup.split("\n") if question.setup else []
     operation = len(lines) + 1
     statement = row.statement.split("\n")
@@ -276,7 +276,7 @@ def cell_program(row: MatrixRow, question: MatrixQuestion, situation: Situation)
 
 
 @cache
-def input_lines(number: Number, meta: bool, situation: Situation) -> tuple[str, ...]:
+def input_tensor_lines(number: Number, meta: bool, situation: Situation) -> tuple[str, ...]:
     """Lines that make `a`, as float32 or complex64 of shape (2, 3). meta: on the device `meta`."""
     rows = VALUES if situation.memory == "contiguous" else TRANSPOSED_VALUES
     if meta:

@@ -58,7 +58,7 @@ class Assembler:
     async def _start_first_process(self) -> None:
         request = AssemblyRequest(job=Job(source=""))
         with contextlib.suppress(OSError, ValueError, EOFError):  # the first trace then tries again
-            await self._send_and_read_reply(await start_process(), request, b"")
+            await self._send_and_read_reply(await start_assembler_process(), request, b"")
             self.failing = False
 
     async def assemble_trace(self, request: AssemblyRequest, data: bytes | bytearray) -> tuple[AssemblyReply, bytes]:
@@ -74,7 +74,7 @@ class Assembler:
                     if self._closed:
                         raise OSError("the server is going down")
                     self.failing = True
-                    process = await start_process()
+                    process = await start_assembler_process()
                     self.failing = False
                     return await self._send_and_read_reply(process, request, data)
             except (TimeoutError, OSError, ValueError, EOFError) as error:
@@ -112,7 +112,7 @@ class Assembler:
             await kill_process(self._idle.pop())
 
 
-async def start_process() -> Process:
+async def start_assembler_process() -> Process:
     """Start a process that assembles. Raises OSError."""
     return await asyncio.create_subprocess_exec(
         *COMMAND,

@@ -147,7 +147,7 @@ class Executions:
         execution = self._executions.get(key)
         if execution is None or execution.stop.is_set():
             execution = self._executions[key] = Execution(key)
-            execution.task = asyncio.create_task(self._execute(execution, job, client))
+            execution.task = asyncio.create_task(self._run_execution(execution, job, client))
         subscription = Subscription(execution, self._new_subscription_id())
         self._subscriptions[subscription.id] = subscription
         execution.subscriptions.add(subscription.id)
@@ -244,7 +244,7 @@ class Executions:
                 elif subscription.id not in self._finished:  # it expired while it was read
                     self._subscriptions.pop(subscription.id, None)
 
-    async def _execute(self, execution: Execution, job: Job, client: Client) -> None:
+    async def _run_execution(self, execution: Execution, job: Job, client: Client) -> None:
         def on_position(ahead: int) -> None:
             execution.ahead = ahead
             execution.notify_waiters()

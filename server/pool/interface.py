@@ -43,7 +43,7 @@ class PoolQueue(Protocol):
 class PoolInterface(Protocol):
     """A pool. What it does where something fails is told by its methods; one suite of tests holds both pools to it.
 
-    workers: how many programs it runs at once. queue: of programs for the CPU; queues: it, as `cpu`, and that of a GPU,
+    worker_count: how many programs it runs at once. queue: of programs for the CPU; queues: it, as `cpu`, and that of a GPU,
     `gpu`, be there one or not. ready: whether a program would be run now, or as soon as those before it
     have been. devices: those that a program can run on now. versions: of torch, numpy and Python, {} before any is known.
     layers: of confinement, each with why it does not work, or "". booted: whether there are workers. spares: children
@@ -52,7 +52,7 @@ class PoolInterface(Protocol):
     """
 
     @property
-    def workers(self) -> int: ...
+    def worker_count(self) -> int: ...
 
     @property
     def queue(self) -> PoolQueue: ...

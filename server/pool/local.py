@@ -28,11 +28,11 @@ class Pool:
     def __init__(self, settings: Settings, prepare: str = PREPARE) -> None:
         self._settings = settings
         self._machine = MachineWorkers(settings, prepare)
-        self.workers, self.zygote = self._machine.count, self._machine.zygote
-        self.queue = FairQueue(self.workers, settings.queue, classroom=settings.classroom)
+        self.worker_count, self.zygote = self._machine.count, self._machine.zygote
+        self.queue = FairQueue(self.worker_count, settings.queue, classroom=settings.classroom)
         self._gpu_queue = FairQueue(1, settings.queue, classroom=settings.classroom)
         self.queues = {"cpu": self.queue, "gpu": self._gpu_queue}
-        self._assembler = Assembler(self.workers)
+        self._assembler = Assembler(self.worker_count)
 
     async def start(self) -> None:
         self._machine.start()

@@ -56,7 +56,7 @@ class ProgramPair:
         versions = f"{left.digest} {left.created} {right.digest} {right.created} {assets}"
         return f'W/"{hashlib.sha256(versions.encode()).hexdigest()[:24]}"'
 
-    def runs(self) -> RunPair:
+    def saved_runs(self) -> RunPair:
         """Their runs, as they were saved."""
         left, right = (ComparedRun(program.trace, program.content.title) for program in (self.left, self.right))
         return RunPair(left, right)
@@ -149,7 +149,7 @@ class PairExporter:
         if tag in [known.strip() for known in self.request.headers.get("if-none-match", "").split(",")]:
             return Response(status_code=304, headers=headers)
         hit_limit = partial(self.services.visitors.limits.pictures.count_request, client)
-        drawing = draw_comparison(renderer, self.pair.runs(), draw, hit_limit, client.network)
+        drawing = draw_comparison(renderer, self.pair.saved_runs(), draw, hit_limit, client.network)
         return Response(await cancel_on_disconnect(drawing, self.disconnected), media_type=media_type, headers=headers)
 
 

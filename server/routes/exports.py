@@ -188,7 +188,7 @@ async def operation_thumbnail(
 
 
 @router.get("/gallery/{name}.svg", response_class=Response, include_in_schema=False)
-async def scenario_still(
+async def scenario_thumbnail(
     name: Annotated[str, Path(max_length=60)],
     request: Request,
     gallery: GalleryDep,

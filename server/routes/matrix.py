@@ -11,7 +11,7 @@ from server.matrix.documents import (
     example_of_csv,
     example_of_json,
     first_properties_below_headings,
-    inapplicable_questions,
+    inapplicable_properties,
     matrix_as_csv,
     matrix_as_json,
     matrix_page_groups,
@@ -136,7 +136,7 @@ def matrix_page_values(measured: Measurement, situation: Situation, language: st
     groups = matrix_page_groups(measured, situation)
     return {
         "groups": groups,
-        "notes": inapplicable_questions(groups),
+        "notes": inapplicable_properties(groups),
         "questions": QUESTIONS,
         "headings": property_headings(),
         "first_questions": first_properties_below_headings(),

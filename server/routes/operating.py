@@ -83,7 +83,7 @@ async def collect_status(services: Services) -> dict[str, Any]:
         "workers": {
             "ready": pool.is_ready,
             "running": pool.queue.running_count,
-            "at_once": pool.workers,
+            "at_once": pool.worker_count,
             "waiting": pool.queue.waiting_count,
             "queue": settings.queue,
             "spares": pool.spare_count,

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from gradbox.wire.api import RunRequest
 from server import PROJECT_FOLDER
-from server.gallery.claims import claims_document
+from server.gallery.claims import claims_as_json
 from server.gallery.course import Lesson, lesson_address, lesson_for_workbench, lesson_program_items
 from server.gallery.gallery import Gallery
 from server.gallery.scenarios import (
@@ -149,7 +149,7 @@ async def settled_page(request: Request, services: ServicesDep) -> Response:
 async def settled_json(services: ServicesDep) -> JSONResponse:
     """What `python -m server settled --json` prints."""
     verdicts = await services.gallery.claims.get_verdicts(services.gallery.scenarios, MAX_CLAIMS_WAIT)
-    return JSONResponse(claims_document(verdicts, services.pool.versions), headers={"Cache-Control": "no-cache"})
+    return JSONResponse(claims_as_json(verdicts, services.pool.versions), headers={"Cache-Control": "no-cache"})
 
 
 def find_lesson(gallery: Gallery, name: str) -> Lesson:

@@ -88,7 +88,7 @@ class Authenticator:
         self._on_failure()
         return False
 
-    def session_cookie(self, scope: Scope, ends: bool = False) -> str:
+    def session_cookie_header(self, scope: Scope, ends: bool = False) -> str:
         """The Set-Cookie header that begins a session, or ends it."""
         value, age = ("", 0) if ends else (sign_cookie_id(str(int(time.time())), self._key), SESSION_AGE)
         secure = "; Secure" if is_https(scope, self._proxies) else ""

@@ -90,7 +90,7 @@ def client_id_from_cookie(scope: Scope, key: bytes) -> str | None:
     return None
 
 
-def new_visitor_cookie(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> str | None:
+def new_visitor_cookie_header(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> str | None:
     """The Set-Cookie header for a visitor without a valid cookie; None for others."""
     if client_id_from_cookie(scope, key) is not None:
         return None

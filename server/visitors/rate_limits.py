@@ -64,13 +64,13 @@ class RateLimiter:
 
     def count_request_if_allowed(self, client: Client) -> None:
         """Count a request that a limit may refuse to count."""
-        for limit, subject, key in self.keyed_limits(client):
+        for limit, subject, key in self.limits_with_keys(client):
             self._limiter.hit(limit, subject, key)
 
     def check_limits(self, client: Client) -> None:
         """Raises RateLimited if another request would exceed a limit."""
         exceeded: list[RateLimited] = []
-        for limit, subject, key in self.keyed_limits(client):
+        for limit, subject, key in self.limits_with_keys(client):
             if not self._limiter.test(limit, subject, key):
                 wait = self._limiter.get_window_stats(limit, subject, key).reset_time - self._clock()
                 exceeded.append(self.rate_limited_error(limit, subject, max(wait, 0.0)))
@@ -81,7 +81,7 @@ class RateLimiter:
         """What is raised where a limit is exceeded for so many seconds. subject: `a visitor` or `an address`."""
         return RateLimited(subject, describe_limit(limit, self.action), wait, self.action)
 
-    def keyed_limits(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
+    def limits_with_keys(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
         """Each limit with its subject, and the key that its requests are counted under."""
         limits = [(limit, "a visitor", client.id) for limit in self._client]
         return limits + [(limit, "an address", client.address) for limit in self._address]
@@ -257,14 +257,16 @@ class SharedRateLimiter:
         waits = await self._counts.seconds_until_allowed(self._counted_limits(client)) or []
         refusals = [
             self._own.rate_limited_error(limit, subject, wait)
-            for (limit, subject, _), wait in zip(self._own.keyed_limits(client), waits, strict=False)
+            for (limit, subject, _), wait in zip(self._own.limits_with_keys(client), waits, strict=False)
             if wait
         ]
         if refusals:
             raise max(refusals, key=lambda error: error.retry_after)
 
     def _counted_limits(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
-        return [(limit, f"{self._own.action}/{subject}", key) for limit, subject, key in self._own.keyed_limits(client)]
+        return [
+            (limit, f"{self._own.action}/{subject}", key) for limit, subject, key in self._own.limits_with_keys(client)
+        ]
 
 
 class SharedSavedBytesLimiter:

@@ -42,7 +42,7 @@ _MADV_COLLAPSE = 25
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def fill_free_blocks() -> list[bytes]:
+def fill_free_memory_blocks() -> list[bytes]:
     """Allocate objects into the free blocks between the objects that live, and return them; the caller keeps them.
 
     A child's own objects then lie together on few pages; each would otherwise cost a copy of a page that is shared.
@@ -166,7 +166,7 @@ def prepare(options: WorkerOptions) -> ChildWork:
     require_one_thread()
     gpu.require_no_open_gpu()
     gc.collect()
-    _free_blocks.extend(fill_free_blocks())
+    _free_blocks.extend(fill_free_memory_blocks())
     gc.freeze()
     collapse_into_huge_pages()
     versions = {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}

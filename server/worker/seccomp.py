@@ -212,13 +212,13 @@ def build_filter_program(pid: int, machine: str = os.uname().machine, gpu: bool 
 def install_filter(filter_: bytes) -> None:
     """Put all threads under the filter, for good. Needs no_new_privs. Raises OSError."""
     number = _SECCOMP[os.uname().machine]
-    filter_program = _Program(len(filter_) // 8, filter_)
+    filter_program = _FilterProgram(len(filter_) // 8, filter_)
     if _libc.syscall(ctypes.c_long(number), _SET_MODE_FILTER, _TSYNC, ctypes.byref(filter_program)) != 0:
         error = ctypes.get_errno() or errno.ESRCH  # a thread that can't be put under it is told by its number
         raise OSError(error, os.strerror(error))
 
 
-class _Program(ctypes.Structure):
+class _FilterProgram(ctypes.Structure):
     """struct sock_fprog."""
 
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))

@@ -1,20 +1,20 @@
 /** The frame in another site's page: fetches the trace of its saved program. */
 
-import { captionItems } from "./captions/caption_list.ts";
+import { captionListItems } from "./captions/caption_list.ts";
 import { loadFindings } from "./explain/findings_bundle.ts";
 import { loadLocale } from "./words/page_locale.ts";
 import { loadPredict } from "./page/predict_bundle.ts";
-import { fetchNote } from "./series/reader.ts";
+import { fetchSeriesNote } from "./series/reader.ts";
 import { loadTrace, problemOfResponse, TraceError } from "./requests/trace_source.ts";
 import { startViewer } from "./page/viewer.ts";
 
 const { trace_url: url, step, title, series } = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
 const { say } = await loadLocale(document.documentElement.lang);
 try {
-  const loadNote = () => fetchNote(series.notes, series.place);
+  const loadNote = () => fetchSeriesNote(series.notes, series.place);
   startViewer({ trace: await loadTrace(url), step, title, series }, say, loadFindings, loadPredict, loadNote);
 } catch (error) {
   if (!(error instanceof TraceError)) throw error;
   const { key, args } = problemOfResponse(error.status, error.problem);
-  document.getElementById("sentences")?.replaceChildren(...captionItems([{ text: say(key, args), tone: "bad" }]));
+  document.getElementById("sentences")?.replaceChildren(...captionListItems([{ text: say(key, args), tone: "bad" }]));
 }

@@ -1,12 +1,12 @@
 /** What the server makes of a stored trace: pictures, the card that a link is shown by, the offline file, its findings, what a terminal prints. */
 
 import { setProgramFiles } from "./trace/program_files.ts";
-import { cardOf, loomOf, pictureOf, stillOf, thumbnailOf } from "./picture/picture.ts";
-import { offlineDocument } from "./picture/standalone.ts";
+import { linkCardSvg, loomSvg, stageSvg, galleryCardSvg, thumbnailSvg } from "./picture/picture.ts";
+import { offlineHtml } from "./picture/standalone.ts";
 import { openingStep } from "./captions/captions.ts";
-import { exportComparison, isComparison } from "./compare/exports.ts";
-import { readingOf } from "./program/reading.ts";
-import { findingsReply, summaryReply } from "./findings/findings_reply.ts";
+import { exportComparison, isComparisonKind } from "./compare/exports.ts";
+import { terminalReading } from "./program/reading.ts";
+import { findingsReply, runSummaryReply } from "./findings/findings_reply.ts";
 import type { ExportRequest } from "./picture/export_request.ts";
 
 /**
@@ -17,19 +17,19 @@ export function render(text: string, request: ExportRequest): { made: string } |
   const trace = JSON.parse(text);
   const { kind, step, title } = request;
   setProgramFiles(trace.program ?? {});
-  if (kind === "series_file") return { made: offlineDocument({ ...request, theme: null, data: trace }) };
-  if (isComparison(kind)) return { made: exportComparison(trace, kind, request) };
+  if (kind === "series_file") return { made: offlineHtml({ ...request, theme: null, data: trace }) };
+  if (isComparisonKind(kind)) return { made: exportComparison(trace, kind, request) };
   if (step !== null && step >= trace.steps.length) return { steps: trace.steps.length };
-  if (kind === "stage") return { made: pictureOf(trace, step, request) };
-  if (kind === "loom") return { made: loomOf(trace, step, request) };
+  if (kind === "stage") return { made: stageSvg(trace, step, request) };
+  if (kind === "loom") return { made: loomSvg(trace, step, request) };
   if (kind === "findings") return { made: JSON.stringify(findingsReply(trace, request.language)) };
-  if (kind === "summary") return { made: JSON.stringify(summaryReply(trace, request.language)) };
-  if (kind === "reading") return { made: JSON.stringify(readingOf(trace, request.language)) };
-  if (kind === "thumbnail") return { made: thumbnailOf(trace, title, request) };
-  if (kind === "still") return { made: stillOf(trace, step, title, request) };
-  if (kind === "card") return { made: cardOf(trace, step, title, request) };
+  if (kind === "summary") return { made: JSON.stringify(runSummaryReply(trace, request.language)) };
+  if (kind === "reading") return { made: JSON.stringify(terminalReading(trace, request.language)) };
+  if (kind === "thumbnail") return { made: thumbnailSvg(trace, title, request) };
+  if (kind === "still") return { made: galleryCardSvg(trace, step, title, request) };
+  if (kind === "card") return { made: linkCardSvg(trace, step, title, request) };
   return {
-    made: offlineDocument({
+    made: offlineHtml({
       ...request,
       theme: null,
       data: {

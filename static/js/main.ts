@@ -1,29 +1,29 @@
 /** The page: wires its parts to the state. What the reader does becomes an action, what changes is drawn. */
 
-import { compareAddress } from "./compare/address.ts";
+import { comparisonAddress } from "./compare/address.ts";
 import { createProgramPane } from "./page/program_pane.ts";
-import { createRegistry } from "./browser/commands.ts";
+import { createCommandRegistry } from "./browser/commands.ts";
 import { startCopyLink } from "./sharing/copy_link.ts";
-import { startDownloads } from "./picture/download.ts";
+import { startDownloadMenu } from "./picture/download.ts";
 import { readDraft, writeDraft } from "./editor/drafts.ts";
 import { tryFixes } from "./requests/fixes.ts";
 import { checkGradients } from "./requests/gradient_check.ts";
 import { loadFindings } from "./explain/findings_bundle.ts";
-import { startKeys } from "./browser/keys.ts";
-import { startOpening } from "./open_file/workbench.ts";
+import { startKeyboardShortcuts } from "./browser/keys.ts";
+import { startFileOpeningOnWorkbench } from "./open_file/workbench.ts";
 import { startLessonOf } from "./page/lesson_loader.ts";
 import { startLegend } from "./page/legend.ts";
-import { activeModes, bytesLabel, liveBytes } from "./trace/memory_totals.ts";
+import { nonDefaultModes, bytesLabel, liveBytesByStep } from "./trace/memory_totals.ts";
 import { createAddress, fragmentOf } from "./page/address.ts";
 import { pageCommands } from "./page/page_commands.ts";
 import { readLivePreference, startLive } from "./page/live_loader.ts";
 import { loadLocale } from "./words/page_locale.ts";
 import * as select from "./page_state/selectors.ts";
 import { initialState, reduce } from "./page_state/page_state.ts";
-import { preparePalette } from "./command_palette/loader.ts";
+import { prepareCommandPalette } from "./command_palette/loader.ts";
 import { startPredict } from "./page/predict_loader.ts";
 import { loadPredict } from "./page/predict_bundle.ts";
-import { startPaneBorder } from "./browser/pane_border.ts";
+import { makePaneBorderDraggable } from "./browser/pane_border.ts";
 import { createPicturePane } from "./page/picture_pane.ts";
 import { onFirstInteraction } from "./browser/first_interaction.ts";
 import { startRerun } from "./sharing/rerun.ts";
@@ -31,17 +31,17 @@ import { ROOT } from "./requests/root.ts";
 import { createRunner } from "./page/running.ts";
 import { startSaving } from "./sharing/saving.ts";
 import { createSiblingChips } from "./siblings/chips.ts";
-import { atNote } from "./series/reader.ts";
+import { addressAtNoteStep } from "./series/reader.ts";
 import { startSeriesParts } from "./series/workbench.ts";
 import { startSharing } from "./sharing/sharing.ts";
-import { fixedText } from "./program/repair.ts";
-import { createStore, differs } from "./browser/store.ts";
-import { startTheme } from "./browser/theme.ts";
+import { textAfterFix } from "./program/repair.ts";
+import { createStore, hasChangedField } from "./browser/store.ts";
+import { startThemeButton } from "./browser/theme.ts";
 import { createSkippedForm } from "./page/unseen_form.ts";
 import * as url from "./page_state/url.ts";
 import { preferredView } from "./page/views.ts";
 import type { About } from "./sharing/about.ts";
-import type { PageState, Page } from "./page_state/state.ts";
+import type { PageState, ServedPage } from "./page_state/state.ts";
 
 const { say } = await loadLocale(document.documentElement.lang);
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
@@ -50,7 +50,7 @@ const optionValue = ({ value }: HTMLOptionElement) => value;
 const served = JSON.parse(element("first").textContent ?? "{}");
 
 /** What the server sent with the page. */
-function readPage(): Page {
+function readPage(): ServedPage {
   const { source = "", trace_url: traceUrl = null, saved = null } = served;
   const device = document.getElementById("device") as HTMLSelectElement | null;
   const devices = [...(device?.options ?? [])].map(optionValue);
@@ -100,7 +100,7 @@ const picture = createPicturePane(element, store, say, {
     apply: (edits) => dispatch({ type: "fixApplied", edits }),
     compareAddress(edits) {
       const source = store.state().opened?.trace.program.source ?? "";
-      return compareAddress(source, fixedText({ source }, edits));
+      return comparisonAddress(source, textAfterFix({ source }, edits));
     },
   },
   scaled(k, chosen) {
@@ -123,7 +123,7 @@ const runner = createRunner(page.traceUrl, dispatch);
 function startPendingRun({ pending }: PageState, before: PageState | null) {
   if (pending?.id === before?.pending?.id) return;
   if (!pending) return runner.cancel();
-  if (select.runsProgram(pending)) picture.timeline.pause();
+  if (select.doesRequestRunProgram(pending)) picture.timeline.pause();
   runner.start(pending);
 }
 
@@ -143,16 +143,16 @@ let bytesByStep: number[] = [];
 /** What is in force at the step, how much memory is alive, and which iterations were skipped before it. */
 function showStepFacts(state: PageState, before: PageState | null) {
   const { opened, step } = state;
-  if (!differs(state, before, "opened", "step", "text")) return;
-  const gap = select.skippedGap(state);
+  if (!hasChangedField(state, before, "opened", "step", "text")) return;
+  const gap = select.skippedIterationsBeforeStep(state);
   element("unseen").hidden = !gap || state.predict !== null;
   if (gap) showSkippedIterations(gap);
-  if (!differs(state, before, "opened", "step")) return;
+  if (!hasChangedField(state, before, "opened", "step")) return;
   element("modes").replaceChildren();
   element("alive").textContent = "";
   if (!opened?.count) return;
-  if (differs(state, before, "opened")) bytesByStep = liveBytes(opened);
-  const modeChips = activeModes(opened.at(step).entities).map((name) => {
+  if (hasChangedField(state, before, "opened")) bytesByStep = liveBytesByStep(opened);
+  const modeChips = nonDefaultModes(opened.at(step).entities).map((name) => {
     const chip = document.createElement("span");
     chip.className = "mode";
     chip.textContent = name;
@@ -171,14 +171,14 @@ const showSkippedIterations = createSkippedForm(
 /** Keeps what the reader writes, and offers what was kept to a page that shows another program. */
 function keepDraft(state: PageState, before: PageState | null) {
   if (before && state.text !== before.text && !state.waiting && !select.isPageProgram(state)) writeDraft(state.text);
-  const draft = select.keptDraft(state);
+  const draft = select.draftNotShown(state);
   element("kept").hidden = draft === null;
 }
 
 /** @param before null: the first time */
 function render(state: PageState, before: PageState | null) {
   program.render(state, before);
-  if (differs(state, before, "opened", "waiting")) showPanes(state);
+  if (hasChangedField(state, before, "opened", "waiting")) showPanes(state);
   picture.render(state, before);
   siblings.render(state.predict ? { ...state, opened: null } : state);
   showStepFacts(state, before);
@@ -192,7 +192,7 @@ function programName({ source, pasted = null }: { source: string; pasted?: strin
   const { scenario, saved, title } = element("workbench").dataset;
   const name = scenario ?? saved;
   if (name && title && [source, pasted].includes(store.state().page.source)) return { name, title };
-  return { name: "program", title: select.firstStatement(source) };
+  return { name: "program", title: select.titleFromFirstStatement(source) };
 }
 
 function aboutProgram(): About {
@@ -219,16 +219,16 @@ startPredict(element, store, say, {
   fetched: ({ saved }) => page.saved && Object.assign(page.saved, saved),
 });
 void startLessonOf(document.getElementById("lesson"), store, say, { run: program.run, edit: program.editor.focus });
-startTheme(element("theme"));
-startOpening({ button: element("open-file"), field: element("file") }, dispatch);
+startThemeButton(element("theme"));
+startFileOpeningOnWorkbench({ button: element("open-file"), field: element("file") }, dispatch);
 startLegend(element("legend"));
-startPaneBorder(element("border"), { min: 240, max: () => Math.max(320, innerWidth * 0.6) });
+makePaneBorderDraggable(element("border"), { min: 240, max: () => Math.max(320, innerWidth * 0.6) });
 element("closer").addEventListener("click", picture.zoom.in);
 element("further").addEventListener("click", picture.zoom.out);
 element("scale").addEventListener("click", picture.zoom.fit);
 element("stop").addEventListener("click", runner.stop);
 element("kept-show").addEventListener("click", () => {
-  const source = select.keptDraft(store.state());
+  const source = select.draftNotShown(store.state());
   if (source !== null) dispatch({ type: "programEdited", text: source });
 });
 startCopyLink(
@@ -237,7 +237,7 @@ startCopyLink(
   say,
   (problem) => dispatch({ type: "problemFound", problem }),
 );
-startDownloads(
+startDownloadMenu(
   {
     button: element("takeaway"),
     menu: element("takeaway-menu"),
@@ -265,7 +265,7 @@ startSaving(
       const parent = page.saved && (select.isSavedProgram(state) ? page.saved.parent : page.saved.id);
       const focus = select.shownFocus(state);
       return {
-        source: select.programText(state),
+        source: select.programTextForAddress(state),
         language: document.documentElement.lang,
         settings: { ...state.settings, ...(focus && { focus }) },
         ...(parent && { parent }),
@@ -278,7 +278,7 @@ startSaving(
     },
     onSaved(id) {
       const state = store.state();
-      const step = state.opened ? select.addressStep(state) : null;
+      const step = state.opened ? select.stepForAddress(state) : null;
       location.assign(`${ROOT}/s/${id}?lang=${document.documentElement.lang}${url.stepFragment(step)}`);
     },
   },
@@ -315,10 +315,10 @@ element("help-button").addEventListener("click", () => helpDialog.showModal());
 helpDialog.addEventListener("click", (event) => {
   if (event.target === helpDialog) helpDialog.close(); // on the backdrop
 });
-const openPalette = preparePalette({ available: () => registry.available() }, program, store);
-const registry = createRegistry(pageCommands({ element, state: store.state, program, picture, openPalette }));
+const openPalette = prepareCommandPalette({ available: () => registry.available() }, program, store);
+const registry = createCommandRegistry(pageCommands({ element, state: store.state, program, picture, openPalette }));
 const pressControl = (name: string) => registry.press(`Mod+${name}`);
-startKeys(program, {}, { run: () => pressControl("Enter"), key: registry.press, letter: pressControl });
+startKeyboardShortcuts(program, {}, { run: () => pressControl("Enter"), key: registry.press, letter: pressControl });
 for (const button of document.querySelectorAll("[data-commands]"))
   button.addEventListener("click", () => {
     helpDialog.close();
@@ -328,8 +328,8 @@ for (const button of document.querySelectorAll("[data-commands]"))
 const compareLink = document.querySelector("a[data-compare]") as HTMLAnchorElement | null;
 compareLink?.addEventListener("click", async (event) => {
   event.preventDefault();
-  const source = select.programText(store.state());
-  location.assign(source.trim() ? await compareAddress(source, source) : compareLink.href);
+  const source = select.programTextForAddress(store.state());
+  location.assign(source.trim() ? await comparisonAddress(source, source) : compareLink.href);
 });
 for (const link of document.querySelectorAll("a[data-keep]") as NodeListOf<HTMLAnchorElement>)
   link.addEventListener("click", () => {
@@ -338,7 +338,10 @@ for (const link of document.querySelectorAll("a[data-keep]") as NodeListOf<HTMLA
 
 render(store.state(), null);
 store.subscribe(render);
-const opening = atNote(await url.readAddress(location.hash), page.predicts ? null : (served.series?.step ?? null));
+const opening = addressAtNoteStep(
+  await url.readAddress(location.hash),
+  page.predicts ? null : (served.series?.step ?? null),
+);
 const chosenSettings = program.chosenSettings();
 dispatch({ type: "pageOpened", address: opening });
 if (chosenSettings) dispatch({ type: "settingsChanged", settings: chosenSettings }); // made while the page was getting ready

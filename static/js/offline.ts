@@ -6,7 +6,7 @@ import { findingLocale } from "./findings/words.ts";
 import { locale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
 import { predictLocale } from "./predict/words.ts";
-import { readOfflineSeries, reloadOnItem, type OfflineSeries } from "./series/offline.ts";
+import { readOfflineSeries, reloadWhenFragmentNamesOtherItem, type OfflineSeries } from "./series/offline.ts";
 import { startViewer } from "./page/viewer.ts";
 
 const { lang } = document.documentElement;
@@ -20,7 +20,7 @@ else if ("traces" in content) void showSeries(content);
 else startViewer(content, say, loadFindings, loadPredict);
 
 async function showSeries(series: OfflineSeries) {
-  reloadOnItem(series.series.items);
+  reloadWhenFragmentNamesOtherItem(series.series.items);
   const { content: item, note } = await readOfflineSeries(series, location.hash);
   startViewer(item, say, loadFindings, loadPredict, async () => note);
 }

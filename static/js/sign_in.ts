@@ -1,7 +1,7 @@
 /** Signing in and out, where a host asks for a password. */
 
 import { ROOT } from "./requests/root.ts";
-import { startTheme } from "./browser/theme.ts";
+import { startThemeButton } from "./browser/theme.ts";
 
 const SESSION_URL = `${ROOT}/session`;
 const form = document.getElementById("sign-in") as HTMLFormElement | null;
@@ -11,7 +11,7 @@ document.getElementById("sign-out")?.addEventListener("click", async () => {
   location.reload();
 });
 
-if (document.querySelector("main.door")) startTheme(document.getElementById("theme") as HTMLElement);
+if (document.querySelector("main.door")) startThemeButton(document.getElementById("theme") as HTMLElement);
 
 if (form) {
   const field = form.elements.namedItem("password") as HTMLInputElement;

@@ -150,10 +150,10 @@ class QueueCensus:
             pipe.zscore(key + "running", run.id)
         answers: list[Any] = await pipe.execute()
         for run, rank, score in zip(runs, answers[::2], answers[1::2], strict=True):
-            await self._update_run(run, rank, score)
+            await self._update_run_position(run, rank, score)
         self._queue_of = {name: queue for name, queue in self._queue_of.items() if name in self.runs}
 
-    async def _update_run(self, run: RemoteRun, rank: int | None, score: float | None) -> None:
+    async def _update_run_position(self, run: RemoteRun, rank: int | None, score: float | None) -> None:
         now = time.monotonic()
         if rank is not None:
             run.last_seen = now

@@ -128,7 +128,7 @@ class RemotePool:
         return self.queue.capacity > 0
 
     @property
-    def workers(self) -> int:
+    def worker_count(self) -> int:
         return max(1, self.queue.capacity)
 
     @property
@@ -234,7 +234,7 @@ class RemotePool:
         try:
             await asyncio.shield(enqueuing)
         except asyncio.CancelledError:
-            self._spawn_task(self._leave_when_queued(enqueuing, run, queue), "leave")
+            self._spawn_task(self._leave_queue_once_enqueued(enqueuing, run, queue), "leave")
             raise
         try:
             await wait_for_any_event(run.ended, stop)
@@ -328,7 +328,7 @@ class RemotePool:
             return "cancelled"
         return str(answer.decode())
 
-    async def _leave_when_queued(self, enqueuing: asyncio.Task[None], run: RemoteRun, queue: str) -> None:
+    async def _leave_queue_once_enqueued(self, enqueuing: asyncio.Task[None], run: RemoteRun, queue: str) -> None:
         """Wait for it no more, who was cancelled while the broker was asked: it may have put the run into the queue."""
         with contextlib.suppress(Busy, WorkersUnavailable):
             await enqueuing

@@ -100,9 +100,9 @@ class OsReplacements:
             if opened is None:
                 raise make_os_error(errno.EBADF)
             return opened.node
-        return self._tree.find_node(self._check_path_arguments(path, dir_fd))
+        return self._tree.find_node(self._checked_path(path, dir_fd))
 
-    def _check_path_arguments(self, path: Any, dir_fd: int | None = None) -> Any:
+    def _checked_path(self, path: Any, dir_fd: int | None = None) -> Any:
         if dir_fd is not None and self._files.find_open_file(dir_fd) is not None:
             raise NotImplementedError("dir_fd unavailable on this platform")
         return os.fspath(path)
@@ -113,7 +113,7 @@ class OsReplacements:
         return stat_result_of(self._find_node(path, dir_fd))
 
     def lstat(self, path: Any, *, dir_fd: int | None = None) -> os.stat_result:
-        return stat_result_of(self._find_node(self._check_path_arguments(path), dir_fd))
+        return stat_result_of(self._find_node(self._checked_path(path), dir_fd))
 
     def fstat(self, fd: int) -> os.stat_result:
         opened = self._files.find_open_file(fd)
@@ -147,25 +147,25 @@ class OsReplacements:
         return node
 
     def mkdir(self, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
-        self._tree.make_directory(self._check_path_arguments(path, dir_fd), mode)
+        self._tree.make_directory(self._checked_path(path, dir_fd), mode)
 
     def rmdir(self, path: Any, *, dir_fd: int | None = None) -> None:
-        self._tree.remove_directory(self._check_path_arguments(path, dir_fd))
+        self._tree.remove_directory(self._checked_path(path, dir_fd))
 
     def unlink(self, path: Any, *, dir_fd: int | None = None) -> None:
-        self._tree.remove_file(self._check_path_arguments(path, dir_fd))
+        self._tree.remove_file(self._checked_path(path, dir_fd))
 
     def remove(self, path: Any, *, dir_fd: int | None = None) -> None:
-        self._tree.remove_file(self._check_path_arguments(path, dir_fd))
+        self._tree.remove_file(self._checked_path(path, dir_fd))
 
     def rename(self, src: Any, dst: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
-        self._tree.rename(self._check_path_arguments(src, src_dir_fd), self._check_path_arguments(dst, dst_dir_fd))
+        self._tree.rename(self._checked_path(src, src_dir_fd), self._checked_path(dst, dst_dir_fd))
 
     def replace(self, src: Any, dst: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
-        self._tree.rename(self._check_path_arguments(src, src_dir_fd), self._check_path_arguments(dst, dst_dir_fd))
+        self._tree.rename(self._checked_path(src, src_dir_fd), self._checked_path(dst, dst_dir_fd))
 
     def readlink(self, path: Any, *, dir_fd: int | None = None) -> str:
-        self._find_node(self._check_path_arguments(path), dir_fd)
+        self._find_node(self._checked_path(path), dir_fd)
         raise make_os_error(errno.EINVAL, os.fspath(path))
 
     def chmod(self, path: Any, mode: int, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> None:
@@ -194,12 +194,12 @@ class OsReplacements:
         return os.fsencode(self._tree.current)
 
     def chdir(self, path: Any) -> None:
-        self._tree.change_directory(self._check_path_arguments(path))
+        self._tree.change_directory(self._checked_path(path))
 
     # by descriptor
 
     def open(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        return self._files.os_open(self._check_path_arguments(path, dir_fd), flags, mode)
+        return self._files.os_open(self._checked_path(path, dir_fd), flags, mode)
 
     def close(self, fd: int) -> None:
         if self._files.find_open_file(fd) is None:

@@ -15,9 +15,9 @@ export interface Command {
   run: () => unknown;
 }
 
-const isAvailable = ({ available }: Command) => available?.() ?? true;
+const isCommandAvailable = ({ available }: Command) => available?.() ?? true;
 
-export function createRegistry(commands: Command[]) {
+export function createCommandRegistry(commands: Command[]) {
   const byKey = new Map<string, Command[]>();
   for (const command of commands) {
     if (command.isEditorKey) continue;
@@ -26,11 +26,11 @@ export function createRegistry(commands: Command[]) {
 
   return {
     /** What can be done now, in order. */
-    available: (): Command[] => commands.filter(isAvailable),
+    available: (): Command[] => commands.filter(isCommandAvailable),
     /** Does what a key stands for, where that can be done now. @returns whether it is the key of a command */
     press(key: string, shift = false): boolean {
       const boundCommands = (shift ? byKey.get(`Shift+${key}`) : undefined) ?? byKey.get(key);
-      boundCommands?.find(isAvailable)?.run();
+      boundCommands?.find(isCommandAvailable)?.run();
       return boundCommands !== undefined;
     },
   };

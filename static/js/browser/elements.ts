@@ -8,14 +8,14 @@ export function element(name: string, className: string, text = "") {
 }
 
 /** A sentence whose names stand in backticks, as nodes. */
-export function codeNodes(text: string): (string | HTMLElement)[] {
+export function nodesWithCode(text: string): (string | HTMLElement)[] {
   return text.split("`").map((part, i) => (i % 2 ? element("code", "", part) : part));
 }
 
 /** A paragraph whose names stand in backticks. */
-export function codeParagraph(className: string, text: string) {
+export function paragraphWithCode(className: string, text: string) {
   const paragraph = element("p", className);
-  paragraph.append(...codeNodes(text));
+  paragraph.append(...nodesWithCode(text));
   return paragraph;
 }
 

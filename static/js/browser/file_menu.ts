@@ -1,10 +1,10 @@
 /** The menu of files to download: where it opens, and how the browser saves a file that the page made. */
 
-const REVOKE_AFTER_MS = 20000;
-const MARGIN = 6;
+const REVOKE_FILE_URL_AFTER_MS = 20000;
+const MENU_MARGIN = 6;
 
 /** Place the menu above or under its button when it opens. */
-export function startMenu(button: HTMLElement, menu: HTMLElement) {
+export function startFileMenu(button: HTMLElement, menu: HTMLElement) {
   const { documentElement: root } = document;
   menu.addEventListener("beforetoggle", () => {
     menu.style.visibility = "hidden"; // until it is positioned
@@ -13,8 +13,8 @@ export function startMenu(button: HTMLElement, menu: HTMLElement) {
     if ((event as ToggleEvent).newState !== "open") return;
     const buttonBox = button.getBoundingClientRect();
     const { width, height } = menu.getBoundingClientRect();
-    menu.style.left = `${Math.max(MARGIN, Math.min(buttonBox.right - width, root.clientWidth - width - MARGIN))}px`;
-    menu.style.top = `${buttonBox.top - height - MARGIN < 0 ? buttonBox.bottom + MARGIN : buttonBox.top - height - MARGIN}px`;
+    menu.style.left = `${Math.max(MENU_MARGIN, Math.min(buttonBox.right - width, root.clientWidth - width - MENU_MARGIN))}px`;
+    menu.style.top = `${buttonBox.top - height - MENU_MARGIN < 0 ? buttonBox.bottom + MENU_MARGIN : buttonBox.top - height - MENU_MARGIN}px`;
     menu.style.visibility = "";
     menu.querySelector("button")?.focus();
   });
@@ -25,5 +25,5 @@ export function saveFile(blob: Blob, name: string) {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_AFTER_MS);
+  setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_FILE_URL_AFTER_MS);
 }

@@ -5,14 +5,14 @@
  * @param root the frame's
  */
 export function followHostTheme(root: HTMLElement) {
-  const frame = hostFrame();
+  const frame = frameElementInHost();
   if (!frame) {
     delete root.dataset.theme;
     return;
   }
   const { ownerDocument: host } = frame;
   const update = () => {
-    root.dataset.theme = hostTheme(frame);
+    root.dataset.theme = themeAroundElement(frame);
   };
   const observer = new MutationObserver(update);
   for (const element of [host.documentElement, host.body]) observer.observe(element, { attributes: true });
@@ -21,7 +21,7 @@ export function followHostTheme(root: HTMLElement) {
 }
 
 /** The element that this document is in; null where it has none, or where its page is of another origin. */
-function hostFrame() {
+function frameElementInHost() {
   try {
     return window.frameElement;
   } catch {
@@ -30,13 +30,17 @@ function hostFrame() {
 }
 
 /** What the page around an element says of its theme, or what it looks like where it says nothing. */
-function hostTheme(element: Element): "light" | "dark" {
+function themeAroundElement(element: Element): "light" | "dark" {
   const { documentElement: html, body } = element.ownerDocument;
-  return statedTheme(body) ?? statedTheme(html) ?? (isDark(backgroundOf(element)) ? "dark" : "light");
+  return (
+    themeStatedByElement(body) ??
+    themeStatedByElement(html) ??
+    (isDarkColour(backgroundColourBehind(element)) ? "dark" : "light")
+  );
 }
 
 /** @param element of the host, its body or root @returns null where it says nothing */
-export function statedTheme({
+export function themeStatedByElement({
   dataset,
   classList,
 }: {
@@ -51,10 +55,10 @@ export function statedTheme({
 }
 
 /** The colour behind an element, which is the canvas's where nothing around it has one. */
-function backgroundOf(element: Element) {
+function backgroundColourBehind(element: Element) {
   for (let ancestor = element.parentElement; ancestor; ancestor = ancestor.parentElement) {
     const colour = getComputedStyle(ancestor).backgroundColor;
-    if (!isTransparent(colour)) return colour;
+    if (!isTransparentColour(colour)) return colour;
   }
   const { colorScheme } = getComputedStyle(element.ownerDocument.documentElement);
   const dark = colorScheme.includes("dark");
@@ -64,10 +68,10 @@ function backgroundOf(element: Element) {
 const prefersDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
 /** @param colour as a browser computes it */
-const isTransparent = (colour: string) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(colour);
+const isTransparentColour = (colour: string) => colour === "transparent" || /^rgba\(.*, 0\)$/.test(colour);
 
 /** Whether a colour is nearer to black. @param colour as a browser computes it: `rgb(…)` or `rgba(…)` */
-export function isDark(colour: string) {
+export function isDarkColour(colour: string) {
   const [red = 255, green = 255, blue = 255] = (colour.match(/[\d.]+/g) ?? []).map(Number);
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
 }

@@ -10,7 +10,7 @@ interface KeyHandlers {
 }
 
 /** @param shortcuts by key */
-export function startKeys(
+export function startKeyboardShortcuts(
   editor: { focused: () => boolean },
   shortcuts: Record<string, () => void>,
   { run, key, letter }: KeyHandlers,

@@ -14,7 +14,7 @@ interface Item {
   note?: string | (string | Node)[];
 }
 
-export interface Order {
+export interface OrderedPages {
   /** of the whole */
   title: string;
   /** of its own page, null where it has none */
@@ -41,7 +41,7 @@ interface StripView {
 }
 
 /** What the strip of an order shows. */
-export function stripView({ items, at }: Order): StripView {
+export function orderStripView({ items, at }: OrderedPages): StripView {
   const { note = [] } = items[at] ?? {};
   return {
     previous: items[at - 1] ?? null,
@@ -54,7 +54,7 @@ export function stripView({ items, at }: Order): StripView {
 }
 
 /** The way of a key, where a strip has keys: `[` back, `]` on. */
-export const directionOfKey = (key: string): "previous" | "next" | null =>
+export const stripDirectionOfKey = (key: string): "previous" | "next" | null =>
   key === "[" ? "previous" : key === "]" ? "next" : null;
 
 /**
@@ -65,7 +65,7 @@ export const directionOfKey = (key: string): "previous" | "next" | null =>
 export function createOrderStrip(
   host: HTMLElement,
   say: Locale["say"],
-): { show: (order: Order) => void; announce: (text: string) => void } {
+): { show: (order: OrderedPages) => void; announce: (text: string) => void } {
   const bar = element("div", "order-bar");
   const note = element("p", "order-note");
   const status = element("p", "order-status");
@@ -80,7 +80,7 @@ export function createOrderStrip(
       end.setAttribute("aria-disabled", "true");
       return end;
     }
-    const link = linkTo(item.url, "order-way", label);
+    const link = createLink(item.url, "order-way", label);
     link.rel = direction === "previous" ? "prev" : "next";
     link.title = `${item.title} (${direction === "previous" ? "[" : "]"})`;
     return link;
@@ -89,7 +89,7 @@ export function createOrderStrip(
   function placeList({ places }: StripView) {
     const list = element("ol", "order-places");
     for (const [k, { title, url, isCurrent, isDone }] of places.entries()) {
-      const link = linkTo(url, isDone ? "order-place done" : "order-place", String(k + 1));
+      const link = createLink(url, isDone ? "order-place done" : "order-place", String(k + 1));
       link.title = link.ariaLabel = `${k + 1}. ${title}${isDone ? ` (${say("order_done")})` : ""}`;
       if (isCurrent) link.setAttribute("aria-current", "step");
       const item = element("li", "");
@@ -100,7 +100,7 @@ export function createOrderStrip(
   }
 
   document.addEventListener("keydown", (event) => {
-    const direction = directionOfKey(event.key);
+    const direction = stripDirectionOfKey(event.key);
     const target = event.target instanceof HTMLElement ? event.target : null;
     if (!direction || event.defaultPrevented || event.ctrlKey || event.metaKey) return;
     if (target?.closest("dialog, input:not([type=radio], [type=range]), textarea, select, [contenteditable=true]"))
@@ -111,11 +111,11 @@ export function createOrderStrip(
 
   return {
     show(order) {
-      const view = stripView(order);
+      const view = orderStripView(order);
       const focusedIndex = [...bar.querySelectorAll("a")].indexOf(document.activeElement as HTMLAnchorElement);
       const positionElement = element("span", "order-where", say("order_where", { n: view.n, of: view.of }));
       const titleElement = order.url
-        ? linkTo(order.url, "order-title", order.title)
+        ? createLink(order.url, "order-title", order.title)
         : element("span", "order-title", order.title);
       host.setAttribute("aria-label", order.title);
       bar.replaceChildren(
@@ -135,7 +135,7 @@ export function createOrderStrip(
   };
 }
 
-function linkTo(url: string, className: string, text: string) {
+function createLink(url: string, className: string, text: string) {
   const link = element("a", className, text) as HTMLAnchorElement;
   link.href = url;
   return link;

@@ -2,11 +2,11 @@
 
 import { readPreference, writePreference } from "./preferences.ts";
 
-const STORAGE_KEY = "gradbox-pane";
-const KEY_STEP = 24;
+const PANE_WIDTH_STORAGE_KEY = "gradbox-pane";
+const PANE_WIDTH_KEY_STEP = 24;
 
 /** @param border a separator between two columns of its parent @param how widths of the first pane, in pixels */
-export function startPaneBorder(border: HTMLElement, { min, max }: { min: number; max: () => number }) {
+export function makePaneBorderDraggable(border: HTMLElement, { min, max }: { min: number; max: () => number }) {
   const container = border.parentElement as HTMLElement;
   const firstPane = border.previousElementSibling as HTMLElement;
 
@@ -14,11 +14,11 @@ export function startPaneBorder(border: HTMLElement, { min, max }: { min: number
   function setWidth(width: number | null) {
     if (width === null) {
       container.style.removeProperty("--first");
-      writePreference(STORAGE_KEY, null);
+      writePreference(PANE_WIDTH_STORAGE_KEY, null);
     } else {
       const clamped = Math.round(Math.max(min, Math.min(width, max())));
       container.style.setProperty("--first", `${clamped}px`);
-      writePreference(STORAGE_KEY, String(clamped));
+      writePreference(PANE_WIDTH_STORAGE_KEY, String(clamped));
     }
     updateAria();
   }
@@ -42,14 +42,19 @@ export function startPaneBorder(border: HTMLElement, { min, max }: { min: number
   border.addEventListener("dblclick", () => setWidth(null));
   border.addEventListener("keydown", (event) => {
     const now = firstPane.getBoundingClientRect().width;
-    const nextWidth = { ArrowLeft: now - KEY_STEP, ArrowRight: now + KEY_STEP, Home: min, End: max() }[event.key];
+    const nextWidth = {
+      ArrowLeft: now - PANE_WIDTH_KEY_STEP,
+      ArrowRight: now + PANE_WIDTH_KEY_STEP,
+      Home: min,
+      End: max(),
+    }[event.key];
     if (nextWidth === undefined) return;
     event.preventDefault();
     event.stopPropagation();
     setWidth(nextWidth);
   });
 
-  const saved = Number(readPreference(STORAGE_KEY));
+  const saved = Number(readPreference(PANE_WIDTH_STORAGE_KEY));
   if (saved) setWidth(saved);
   else updateAria();
 }

@@ -38,6 +38,6 @@ export function createStore<S, A>(
 }
 
 /** Whether any of these fields is another value than before. */
-export function differs<S extends object>(state: S, before: S | null, ...fields: (keyof S)[]) {
+export function hasChangedField<S extends object>(state: S, before: S | null, ...fields: (keyof S)[]) {
   return before === null || fields.some((field) => state[field] !== before[field]);
 }

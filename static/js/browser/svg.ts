@@ -1,6 +1,6 @@
 /** Light descriptions of SVG elements, and the one function that makes a document agree with them. */
 
-export const SVG = "http://www.w3.org/2000/svg";
+export const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
 export interface VNode {
   tag: string;
@@ -31,11 +31,11 @@ export function h(tag: string, attrs: Record<string, Attr> = {}, ...children: Ch
     const value = attrs[name];
     if (name === "key") key = String(value);
     else if (value !== null && value !== undefined && value !== false)
-      presentAttrs[name] = typeof value === "number" ? shortCoordinate(value) : String(value);
+      presentAttrs[name] = typeof value === "number" ? roundCoordinate(value) : String(value);
   }
   const node: VNode = { tag, key, attrs: presentAttrs, text: null, title: null, children: [] };
   addChildren(node, children);
-  if (node.title !== null && presentAttrs.role && !presentAttrs["aria-label"] && !hasText(node))
+  if (node.title !== null && presentAttrs.role && !presentAttrs["aria-label"] && !hasOwnOrInnerText(node))
     presentAttrs["aria-label"] = node.title;
   return node;
 }
@@ -44,27 +44,27 @@ function addChildren(node: VNode, children: (Child | Child[])[]) {
   for (const child of children) {
     if (Array.isArray(child)) addChildren(node, child);
     else if (typeof child === "string") node.text = (node.text ?? "") + child;
-    else if (child && child.tag === "title" && isPlain(child)) node.title = child.text;
+    else if (child && child.tag === "title" && isWithoutAttributes(child)) node.title = child.text;
     else if (child) node.children.push(child);
   }
 }
 
-function hasText({ text, children }: VNode): boolean {
-  return text !== null || children.some(hasText);
+function hasOwnOrInnerText({ text, children }: VNode): boolean {
+  return text !== null || children.some(hasOwnOrInnerText);
 }
 
-function isPlain({ attrs }: VNode) {
+function isWithoutAttributes({ attrs }: VNode) {
   for (const _ in attrs) return false;
   return true;
 }
 
 /** A coordinate without noise digits. */
-function shortCoordinate(value: number) {
+function roundCoordinate(value: number) {
   return String(Number.isInteger(value) ? value : Math.round(value * 100) / 100);
 }
 
 /** Join class names, leaving out what is falsy. */
-export function cls(...names: (string | false | null | undefined)[]) {
+export function classNames(...names: (string | false | null | undefined)[]) {
   return names.filter(Boolean).join(" ");
 }
 
@@ -74,15 +74,15 @@ export function translationOf(transform: string | undefined): [number, number] {
   return [x, y];
 }
 
-function escaped(text: string) {
+function escapeXml(text: string) {
   return text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c] ?? c);
 }
 
 /** The same description as text, for tests and files. */
-export function svgText(node: VNode): string {
-  const attrs = Object.entries(node.attrs).map(([k, v]) => ` ${k}="${escaped(v)}"`);
-  const title = node.title === null ? "" : `<title>${escaped(node.title)}</title>`;
-  const innerText = (node.text === null ? "" : escaped(node.text)) + node.children.map(svgText).join("") + title;
+export function vnodeToSvg(node: VNode): string {
+  const attrs = Object.entries(node.attrs).map(([k, v]) => ` ${k}="${escapeXml(v)}"`);
+  const title = node.title === null ? "" : `<title>${escapeXml(node.title)}</title>`;
+  const innerText = (node.text === null ? "" : escapeXml(node.text)) + node.children.map(vnodeToSvg).join("") + title;
   return `<${node.tag}${attrs.join("")}>${innerText}</${node.tag}>`;
 }
 
@@ -94,14 +94,14 @@ interface Drawn {
 }
 
 /** What stands in the elements that were patched. */
-const drawnChildren = new WeakMap<Element, Drawn[]>();
+const drawnByHost = new WeakMap<Element, Drawn[]>();
 
-const NO_CHILDREN: Drawn[] = [];
+const NO_DRAWN_CHILDREN: Drawn[] = [];
 
 /** Rows that left their host and may come back, by name, the longest gone first. */
-const detachedRows = new WeakMap<Element, Map<string, Drawn>>();
+const detachedRowsByHost = new WeakMap<Element, Map<string, Drawn>>();
 /** So many of them are kept. */
-const MAX_DETACHED = 32;
+const MAX_DETACHED_ROWS = 32;
 
 /**
  * Make the children of `host` agree with `vnodes`. Elements keep their identity by key, or by tag and position, so that
@@ -109,13 +109,13 @@ const MAX_DETACHED = 32;
  * description that is the same object as before costs nothing. Titles become elements where they are pointed at.
  * @param host to which nobody else adds children
  */
-export function patch(document: Document, host: Element, vnodes: VNode[]) {
-  if (!drawnChildren.has(host)) host.addEventListener("mouseover", (event) => showTitle(document, event));
-  drawnChildren.set(host, patchChildren(document, host, drawnChildren.get(host) ?? NO_CHILDREN, vnodes));
+export function patchHost(document: Document, host: Element, vnodes: VNode[]) {
+  if (!drawnByHost.has(host)) host.addEventListener("mouseover", (event) => showTitleOnHover(document, event));
+  drawnByHost.set(host, patchChildren(document, host, drawnByHost.get(host) ?? NO_DRAWN_CHILDREN, vnodes));
 }
 
 function patchChildren(document: Document, host: Element, before: Drawn[], vnodes: VNode[]): Drawn[] {
-  if (!before.length && !vnodes.length) return NO_CHILDREN;
+  if (!before.length && !vnodes.length) return NO_DRAWN_CHILDREN;
   const after = new Array(vnodes.length) as Drawn[];
   let sameCount = 0;
   while (
@@ -123,14 +123,14 @@ function patchChildren(document: Document, host: Element, before: Drawn[], vnode
     sameCount < before.length &&
     isSameElement(before[sameCount].vnode, vnodes[sameCount])
   ) {
-    after[sameCount] = updateDrawn(document, before[sameCount], vnodes[sameCount]);
+    after[sameCount] = updateDrawnElement(document, before[sameCount], vnodes[sameCount]);
     sameCount += 1;
   }
   if (sameCount === vnodes.length && sameCount === before.length) return after;
-  const endCount = countSameAtEnd(before, vnodes, sameCount);
+  const endCount = countSameElementsAtEnd(before, vnodes, sameCount);
   const [endBefore, end] = [before.length - endCount, vnodes.length - endCount];
-  const identities = vnodes.slice(sameCount, end).map((vnode, k) => identityOf(vnode, sameCount + k));
-  const drawnByName = removeAbsent(host, before, sameCount, endBefore, new Set(identities));
+  const identities = vnodes.slice(sameCount, end).map((vnode, k) => elementIdentity(vnode, sameCount + k));
+  const drawnByName = removeAbsentElements(host, before, sameCount, endBefore, new Set(identities));
   const firstOfEnd: Element | null = before[endBefore]?.el ?? null;
   let nextElement: Element | null = drawnByName.values().next().value?.el ?? firstOfEnd;
   for (let k = sameCount; k < end; k++) {
@@ -139,13 +139,14 @@ function patchChildren(document: Document, host: Element, before: Drawn[], vnode
       drawnByName.delete(identities[k - sameCount]);
       if (existing.el === nextElement) nextElement = nextElement.nextElementSibling;
       else host.insertBefore(existing.el, nextElement);
-      after[k] = updateDrawn(document, existing, vnodes[k]);
+      after[k] = updateDrawnElement(document, existing, vnodes[k]);
     } else {
-      after[k] = takeDetached(document, host, vnodes[k]) ?? createDrawn(document, vnodes[k]);
+      after[k] = takeDetachedRow(document, host, vnodes[k]) ?? createDrawnElement(document, vnodes[k]);
       host.insertBefore(after[k].el, nextElement);
     }
   }
-  for (let k = end; k < vnodes.length; k++) after[k] = updateDrawn(document, before[endBefore + k - end], vnodes[k]);
+  for (let k = end; k < vnodes.length; k++)
+    after[k] = updateDrawnElement(document, before[endBefore + k - end], vnodes[k]);
   return after;
 }
 
@@ -153,7 +154,7 @@ function patchChildren(document: Document, host: Element, before: Drawn[], vnode
  * How many of the last are the same elements, by their keys.
  * @param sameCount those that are the same at the beginning
  */
-function countSameAtEnd(before: Drawn[], vnodes: VNode[], sameCount: number) {
+function countSameElementsAtEnd(before: Drawn[], vnodes: VNode[], sameCount: number) {
   const longest = Math.min(before.length, vnodes.length) - sameCount;
   let count = 0;
   while (count < longest) {
@@ -165,27 +166,27 @@ function countSameAtEnd(before: Drawn[], vnodes: VNode[], sameCount: number) {
 }
 
 /** A row that left its host before, brought up to date. */
-function takeDetached(document: Document, host: Element, vnode: VNode) {
-  if (!isDetachable(vnode)) return null;
-  const detached = detachedRows.get(host);
-  const identity = identityOf(vnode, 0);
+function takeDetachedRow(document: Document, host: Element, vnode: VNode) {
+  if (!isKeptWhenDetached(vnode)) return null;
+  const detached = detachedRowsByHost.get(host);
+  const identity = elementIdentity(vnode, 0);
   const drawn = detached?.get(identity);
   if (!drawn) return null;
   detached?.delete(identity);
-  return updateDrawn(document, drawn, vnode);
+  return updateDrawnElement(document, drawn, vnode);
 }
 
 /** Whether it is big enough to be kept where it leaves. */
-function isDetachable({ key, attrs }: VNode) {
+function isKeptWhenDetached({ key, attrs }: VNode) {
   return key !== null && attrs["data-row"] !== undefined;
 }
 
-function cacheDetached(host: Element, name: string, drawn: Drawn) {
-  const detached = detachedRows.get(host) ?? new Map();
-  detachedRows.set(host, detached);
+function cacheDetachedRow(host: Element, name: string, drawn: Drawn) {
+  const detached = detachedRowsByHost.get(host) ?? new Map();
+  detachedRowsByHost.set(host, detached);
   detached.delete(name);
   detached.set(name, drawn);
-  if (detached.size > MAX_DETACHED) detached.delete(detached.keys().next().value);
+  if (detached.size > MAX_DETACHED_ROWS) detached.delete(detached.keys().next().value);
 }
 
 /**
@@ -194,7 +195,7 @@ function cacheDetached(host: Element, name: string, drawn: Drawn) {
  * @param names of those that stay
  * @returns those that stay, in order, by name
  */
-function removeAbsent(
+function removeAbsentElements(
   host: Element,
   before: Drawn[],
   from: number,
@@ -203,11 +204,11 @@ function removeAbsent(
 ): Map<string, Drawn> {
   const keptByName = new Map<string, Drawn>();
   for (let k = from; k < to; k++) {
-    const name = identityOf(before[k].vnode, k);
+    const name = elementIdentity(before[k].vnode, k);
     if (names.has(name) && !keptByName.has(name)) keptByName.set(name, before[k]);
     else {
       before[k].el.remove();
-      if (isDetachable(before[k].vnode)) cacheDetached(host, name, before[k]);
+      if (isKeptWhenDetached(before[k].vnode)) cacheDetachedRow(host, name, before[k]);
     }
   }
   return keptByName;
@@ -218,57 +219,57 @@ function isSameElement(a: VNode, b: VNode) {
   return a === b || (a.key === b.key && a.tag === b.tag);
 }
 
-function identityOf(vnode: VNode, index: number) {
+function elementIdentity(vnode: VNode, index: number) {
   return `${vnode.tag}#${vnode.key ?? `@${index}`}`;
 }
 
-function createDrawn(document: Document, vnode: VNode): Drawn {
-  const el = document.createElementNS(SVG, vnode.tag);
+function createDrawnElement(document: Document, vnode: VNode): Drawn {
+  const el = document.createElementNS(SVG_NAMESPACE, vnode.tag);
   for (const name in vnode.attrs) el.setAttribute(name, vnode.attrs[name]);
   if (vnode.title !== null) el.setAttribute("data-title", vnode.title);
   if (vnode.text !== null) el.textContent = vnode.text;
-  const children = vnode.children.map((child) => createDrawn(document, child));
+  const children = vnode.children.map((child) => createDrawnElement(document, child));
   for (const child of children) el.appendChild(child.el);
   return { vnode, el, inner: children };
 }
 
-function updateDrawn(document: Document, drawn: Drawn, vnode: VNode): Drawn {
+function updateDrawnElement(document: Document, drawn: Drawn, vnode: VNode): Drawn {
   const { el, vnode: vnodeBefore } = drawn;
   if (vnodeBefore === vnode) return drawn;
   for (const name in vnodeBefore.attrs) if (!(name in vnode.attrs)) el.removeAttribute(name);
   for (const name in vnode.attrs)
     if (vnodeBefore.attrs[name] !== vnode.attrs[name]) el.setAttribute(name, vnode.attrs[name]);
-  if (vnodeBefore.title !== vnode.title) writeTitle(el, vnode.title);
-  if (vnodeBefore.text !== vnode.text) writeText(document, el, vnodeBefore.text, vnode.text ?? "");
+  if (vnodeBefore.title !== vnode.title) writeElementTitle(el, vnode.title);
+  if (vnodeBefore.text !== vnode.text) writeElementText(document, el, vnodeBefore.text, vnode.text ?? "");
   if (vnodeBefore.children !== vnode.children) drawn.inner = patchChildren(document, el, drawn.inner, vnode.children);
   drawn.vnode = vnode;
   return drawn;
 }
 
 /** Write an element's text, which stands before its children. */
-function writeText(document: Document, el: Element, textBefore: string | null, text: string) {
+function writeElementText(document: Document, el: Element, textBefore: string | null, text: string) {
   if (textBefore && el.firstChild && text) el.firstChild.nodeValue = text;
   else if (textBefore) el.firstChild?.remove();
   else if (text) el.insertBefore(document.createTextNode(text), el.firstChild);
 }
 
 /** The title of what is pointed at. */
-let titleElement: Element | null = null;
+let shownTitleElement: Element | null = null;
 
 /** The browser shows the title of what is pointed at: an element for each would cost every step a quarter of its
  * time. */
-function showTitle(document: Document, { target }: Event) {
+function showTitleOnHover(document: Document, { target }: Event) {
   const el = target instanceof Element ? target.closest("[data-title]") : null;
-  if (titleElement?.parentNode === el && el) return;
-  titleElement?.remove();
-  titleElement = el && document.createElementNS(SVG, "title");
-  if (!el || !titleElement) return;
-  titleElement.textContent = el.getAttribute("data-title");
-  el.append(titleElement);
+  if (shownTitleElement?.parentNode === el && el) return;
+  shownTitleElement?.remove();
+  shownTitleElement = el && document.createElementNS(SVG_NAMESPACE, "title");
+  if (!el || !shownTitleElement) return;
+  shownTitleElement.textContent = el.getAttribute("data-title");
+  el.append(shownTitleElement);
 }
 
-function writeTitle(el: Element, title: string | null) {
+function writeElementTitle(el: Element, title: string | null) {
   if (title === null) el.removeAttribute("data-title");
   else el.setAttribute("data-title", title);
-  if (titleElement?.parentNode === el) titleElement.textContent = title;
+  if (shownTitleElement?.parentNode === el) shownTitleElement.textContent = title;
 }

@@ -2,7 +2,7 @@
 
 import { readPreference, writePreference } from "./preferences.ts";
 
-const STORAGE_KEY = "gradbox-theme";
+const THEME_STORAGE_KEY = "gradbox-theme";
 
 /** The theme that the page has now. */
 export function currentTheme(): "light" | "dark" {
@@ -11,12 +11,12 @@ export function currentTheme(): "light" | "dark" {
   return isDark ? "dark" : "light";
 }
 
-export function startTheme(button: HTMLElement) {
+export function startThemeButton(button: HTMLElement) {
   const root = document.documentElement;
-  const chosen = readPreference(STORAGE_KEY);
+  const chosen = readPreference(THEME_STORAGE_KEY);
   if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
   button.addEventListener("click", () => {
     root.dataset.theme = currentTheme() === "dark" ? "light" : "dark";
-    writePreference(STORAGE_KEY, root.dataset.theme);
+    writePreference(THEME_STORAGE_KEY, root.dataset.theme);
   });
 }

@@ -1,35 +1,35 @@
 /** The builder: the program as cards, beside the editor and with its history. What the reader does becomes a change of the text. */
 
 import { button, element } from "../browser/elements.ts";
-import { isCurrent } from "../page_state/selectors.ts";
-import { differs } from "../browser/store.ts";
+import { doesTraceMatchText } from "../page_state/selectors.ts";
+import { hasChangedField } from "../browser/store.ts";
 import { aliveNames } from "./alive_names.ts";
 import { createBuilderElements } from "./builder_elements.ts";
 import { startCardEvents } from "./card_events.ts";
-import { availableCommands, type Command } from "./card_keys.ts";
+import { availableCardCommands, type CardCommand } from "./card_keys.ts";
 import { createCardList } from "./card_list.ts";
-import { stepOfLine } from "./card_facts.ts";
-import { startDragging } from "./dragging.ts";
-import { openEditField } from "./edit_field.ts";
+import { stepToShowForLine } from "./card_facts.ts";
+import { startCardDragging } from "./dragging.ts";
+import { openCardEditField } from "./edit_field.ts";
 import * as edits from "./edits.ts";
 import { createDraftPreview } from "./draft_preview.ts";
-import { textChanges, type Change } from "./line_edits.ts";
-import { openPalette } from "./palette.ts";
-import { positionAtEnd, positionBelow, type Position } from "./positions.ts";
+import { textChanges, type TextChange } from "./line_edits.ts";
+import { openOperationPalette } from "./palette.ts";
+import { positionAtEnd, positionBelow, type StatementPosition } from "./positions.ts";
 import { loadBuilderLocale } from "./words.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { PreviewStage } from "./card_preview.ts";
-import type { Outcome } from "./edits.ts";
-import type { Item } from "./statements.ts";
+import type { EditOutcome } from "./edits.ts";
+import type { ProgramItem } from "./statements.ts";
 import type { PageState } from "../page_state/state.ts";
-import type { Message } from "../program/message.ts";
+import type { LineMessage } from "../program/message.ts";
 
 export interface Builder {
   render: (state: PageState, before: PageState | null) => void;
   show: (isShown: boolean) => void;
-  setMessages: (messages: Message[]) => void;
+  setMessages: (messages: LineMessage[]) => void;
   /** those that can be done now */
-  commands: () => Command[];
+  commands: () => CardCommand[];
   /** opens its form below the card that the reader is at */
   insert: (operation: string) => void;
   /** of the card that the reader is at, from 0 */
@@ -43,7 +43,7 @@ const RUN_DELAY_MS = 250;
 interface BuilderParts {
   host: HTMLElement;
   editor: {
-    change: (changes: Change[]) => void;
+    change: (changes: TextChange[]) => void;
     undo: () => boolean;
     redo: () => boolean;
     canUndo: () => boolean;
@@ -67,17 +67,17 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
   const cards = createCardList(list, tools, say, { choose: moveTo, tool: (name, item) => runCommand(name, item) });
   const draftPreview = createDraftPreview(stage, list, cards, store.state, say);
 
-  function moveTo(item: Item | null) {
+  function moveTo(item: ProgramItem | null) {
     if (!item) return;
     cards.setCurrent(item.first, true);
     goToStepOf(item);
   }
 
   /** The step at which a card's line ran. */
-  function goToStepOf(item: Item) {
+  function goToStepOf(item: ProgramItem) {
     const state = store.state();
-    const steps = isCurrent(state) ? cards.stepsOfItem(item) : [];
-    if (steps.length) store.dispatch({ type: "stepChosen", step: stepOfLine(steps, state.step) });
+    const steps = doesTraceMatchText(state) ? cards.stepsOfItem(item) : [];
+    if (steps.length) store.dispatch({ type: "stepChosen", step: stepToShowForLine(steps, state.step) });
   }
 
   function announce(text: string) {
@@ -94,7 +94,7 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
   }
 
   /** @param announcementKey of what is told then @returns whether it was done */
-  function applyOutcome(outcome: Outcome, announcementKey: string): boolean {
+  function applyOutcome(outcome: EditOutcome, announcementKey: string): boolean {
     cards.removeInserted();
     if ("refused" in outcome) {
       announce(say(outcome.refused, outcome.args));
@@ -125,8 +125,8 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     cards.insertBelow(cards.current, row);
   }
 
-  function removeCard(item: Item) {
-    const text = edits.ownText(cards.parsedProgram(), item).split("\n")[0];
+  function removeCard(item: ProgramItem) {
+    const text = edits.cardText(cards.parsedProgram(), item).split("\n")[0];
     if (!applyOutcome(edits.removeCard(cards.parsedProgram(), item), "card_deleted")) return;
     const row = element("li", "card-row card-toast");
     const label = element("p", "", say("card_deleted_line", { line: item.first + 1 }));
@@ -138,12 +138,12 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     cards.insertBelow(item.first - 1, row);
   }
 
-  function editCard(item: Item) {
+  function editCard(item: ProgramItem) {
     const card = cards.cardOf(item);
     if (!card) return;
     cards.removeInserted();
     const parsedProgram = cards.parsedProgram();
-    openEditField(card, edits.ownText(parsedProgram, item), {
+    openCardEditField(card, edits.cardText(parsedProgram, item), {
       label: say("card_edit_label", { line: item.first + 1 }),
       commit(text) {
         if (cards.parsedProgram() !== parsedProgram) return null; // the card is gone with its text
@@ -157,13 +157,13 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
   }
 
   /** Opens the palette at a place. @param operation whose form is opened at once */
-  async function addCard(position: Position, operation?: string) {
+  async function addCard(position: StatementPosition, operation?: string) {
     closePalette();
     const state = store.state();
     const parsedProgram = cards.parsedProgram();
     const above = parsedProgram.items.findLast(({ last }) => last < position.line);
-    const opened = isCurrent(state) && state.opened?.count ? state.opened : null;
-    const { row, start } = await openPalette({
+    const opened = doesTraceMatchText(state) && state.opened?.count ? state.opened : null;
+    const { row, start } = await openOperationPalette({
       line: position.line,
       alive: aliveNames(parsedProgram, position, opened, cards.stepsOfItem),
       label: say("card_add"),
@@ -205,7 +205,7 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     focusCurrent(cards.current);
   }
 
-  const commands: Record<string, (item: Item) => unknown> = {
+  const commands: Record<string, (item: ProgramItem) => unknown> = {
     add: (item) => addCard(positionBelow(cards.parsedProgram(), item)),
     edit: editCard,
     up: (item) => applyOutcome(edits.moveCardUp(cards.parsedProgram(), item), "card_moved"),
@@ -222,19 +222,19 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     redo,
   };
 
-  function runCommand(command: string, item: Item | null = cards.currentItem()) {
-    if (item || command === "undo" || command === "redo") commands[command]?.(item as Item);
+  function runCommand(command: string, item: ProgramItem | null = cards.currentItem()) {
+    if (item || command === "undo" || command === "redo") commands[command]?.(item as ProgramItem);
     else if (command === "add") void addCard(positionAtEnd(cards.parsedProgram()));
   }
 
   startCardEvents(host, list, cards, { command: runCommand, moveTo, edit: editCard });
 
-  function dropOutcome(row: Element, target: Element, isBelow: boolean): Outcome | null {
+  function dropOutcome(row: Element, target: Element, isBelow: boolean): EditOutcome | null {
     const item = cards.itemOfRow(row);
     const other = cards.itemOfRow(target);
     return item && other ? edits.dropCard(cards.parsedProgram(), item, other, isBelow) : null;
   }
-  startDragging(list, {
+  startCardDragging(list, {
     refusal(row, target, isBelow) {
       const outcome = dropOutcome(row, target, isBelow);
       return outcome && "refused" in outcome ? say(outcome.refused, outcome.args) : null;
@@ -246,14 +246,14 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
   });
 
   function showRun(state: PageState) {
-    cards.showRun(isCurrent(state) && state.opened?.count ? state.opened : null, state.step);
+    cards.showRun(doesTraceMatchText(state) && state.opened?.count ? state.opened : null, state.step);
   }
 
   return {
     render(state, before) {
       if (!isShown) return;
-      if (differs(state, before, "text")) cards.setText(state.text);
-      if (differs(state, before, "text", "opened", "step")) showRun(state);
+      if (hasChangedField(state, before, "text")) cards.setText(state.text);
+      if (hasChangedField(state, before, "text", "opened", "step")) showRun(state);
     },
     show(shown) {
       if (shown === isShown) return;
@@ -266,7 +266,7 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
       showRun(store.state());
     },
     setMessages: cards.setMessages,
-    commands: () => availableCommands(editor, cards.currentItem() !== null, say, runCommand),
+    commands: () => availableCardCommands(editor, cards.currentItem() !== null, say, runCommand),
     insert(operation) {
       const item = cards.currentItem();
       void addCard(item ? positionBelow(cards.parsedProgram(), item) : positionAtEnd(cards.parsedProgram()), operation);
@@ -278,7 +278,8 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
   /** The card of the step that is shown. */
   function cardAtStep() {
     const state = store.state();
-    const line = isCurrent(state) && state.opened?.count ? state.opened.trace.steps[state.step].line - 1 : null;
+    const line =
+      doesTraceMatchText(state) && state.opened?.count ? state.opened.trace.steps[state.step].line - 1 : null;
     return cards.cards().find(({ first, last }) => line !== null && first <= line && line <= last) ?? null;
   }
 }

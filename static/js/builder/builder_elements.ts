@@ -1,7 +1,7 @@
 /** What stands in the builder: the list of cards, the button that adds one, the foot with undo and redo, what is announced. */
 
 import { button, element } from "../browser/elements.ts";
-import { keyHints } from "./card_keys.ts";
+import { cardKeyHints } from "./card_keys.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** @param actions what its buttons do @returns tools: the place of those of a card */
@@ -21,7 +21,7 @@ export function createBuilderElements(
     button("quiet card-undo", "↶", actions.undo, { label: say("card_undo") }),
     button("quiet card-redo", "↷", actions.redo, { label: say("card_redo") }),
     toolsHost,
-    keyHints(say),
+    cardKeyHints(say),
   );
   host.replaceChildren(list, addButton, foot, status);
   return { list, addButton, tools: toolsHost, status };

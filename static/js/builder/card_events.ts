@@ -1,14 +1,14 @@
 /** Keys and double clicks on the cards. */
 
-import { CARD_MOVES, commandOfKey } from "./card_keys.ts";
+import { CARD_MOVES, cardCommandOfKey } from "./card_keys.ts";
 import type { createCardList } from "./card_list.ts";
-import type { Item } from "./statements.ts";
+import type { ProgramItem } from "./statements.ts";
 
 interface CardEventHandlers {
   command: (name: string) => void;
   /** the reader goes to another card; null where there is none */
-  moveTo: (item: Item | null) => void;
-  edit: (item: Item) => void;
+  moveTo: (item: ProgramItem | null) => void;
+  edit: (item: ProgramItem) => void;
 }
 
 /** @param host of the builder @param list of the cards */
@@ -21,7 +21,7 @@ export function startCardEvents(
   list.addEventListener("keydown", (event) => {
     if (!(event.target instanceof HTMLElement) || !event.target.matches(".statement-card")) return;
     const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
-    const name = commandOfKey(event);
+    const name = cardCommandOfKey(event);
     if (isPlain && event.key in CARD_MOVES) moveTo(cards.step(CARD_MOVES[event.key]));
     else if (name) command(name);
     else return;
@@ -29,7 +29,7 @@ export function startCardEvents(
     event.stopPropagation();
   });
   host.addEventListener("keydown", (event) => {
-    const name = commandOfKey(event);
+    const name = cardCommandOfKey(event);
     const isTyped = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
     if (isTyped || (name !== "undo" && name !== "redo")) return;
     command(name); // also where no card is left to be at

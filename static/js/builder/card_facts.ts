@@ -1,13 +1,13 @@
 /** What a run says of a card: the result of its line at a step, in short. */
 
-import { find } from "../trace/entities.ts";
-import { handleCardText } from "../layout/card_texts.ts";
-import { tuple } from "../layout/format.ts";
-import { refOf } from "../trace/names.ts";
+import { findEntity } from "../trace/entities.ts";
+import { handleCardTexts } from "../layout/card_texts.ts";
+import { tupleText } from "../layout/format.ts";
+import { referencedUid } from "../trace/names.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { Step, Tensor } from "../trace/wire.ts";
 
-export interface CardFact {
+export interface CardResult {
   step: number;
   /** the line runs only after the step */
   isAhead: boolean;
@@ -27,7 +27,7 @@ export interface CardFact {
   type?: string;
 }
 
-const MAX_TEXT = 24;
+const MAX_TEXT_CHARACTERS = 24;
 
 /** The steps at each line, of statements and of heads. @returns by line, from 1 */
 export function stepsByLine({ trace }: OpenTrace): Map<number, number[]> {
@@ -42,7 +42,7 @@ export function stepsByLine({ trace }: OpenTrace): Map<number, number[]> {
 }
 
 /** The step at which a line ran last, up to a step; else its first one. @param steps of the line */
-export function stepOfLine(steps: number[], currentStep: number) {
+export function stepToShowForLine(steps: number[], currentStep: number) {
   return steps.findLast((i) => i <= currentStep) ?? steps[0];
 }
 
@@ -51,45 +51,45 @@ export function stepOfLine(steps: number[], currentStep: number) {
  * @param currentStep the step that is shown
  * @param boundNames names that the statement binds or writes
  */
-export function cardFact(
+export function cardResult(
   opened: OpenTrace,
   steps: number[],
   currentStep: number,
   boundNames: string[],
   isHead: boolean,
-): CardFact {
-  const step = stepOfLine(steps, currentStep);
+): CardResult {
+  const step = stepToShowForLine(steps, currentStep);
   const traceStep = opened.trace.steps[step];
   const fact = { step, isAhead: step > currentStep };
   if (isHead) return { ...fact, times: steps.filter((i) => opened.trace.steps[i].kind === "head").length };
   const entities = opened.state(step);
-  const frame = find(entities, traceStep.frame, "frame");
+  const frame = findEntity(entities, traceStep.frame, "frame");
   const values = boundNames.map((name) => frame?.vars.get(name)).filter((value) => value !== undefined);
   const value = values.length ? values[0] : (traceStep.value ?? null);
-  const tensor = find(entities, refOf(value) ?? "", "tensor");
-  const grads = accumulatedNames(opened, step);
+  const tensor = findEntity(entities, referencedUid(value) ?? "", "tensor");
+  const grads = namesOfAccumulatedGradients(opened, step);
   if (grads.length) return { ...fact, grads };
-  if (tensor) return { ...fact, ...tensorFact(tensor, entities, traceStep) };
+  if (tensor) return { ...fact, ...tensorResult(tensor, entities, traceStep) };
   const printed = traceStep.log.find((entry) => entry.kind === "out");
-  if (printed && "text" in printed) return { ...fact, text: shortened(String(printed.text)) };
-  const object = find(entities, refOf(value) ?? "", "object");
+  if (printed && "text" in printed) return { ...fact, text: shortenedText(String(printed.text)) };
+  const object = findEntity(entities, referencedUid(value) ?? "", "object");
   if (object)
     return {
       ...fact,
       type: `${object.type ?? ""}${object.len === undefined || object.len === null ? "" : ` · ${object.len}`}`,
     };
-  if (typeof value === "number" || typeof value === "boolean") return { ...fact, text: shortened(String(value)) };
+  if (typeof value === "number" || typeof value === "boolean") return { ...fact, text: shortenedText(String(value)) };
   return fact;
 }
 
-function tensorFact(tensor: Tensor, entities: Entities, traceStep: Step) {
-  const { role, tracked } = handleCardText(tensor);
-  const counter = find(entities, tensor.counter, "counter");
+function tensorResult(tensor: Tensor, entities: Entities, traceStep: Step) {
+  const { role, tracked } = handleCardTexts(tensor);
+  const counter = findEntity(entities, tensor.counter, "counter");
   const bumped = traceStep.log.some(
     (entry) => entry.kind === "event" && entry.event === "version_bumped" && entry.counter === tensor.counter,
   );
   return {
-    shape: tensor.shape ? tuple(tensor.shape) : undefined,
+    shape: tensor.shape ? tupleText(tensor.shape) : undefined,
     role,
     tracked,
     ...(bumped && counter && { version: counter.value }),
@@ -97,7 +97,7 @@ function tensorFact(tensor: Tensor, entities: Entities, traceStep: Step) {
 }
 
 /** The names of tensors whose gradients a statement's visits accumulated. */
-function accumulatedNames(opened: OpenTrace, step: number): string[] {
+function namesOfAccumulatedGradients(opened: OpenTrace, step: number): string[] {
   const { steps } = opened.trace;
   const { stmt } = steps[step];
   const uids = new Set<string>();
@@ -109,7 +109,7 @@ function accumulatedNames(opened: OpenTrace, step: number): string[] {
   return [...uids].map((uid) => names.tags.get(uid)?.[0]?.text ?? uid).reverse();
 }
 
-function shortened(text: string) {
+function shortenedText(text: string) {
   const line = text.trim().split("\n")[0];
-  return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT - 1)}…` : line;
+  return line.length > MAX_TEXT_CHARACTERS ? `${line.slice(0, MAX_TEXT_CHARACTERS - 1)}…` : line;
 }

@@ -14,7 +14,7 @@ export const CARD_MOVES: Record<string, number> = {
 };
 
 /** What can be done with a card, with its keys. */
-const COMMANDS: [string, string][] = [
+const CARD_COMMAND_KEYS: [string, string][] = [
   ["add", "/"],
   ["edit", "⏎"],
   ["duplicate", "⌃D"],
@@ -27,14 +27,14 @@ const COMMANDS: [string, string][] = [
 ];
 
 /** The commands that can be done now. @param hasCard whether the reader is at a card */
-export function availableCommands(
+export function availableCardCommands(
   editor: { canUndo: () => boolean; canRedo: () => boolean },
   hasCard: boolean,
   say: Locale["say"],
   run: (name: string) => void,
-): Command[] {
+): CardCommand[] {
   const availability: Record<string, () => boolean> = { add: () => true, undo: editor.canUndo, redo: editor.canRedo };
-  return COMMANDS.filter(([id]) => availability[id]?.() ?? hasCard).map(([id, keys]) => ({
+  return CARD_COMMAND_KEYS.filter(([id]) => availability[id]?.() ?? hasCard).map(([id, keys]) => ({
     id: `card_${id}`,
     label: say(`card_${id}`),
     keys,
@@ -42,7 +42,7 @@ export function availableCommands(
   }));
 }
 
-export function commandOfKey({ key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent): string | null {
+export function cardCommandOfKey({ key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent): string | null {
   if (altKey) return key === "ArrowUp" ? "up" : key === "ArrowDown" ? "down" : null;
   if (ctrlKey || metaKey) {
     const lowerKey = key.toLowerCase();
@@ -52,7 +52,7 @@ export function commandOfKey({ key, altKey, ctrlKey, metaKey, shiftKey }: Keyboa
   return { Enter: "edit", "/": "add", Backspace: "delete", Delete: "delete", s: "siblings", F2: "edit" }[key] ?? null;
 }
 
-export function keyHints(say: Locale["say"]) {
+export function cardKeyHints(say: Locale["say"]) {
   const hints = element("p", "card-keys");
   for (const [keys, label] of [
     ["↑ ↓", "cards_key"],
@@ -67,7 +67,7 @@ export function keyHints(say: Locale["say"]) {
 }
 
 /** what can be done with the card that the reader is at */
-export interface Command {
+export interface CardCommand {
   id: string;
   label: string;
   keys: string;

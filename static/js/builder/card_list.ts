@@ -1,27 +1,27 @@
 /** The list of cards in the page: rows that follow the program's text, one of which the reader is at. */
 
 import { element } from "../browser/elements.ts";
-import { messageBox } from "../editor/message_box.ts";
-import { cardFact, stepOfLine, stepsByLine } from "./card_facts.ts";
-import { cardRow, setLine, showFact, toolRow } from "./card_row.ts";
-import { createSourcePainter } from "./card_source.ts";
-import { ownText } from "./edits.ts";
-import { reuseRows, rowSignature, placeRows } from "./row_reuse.ts";
-import { itemAt, readProgram, type Item } from "./statements.ts";
-import { hidesFuture } from "../trace/future.ts";
+import { lineMessageElement } from "../editor/message_box.ts";
+import { cardResult, stepToShowForLine, stepsByLine } from "./card_facts.ts";
+import { createCardRow, setLineNumber, showCardResult, createCardButtons } from "./card_row.ts";
+import { createSourceHighlighter } from "./card_source.ts";
+import { cardText } from "./edits.ts";
+import { reuseRows, rowAppearanceKey, replaceRowsInList } from "./row_reuse.ts";
+import { itemAtLine, parseProgram, type ProgramItem } from "./statements.ts";
+import { hasHiddenSteps } from "../trace/future.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
-import type { LineEffect } from "./preview_effects.ts";
-import type { Message } from "../program/message.ts";
+import type { PreviewLineEffect } from "./preview_effects.ts";
+import type { LineMessage } from "../program/message.ts";
 
 /** Of more lines than these only the rows in sight are laid out. */
-const LONG_LIST = 300;
+const LONG_LIST_LINES = 300;
 
 interface CardListHandlers {
   /** a card was clicked */
-  choose: (item: Item) => void;
+  choose: (item: ProgramItem) => void;
   /** one of its buttons */
-  tool: (name: string, item: Item) => void;
+  tool: (name: string, item: ProgramItem) => void;
 }
 
 /**
@@ -29,11 +29,11 @@ interface CardListHandlers {
  * @param toolsHost where the buttons of the card stand that the reader is at; for fingers they stand in the card itself
  */
 export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: Say, handlers: CardListHandlers) {
-  let parsedProgram = readProgram("");
-  let painter: ReturnType<typeof createSourcePainter> = createSourcePainter(parsedProgram);
-  let rowsByItem = new Map<Item, HTMLLIElement>();
+  let parsedProgram = parseProgram("");
+  let painter: ReturnType<typeof createSourceHighlighter> = createSourceHighlighter(parsedProgram);
+  let rowsByItem = new Map<ProgramItem, HTMLLIElement>();
   let bySignature = new Map<string, HTMLLIElement[]>();
-  let itemsByRow = new Map<Element, Item>();
+  let itemsByRow = new Map<Element, ProgramItem>();
   let currentLine = 0;
   const touchQuery = matchMedia("(pointer: coarse)");
   let shownTools: HTMLElement | null = null;
@@ -41,39 +41,39 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
   let stepsAtLine = new Map<number, number[]>();
   let runOfSteps: OpenTrace | null = null;
   /** What each card says, in short: only what another step changes is written. */
-  let shownFactKeys = new WeakMap<Item, string>();
+  let shownFactKeys = new WeakMap<ProgramItem, string>();
   /** What stands below a card: a form, a note of what was deleted. */
   let insertedRow: { line: number; made: HTMLElement } | null = null;
 
   function setText(text: string) {
     if (text === parsedProgram.source && rowsByItem.size) return;
     const hadFocus = list.contains(document.activeElement) && !insertedRow?.made.contains(document.activeElement);
-    parsedProgram = readProgram(text);
-    painter = createSourcePainter(parsedProgram);
+    parsedProgram = parseProgram(text);
+    painter = createSourceHighlighter(parsedProgram);
     const painted = new Map(parsedProgram.items.map((item) => [item, painter.paint(item)]));
     const rowsBefore = [...rowsByItem.values()];
     ({ rows: rowsByItem, byLooks: bySignature } = reuseRows(
       parsedProgram.items,
-      (item) => rowSignature(parsedProgram, item, painted.get(item) ?? []),
+      (item) => rowAppearanceKey(parsedProgram, item, painted.get(item) ?? []),
       bySignature,
-      (item) => cardRow(parsedProgram, item, painted.get(item) ?? [], say),
-      setLine,
+      (item) => createCardRow(parsedProgram, item, painted.get(item) ?? [], say),
+      setLineNumber,
     ));
     itemsByRow = new Map([...rowsByItem].map(([item, row]) => [row, item]));
     const last = parsedProgram.items.at(-1);
     for (const row of list.querySelectorAll(".last")) row.classList.remove("last");
     if (last?.kind === "blank") rowsByItem.get(last)?.classList.add("last");
-    list.classList.toggle("long", parsedProgram.items.length > LONG_LIST);
+    list.classList.toggle("long", parsedProgram.items.length > LONG_LIST_LINES);
     insertedRow?.made.remove();
-    placeRows(list, rowsBefore, [...rowsByItem.values()]);
+    replaceRowsInList(list, rowsBefore, [...rowsByItem.values()]);
     if (insertedRow) insertBelow(insertedRow.line, insertedRow.made);
     list.parentElement?.classList.toggle("has-field", list.querySelector(".editing") !== null);
     setCurrent(currentLine, hadFocus);
   }
 
   /** The card that the reader is at, or the next one to it. */
-  function currentItem(): Item | null {
-    const item = itemAt(parsedProgram, currentLine);
+  function currentItem(): ProgramItem | null {
+    const item = itemAtLine(parsedProgram, currentLine);
     if (item && item.kind !== "blank") return item;
     const shownCards = cards();
     return shownCards.findLast(({ first }) => first <= currentLine) ?? shownCards[0] ?? null;
@@ -84,7 +84,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     return parsedProgram.items.filter(({ kind }) => kind !== "blank");
   }
 
-  function cardOf(item: Item): HTMLElement | null {
+  function cardOf(item: ProgramItem): HTMLElement | null {
     return rowsByItem.get(item)?.querySelector(".statement-card") ?? null;
   }
 
@@ -99,7 +99,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     if (!item || !card) return;
     currentLine = item.first;
     card.tabIndex = 0;
-    shownTools = toolRow(item, say, (name) => handlers.tool(name, item));
+    shownTools = createCardButtons(item, say, (name) => handlers.tool(name, item));
     (touchQuery.matches ? card : toolsHost).append(shownTools);
     if (focus) card.focus({ preventScroll: true });
     if (focus) card.scrollIntoView({ block: "nearest" });
@@ -110,7 +110,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     insertedRow?.made.remove();
     insertedRow = { line, made: node };
     list.parentElement?.classList.toggle("has-palette", node.classList.contains("card-palette"));
-    const item = itemAt(parsedProgram, line);
+    const item = itemAtLine(parsedProgram, line);
     const row = item && rowsByItem.get(item);
     if (row) row.after(node);
     else if (line < 0) list.prepend(node);
@@ -135,7 +135,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
       if (item.kind === "blank") continue;
       const itemSteps = stepsOfItem(item);
       const isNow = stepLine !== null && item.first < stepLine && stepLine <= item.last + 1;
-      const key = `${itemSteps.length ? stepOfLine(itemSteps, currentStep) : ""} ${itemSteps.length > 0 && itemSteps[0] > currentStep} ${isNow} ${opened !== null}`;
+      const key = `${itemSteps.length ? stepToShowForLine(itemSteps, currentStep) : ""} ${itemSteps.length > 0 && itemSteps[0] > currentStep} ${isNow} ${opened !== null}`;
       if (shownFactKeys.get(item) === key) continue;
       shownFactKeys.set(item, key);
       const boundNames = painter
@@ -143,13 +143,15 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
         .filter(({ role }) => role === "made")
         .map(({ name }) => name);
       const fact =
-        opened && itemSteps.length ? cardFact(opened, itemSteps, currentStep, boundNames, item.kind === "head") : null;
-      showFact(
+        opened && itemSteps.length
+          ? cardResult(opened, itemSteps, currentStep, boundNames, item.kind === "head")
+          : null;
+      showCardResult(
         row,
         item,
-        ownText(parsedProgram, item),
+        cardText(parsedProgram, item),
         fact,
-        { isKnown: opened !== null && !hidesFuture(opened.trace), isNow },
+        { isKnown: opened !== null && !hasHiddenSteps(opened.trace), isNow },
         say,
       );
       markTracked(row, opened, fact?.step ?? null);
@@ -159,7 +161,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
   }
 
   /** The steps of a card's own lines. */
-  function stepsOfItem({ first, last }: Item): number[] {
+  function stepsOfItem({ first, last }: ProgramItem): number[] {
     const itemSteps = [];
     for (let line = first + 1; line <= last + 1; line++) itemSteps.push(...(stepsAtLine.get(line) ?? []));
     return itemSteps.sort((a, b) => a - b);
@@ -176,24 +178,24 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     }
   }
 
-  function setMessages(messages: Message[]) {
+  function setMessages(messages: LineMessage[]) {
     for (const oldElement of list.querySelectorAll(".card-message")) oldElement.remove();
     for (const card of list.querySelectorAll(".statement-card.error")) card.classList.remove("error");
     for (const message of messages) {
-      const item = itemAt(parsedProgram, message.line - 1);
+      const item = itemAtLine(parsedProgram, message.line - 1);
       const row = item && rowsByItem.get(item);
       const card = item && cardOf(item);
       if (!row || !card) continue;
       if (message.kind === "error") card.classList.add("error");
       if (message.lineOnly) continue;
       const messageHolder = element("div", "card-message");
-      messageHolder.append(messageBox(message));
+      messageHolder.append(lineMessageElement(message));
       row.append(messageHolder);
     }
   }
 
   /** Strikes the cards that a preview would not reach. @param lines by line, from 0 */
-  function setAffectedLines(lines: Map<number, LineEffect>) {
+  function setAffectedLines(lines: Map<number, PreviewLineEffect>) {
     for (const oldElement of list.querySelectorAll(".card-going")) {
       oldElement.closest(".statement-card")?.classList.remove("would-go", "would-raise");
       oldElement.remove();
@@ -243,7 +245,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     setNextLine(line: number) {
       currentLine = line;
     },
-    itemOfRow: (row: Element): Item | undefined => itemsByRow.get(row),
+    itemOfRow: (row: Element): ProgramItem | undefined => itemsByRow.get(row),
     get current() {
       return currentLine;
     },

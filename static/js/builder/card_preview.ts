@@ -11,7 +11,7 @@ export interface PreviewStage {
 }
 
 /** a program with its settings */
-interface Draft {
+interface ProgramWithSettings {
   source: string;
 }
 
@@ -37,7 +37,7 @@ export function createCardPreview(stage: PreviewStage, isLive: boolean, { onProb
   }
 
   /** @param line from 1 @param text of the foot */
-  async function run(program: Draft, line: number, text: string) {
+  async function run(program: ProgramWithSettings, line: number, text: string) {
     pendingRequest = new AbortController();
     const { signal } = pendingRequest;
     try {
@@ -62,7 +62,7 @@ export function createCardPreview(stage: PreviewStage, isLive: boolean, { onProb
   }
 
   return {
-    show(program: Draft, line: number, text: string) {
+    show(program: ProgramWithSettings, line: number, text: string) {
       if (program.source === shownSource) return;
       cancel();
       shownSource = program.source;

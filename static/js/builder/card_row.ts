@@ -1,15 +1,15 @@
 /** One row of the list: a line's number, and its card, comment or blank. */
 
 import { element } from "../browser/elements.ts";
-import { glyphElement, groupOf } from "./glyphs.ts";
-import { ownText } from "./edits.ts";
+import { operationGroupGlyph, operationGroupOfStatement } from "./glyphs.ts";
+import { cardText } from "./edits.ts";
 import type { Say } from "../words/sentences.ts";
-import type { CardFact } from "./card_facts.ts";
-import type { Part } from "./card_source.ts";
-import type { Item, Program } from "./statements.ts";
+import type { CardResult } from "./card_facts.ts";
+import type { SourcePart } from "./card_source.ts";
+import type { ProgramItem, ParsedProgram } from "./statements.ts";
 
 /** What the buttons of a card do, with what they show. */
-const CARD_TOOLS: [string, string][] = [
+const CARD_BUTTON_ICONS: [string, string][] = [
   ["up", "M8 13V4M4 7.500 8 3.500l4 4"],
   ["down", "M8 3v9M4 8.500l4 4 4-4"],
   ["add", "M8 3v10M3 8h10"],
@@ -20,15 +20,20 @@ const CARD_TOOLS: [string, string][] = [
 ];
 
 /** @param source its text */
-export function cardRow(program: Program, item: Item, source: Part[], say: Say): HTMLLIElement {
+export function createCardRow(
+  program: ParsedProgram,
+  item: ProgramItem,
+  source: SourcePart[],
+  say: Say,
+): HTMLLIElement {
   const row = element("li", `card-row ${item.kind}${item.broken ? " broken" : ""}`) as HTMLLIElement;
   row.style.setProperty("--depth", String(item.depth));
   const number = element("span", "card-number");
   number.setAttribute("aria-hidden", "true");
   row.append(number);
-  setLine(row, item);
+  setLineNumber(row, item);
   if (item.kind === "blank") return row;
-  const text = ownText(program, item);
+  const text = cardText(program, item);
   const card = element(
     "div",
     `statement-card ${item.word}${/no_grad|inference_mode/.test(text) && item.word === "with" ? " no-grad" : ""}`,
@@ -37,19 +42,21 @@ export function cardRow(program: Program, item: Item, source: Part[], say: Say):
   card.tabIndex = -1;
   const content = element("div", "card-content");
   const code = element("code", "card-source");
-  code.append(...source.map(sourceNode));
+  code.append(...source.map(sourcePartNode));
   if (item.kind !== "note")
-    content.append(glyphElement(groupOf(item.kind === "off" ? text.replace(/^#\s?/, "") : text)));
+    content.append(
+      operationGroupGlyph(operationGroupOfStatement(item.kind === "off" ? text.replace(/^#\s?/, "") : text)),
+    );
   const wordsElement = element("div", "card-words");
   wordsElement.append(code, element("span", "card-result"));
   content.append(wordsElement);
   card.append(content);
   row.append(card);
-  card.setAttribute("aria-label", accessibleLabel(item, text, "", say));
+  card.setAttribute("aria-label", accessibleCardLabel(item, text, "", say));
   return row;
 }
 
-function sourceNode(part: Part) {
+function sourcePartNode(part: SourcePart) {
   if (typeof part === "string") return part;
   const span = element("span", part.style, part.text);
   if (part.name) span.dataset.name = part.name;
@@ -57,7 +64,7 @@ function sourceNode(part: Part) {
 }
 
 /** The line's number. */
-export function setLine(row: HTMLElement, { first }: Item) {
+export function setLineNumber(row: HTMLElement, { first }: ProgramItem) {
   if (row.dataset.line === String(first)) return;
   row.dataset.line = String(first);
   const number = row.querySelector(".card-number");
@@ -65,14 +72,14 @@ export function setLine(row: HTMLElement, { first }: Item) {
 }
 
 /** The buttons of the card that the reader is at. */
-export function toolRow(item: Item, say: Say, onTool: (name: string) => void) {
+export function createCardButtons(item: ProgramItem, say: Say, onTool: (name: string) => void) {
   const tools = element("div", "card-tools");
   tools.setAttribute("role", "toolbar");
   tools.setAttribute("aria-label", say("card_tools", { line: item.first + 1 }));
   const line = element("span", "card-tools-line", say("card_tools_line", { line: item.first + 1 }));
   line.setAttribute("aria-hidden", "true");
   tools.append(line);
-  for (const [name, d] of CARD_TOOLS) {
+  for (const [name, d] of CARD_BUTTON_ICONS) {
     const button = element("button", "quiet") as HTMLButtonElement;
     const key = name === "off" && item.kind === "off" ? "on" : name;
     button.type = "button";
@@ -90,7 +97,7 @@ export function toolRow(item: Item, say: Say, onTool: (name: string) => void) {
 }
 
 /** What a screen reader says of a card. */
-function accessibleLabel(item: Item, text: string, result: string, say: Say) {
+function accessibleCardLabel(item: ProgramItem, text: string, result: string, say: Say) {
   const key = item.kind === "off" ? "card_spoken_off" : item.kind === "note" ? "card_spoken_note" : "card_spoken";
   return `${say(key, { line: item.first + 1, text })}${result ? `, ${result}` : ""}`;
 }
@@ -101,11 +108,11 @@ function accessibleLabel(item: Item, text: string, result: string, say: Say) {
  * @param fact null: the line was not reached
  * @param at isKnown: there is a run of this text, seen to its end; isNow: the step that is shown is at this card
  */
-export function showFact(
+export function showCardResult(
   row: HTMLElement,
-  item: Item,
+  item: ProgramItem,
   text: string,
-  fact: CardFact | null,
+  fact: CardResult | null,
   { isKnown, isNow }: { isKnown: boolean; isNow: boolean },
   say: Say,
 ) {
@@ -123,14 +130,14 @@ export function showFact(
   const parts = isMissed
     ? [element("span", "card-missed", say("card_missed"))]
     : fact
-      ? resultParts(item, fact, say)
+      ? cardResultElements(item, fact, say)
       : [];
   result.replaceChildren(...parts);
   const spokenResult = parts.map((part) => part.textContent).join(" ");
-  card.setAttribute("aria-label", accessibleLabel(item, text, item.kind === "off" ? "" : spokenResult, say));
+  card.setAttribute("aria-label", accessibleCardLabel(item, text, item.kind === "off" ? "" : spokenResult, say));
 }
 
-function resultParts(item: Item, fact: CardFact, say: Say): HTMLElement[] {
+function cardResultElements(item: ProgramItem, fact: CardResult, say: Say): HTMLElement[] {
   const parts = [];
   if (fact.times !== undefined) {
     if (item.word === "for" || item.word === "while")

@@ -1,29 +1,29 @@
 /** The source on a card: its characters in their colours, with the names of the program marked. */
 
 import { highlightTree } from "@lezer/highlight";
-import { highlightStyle } from "../editor/syntax.ts";
-import { lineStarts } from "./line_edits.ts";
-import { nameMarks, type NameMark } from "./names.ts";
-import type { Item, Program } from "./statements.ts";
+import { pythonHighlightStyle } from "../editor/syntax.ts";
+import { offsetsOfLineStarts } from "./line_edits.ts";
+import { nameOccurrences, type NameOccurrence } from "./names.ts";
+import type { ProgramItem, ParsedProgram } from "./statements.ts";
 
 /** of the source: plain, or with its style and the name that it is */
-export type Part = string | { text: string; style: string; name?: string };
+export type SourcePart = string | { text: string; style: string; name?: string };
 
-export function createSourcePainter(program: Program) {
+export function createSourceHighlighter(program: ParsedProgram) {
   const colouredRanges: { from: number; to: number; style: string }[] = [];
-  highlightTree(program.tree, highlightStyle, (from, to, style) => colouredRanges.push({ from, to, style }));
-  const nameRanges = nameMarks(program);
-  const lineOffsets = lineStarts(program.lines);
+  highlightTree(program.tree, pythonHighlightStyle, (from, to, style) => colouredRanges.push({ from, to, style }));
+  const nameRanges = nameOccurrences(program);
+  const lineOffsets = offsetsOfLineStarts(program.lines);
 
   /** @returns those on the card's own lines */
-  function namesOf({ first, last }: Item): NameMark[] {
-    return rangesWithin(nameRanges, lineOffsets[first], lineOffsets[last + 1]);
+  function namesOf({ first, last }: ProgramItem): NameOccurrence[] {
+    return rangesOverlapping(nameRanges, lineOffsets[first], lineOffsets[last + 1]);
   }
 
   /** The text of a card's own lines without its indentation. */
-  function sourceParts(item: Item): Part[] {
+  function sourceParts(item: ProgramItem): SourcePart[] {
     const itemNames = namesOf(item);
-    const parts: Part[] = [];
+    const parts: SourcePart[] = [];
     for (let line = item.first; line <= item.last; line++) {
       if (line > item.first) parts.push("\n");
       const text = program.lines[line];
@@ -33,16 +33,16 @@ export function createSourcePainter(program: Program) {
     return parts;
   }
 
-  function partsOfRange(from: number, to: number, names: NameMark[]): Part[] {
+  function partsOfRange(from: number, to: number, names: NameOccurrence[]): SourcePart[] {
     const styledSpans: { from: number; to: number; style: string; name?: string }[] = names
       .filter((mark) => mark.from >= from && mark.to <= to)
       .map((mark) => ({ ...mark, style: `card-name ${mark.role}` }));
-    for (const colour of rangesWithin(colouredRanges, from, to)) {
+    for (const colour of rangesOverlapping(colouredRanges, from, to)) {
       if (styledSpans.some((span) => span.from < colour.to && span.to > colour.from)) continue;
       styledSpans.push({ ...colour, from: Math.max(from, colour.from), to: Math.min(to, colour.to) });
     }
     styledSpans.sort((a, b) => a.from - b.from);
-    const parts: Part[] = [];
+    const parts: SourcePart[] = [];
     let paintedTo = from;
     for (const span of styledSpans) {
       if (span.from > paintedTo) parts.push(program.source.slice(paintedTo, span.from));
@@ -58,7 +58,7 @@ export function createSourcePainter(program: Program) {
 }
 
 /** Those of ranges in order that reach into another one. @param ranges that do not overlap */
-function rangesWithin<T extends { from: number; to: number }>(ranges: T[], from: number, to: number): T[] {
+function rangesOverlapping<T extends { from: number; to: number }>(ranges: T[], from: number, to: number): T[] {
   let low = 0;
   let high = ranges.length;
   while (low < high) {

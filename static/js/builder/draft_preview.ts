@@ -1,14 +1,14 @@
 /** The preview of a draft at its position: what its program would show, and which cards and names it would affect. */
 
-import { isCurrent } from "../page_state/selectors.ts";
+import { doesTraceMatchText } from "../page_state/selectors.ts";
 import { createCardPreview, type PreviewStage } from "./card_preview.ts";
 import * as edits from "./edits.ts";
-import { applyEdits, type LineEdit } from "./line_edits.ts";
-import { affectedLines, lossesAt } from "./preview_effects.ts";
+import { applyLineEdits, type LineEdit } from "./line_edits.ts";
+import { linesAffectedByEdits, memoryAndNodesGoneAt } from "./preview_effects.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { createCardList } from "./card_list.ts";
-import type { Draft } from "./palette.ts";
-import type { Position } from "./positions.ts";
+import type { StatementDraft } from "./palette.ts";
+import type { StatementPosition } from "./positions.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** @param list of the cards @param currentState the page's state */
@@ -30,8 +30,10 @@ export function createDraftPreview(
     },
     onPreview(opened, step) {
       const state = currentState();
-      cards.setAffectedLines(affectedLines(isCurrent(state) ? state.opened : null, opened, previewedEdits));
-      const { memory, nodes } = lossesAt(opened, step);
+      cards.setAffectedLines(
+        linesAffectedByEdits(doesTraceMatchText(state) ? state.opened : null, opened, previewedEdits),
+      );
+      const { memory, nodes } = memoryAndNodesGoneAt(opened, step);
       const freed = memory.map(({ name, size }) => say("ghost_freed", { name, size }));
       return nodes.length ? [...freed, say("ghost_nodes", { nodes: nodes.join(", ") })] : freed;
     },
@@ -40,11 +42,11 @@ export function createDraftPreview(
   return {
     clear: cardPreview.clear,
     /** @param draft null: nothing is */
-    show(position: Position, draft: Draft | null) {
+    show(position: StatementPosition, draft: StatementDraft | null) {
       const outcome = draft && edits.insertStatements(cards.parsedProgram(), position, draft.statement, draft.imports);
       if (!draft || !outcome || "refused" in outcome) return cardPreview.clear();
       previewedEdits = outcome.edits;
-      const source = applyEdits(cards.parsedProgram().lines, outcome.edits).join("\n");
+      const source = applyLineEdits(cards.parsedProgram().lines, outcome.edits).join("\n");
       const line = outcome.line + 1;
       const statement = draft.statement.split("\n")[0];
       cardPreview.show({ source, ...currentState().settings }, line, say("form_said", { line, statement }));

@@ -2,7 +2,7 @@
 
 import { element } from "../browser/elements.ts";
 
-const MIN_DISTANCE = 5;
+const MIN_DRAG_DISTANCE = 5;
 /** Milliseconds at a place before it is asked whether a card can stand there: the program is read anew for that. */
 const REFUSAL_DELAY_MS = 60;
 /** Pixels beside the list from which on a card that is let go stays where it was. */
@@ -14,7 +14,7 @@ interface DraggingEvents {
   drop: (row: Element, target: Element, isBelow: boolean) => void;
 }
 
-export function startDragging(list: HTMLElement, { refusal, drop }: DraggingEvents) {
+export function startCardDragging(list: HTMLElement, { refusal, drop }: DraggingEvents) {
   const dropMark = element("div", "card-drop");
   const reasonElement = element("span", "");
   dropMark.append(reasonElement);
@@ -44,16 +44,16 @@ export function startDragging(list: HTMLElement, { refusal, drop }: DraggingEven
 
   list.addEventListener("pointermove", (event) => {
     if (!drag) return;
-    if (!drag.moved && Math.abs(event.clientY - drag.y) < MIN_DISTANCE) return;
+    if (!drag.moved && Math.abs(event.clientY - drag.y) < MIN_DRAG_DISTANCE) return;
     drag.moved = true;
     drag.row.classList.add("dragged");
     const listBox = list.getBoundingClientRect();
-    if (isOutside(listBox, event)) {
+    if (isPointerOutside(listBox, event)) {
       drag.target = null;
       dropMark.remove();
       return;
     }
-    const targetRow = rowAt(drag.rows, event.clientY);
+    const targetRow = rowAtHeight(drag.rows, event.clientY);
     const { top, bottom, height } = targetRow.getBoundingClientRect();
     const isBelow = event.clientY > top + height / 2;
     if (drag.target === targetRow && drag.isBelow === isBelow) return;
@@ -89,7 +89,7 @@ export function startDragging(list: HTMLElement, { refusal, drop }: DraggingEven
 }
 
 /** The last row that begins above a height, found by halving: a long program has thousands. @param rows from the top */
-export function rowAt(rows: Element[], y: number) {
+export function rowAtHeight(rows: Element[], y: number) {
   let low = 0;
   for (let high = rows.length - 1; low < high; ) {
     const middle = Math.ceil((low + high) / 2);
@@ -99,7 +99,10 @@ export function rowAt(rows: Element[], y: number) {
   return rows[low];
 }
 
-function isOutside({ left, right, top, bottom }: DOMRect, { clientX, clientY }: { clientX: number; clientY: number }) {
+function isPointerOutside(
+  { left, right, top, bottom }: DOMRect,
+  { clientX, clientY }: { clientX: number; clientY: number },
+) {
   return (
     clientX < left - OUTSIDE_MARGIN ||
     clientX > right + OUTSIDE_MARGIN ||

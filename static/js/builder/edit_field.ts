@@ -11,7 +11,7 @@ interface EditFieldOptions {
 }
 
 /** Opens the field on a card. */
-export function openEditField(card: HTMLElement, text: string, { label, commit, close }: EditFieldOptions) {
+export function openCardEditField(card: HTMLElement, text: string, { label, commit, close }: EditFieldOptions) {
   const form = element("div", "card-edit");
   const field = element("textarea", "") as HTMLTextAreaElement;
   field.value = text;

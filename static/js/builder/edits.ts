@@ -1,52 +1,59 @@
 /** What can be done with a card, each as edits of lines; or why it can not be done. */
 
-import { applyEdits, lineStarts, reindent, type LineEdit } from "./line_edits.ts";
+import { applyLineEdits, offsetsOfLineStarts, reindentBlock, type LineEdit } from "./line_edits.ts";
 import { parsePython } from "./grammar.ts";
-import { headOfClause, positionAbove, positionBelow, positionDown, positionUp, type Position } from "./positions.ts";
-import { readProgram, type Body, type Item, type Program } from "./statements.ts";
-import { commentOut, uncomment } from "./commented_out.ts";
+import {
+  headOfClause,
+  positionAbove,
+  positionBelow,
+  positionDown,
+  positionUp,
+  type StatementPosition,
+} from "./positions.ts";
+import { parseProgram, type StatementBody, type ProgramItem, type ParsedProgram } from "./statements.ts";
+import { commentOutLines, uncommentLines } from "./commented_out.ts";
 import type { SyntaxNode } from "@lezer/common";
 
-interface Edit {
+interface CardEdit {
   edits: LineEdit[];
   /** from 0, of the card that the reader is at then */
   line: number;
 }
 
 /** a sentence's key */
-interface Refusal {
+interface EditRefusal {
   refused: string;
   args?: Record<string, unknown>;
 }
 
-export type Outcome = Edit | Refusal;
+export type EditOutcome = CardEdit | EditRefusal;
 
-const PASS = "pass";
+const PASS_STATEMENT = "pass";
 
 /** An edit after which the text is Python, if it was before. */
-function checkedEdit(program: Program, edits: LineEdit[], line: number): Outcome {
+function editOrSyntaxRefusal(program: ParsedProgram, edits: LineEdit[], line: number): EditOutcome {
   if (program.broken) return { edits, line };
-  const programAfter = readProgram(applyEdits(program.lines, edits).join("\n"));
-  return !programAfter.broken && (isAligned(programAfter) || !isAligned(program))
+  const programAfter = parseProgram(applyLineEdits(program.lines, edits).join("\n"));
+  return !programAfter.broken && (areStatementsAligned(programAfter) || !areStatementsAligned(program))
     ? { edits, line }
     : { refused: "card_not_python" };
 }
 
 /** Whether each statement begins where its body does: the grammar is not so strict. */
-function isAligned({ items }: Program) {
+function areStatementsAligned({ items }: ParsedProgram) {
   return items.every(({ body, indent }) => !body || indent === body.indent);
 }
 
-function blockOf({ lines }: Program, { first, end }: Item) {
+function linesOfBlock({ lines }: ParsedProgram, { first, end }: ProgramItem) {
   return lines.slice(first, end + 1);
 }
 
 /** Whether a line of a block begins within a string. */
-function linesInStrings(
-  { lines, tree }: Pick<Program, "lines" | "tree">,
+function createLineInStringTest(
+  { lines, tree }: Pick<ParsedProgram, "lines" | "tree">,
   { first }: { first: number },
 ): (k: number) => boolean {
-  const starts = lineStarts(lines);
+  const starts = offsetsOfLineStarts(lines);
   return (k) => {
     const offset = starts[first + k];
     let node: SyntaxNode | null = tree.resolveInner(offset, 0);
@@ -56,25 +63,27 @@ function linesInStrings(
 }
 
 /** Whether a body has nothing without this item. */
-function isOnlyStatement({ kind, body }: Item) {
+function isOnlyStatementOfBody({ kind, body }: ProgramItem) {
   return kind !== "clause" && body?.head != null && body.statements.length === 1;
 }
 
 /** The line that a body keeps where its only statement goes. */
-function passLine(item: Item): string[] {
-  return isOnlyStatement(item) ? [item.indent + PASS] : [];
+function passLineIfBodyEmpties(item: ProgramItem): string[] {
+  return isOnlyStatementOfBody(item) ? [item.indent + PASS_STATEMENT] : [];
 }
 
 /** The `pass` that a body has in the place of statements. */
-function placeholderPass({ lines }: Program, { head, statements }: Body): Item | null {
+function placeholderPassOf({ lines }: ParsedProgram, { head, statements }: StatementBody): ProgramItem | null {
   const onlyStatement = head && statements.length === 1 ? statements[0] : null;
-  return onlyStatement && onlyStatement.first === onlyStatement.last && lines[onlyStatement.first].trim() === PASS
+  return onlyStatement &&
+    onlyStatement.first === onlyStatement.last &&
+    lines[onlyStatement.first].trim() === PASS_STATEMENT
     ? onlyStatement
     : null;
 }
 
 /** Why a clause can not go by itself; null where it can. */
-function clauseRefusal({ items }: Program, clause: Item): Refusal | null {
+function clauseRemovalRefusal({ items }: ParsedProgram, clause: ProgramItem): EditRefusal | null {
   const head = headOfClause(clause);
   const clausesOfHead = items.filter(
     ({ kind, body, first }) => kind === "clause" && body === clause.body && first > head.first && first <= head.end,
@@ -88,60 +97,68 @@ function clauseRefusal({ items }: Program, clause: Item): Refusal | null {
 }
 
 /** Why a card can not be left out; null where it can. */
-function removalRefusal(program: Program, item: Item): Refusal | null {
-  if (item.kind === "clause") return clauseRefusal(program, item);
-  const isFiller = isOnlyStatement(item) && item.body && placeholderPass(program, item.body) === item;
+function removalRefusal(program: ParsedProgram, item: ProgramItem): EditRefusal | null {
+  if (item.kind === "clause") return clauseRemovalRefusal(program, item);
+  const isFiller = isOnlyStatementOfBody(item) && item.body && placeholderPassOf(program, item.body) === item;
   return isFiller ? { refused: "card_only_pass" } : null;
 }
 
-export function removeCard(program: Program, item: Item): Outcome {
+export function removeCard(program: ParsedProgram, item: ProgramItem): EditOutcome {
   const refusal = removalRefusal(program, item);
   if (refusal) return refusal;
-  return checkedEdit(program, [{ from: item.first, to: item.end + 1, lines: passLine(item) }], item.first);
+  return editOrSyntaxRefusal(
+    program,
+    [{ from: item.first, to: item.end + 1, lines: passLineIfBodyEmpties(item) }],
+    item.first,
+  );
 }
 
-export function duplicateCard(program: Program, item: Item): Outcome {
+export function duplicateCard(program: ParsedProgram, item: ProgramItem): EditOutcome {
   if (item.kind === "clause") return { refused: "card_is_clause" };
-  return checkedEdit(program, [{ from: item.end + 1, to: item.end + 1, lines: blockOf(program, item) }], item.end + 1);
+  return editOrSyntaxRefusal(
+    program,
+    [{ from: item.end + 1, to: item.end + 1, lines: linesOfBlock(program, item) }],
+    item.end + 1,
+  );
 }
 
 /** A statement becomes a comment, or a comment the statement that it was. */
-export function toggleComment(program: Program, item: Item): Outcome {
-  const block = blockOf(program, item);
+export function toggleComment(program: ParsedProgram, item: ProgramItem): EditOutcome {
+  const block = linesOfBlock(program, item);
   if (item.kind === "off") {
-    const edits = [{ from: item.first, to: item.end + 1, lines: uncomment(block, item.indent) }];
+    const edits = [{ from: item.first, to: item.end + 1, lines: uncommentLines(block, item.indent) }];
     const body = program.items.find((other) => other.first === item.end + 1)?.body;
-    const pass = body ? placeholderPass(program, body) : null;
+    const pass = body ? placeholderPassOf(program, body) : null;
     if (pass?.first === item.end + 1 && pass.indent === item.indent)
       edits.push({ from: pass.first, to: pass.last + 1, lines: [] });
-    return checkedEdit(program, edits, item.first);
+    return editOrSyntaxRefusal(program, edits, item.first);
   }
   const refusal = removalRefusal(program, item);
   if (refusal) return refusal;
-  const passLines = passLine(item);
-  const lines = [...commentOut(block, item.indent), ...passLines];
-  return checkedEdit(program, [{ from: item.first, to: item.end + 1, lines }], item.first);
+  const passLines = passLineIfBodyEmpties(item);
+  const lines = [...commentOutLines(block, item.indent), ...passLines];
+  return editOrSyntaxRefusal(program, [{ from: item.first, to: item.end + 1, lines }], item.first);
 }
 
 /** Other text in the place of a card's own lines. @param text without the card's indentation */
-export function rewriteCard(program: Program, item: Item, text: string): Outcome {
-  const lines = withIndent(text, item.indent);
+export function rewriteCard(program: ParsedProgram, item: ProgramItem, text: string): EditOutcome {
+  const lines = indentedLines(text, item.indent);
   const edits = [{ from: item.first, to: item.last + 1, lines }];
-  return checkedEdit(program, edits, item.first);
+  return editOrSyntaxRefusal(program, edits, item.first);
 }
 
 /** The text of a card's own lines, without its indentation. */
-export function ownText(program: Program, { first, last, indent }: Item) {
-  const isInString = linesInStrings(program, { first });
+export function cardText(program: ParsedProgram, { first, last, indent }: ProgramItem) {
+  const isInString = createLineInStringTest(program, { first });
   return program.lines
     .slice(first, last + 1)
     .map((line, k) => (line.startsWith(indent) && !isInString(k) ? line.slice(indent.length) : line))
     .join("\n");
 }
 
-function withIndent(text: string, indent: string): string[] {
+function indentedLines(text: string, indent: string): string[] {
   const lines = text.split("\n");
-  const isInString = linesInStrings({ lines, tree: parsePython(text) }, { first: 0 });
+  const isInString = createLineInStringTest({ lines, tree: parsePython(text) }, { first: 0 });
   return lines.map((line, k) => (line && !(k && isInString(k)) ? indent + line : line));
 }
 
@@ -150,24 +167,29 @@ function withIndent(text: string, indent: string): string[] {
  * @param text without indentation
  * @param imports like `import copy`
  */
-export function insertStatements(program: Program, position: Position, text: string, imports: string[] = []): Outcome {
-  const lines = withIndent(text, position.indent);
-  const replacedPass = placeholderPass(program, position.body);
+export function insertStatements(
+  program: ParsedProgram,
+  position: StatementPosition,
+  text: string,
+  imports: string[] = [],
+): EditOutcome {
+  const lines = indentedLines(text, position.indent);
+  const replacedPass = placeholderPassOf(program, position.body);
   const missing = imports.filter((statement) => !program.lines.includes(statement));
   const edits = [
     replacedPass
       ? { from: replacedPass.first, to: replacedPass.last + 1, lines }
       : { from: position.line, to: position.line, lines },
   ];
-  const importsEndLine = importsEnd(program);
+  const importsEndLine = lineAfterImports(program);
   if (missing.length) edits.unshift({ from: importsEndLine, to: importsEndLine, lines: missing });
   const line = (replacedPass ? replacedPass.first : position.line) + missing.length;
   if (missing.length && position.line < importsEndLine) return { refused: "card_before_imports" };
-  return checkedEdit(program, edits, line);
+  return editOrSyntaxRefusal(program, edits, line);
 }
 
 /** The line after the first imports of a program: where others go. */
-function importsEnd({ root, lines }: Program) {
+function lineAfterImports({ root, lines }: ParsedProgram) {
   let line = 0;
   for (const { first, last, nodes } of root.statements) {
     const isFirst =
@@ -178,27 +200,36 @@ function importsEnd({ root, lines }: Program) {
   return line;
 }
 
-export function moveCardUp(program: Program, item: Item): Outcome {
-  return moveCard(program, item, isComment(item) ? positionAboveComment(program, item) : positionUp(program, item));
+export function moveCardUp(program: ParsedProgram, item: ProgramItem): EditOutcome {
+  return moveCard(program, item, isCommentItem(item) ? commentPositionUp(program, item) : positionUp(program, item));
 }
 
-export function moveCardDown(program: Program, item: Item): Outcome {
-  return moveCard(program, item, isComment(item) ? positionBelowComment(program, item) : positionDown(program, item));
+export function moveCardDown(program: ParsedProgram, item: ProgramItem): EditOutcome {
+  return moveCard(
+    program,
+    item,
+    isCommentItem(item) ? commentPositionDown(program, item) : positionDown(program, item),
+  );
 }
 
 /** A card let go over another one: below it, or above. */
-export function dropCard(program: Program, item: Item, other: Item, isBelow: boolean): Outcome {
+export function dropCard(program: ParsedProgram, item: ProgramItem, other: ProgramItem, isBelow: boolean): EditOutcome {
   const goesBelow = isBelow || other.kind === "blank" || other.kind === "clause";
   return moveCard(program, item, goesBelow ? positionBelow(program, other) : positionAbove(program, other));
 }
 
 /** The block of a card at another place, in that place's indentation. */
-export function moveCard(program: Program, item: Item, target: Position | null): Outcome {
+export function moveCard(program: ParsedProgram, item: ProgramItem, target: StatementPosition | null): EditOutcome {
   const refusal = moveRefusal(program, item, target);
   if (refusal || !target) return refusal ?? { refused: "card_no_further" };
-  const block = reindent(blockOf(program, item), item.indent, target.indent, linesInStrings(program, item));
-  const passLines = isComment(item) || target.body === item.body ? [] : passLine(item);
-  const pass = isComment(item) ? null : placeholderPass(program, target.body);
+  const block = reindentBlock(
+    linesOfBlock(program, item),
+    item.indent,
+    target.indent,
+    createLineInStringTest(program, item),
+  );
+  const passLines = isCommentItem(item) || target.body === item.body ? [] : passLineIfBodyEmpties(item);
+  const pass = isCommentItem(item) ? null : placeholderPassOf(program, target.body);
   const replacedPass = pass && pass !== item ? pass : null;
   const { first, end } = item;
   const line = replacedPass ? replacedPass.first : target.line;
@@ -210,17 +241,17 @@ export function moveCard(program: Program, item: Item, target: Position | null):
       : { from: target.line, to: target.line, lines: block },
   ];
   if (!replacedPass && target.line === first)
-    return checkedEdit(program, [{ from: first, to: end + 1, lines: [...block, ...passLines] }], first);
-  return checkedEdit(program, edits, line + shift);
+    return editOrSyntaxRefusal(program, [{ from: first, to: end + 1, lines: [...block, ...passLines] }], first);
+  return editOrSyntaxRefusal(program, edits, line + shift);
 }
 
-function moveRefusal(program: Program, item: Item, target: Position | null): Refusal | null {
+function moveRefusal(program: ParsedProgram, item: ProgramItem, target: StatementPosition | null): EditRefusal | null {
   if (item.kind === "clause") return { refused: "card_is_clause" };
   if (program.broken) return { refused: "card_broken" };
   if (!target) return { refused: "card_no_further" };
-  if (isBodyInside(target.body, item) || (target.line > item.first && target.line <= item.end))
+  if (isBodyOfBlock(target.body, item) || (target.line > item.first && target.line <= item.end))
     return { refused: "card_no_further" };
-  if (isComment(item)) return null;
+  if (isCommentItem(item)) return null;
   const futureImport = program.root.statements.findLast(({ first }) =>
     /^from\s+__future__\b/.test(program.lines[first]),
   );
@@ -232,35 +263,41 @@ function moveRefusal(program: Program, item: Item, target: Position | null): Ref
   return null;
 }
 
-const FUNCTION_ONLY = new Set(["ReturnStatement", "YieldStatement", "YieldExpression", "AwaitExpression", "await"]);
-const LOOP_ONLY = new Set(["BreakStatement", "ContinueStatement"]);
-const LOOPS = new Set(["ForStatement", "WhileStatement"]);
+const FUNCTION_ONLY_NODES = new Set([
+  "ReturnStatement",
+  "YieldStatement",
+  "YieldExpression",
+  "AwaitExpression",
+  "await",
+]);
+const LOOP_ONLY_NODES = new Set(["BreakStatement", "ContinueStatement"]);
+const LOOP_NODES = new Set(["ForStatement", "WhileStatement"]);
 
 /** What a block has to stand in, by the words that it uses. */
-function requiredBlockKinds({ nodes }: Item): Set<string> {
+function requiredBlockKinds({ nodes }: ProgramItem): Set<string> {
   const kinds = new Set<string>();
   for (const node of nodes)
     node.cursor().iterate((cursor) => {
       if (cursor.name === "FunctionDefinition" || cursor.name === "LambdaExpression") return false;
       if (
-        FUNCTION_ONLY.has(cursor.name) ||
+        FUNCTION_ONLY_NODES.has(cursor.name) ||
         (cursor.name === "ScopeStatement" && cursor.node.firstChild?.name === "nonlocal")
       )
         kinds.add("def");
-      if (LOOP_ONLY.has(cursor.name) && !isInLoop(cursor.node, node.from)) kinds.add("loop");
+      if (LOOP_ONLY_NODES.has(cursor.name) && !isNodeInLoop(cursor.node, node.from)) kinds.add("loop");
     });
   return kinds;
 }
 
 /** Whether a node stands in a loop that begins at or after a place. */
-function isInLoop(node: SyntaxNode, from: number) {
+function isNodeInLoop(node: SyntaxNode, from: number) {
   for (let ancestor = node.parent; ancestor && ancestor.from >= from; ancestor = ancestor.parent)
-    if (LOOPS.has(ancestor.name)) return true;
+    if (LOOP_NODES.has(ancestor.name)) return true;
   return false;
 }
 
 /** @returns `def` within a function, `loop` within a loop of it */
-function enclosingBlockKinds(body: Body): Set<string> {
+function enclosingBlockKinds(body: StatementBody): Set<string> {
   const kinds = new Set<string>();
   for (let block = body.of; block; block = block.body?.of ?? null) {
     const isDef = block.nodes.some(
@@ -274,17 +311,17 @@ function enclosingBlockKinds(body: Body): Set<string> {
 }
 
 /** Whether a body belongs to a block. */
-function isBodyInside(body: Body, item: Item) {
+function isBodyOfBlock(body: StatementBody, item: ProgramItem) {
   for (let block = body.of; block; block = block.body?.of ?? null) if (block === item) return true;
   return false;
 }
 
 /** Comments stand anywhere. */
-function isComment({ kind }: Item) {
+function isCommentItem({ kind }: ProgramItem) {
   return kind === "note" || kind === "off";
 }
 
-function positionAboveComment({ items, root }: Program, item: Item): Position | null {
+function commentPositionUp({ items, root }: ParsedProgram, item: ProgramItem): StatementPosition | null {
   const before = items[items.indexOf(item) - 1];
   if (!before) return null;
   return {
@@ -295,7 +332,7 @@ function positionAboveComment({ items, root }: Program, item: Item): Position | 
   };
 }
 
-function positionBelowComment({ items, root, lines }: Program, item: Item): Position | null {
+function commentPositionDown({ items, root, lines }: ParsedProgram, item: ProgramItem): StatementPosition | null {
   const after = items[items.indexOf(item) + 1];
   if (!after || (after.last === lines.length - 1 && !lines[after.last])) return null;
   const inner = after.bodies.find(({ head }) => head === after);

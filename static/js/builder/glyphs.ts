@@ -1,8 +1,8 @@
 /** A small drawing for each group of operations, and the group of a statement. */
 
-import { SVG } from "../browser/svg.ts";
+import { SVG_NAMESPACE } from "../browser/svg.ts";
 
-type Group =
+type OperationGroup =
   | "create"
   | "copy"
   | "share"
@@ -17,7 +17,7 @@ type Group =
   | "python";
 
 /** Paths on a ground of 18 × 18, each with the class of its stroke. */
-const GLYPH_PATHS: Record<Group, [string, string][]> = {
+const GLYPH_PATHS: Record<OperationGroup, [string, string][]> = {
   create: [
     ["box", "M2 6h9v7H2z"],
     ["new", "M14.500 6v7M11 9.500h7"],
@@ -57,7 +57,7 @@ const GLYPH_PATHS: Record<Group, [string, string][]> = {
 };
 
 /** Patterns of statements, the more particular first. */
-const GROUP_PATTERNS: [RegExp, Group][] = [
+const OPERATION_GROUP_PATTERNS: [RegExp, OperationGroup][] = [
   [
     /^(async\s+)?(for|while|if|elif|else|try|except|finally|def|class|match|case|import|from|return|print|del|assert|pass|break|continue|raise|@)\b|^@/,
     "python",
@@ -80,18 +80,18 @@ const GROUP_PATTERNS: [RegExp, Group][] = [
 ];
 
 /** @param text of a statement, without its indentation */
-export function groupOf(text: string): Group {
+export function operationGroupOfStatement(text: string): OperationGroup {
   const code = text.replace(/#.*$/gm, "").trim();
-  return GROUP_PATTERNS.find(([pattern]) => pattern.test(code))?.[1] ?? "python";
+  return OPERATION_GROUP_PATTERNS.find(([pattern]) => pattern.test(code))?.[1] ?? "python";
 }
 
-export function glyphElement(group: Group) {
-  const svg = document.createElementNS(SVG, "svg");
+export function operationGroupGlyph(group: OperationGroup) {
+  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("viewBox", "0 0 18 18");
   svg.setAttribute("class", "card-glyph");
   svg.setAttribute("aria-hidden", "true");
   for (const [kind, d] of GLYPH_PATHS[group]) {
-    const path = document.createElementNS(SVG, "path");
+    const path = document.createElementNS(SVG_NAMESPACE, "path");
     path.setAttribute("class", kind);
     path.setAttribute("d", d);
     svg.append(path);

@@ -14,7 +14,7 @@ export function isSyntaxError({ type, parent }: SyntaxNode) {
 }
 
 /** Whether the grammar knows all of a text. */
-export function hasNoErrors(tree: Tree) {
+export function hasNoSyntaxErrors(tree: Tree) {
   let isErrorFree = true;
   tree.iterate({
     enter(cursor) {
@@ -26,6 +26,6 @@ export function hasNoErrors(tree: Tree) {
 }
 
 /** What a line begins with before its first letter. */
-export function indentOf(line: string) {
+export function indentationOf(line: string) {
   return /^[ \t\f]*/.exec(line)?.[0] ?? "";
 }

@@ -8,34 +8,34 @@ export interface LineEdit {
 }
 
 /** of the text, as the editor takes it */
-export interface Change {
+export interface TextChange {
   from: number;
   to: number;
   insert: string;
 }
 
 /** The lines after edits that do not overlap. */
-export function applyEdits(lines: string[], edits: LineEdit[]): string[] {
+export function applyLineEdits(lines: string[], edits: LineEdit[]): string[] {
   const linesAfter = [...lines];
   for (const edit of mergedEdits(edits).reverse()) linesAfter.splice(edit.from, edit.to - edit.from, ...edit.lines);
   return linesAfter;
 }
 
-const startsOfLines = new WeakMap<string[], number[]>();
+const lineStartsCache = new WeakMap<string[], number[]>();
 
 /** Where each line begins in the text, and the end of all of them. @param lines that nobody changes */
-export function lineStarts(lines: string[]): number[] {
-  const cachedStarts = startsOfLines.get(lines);
+export function offsetsOfLineStarts(lines: string[]): number[] {
+  const cachedStarts = lineStartsCache.get(lines);
   if (cachedStarts) return cachedStarts;
   const starts = [0];
   for (const line of lines) starts.push(starts[starts.length - 1] + line.length + 1);
-  startsOfLines.set(lines, starts);
+  lineStartsCache.set(lines, starts);
   return starts;
 }
 
 /** @param edits that do not overlap @returns in order */
-export function textChanges(lines: string[], edits: LineEdit[]): Change[] {
-  const starts = lineStarts(lines);
+export function textChanges(lines: string[], edits: LineEdit[]): TextChange[] {
+  const starts = offsetsOfLineStarts(lines);
   const length = starts[lines.length] - 1;
   return mergedEdits(edits).map((edit) => {
     if (edit.to < lines.length)
@@ -64,7 +64,12 @@ function mergedEdits(edits: LineEdit[]) {
  * @param oldIndent what its first line begins with
  * @param isInString whether the k-th line begins within a string
  */
-export function reindent(lines: string[], oldIndent: string, newIndent: string, isInString: (k: number) => boolean) {
+export function reindentBlock(
+  lines: string[],
+  oldIndent: string,
+  newIndent: string,
+  isInString: (k: number) => boolean,
+) {
   if (oldIndent === newIndent) return lines;
   return lines.map((line, k) => {
     if (isInString(k) || !line.startsWith(oldIndent) || !line.trim()) return line;

@@ -1,10 +1,10 @@
 /** The names that a program's text has, each with what a statement does with it. */
 
-import type { Program } from "./statements.ts";
+import type { ParsedProgram } from "./statements.ts";
 import type { SyntaxNode } from "@lezer/common";
 
 /** made: bound or written there */
-export interface NameMark {
+export interface NameOccurrence {
   from: number;
   to: number;
   name: string;
@@ -12,23 +12,29 @@ export interface NameMark {
 }
 
 /** What binds names, and names. */
-const NAME_NODES = new Set(["AssignStatement", "UpdateStatement", "ForStatement", "WithStatement", "VariableName"]);
-const TARGET_NODES = new Set(["TupleExpression", "ArrayExpression", "ParenthesizedExpression"]);
+const NAME_BINDING_NODES = new Set([
+  "AssignStatement",
+  "UpdateStatement",
+  "ForStatement",
+  "WithStatement",
+  "VariableName",
+]);
+const COMPOUND_TARGET_NODES = new Set(["TupleExpression", "ArrayExpression", "ParenthesizedExpression"]);
 
 /** The marks of all names that the program itself binds, in order. */
-export function nameMarks({ source, tree }: Program): NameMark[] {
-  const boundMarks = new Map<number, NameMark>();
-  const usedMarks: NameMark[] = [];
+export function nameOccurrences({ source, tree }: ParsedProgram): NameOccurrence[] {
+  const boundMarks = new Map<number, NameOccurrence>();
+  const usedMarks: NameOccurrence[] = [];
   const addBoundMark = (node: SyntaxNode) =>
     boundMarks.set(node.from, { from: node.from, to: node.to, name: source.slice(node.from, node.to), role: "made" });
   tree.iterate({
     enter(cursor) {
       const { name } = cursor;
-      if (!NAME_NODES.has(name)) return;
+      if (!NAME_BINDING_NODES.has(name)) return;
       const { node } = cursor;
       if (name === "AssignStatement") assignedNames(node).forEach(addBoundMark);
       else if (name === "UpdateStatement" && node.firstChild) targetNames(node.firstChild).forEach(addBoundMark);
-      else if (name === "ForStatement") targetsBetween(node, "for", "in").forEach(addBoundMark);
+      else if (name === "ForStatement") targetsBetweenKeywords(node, "for", "in").forEach(addBoundMark);
       else if (name === "WithStatement")
         node
           .getChildren("as")
@@ -55,7 +61,7 @@ function assignedNames(node: SyntaxNode): SyntaxNode[] {
 }
 
 /** @returns the targets between two words */
-function targetsBetween(node: SyntaxNode, first: string, last: string): SyntaxNode[] {
+function targetsBetweenKeywords(node: SyntaxNode, first: string, last: string): SyntaxNode[] {
   const targetNodes = [];
   for (let child = node.getChild(first)?.nextSibling; child && child.name !== last; child = child.nextSibling)
     targetNodes.push(...targetNames(child));
@@ -67,7 +73,7 @@ function targetNames(node: SyntaxNode): SyntaxNode[] {
   if (node.name === "VariableName") return [node];
   if (node.name === "MemberExpression" && node.getChild("["))
     return node.firstChild ? targetNames(node.firstChild) : [];
-  if (!TARGET_NODES.has(node.name)) return [];
+  if (!COMPOUND_TARGET_NODES.has(node.name)) return [];
   const targetNodes = [];
   for (let child = node.firstChild; child; child = child.nextSibling) targetNodes.push(...targetNames(child));
   return targetNodes;

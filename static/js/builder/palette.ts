@@ -6,27 +6,27 @@ import { loadThumbnails } from "../browser/thumbnails.ts";
 import type { AliveName } from "./alive_names.ts";
 
 /** what would be added */
-export interface Draft {
+export interface StatementDraft {
   statement: string;
   imports: string[];
 }
 
-interface PaletteOptions {
+interface OperationPaletteOptions {
   /** from 1, after which the card goes */
   line: number;
   alive: AliveName[];
   label: string;
   /** the draft that the reader is at */
-  preview: (draft: Draft | null) => void;
+  preview: (draft: StatementDraft | null) => void;
   /** puts it into the program, or says why it can not */
-  add: (draft: Draft) => string | null;
+  add: (draft: StatementDraft) => string | null;
   /** nothing happened */
   close: () => void;
   failed: () => void;
 }
 
 /** @returns start: once the row is in the list */
-export async function openPalette({
+export async function openOperationPalette({
   line,
   alive: aliveNames,
   label,
@@ -34,14 +34,14 @@ export async function openPalette({
   add,
   close,
   failed: onFailed,
-}: PaletteOptions): Promise<{ row: HTMLLIElement; start: (operation?: string) => Promise<void> }> {
+}: OperationPaletteOptions): Promise<{ row: HTMLLIElement; start: (operation?: string) => Promise<void> }> {
   const { default: htmx } = await import("htmx.org");
   const row = element("li", "card-row card-palette") as HTMLLIElement;
   row.setAttribute("aria-label", label);
   const host = element("div", "palette-host");
   row.append(host);
   const queryValues = { alive: JSON.stringify(aliveNames), line: String(line), lang: document.documentElement.lang };
-  let draft: Draft | null = null;
+  let draft: StatementDraft | null = null;
 
   async function loadPartial(path: string, extraValues: Record<string, string> = {}) {
     const query = new URLSearchParams({ ...queryValues, ...extraValues });

@@ -1,21 +1,21 @@
 /** Where a statement can stand: the places between the lines of a program, each in a body and with its indentation. */
 
-import type { Body, Item, Program } from "./statements.ts";
+import type { StatementBody, ProgramItem, ParsedProgram } from "./statements.ts";
 
 /** before that line */
-export interface Position {
+export interface StatementPosition {
   line: number;
   indent: string;
   depth: number;
-  body: Body;
+  body: StatementBody;
 }
 
-function positionIn(body: Body, line: number): Position {
+function positionIn(body: StatementBody, line: number): StatementPosition {
   return { line, indent: body.indent, depth: body.depth, body };
 }
 
 /** The body that the lines after an item are in. */
-function bodyAfter(program: Program, item: Item): Body {
+function bodyAfter(program: ParsedProgram, item: ProgramItem): StatementBody {
   if (item.body) return item.body;
   const { items, root } = program;
   const previous = items.slice(0, items.indexOf(item)).findLast(({ body }) => body);
@@ -25,7 +25,7 @@ function bodyAfter(program: Program, item: Item): Body {
 }
 
 /** Below an item: within a head, after any other. */
-export function positionBelow(program: Program, item: Item): Position {
+export function positionBelow(program: ParsedProgram, item: ProgramItem): StatementPosition {
   const ownBody = item.bodies.find(({ head }) => head === item);
   if (ownBody) return positionIn(ownBody, item.last + 1);
   if (item.kind === "head") return positionAfterBlock(program, item);
@@ -34,19 +34,19 @@ export function positionBelow(program: Program, item: Item): Position {
 }
 
 /** The compound statement that a clause belongs to. */
-export function headOfClause(clause: Item): Item {
+export function headOfClause(clause: ProgramItem): ProgramItem {
   const { body, first } = clause;
   return (clause.word === "case" ? body?.of : body?.statements.findLast((other) => other.first < first)) ?? clause;
 }
 
 /** At the end of the program: after its last line that is not blank. */
-export function positionAtEnd({ items, root }: Program): Position {
+export function positionAtEnd({ items, root }: ParsedProgram): StatementPosition {
   const last = items.findLast(({ kind }) => kind !== "blank");
   return positionIn(root, last ? last.end + 1 : 0);
 }
 
 /** Above a statement, and above the comments that stand directly over it. */
-export function positionAbove(program: Program, item: Item): Position {
+export function positionAbove(program: ParsedProgram, item: ProgramItem): StatementPosition {
   let line = item.first;
   const { items } = program;
   for (let k = items.indexOf(item) - 1; k >= 0 && ["note", "off"].includes(items[k].kind); k--) {
@@ -57,12 +57,12 @@ export function positionAbove(program: Program, item: Item): Position {
 }
 
 /** After the block of a statement. */
-function positionAfterBlock(program: Program, item: Item): Position {
+function positionAfterBlock(program: ParsedProgram, item: ProgramItem): StatementPosition {
   return positionIn(bodyAfter(program, item), item.end + 1);
 }
 
 /** One place further up; null at the top. @param item a statement or head */
-export function positionUp(program: Program, item: Item): Position | null {
+export function positionUp(program: ParsedProgram, item: ProgramItem): StatementPosition | null {
   const { body } = item;
   if (!body) return null;
   const index = body.statements.indexOf(item);
@@ -82,7 +82,7 @@ export function positionUp(program: Program, item: Item): Position | null {
 }
 
 /** One place further down; null at the bottom. @param item a statement or head */
-export function positionDown(program: Program, item: Item): Position | null {
+export function positionDown(program: ParsedProgram, item: ProgramItem): StatementPosition | null {
   const { body } = item;
   if (!body) return null;
   const nextStatement = body.statements[body.statements.indexOf(item) + 1];
@@ -99,7 +99,7 @@ export function positionDown(program: Program, item: Item): Position | null {
 }
 
 /** The head or clause that stands last in a compound statement. */
-function lastHeadOrClause({ items }: Program, head: Item) {
+function lastHeadOrClause({ items }: ParsedProgram, head: ProgramItem) {
   return (
     items.findLast(
       ({ kind, first, body }) => kind === "clause" && body === head.body && first > head.first && first <= head.end,

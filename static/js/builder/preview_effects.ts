@@ -6,10 +6,13 @@ import type { OpenTrace } from "../trace/state.ts";
 import type { LineEdit } from "./line_edits.ts";
 
 /** the program would stop there; it would not be reached */
-export type LineEffect = "raises" | "missed";
+export type PreviewLineEffect = "raises" | "missed";
 
 /** What a step ends that had a name before, or that is of the graph. @returns nodes: as the graph calls them */
-export function lossesAt(opened: OpenTrace, i: number): { memory: { name: string; size: string }[]; nodes: string[] } {
+export function memoryAndNodesGoneAt(
+  opened: OpenTrace,
+  i: number,
+): { memory: { name: string; size: string }[]; nodes: string[] } {
   const gone = new Set(i > 0 ? opened.trace.steps[i].gone : []);
   if (!gone.size) return { memory: [], nodes: [] };
   const before = opened.state(i - 1);
@@ -33,12 +36,12 @@ export function lossesAt(opened: OpenTrace, i: number): { memory: { name: string
  * @param edits that only add lines
  * @returns by line of the program, from 0
  */
-export function affectedLines(
+export function linesAffectedByEdits(
   currentRun: OpenTrace | null,
   previewRun: OpenTrace,
   edits: LineEdit[],
-): Map<number, LineEffect> {
-  const effects = new Map<number, LineEffect>();
+): Map<number, PreviewLineEffect> {
+  const effects = new Map<number, PreviewLineEffect>();
   const { outcome } = previewRun.trace;
   if (!currentRun || outcome.status === "finished") return effects;
   const reachedLines = new Set(previewRun.trace.steps.map(({ line }) => line));

@@ -1,13 +1,13 @@
 /** Rows of the list that another text has as well stay what they are, and where they are: a long program has thousands. */
 
-import type { Part } from "./card_source.ts";
-import type { Item, Program } from "./statements.ts";
+import type { SourcePart } from "./card_source.ts";
+import type { ProgramItem, ParsedProgram } from "./statements.ts";
 
 /** What a row looks like, but for its line's number. */
-export function rowSignature(
-  { lines }: Program,
-  { kind, word, depth, broken, first, last }: Item,
-  source: Part[],
+export function rowAppearanceKey(
+  { lines }: ParsedProgram,
+  { kind, word, depth, broken, first, last }: ProgramItem,
+  source: SourcePart[],
 ): string {
   const paintedParts = source.map((part) =>
     typeof part === "string" ? part : `${part.style}\u0001${part.name ?? ""}\u0001${part.text}`,
@@ -21,13 +21,13 @@ export function rowSignature(
  * @param updateRow gives a row its new line
  */
 export function reuseRows<R>(
-  items: Item[],
-  signatureOf: (item: Item) => string,
+  items: ProgramItem[],
+  signatureOf: (item: ProgramItem) => string,
   rowsBefore: Map<string, R[]>,
-  makeRow: (item: Item) => R,
-  updateRow: (row: R, item: Item) => void,
-): { rows: Map<Item, R>; byLooks: Map<string, R[]> } {
-  const rows = new Map<Item, R>();
+  makeRow: (item: ProgramItem) => R,
+  updateRow: (row: R, item: ProgramItem) => void,
+): { rows: Map<ProgramItem, R>; byLooks: Map<string, R[]> } {
+  const rows = new Map<ProgramItem, R>();
   const bySignature = new Map<string, R[]>();
   for (const item of items) {
     const signature = signatureOf(item);
@@ -43,7 +43,7 @@ export function reuseRows<R>(
 }
 
 /** Puts rows in the place of others, and leaves alone what both have at their beginnings and ends. */
-export function placeRows(list: HTMLElement, before: HTMLElement[], after: HTMLElement[]) {
+export function replaceRowsInList(list: HTMLElement, before: HTMLElement[], after: HTMLElement[]) {
   const shorterLength = Math.min(before.length, after.length);
   let sameAtStart = 0;
   while (sameAtStart < shorterLength && before[sameAtStart] === after[sameAtStart]) sameAtStart++;

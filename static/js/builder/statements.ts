@@ -1,15 +1,15 @@
 /** A program as the builder shows it: every line belongs to one item, so that the items put together are the text again. */
 
-import { indentOf, isSyntaxError, hasNoErrors, parsePython } from "./grammar.ts";
-import { commentRuns } from "./commented_out.ts";
+import { indentationOf, isSyntaxError, hasNoSyntaxErrors, parsePython } from "./grammar.ts";
+import { classifyLinesWithoutStatement } from "./commented_out.ts";
 import type { SyntaxNode, Tree } from "@lezer/common";
 
 /** head: of a compound statement, with its decorators; clause: `else:`, `except:`, `case …:`; off: a statement that
  * is commented out; note: a comment */
-type ItemKind = "statement" | "head" | "clause" | "off" | "note" | "blank";
+type ProgramItemKind = "statement" | "head" | "clause" | "off" | "note" | "blank";
 
-export interface Item {
-  kind: ItemKind;
+export interface ProgramItem {
+  kind: ProgramItemKind;
   /** its first line, from 0 */
   first: number;
   /** its own last line */
@@ -23,30 +23,30 @@ export interface Item {
   /** the keyword of a head or clause: `for`, `with`, `else` …; else empty */
   word: string;
   /** where it stands; null for what no statement is */
-  body: Body | null;
+  body: StatementBody | null;
   /** of a head, its own and those of its clauses; of a clause, its own; none where it is on the line */
-  bodies: Body[];
+  bodies: StatementBody[];
   /** its statements in the tree; none for what no statement is */
   nodes: SyntaxNode[];
   /** the grammar does not know all of it */
   broken: boolean;
 }
 
-export interface Body {
+export interface StatementBody {
   /** the item whose lines begin it; null for the program itself */
-  head: Item | null;
+  head: ProgramItem | null;
   /** the whole compound statement */
-  of: Item | null;
+  of: ProgramItem | null;
   indent: string;
   depth: number;
-  statements: Item[];
+  statements: ProgramItem[];
 }
 
-export interface Program {
+export interface ParsedProgram {
   source: string;
   lines: string[];
-  items: Item[];
-  root: Body;
+  items: ProgramItem[];
+  root: StatementBody;
   tree: Tree;
   /** it is no Python yet */
   broken: boolean;
@@ -65,23 +65,23 @@ const COMPOUND_NODES = new Set([
 const CLAUSE_WORDS = new Set(["elif", "else", "except", "finally", "case"]);
 
 /** The last one that was read: what is tried is mostly what comes next. */
-let lastParsed: Program | null = null;
+let lastParsedProgram: ParsedProgram | null = null;
 
 /** @returns that nobody changes */
-export function readProgram(source: string): Program {
-  if (lastParsed?.source === source) return lastParsed;
+export function parseProgram(source: string): ParsedProgram {
+  if (lastParsedProgram?.source === source) return lastParsedProgram;
   const lines = source.split("\n");
   const tree = parsePython(source);
   const reader = new StatementReader(source, lines);
-  const root: Body = { head: null, of: null, indent: "", depth: 0, statements: [] };
+  const root: StatementBody = { head: null, of: null, indent: "", depth: 0, statements: [] };
   reader.readBody(tree.topNode, root);
-  const items = withNonStatements(reader.items, lines, root);
-  lastParsed = { source, lines, items, root, tree, broken: !hasNoErrors(tree) };
-  return lastParsed;
+  const items = withCommentsAndBlanks(reader.items, lines, root);
+  lastParsedProgram = { source, lines, items, root, tree, broken: !hasNoSyntaxErrors(tree) };
+  return lastParsedProgram;
 }
 
 /** The item that a line belongs to. @param line from 0 */
-export function itemAt({ items }: Program, line: number): Item | undefined {
+export function itemAtLine({ items }: ParsedProgram, line: number): ProgramItem | undefined {
   return items.find(({ first, last }) => first <= line && line <= last);
 }
 
@@ -89,7 +89,7 @@ class StatementReader {
   source: string;
   lines: string[];
   /** statements, heads and clauses, in order */
-  items: Item[] = [];
+  items: ProgramItem[] = [];
   /** where each line begins */
   lineStarts: number[] = [0];
 
@@ -100,7 +100,7 @@ class StatementReader {
   }
 
   /** The line of a place in the text. */
-  lineOf(offset: number) {
+  lineOfOffset(offset: number) {
     let low = 0;
     let high = this.lines.length - 1;
     while (low < high) {
@@ -112,14 +112,14 @@ class StatementReader {
   }
 
   /** The last line of a node, without the line break that may belong to it. */
-  lastLine(node: SyntaxNode) {
+  lastLineOfNode(node: SyntaxNode) {
     let end = node.to;
     while (end > node.from + 1 && /\s/.test(this.source[end - 1])) end--;
-    return this.lineOf(Math.max(node.from, end - 1));
+    return this.lineOfOffset(Math.max(node.from, end - 1));
   }
 
   /** @param node whose children are statements */
-  readBody(node: SyntaxNode, body: Body) {
+  readBody(node: SyntaxNode, body: StatementBody) {
     for (let child = node.firstChild; child; child = child.nextSibling) {
       if (child.name === ":" || child.name === "Comment") continue;
       if (child.name === "MatchClause") this.readClause(child, body);
@@ -128,9 +128,9 @@ class StatementReader {
     }
   }
 
-  addStatement(node: SyntaxNode, body: Body) {
-    const first = this.lineOf(node.from);
-    const last = this.lastLine(node);
+  addStatement(node: SyntaxNode, body: StatementBody) {
+    const first = this.lineOfOffset(node.from);
+    const last = this.lastLineOfNode(node);
     const itemOnLine = this.items.at(-1);
     if (itemOnLine && first <= itemOnLine.last) {
       itemOnLine.last = itemOnLine.end = Math.max(last, itemOnLine.last);
@@ -142,16 +142,16 @@ class StatementReader {
     this.addItem(body, { kind: "statement", first, last, word: "", nodes: [node] });
   }
 
-  readCompound(outer: SyntaxNode, body: Body) {
+  readCompound(outer: SyntaxNode, body: StatementBody) {
     const node = outer.name === "DecoratedStatement" ? (outer.lastChild ?? outer) : outer;
-    const parts = clauseParts(node);
-    const first = this.lineOf(outer.from);
+    const parts = headAndClausesOf(node);
+    const first = this.lineOfOffset(outer.from);
     const itemOnLine = this.items.at(-1);
     if (!parts.length || (itemOnLine && first <= itemOnLine.last)) return this.addStatement(outer, body);
     const word = node.firstChild?.name === "async" ? "async" : (node.firstChild?.name ?? "");
     const head = this.addItem(body, { kind: "head", first, last: first, word, nodes: [outer] });
     parts.forEach((part, k) => {
-      const from = k ? this.lineOf(part.word.from) : first;
+      const from = k ? this.lineOfOffset(part.word.from) : first;
       const item = k
         ? this.addItem(body, { kind: "clause", first: from, last: from, word: part.word.name, nodes: [part.word] })
         : head;
@@ -162,27 +162,33 @@ class StatementReader {
   }
 
   /** A clause of a match. */
-  readClause(node: SyntaxNode, body: Body) {
+  readClause(node: SyntaxNode, body: StatementBody) {
     const blockNode = node.getChild("Body");
-    const first = this.lineOf(node.from);
+    const first = this.lineOfOffset(node.from);
     if (!blockNode || !body.of) return this.addStatement(node, body);
     const item = this.addItem(body, { kind: "clause", first, last: first, word: "case", nodes: [node] });
     this.readBlock(item, blockNode, body.of, body.depth + 1);
   }
 
   /** What stands below a head or a clause. @param node its body */
-  readBlock(item: Item, node: SyntaxNode, compound: Item, depth: number) {
-    const statements = childrenOf(node).filter(({ name }) => name !== ":" && name !== "Comment");
-    const colonLine = this.lineOf(node.from);
+  readBlock(item: ProgramItem, node: SyntaxNode, compound: ProgramItem, depth: number) {
+    const statements = childNodes(node).filter(({ name }) => name !== ":" && name !== "Comment");
+    const colonLine = this.lineOfOffset(node.from);
     const firstStatement = statements[0];
-    if (!firstStatement || this.lineOf(firstStatement.from) === colonLine) {
-      item.last = item.end = firstStatement ? this.lastLine(node) : colonLine;
+    if (!firstStatement || this.lineOfOffset(firstStatement.from) === colonLine) {
+      item.last = item.end = firstStatement ? this.lastLineOfNode(node) : colonLine;
       item.broken ||= !firstStatement || containsError(node);
       return;
     }
     item.last = item.end = colonLine;
-    const firstLine = this.lineOf(firstStatement.from);
-    const body: Body = { head: item, of: compound, indent: indentOf(this.lines[firstLine]), depth, statements: [] };
+    const firstLine = this.lineOfOffset(firstStatement.from);
+    const body: StatementBody = {
+      head: item,
+      of: compound,
+      indent: indentationOf(this.lines[firstLine]),
+      depth,
+      statements: [],
+    };
     item.bodies.push(body);
     if (compound !== item) compound.bodies.push(body);
     this.readBody(node, body);
@@ -190,22 +196,22 @@ class StatementReader {
   }
 
   addItem(
-    body: Body,
+    body: StatementBody,
     {
       kind,
       first,
       last,
       word,
       nodes,
-    }: { kind: ItemKind; first: number; last: number; word: string; nodes: SyntaxNode[] },
+    }: { kind: ProgramItemKind; first: number; last: number; word: string; nodes: SyntaxNode[] },
   ) {
-    const item: Item = {
+    const item: ProgramItem = {
       kind,
       first,
       last,
       end: last,
       depth: body.depth,
-      indent: indentOf(this.lines[first]),
+      indent: indentationOf(this.lines[first]),
       word,
       body,
       bodies: [],
@@ -222,17 +228,17 @@ function isCompound(node: SyntaxNode) {
   return COMPOUND_NODES.has(node.name) || node.name === "DecoratedStatement";
 }
 
-function childrenOf(node: SyntaxNode) {
+function childNodes(node: SyntaxNode) {
   const children = [];
   for (let child = node.firstChild; child; child = child.nextSibling) children.push(child);
   return children;
 }
 
 /** The head and the clauses of a compound statement, each with the word that begins it. */
-function clauseParts(node: SyntaxNode) {
+function headAndClausesOf(node: SyntaxNode) {
   const parts: { word: SyntaxNode; body: SyntaxNode }[] = [];
   let word = node.firstChild;
-  for (const child of childrenOf(node)) {
+  for (const child of childNodes(node)) {
     if (CLAUSE_WORDS.has(child.name)) word = child;
     if (word && (child.name === "Body" || child.name === "MatchBody")) parts.push({ word, body: child });
   }
@@ -249,23 +255,29 @@ function containsError(node: SyntaxNode, except?: Set<string>) {
 }
 
 /** The items of all lines: what the tree has no statement for is a note, a blank line, or text that is no Python. */
-function withNonStatements(statements: Item[], lines: string[], root: Body): Item[] {
-  const items: Item[] = [];
+function withCommentsAndBlanks(statements: ProgramItem[], lines: string[], root: StatementBody): ProgramItem[] {
+  const items: ProgramItem[] = [];
   let nextLine = 0;
   for (const item of [...statements, null]) {
     const endLine = item ? item.first : lines.length;
-    if (nextLine < endLine) items.push(...nonStatementItems(lines, nextLine, endLine, statements, root));
+    if (nextLine < endLine) items.push(...commentAndBlankItems(lines, nextLine, endLine, statements, root));
     if (item) items.push(item);
     nextLine = item ? item.last + 1 : endLine;
   }
   return items;
 }
 
-function nonStatementItems(lines: string[], from: number, to: number, statements: Item[], root: Body): Item[] {
-  const items: Item[] = [];
-  for (const { first, last, kind } of commentRuns(lines, from, to)) {
+function commentAndBlankItems(
+  lines: string[],
+  from: number,
+  to: number,
+  statements: ProgramItem[],
+  root: StatementBody,
+): ProgramItem[] {
+  const items: ProgramItem[] = [];
+  for (const { first, last, kind } of classifyLinesWithoutStatement(lines, from, to)) {
     const line = lines[first];
-    const depth = depthAt(indentOf(line), first, statements);
+    const depth = depthOfComment(indentationOf(line), first, statements);
     const isUnparsed = kind === "statement";
     items.push({
       kind,
@@ -273,7 +285,7 @@ function nonStatementItems(lines: string[], from: number, to: number, statements
       last,
       end: last,
       depth: line.trim() ? depth : 0,
-      indent: indentOf(line),
+      indent: indentationOf(line),
       word: "",
       body: isUnparsed ? root : null,
       bodies: [],
@@ -285,7 +297,7 @@ function nonStatementItems(lines: string[], from: number, to: number, statements
 }
 
 /** How deep a comment stands: in the innermost block around its line that is not further to the right. */
-function depthAt(indent: string, line: number, statements: Item[]) {
+function depthOfComment(indent: string, line: number, statements: ProgramItem[]) {
   const before = statements.findLast(({ first }) => first < line);
   let body = before?.bodies.length && before.last < line ? before.bodies[0] : (before?.body ?? null);
   while (body && body.indent.length > indent.length) body = body.of?.body ?? null;

@@ -1,10 +1,10 @@
 /** The builder's sentences, in the reader's language alone. */
 
-import { loadSentences, type Locale } from "../words/sentences.ts";
+import { loadSentencesOfLanguage, type Locale } from "../words/sentences.ts";
 
-const SENTENCES: Record<string, () => Promise<{ default: Record<string, string> }>> = {
+const SENTENCE_LOADERS: Record<string, () => Promise<{ default: Record<string, string> }>> = {
   en: () => import("../../locales/builder.en.json", { with: { type: "json" } }),
   zh: () => import("../../locales/builder.zh.json", { with: { type: "json" } }),
 };
 
-export const loadBuilderLocale = (language: string): Promise<Locale> => loadSentences(SENTENCES, language);
+export const loadBuilderLocale = (language: string): Promise<Locale> => loadSentencesOfLanguage(SENTENCE_LOADERS, language);

@@ -1,8 +1,8 @@
 /** Builds the list items for a step's sentences. */
 
-import type { Sentence } from "./captions.ts";
+import type { CaptionSentence } from "./captions.ts";
 
-export function captionItems(sentences: Sentence[]): HTMLLIElement[] {
+export function captionListItems(sentences: CaptionSentence[]): HTMLLIElement[] {
   return sentences.map(({ text, tone }) => {
     const item = document.createElement("li");
     item.className = tone;

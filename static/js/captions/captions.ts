@@ -1,18 +1,18 @@
 /** Texts around the pictures: the opening step, a step's heading and sentences, the outcome, and the pictures' labels. */
 
 import { LOOM_LABELS, type LoomLabels } from "../marks/loom_labels.ts";
-import { LABELS, type Labels } from "../marks/labels.ts";
-import { notes } from "./notes.ts";
-import { hidesFuture } from "../trace/future.ts";
+import { STAGE_LABELS, type StageLabels } from "../marks/labels.ts";
+import { stepNotes } from "./notes.ts";
+import { hasHiddenSteps } from "../trace/future.ts";
 import { EVENTS } from "../trace/registry.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Note } from "./note.ts";
+import type { CaptionNote } from "./note.ts";
 
-const MAX_SENTENCES = 6;
+const MAX_CAPTION_SENTENCES = 6;
 
-export interface Sentence {
+export interface CaptionSentence {
   text: string;
   tone: string;
   /** of the note that it says */
@@ -42,7 +42,7 @@ export function stepHeading(trace: Trace, i: number, say: Say): { at: string; li
   const iteration = traceStep.iter?.length ? ` [${traceStep.iter.join(", ")}]` : "";
   const line = trace.program.source.split("\n")[traceStep.line - 1]?.trim() ?? "";
   return {
-    at: `${say("step_of", { i: i + 1, n: hidesFuture(trace) ? "?" : trace.steps.length })} · ${say("line", { line: traceStep.line })}${iteration}`,
+    at: `${say("step_of", { i: i + 1, n: hasHiddenSteps(trace) ? "?" : trace.steps.length })} · ${say("line", { line: traceStep.line })}${iteration}`,
     line,
   };
 }
@@ -54,20 +54,20 @@ export function stepTitle(trace: Trace, i: number, say: Say) {
 }
 
 /** A step's sentences, the gravest first. */
-export function sentences(opened: OpenTrace, i: number, say: Say): Sentence[] {
-  const list = notes(opened, i);
-  list.sort((a, b) => noteRank(a) - noteRank(b));
+export function captionSentences(opened: OpenTrace, i: number, say: Say): CaptionSentence[] {
+  const list = stepNotes(opened, i);
+  list.sort((a, b) => noteSeverityRank(a) - noteSeverityRank(b));
   return list
-    .slice(0, MAX_SENTENCES)
+    .slice(0, MAX_CAPTION_SENTENCES)
     .map(({ key, args, tone }) => ({ text: say(key, args), tone: tone ?? "plain", key }));
 }
 
-function noteRank(note: Note) {
+function noteSeverityRank(note: CaptionNote) {
   return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : note.minor ? 3 : 1;
 }
 
 /** The sentence that says how a program ended. */
-export function outcomeSentence(trace: Trace, say: Say): Sentence {
+export function outcomeSentence(trace: Trace, say: Say): CaptionSentence {
   const { status, error, stopped } = trace.outcome;
   let text = say(status);
   if (status === "raised" && error) text = say("raised", { type: error.type, message: error.message.split("\n")[0] });
@@ -81,8 +81,8 @@ export function outcomeSentence(trace: Trace, say: Say): Sentence {
 }
 
 /** The stage's labels, those that the reader's language has. */
-export function stageLabels(say: Say): Partial<Labels> {
-  const labels = Object.keys(LABELS).map((key) => [key, say(`stage_${key}`)]);
+export function stageLabels(say: Say): Partial<StageLabels> {
+  const labels = Object.keys(STAGE_LABELS).map((key) => [key, say(`stage_${key}`)]);
   return Object.fromEntries(labels.filter(([key, text]) => text !== `stage_${key}`));
 }
 

@@ -3,7 +3,7 @@
 import type { Snapshot, OpenTrace, Entities } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
 
-export interface Note {
+export interface CaptionNote {
   /** key, args: of a sentence in the locales */
   key: string;
   args: Record<string, unknown>;
@@ -13,7 +13,7 @@ export interface Note {
 }
 
 /** a step with the state before it */
-export type Context = Snapshot & {
+export type NoteContext = Snapshot & {
   opened: OpenTrace;
   step: Step;
   before: Entities;

@@ -1,45 +1,45 @@
 /** What a step did, as facts: keys with arguments, in the order that a teacher would tell them. No text here. */
 
-import { graphModelOf } from "../layout/graph_model.ts";
+import { cachedGraphModel } from "../layout/graph_model.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
-import { find } from "../trace/entities.ts";
+import { findEntity } from "../trace/entities.ts";
 import { mentionsAt } from "../findings/program_text.ts";
-import { resolve } from "../findings/resolve.ts";
+import { resolvePath } from "../findings/resolve.ts";
 import { RunFacts } from "../findings/run_facts.ts";
-import { refOf } from "../trace/names.ts";
-import { hookNotes, visitNotes } from "./note_backward.ts";
-import { bindingNotes, containerNotes, modeNotes } from "./note_bindings.ts";
+import { referencedUid } from "../trace/names.ts";
+import { gradientHookNotes, backwardVisitNotes } from "./note_backward.ts";
+import { bindingNotes, changedContainerNotes, modeAndFlagNotes } from "./note_bindings.ts";
 import { eventNotes } from "./note_events.ts";
-import { firstLine, plainText, shortName } from "./note_texts.ts";
+import { firstLine, pythonValueText, nodeNameWithoutNamespace } from "./note_texts.ts";
 import type { OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
-import type { Note, Context } from "./note.ts";
+import type { CaptionNote, NoteContext } from "./note.ts";
 
 /** The notes of a step; at least one. Where recording begins that is all there is to say. */
-export function notes(opened: OpenTrace, i: number): Note[] {
+export function stepNotes(opened: OpenTrace, i: number): CaptionNote[] {
   const snap = opened.at(i);
   const { step } = snap;
   if (!step) return [];
-  if (step.kind === "begin") return [fallbackNote(step)]; // it made nothing of what it found
-  const context = contextOf(opened, snap, step);
+  if (step.kind === "begin") return [noteOfUneventfulStep(step)]; // it made nothing of what it found
+  const context = createNoteContext(opened, snap, step);
   const out = [
-    ...visitNotes(context),
-    ...hookNotes(context),
+    ...backwardVisitNotes(context),
+    ...gradientHookNotes(context),
     ...exceptionNotes(context),
     ...step.log.flatMap((entry) => (entry.kind === "event" ? eventNotes(context, entry) : [])),
     ...bindingNotes(context),
-    ...(step.visit ? [] : [...modeNotes(context), ...missingGradientNotes(context)]),
+    ...(step.visit ? [] : [...modeAndFlagNotes(context), ...missingGradientNotes(context)]),
   ];
-  if (step.value !== undefined && step.value !== null && !refOf(step.value))
-    out.push({ key: "value", args: { value: plainText(step.value) } });
-  if (!out.length) out.push(...containerNotes(context));
-  if (!out.length) out.push(...printNotes(step));
-  if (!out.length) out.push(fallbackNote(step));
+  if (step.value !== undefined && step.value !== null && !referencedUid(step.value))
+    out.push({ key: "value", args: { value: pythonValueText(step.value) } });
+  if (!out.length) out.push(...changedContainerNotes(context));
+  if (!out.length) out.push(...printedTextNotes(step));
+  if (!out.length) out.push(noteOfUneventfulStep(step));
   return out;
 }
 
 /** What a step that does nothing else prints. */
-function printNotes({ log }: Step): Note[] {
+function printedTextNotes({ log }: Step): CaptionNote[] {
   const texts = log.flatMap((entry) => (entry.kind === "out" ? [entry.text] : []));
   if (!texts.length) return [];
   const lines = texts.join("").replace(/\n$/, "").split("\n");
@@ -48,7 +48,7 @@ function printNotes({ log }: Step): Note[] {
   return [text ? { key: "prints", args: { text } } : { key: "prints_blank", args: {} }];
 }
 
-function contextOf(opened: OpenTrace, snap: Snapshot, traceStep: Step): Context {
+function createNoteContext(opened: OpenTrace, snap: Snapshot, traceStep: Step): NoteContext {
   const before = opened.state(snap.index - 1);
   const pathsNow = opened.names(snap.index).paths;
   const pathsBefore = opened.names(snap.index - 1).paths;
@@ -60,34 +60,34 @@ function contextOf(opened: OpenTrace, snap: Snapshot, traceStep: Step): Context 
     nameOf: (uid) => (uid ? (pathsNow.get(uid) ?? pathsBefore.get(uid) ?? uid) : ""),
     hasName: (uid) => Boolean(uid && (pathsNow.get(uid) ?? pathsBefore.get(uid))),
     nodeName(uid) {
-      const node = find(snap.entities, uid, "node") ?? find(before, uid, "node");
-      return graphModelOf(opened).labels.get(uid) ?? shortNodeName(shortName(node?.name ?? uid));
+      const node = findEntity(snap.entities, uid, "node") ?? findEntity(before, uid, "node");
+      return cachedGraphModel(opened).labels.get(uid) ?? shortNodeName(nodeNameWithoutNamespace(node?.name ?? uid));
     },
   };
 }
 
 /** A `.grad` that the statement reads and that is None. */
-function missingGradientNotes({ opened, index, step, before }: Context): Note[] {
+function missingGradientNotes({ opened, index, step, before }: NoteContext): CaptionNote[] {
   if (step.kind !== "statement" && step.kind !== "raise") return [];
   const facts = new RunFacts(opened);
   return mentionsAt(facts, index).gradReads.flatMap((path) => {
-    const tensor = find(before, resolve(facts, path, index, index - 1), "tensor");
+    const tensor = findEntity(before, resolvePath(facts, path, index, index - 1), "tensor");
     return tensor && !tensor.grad ? [{ key: "grad_is_none", args: { tensor: path } }] : [];
   });
 }
 
 /** What there is to say of a step of which nothing else is said. */
-function fallbackNote(traceStep: Step): Note {
+function noteOfUneventfulStep(traceStep: Step): CaptionNote {
   if (traceStep.kind === "end") return { key: "ended", args: {} };
   if (traceStep.kind === "begin")
     return { key: "begun", args: { n: Object.keys(traceStep.set).filter((uid) => uid[0] === "t").length } };
   const freed = traceStep.log.filter((entry) => entry.kind === "event" && entry.event === "storage_freed").length;
   if (freed) return { key: "freed", args: { n: freed } };
-  return { key: changesNothing(traceStep) ? "quiet" : "other", args: {} };
+  return { key: changesNoEntity(traceStep) ? "quiet" : "other", args: {} };
 }
 
 /** Whether a step left everything but its frame's line as it was. */
-function changesNothing(traceStep: Step) {
+function changesNoEntity(traceStep: Step) {
   const setEntries = Object.entries(traceStep.set);
   return (
     !traceStep.gone.length &&
@@ -97,7 +97,7 @@ function changesNothing(traceStep: Step) {
   );
 }
 
-function exceptionNotes({ opened, step, index }: Context): Note[] {
+function exceptionNotes({ opened, step, index }: NoteContext): CaptionNote[] {
   if (step.kind !== "raise") return [];
   const error = opened.trace.outcome?.error;
   if (error?.step !== index) return [{ key: "caught", args: {}, tone: "bad" }];

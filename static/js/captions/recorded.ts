@@ -4,7 +4,7 @@ import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** @returns empty for a server's run */
-export function recordedText({ runtime, steps }: Trace, say: Locale["say"]): string {
+export function whereRecordedText({ runtime, steps }: Trace, say: Locale["say"]): string {
   if (!runtime.recorded) return "";
   const { torch, python, device, device_name: name } = runtime;
   const sentences = [say("recorded_own", { torch, python, device: name ? `${device} (${name})` : device })];

@@ -4,15 +4,15 @@ import { ROOT } from "../requests/root.ts";
 import { keyLabel } from "./key_labels.ts";
 import type { Command } from "../browser/commands.ts";
 import type { Locale } from "../words/sentences.ts";
-import type { Entry } from "./match.ts";
-import type { Command as BuilderCommand } from "../builder/card_keys.ts";
+import type { PaletteEntry } from "./match.ts";
+import type { CardCommand as BuilderCommand } from "../builder/card_keys.ts";
 
-interface Scenario {
+interface GalleryScenario {
   name: string;
   text: Record<string, { title: string; question: string }>;
 }
 
-interface Operation {
+interface CatalogueOperation {
   name: string;
   group: string;
   template: string;
@@ -24,7 +24,7 @@ export function commandEntries(
   cardCommands: BuilderCommand[],
   say: Locale["say"],
   english: Record<string, string>,
-): Entry[] {
+): PaletteEntry[] {
   const pageEntries = commands
     .filter(({ id }) => id !== "palette")
     .map(({ id, keys, run }) => ({
@@ -44,7 +44,11 @@ export function commandEntries(
   return [...pageEntries, ...cardEntries];
 }
 
-export function scenarioEntries(scenarios: Scenario[], language: string, open: (address: string) => void): Entry[] {
+export function scenarioEntries(
+  scenarios: GalleryScenario[],
+  language: string,
+  open: (address: string) => void,
+): PaletteEntry[] {
   return scenarios.map(({ name, text }) => ({
     id: `scenario-${name}`,
     label: text[language]?.title ?? name,
@@ -54,7 +58,7 @@ export function scenarioEntries(scenarios: Scenario[], language: string, open: (
   }));
 }
 
-export function operationEntries(operations: Operation[], insert: (name: string) => unknown): Entry[] {
+export function operationEntries(operations: CatalogueOperation[], insert: (name: string) => unknown): PaletteEntry[] {
   return operations.map(({ name, group, template, sentence }) => ({
     id: `operation-entry-${name}`,
     label: template
@@ -76,10 +80,10 @@ async function fetchJson<T>(path: string): Promise<T> {
 
 export async function fetchScenariosAndOperations(
   language: string,
-): Promise<{ scenarios: Scenario[]; operations: Operation[] }> {
+): Promise<{ scenarios: GalleryScenario[]; operations: CatalogueOperation[] }> {
   const [{ scenarios }, { operations }] = await Promise.all([
-    fetchJson<{ scenarios: Scenario[] }>("/gallery.json"),
-    fetchJson<{ operations: Operation[] }>(`/api/operations?lang=${language}`),
+    fetchJson<{ scenarios: GalleryScenario[] }>("/gallery.json"),
+    fetchJson<{ operations: CatalogueOperation[] }>(`/api/operations?lang=${language}`),
   ]);
   return { scenarios, operations };
 }

@@ -3,18 +3,18 @@
 import { aliveNames, type AliveName } from "../builder/alive_names.ts";
 import { stepsByLine } from "../builder/card_facts.ts";
 import * as edits from "../builder/edits.ts";
-import { textChanges, type Change } from "../builder/line_edits.ts";
+import { textChanges, type TextChange } from "../builder/line_edits.ts";
 import { positionAtEnd, positionBelow } from "../builder/positions.ts";
-import { itemAt, readProgram, type Item, type Program } from "../builder/statements.ts";
+import { itemAtLine, parseProgram, type ProgramItem, type ParsedProgram } from "../builder/statements.ts";
 import { loadBuilderLocale } from "../builder/words.ts";
-import { isCurrent } from "../page_state/selectors.ts";
+import { doesTraceMatchText } from "../page_state/selectors.ts";
 import { ROOT } from "../requests/root.ts";
 import type { PageState } from "../page_state/state.ts";
 
-interface OperationEditor {
+interface EditorForInsertion {
   text: () => string;
   cursorLine: () => number;
-  change: (changes: Change[]) => void;
+  change: (changes: TextChange[]) => void;
   openLine: (line: number) => void;
 }
 
@@ -23,19 +23,19 @@ interface OperationEditor {
  */
 export async function insertOperation(
   operation: string,
-  editor: OperationEditor,
+  editor: EditorForInsertion,
   state: PageState,
 ): Promise<string | null> {
-  const program = readProgram(editor.text());
-  const item = itemAt(program, editor.cursorLine() - 1);
-  const position = item && item.kind !== "blank" ? positionBelow(program, item) : positionAtBlank(program, item);
-  const opened = isCurrent(state) && state.opened?.count ? state.opened : null;
+  const program = parseProgram(editor.text());
+  const item = itemAtLine(program, editor.cursorLine() - 1);
+  const position = item && item.kind !== "blank" ? positionBelow(program, item) : positionBelowBlankLine(program, item);
+  const opened = doesTraceMatchText(state) && state.opened?.count ? state.opened : null;
   const stepsOfLines = opened ? stepsByLine(opened) : new Map();
   const aliveNamesHere = aliveNames(program, position, opened, ({ first, last }) => {
     const lines = Array.from({ length: last - first + 1 }, (_, k) => first + 1 + k);
     return lines.flatMap((line) => stepsOfLines.get(line) ?? []).sort((a, b) => a - b);
   });
-  const { statement, imports, problem } = await fetchProposal(operation, position.line, aliveNamesHere);
+  const { statement, imports, problem } = await fetchProposedStatement(operation, position.line, aliveNamesHere);
   if (!statement) return problem;
   const outcome = edits.insertStatements(program, position, statement, imports);
   if ("refused" in outcome)
@@ -46,13 +46,13 @@ export async function insertOperation(
 }
 
 /** Below a blank line, in the block that it stands in; at the end, where it is one of the last lines. */
-function positionAtBlank(program: Program, item: Item | undefined) {
+function positionBelowBlankLine(program: ParsedProgram, item: ProgramItem | undefined) {
   const isLast = !item || program.items.slice(program.items.indexOf(item)).every(({ kind }) => kind === "blank");
   return isLast ? positionAtEnd(program) : positionBelow(program, item);
 }
 
 /** What the form of an operation proposes at a place. */
-async function fetchProposal(operation: string, line: number, aliveNamesHere: AliveName[]) {
+async function fetchProposedStatement(operation: string, line: number, aliveNamesHere: AliveName[]) {
   const queryValues = {
     alive: JSON.stringify(aliveNamesHere),
     line: String(line),

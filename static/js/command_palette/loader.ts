@@ -6,14 +6,16 @@ import type { createProgramPane } from "../page/program_pane.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** @returns opens it */
-export function preparePalette(
+export function prepareCommandPalette(
   registry: { available: () => Command[] },
   program: ReturnType<typeof createProgramPane>,
   { state, dispatch }: { state: () => PageState; dispatch: (action: Action) => void },
 ): () => void {
   let loading: Promise<() => void> | null = null;
   return async () => {
-    loading ??= import("./open.ts").then(({ startPalette }) => startPalette({ registry, program, state }));
+    loading ??= import("./open.ts").then(({ startCommandPalette: startPalette }) =>
+      startPalette({ registry, program, state }),
+    );
     try {
       (await loading)();
     } catch {

@@ -2,24 +2,24 @@
 
 import { commandEntries, fetchScenariosAndOperations, operationEntries, scenarioEntries } from "./entries.ts";
 import { insertOperation } from "./insert.ts";
-import { createPalette } from "./palette.ts";
+import { createCommandPalette } from "./palette.ts";
 import { loadCommandLocale } from "./words.ts";
 import type { Command } from "../browser/commands.ts";
 import type { createProgramPane } from "../page/program_pane.ts";
-import type { Entry } from "./match.ts";
+import type { PaletteEntry } from "./match.ts";
 import type { PageState } from "../page_state/state.ts";
 
-interface PaletteParts {
+interface CommandPaletteParts {
   registry: { available: () => Command[] };
   program: ReturnType<typeof createProgramPane>;
   state: () => PageState;
 }
 
 /** @returns opens it */
-export async function startPalette({ registry, program, state }: PaletteParts): Promise<() => void> {
+export async function startCommandPalette({ registry, program, state }: CommandPaletteParts): Promise<() => void> {
   const { lang: language } = document.documentElement;
   const { say, english } = await loadCommandLocale(language);
-  const palette = createPalette(say);
+  const palette = createCommandPalette(say);
   let catalogue: Awaited<ReturnType<typeof fetchScenariosAndOperations>> = { scenarios: [], operations: [] };
 
   async function insert(operation: string) {
@@ -40,7 +40,7 @@ export async function startPalette({ registry, program, state }: PaletteParts): 
     },
     { name: "operations", entries: operationEntries(catalogue.operations, insert) },
   ];
-  let commands: Entry[] = [];
+  let commands: PaletteEntry[] = [];
 
   async function fetchLists() {
     try {

@@ -2,7 +2,7 @@
 
 import { element } from "../browser/elements.ts";
 import { loadThumbnails } from "../browser/thumbnails.ts";
-import { search, type Entry, type Group } from "./match.ts";
+import { searchPaletteEntries, type PaletteEntry, type PaletteEntryGroup } from "./match.ts";
 import type { Locale } from "../words/sentences.ts";
 
 function createPaletteElements(say: Locale["say"]) {
@@ -45,11 +45,11 @@ function createPaletteElements(say: Locale["say"]) {
   return { dialog, field, list, status, problem, closer: closeButton };
 }
 
-export function createPalette(say: Locale["say"]) {
+export function createCommandPalette(say: Locale["say"]) {
   const { dialog, field, list, status, problem, closer: closeButton } = createPaletteElements(say);
-  let groups: Group[] = [];
+  let groups: PaletteEntryGroup[] = [];
   /** what is listed, in order */
-  let listedOptions: { entry: Entry; option: HTMLElement }[] = [];
+  let listedOptions: { entry: PaletteEntry; option: HTMLElement }[] = [];
   let selectedIndex = 0;
 
   function select(i: number) {
@@ -67,13 +67,13 @@ export function createPalette(say: Locale["say"]) {
   function showMatches() {
     listedOptions = [];
     list.replaceChildren(
-      ...search(field.value, groups).map(({ name, entries }) => {
+      ...searchPaletteEntries(field.value, groups).map(({ name, entries }) => {
         const group = element("div", "command-group");
         group.setAttribute("role", "group");
         group.setAttribute("aria-label", say(`palette_${name}`));
         const heading = element("p", "", say(`palette_${name}`));
         heading.setAttribute("role", "presentation");
-        const options = entries.map((entry) => ({ entry, option: optionElement(entry, name) }));
+        const options = entries.map((entry) => ({ entry, option: entryOptionElement(entry, name) }));
         listedOptions.push(...options);
         group.append(heading, ...options.map(({ option }) => option));
         return group;
@@ -90,7 +90,7 @@ export function createPalette(say: Locale["say"]) {
     field.blur();
   }
 
-  function choose(entry: Entry | undefined) {
+  function choose(entry: PaletteEntry | undefined) {
     if (!entry) return;
     close(); // before the command takes the focus
     entry.run();
@@ -133,7 +133,7 @@ export function createPalette(say: Locale["say"]) {
   });
 
   return {
-    open(newGroups: Group[]) {
+    open(newGroups: PaletteEntryGroup[]) {
       groups = newGroups;
       field.value = "";
       problem.hidden = true;
@@ -142,7 +142,7 @@ export function createPalette(say: Locale["say"]) {
       field.focus();
     },
     /** Lists more, while the reader is at it. */
-    extend(newGroups: Group[]) {
+    extend(newGroups: PaletteEntryGroup[]) {
       groups = newGroups;
       if (!dialog.open) return;
       const { id } = listedOptions[selectedIndex]?.entry ?? {};
@@ -166,7 +166,7 @@ function thumbnailElement(address: string) {
   return image;
 }
 
-function optionElement({ id, label, note, keys, thumbnail }: Entry, group: string) {
+function entryOptionElement({ id, label, note, keys, thumbnail }: PaletteEntry, group: string) {
   const option = element("div", "command");
   option.id = id;
   option.setAttribute("role", "option");

@@ -4,13 +4,13 @@ import { diffArrays } from "diff";
 import type { Program, Step, Trace } from "../trace/wire.ts";
 
 /** indices on both sides; null where the other side has nothing */
-export interface Pair {
+export interface IndexPair {
   left: number | null;
   right: number | null;
 }
 
 /** one place of the common timeline: the steps that both sides have reached, -1 before the first. */
-export interface Row {
+export interface TimelineRow {
   left: number;
   right: number;
   /** whether both made a step here */
@@ -18,17 +18,17 @@ export interface Row {
 }
 
 /** Statements of a replaced stretch that are tried against each other; of longer ones the order decides. */
-const MAX_STRETCH = 40;
+const MAX_REPLACED_STATEMENTS = 40;
 
 /** The statements of two programs in one order. @returns indices of `statements` */
-export function alignStatements(left: Program, right: Program): Pair[] {
+export function alignStatements(left: Program, right: Program): IndexPair[] {
   const texts = [statementTexts(left), statementTexts(right)];
-  const pairs: Pair[] = [];
+  const pairs: IndexPair[] = [];
   let [l, r] = [0, 0];
   /** what the diff took away, and what it put there */
   let replacedIndices: [number[], number[]] = [[], []];
   const pairReplacedStretch = () => {
-    pairs.push(...pairReplaced(replacedIndices, texts));
+    pairs.push(...pairReplacedStatements(replacedIndices, texts));
     replacedIndices = [[], []];
   };
   for (const { removed, added, count } of diffArrays(texts[0], texts[1])) {
@@ -62,10 +62,13 @@ export function statementTexts({ source, statements = [] }: Program): string[] {
 }
 
 /** Pairs of a replaced stretch: of statements that are most alike, in order. @param texts of both sides */
-function pairReplaced([left, right]: [number[], number[]], [leftTexts, rightTexts]: string[][]): Pair[] {
-  if (!left.length || !right.length || left.length > MAX_STRETCH || right.length > MAX_STRETCH)
+function pairReplacedStatements([left, right]: [number[], number[]], [leftTexts, rightTexts]: string[][]): IndexPair[] {
+  if (!left.length || !right.length || left.length > MAX_REPLACED_STATEMENTS || right.length > MAX_REPLACED_STATEMENTS)
     return [...left.map((l) => ({ left: l, right: null })), ...right.map((r) => ({ left: null, right: r }))];
-  const wordsOfSides = [left.map((l) => wordsOf(leftTexts[l])), right.map((r) => wordsOf(rightTexts[r]))];
+  const wordsOfSides = [
+    left.map((l) => wordsOfStatement(leftTexts[l])),
+    right.map((r) => wordsOfStatement(rightTexts[r])),
+  ];
   /** the best sum of likenesses from a place on */
   const bestLikeness: number[][] = Array.from({ length: left.length + 1 }, () => new Array(right.length + 1).fill(0));
   for (let a = left.length - 1; a >= 0; a--)
@@ -73,12 +76,13 @@ function pairReplaced([left, right]: [number[], number[]], [leftTexts, rightText
       bestLikeness[a][b] = Math.max(
         bestLikeness[a + 1][b],
         bestLikeness[a][b + 1],
-        similarity(wordsOfSides[0][a], wordsOfSides[1][b]) + bestLikeness[a + 1][b + 1],
+        statementSimilarity(wordsOfSides[0][a], wordsOfSides[1][b]) + bestLikeness[a + 1][b + 1],
       );
-  const pairs: Pair[] = [];
+  const pairs: IndexPair[] = [];
   let [a, b] = [0, 0];
   while (a < left.length || b < right.length) {
-    const likeness = a < left.length && b < right.length ? similarity(wordsOfSides[0][a], wordsOfSides[1][b]) : 0;
+    const likeness =
+      a < left.length && b < right.length ? statementSimilarity(wordsOfSides[0][a], wordsOfSides[1][b]) : 0;
     if (likeness > 0 && bestLikeness[a][b] === likeness + bestLikeness[a + 1][b + 1])
       pairs.push({ left: left[a++], right: right[b++] });
     else if (b >= right.length || (a < left.length && bestLikeness[a][b] === bestLikeness[a + 1][b]))
@@ -88,12 +92,12 @@ function pairReplaced([left, right]: [number[], number[]], [leftTexts, rightText
   return pairs;
 }
 
-function wordsOf(text: string) {
+function wordsOfStatement(text: string) {
   return text.match(/\w+|[^\w\s]/g) ?? [];
 }
 
 /** How alike two statements are, from 0 to 2: by their words, and by what they assign to; 0 for less than a third. */
-function similarity(a: string[], b: string[]) {
+function statementSimilarity(a: string[], b: string[]) {
   const left = new Set(a);
   const right = new Set(b);
   const common = [...left].filter((word) => right.has(word)).length;
@@ -109,21 +113,21 @@ function similarity(a: string[], b: string[]) {
 export function alignSteps(
   left: Trace,
   right: Trace,
-  statements: Pair[] = alignStatements(left.program, right.program),
-): Row[] {
+  statements: IndexPair[] = alignStatements(left.program, right.program),
+): TimelineRow[] {
   /** by a statement of the right side, its partner on the left */
   const leftPartner = new Map<number, number>();
   for (const pair of statements) if (pair.left !== null && pair.right !== null) leftPartner.set(pair.right, pair.left);
   const stepKeys = [
-    left.steps.map((traceStep) => stepKey(traceStep, traceStep.stmt ?? null)),
+    left.steps.map((traceStep) => stepAlignmentKey(traceStep, traceStep.stmt ?? null)),
     right.steps.map((traceStep) =>
-      stepKey(
+      stepAlignmentKey(
         traceStep,
         traceStep.stmt == null ? null : (leftPartner.get(traceStep.stmt) ?? `right ${traceStep.stmt}`),
       ),
     ),
   ];
-  const rows: Row[] = [];
+  const rows: TimelineRow[] = [];
   let [l, r] = [-1, -1];
   for (const { removed, added, count } of diffArrays(stepKeys[0], stepKeys[1])) {
     for (let k = 0; k < count; k++) {
@@ -137,7 +141,7 @@ export function alignSteps(
 
 /** What makes two steps the same one: their statement and their part in it. A statement that raises is still that
  * statement. */
-function stepKey({ kind, visit }: Step, statement: number | string | null) {
+function stepAlignmentKey({ kind, visit }: Step, statement: number | string | null) {
   const part = kind === "raise" ? "statement" : kind;
   return `${statement} ${part}${visit ? ` ${visit.accumulates ? "leaf" : "node"}` : ""}`;
 }

@@ -3,7 +3,7 @@
 import { StateEffect, StateField, type Extension, type StateEffectType } from "@codemirror/state";
 import { Decoration, EditorView, ViewPlugin } from "@codemirror/view";
 
-export function createChangedLines(): { extension: Extension; show: (lines: Set<number>) => void } {
+export function createChangedLineHighlights(): { extension: Extension; show: (lines: Set<number>) => void } {
   let view: EditorView | null = null;
   const setLines: StateEffectType<Set<number>> = StateEffect.define();
   const changedMarks = StateField.define({

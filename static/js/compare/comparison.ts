@@ -1,26 +1,26 @@
 /** What two runs have different, by the names of the program: from which place of their common timeline to which. */
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { alignStatements, alignSteps, type Pair, type Row } from "./align.ts";
+import { alignStatements, alignSteps, type IndexPair, type TimelineRow } from "./align.ts";
 import {
   factsByName,
-  PROPERTIES,
-  type Fact,
-  type Facts,
-  type NamedFacts as Named,
-  type Property,
+  TENSOR_PROPERTIES,
+  type TensorFact,
+  type TensorFacts,
+  type FactsOfName as Named,
+  type TensorProperty,
 } from "./tensor_facts.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 
 export interface Difference {
   name: string;
-  property: Property | "exists";
+  property: TensorProperty | "exists";
   /** from, to: the first and the last row at which it is there */
   from: number;
   to: number;
   /** left, right: at the last one, null where the name means nothing */
-  left: Fact | null;
-  right: Fact | null;
+  left: TensorFact | null;
+  right: TensorFact | null;
   /** leftUid, rightUid: of what the name means, null for a plain value */
   leftUid: string | null;
   rightUid: string | null;
@@ -36,8 +36,8 @@ export interface OutputDifference {
 export interface Comparison {
   left: OpenTrace;
   right: OpenTrace;
-  statements: Pair[];
-  rows: Row[];
+  statements: IndexPair[];
+  rows: TimelineRow[];
   differences: Difference[];
   output: OutputDifference[];
   /** the first row that is not the same on both sides, null where all are */
@@ -51,7 +51,7 @@ export function compareTraces(leftTrace: Trace, rightTrace: Trace): Comparison {
 export function compareRuns(left: OpenTrace, right: OpenTrace): Comparison {
   const statements = alignStatements(left.trace.program, right.trace.program);
   const rows = alignSteps(left.trace, right.trace, statements);
-  const differences = differencesOf(left, right, rows);
+  const differences = differencesBetween(left, right, rows);
   const output = outputDifferences(left.trace, right.trace, rows);
   const firstAlone = rows.findIndex((row) => !row.both);
   const firstRows = [
@@ -70,7 +70,7 @@ export function differencesAt({ left, right, rows }: Comparison, row: number) {
 }
 
 /** @returns by their first row */
-function differencesOf(left: OpenTrace, right: OpenTrace, rows: Row[]): Difference[] {
+function differencesBetween(left: OpenTrace, right: OpenTrace, rows: TimelineRow[]): Difference[] {
   /** by name and property, those that are there now */
   const open = new Map<string, Difference>();
   const ended: Difference[] = [];
@@ -109,50 +109,50 @@ function differencesOfNames(left: Map<string, Named>, right: Map<string, Named>)
       continue;
     }
     const comparedPair = `${a.uid} ${b.uid}`;
-    if (isPath(name) && compared.has(comparedPair)) continue;
+    if (isAttributePath(name) && compared.has(comparedPair)) continue;
     compared.add(comparedPair);
     for (const property of differingProperties(a, b))
-      out.push({ name, property, left: factOf(a, property), right: factOf(b, property), ...uids });
+      out.push({ name, property, left: propertyFactOf(a, property), right: propertyFactOf(b, property), ...uids });
   }
-  return withoutRepeatedSharing(out);
+  return withSharingToldOnce(out);
 }
 
 /** Whether a name leads through other objects, as `net.0.weight`: a second one of a tensor says nothing new. */
-function isPath(name: string) {
+function isAttributePath(name: string) {
   return /[.[]/.test(name);
 }
 
-function factOf({ own: ownFacts, shared: sharedFacts }: Named, property: Property) {
+function propertyFactOf({ own: ownFacts, shared: sharedFacts }: Named, property: TensorProperty) {
   return ownFacts[property] ?? sharedFacts[property] ?? null;
 }
 
 /** of the left side's facts, with which they were compared last */
-const lastCompared = new WeakMap<Facts, { other: Facts; properties: Property[] }>();
+const lastComparedFacts = new WeakMap<TensorFacts, { other: TensorFacts; properties: TensorProperty[] }>();
 
 /** @returns in the order in which they are told */
-function differingProperties(a: Named, b: Named): Property[] {
-  const lastComparison = lastCompared.get(a.own);
+function differingProperties(a: Named, b: Named): TensorProperty[] {
+  const lastComparison = lastComparedFacts.get(a.own);
   const ownProperties =
     lastComparison?.other === b.own
       ? lastComparison.properties
-      : OWN_PROPERTIES.filter((property) => !isSameFact(a.own[property], b.own[property]));
-  if (lastComparison?.other !== b.own) lastCompared.set(a.own, { other: b.own, properties: ownProperties });
-  const shared = SHARING_PROPERTIES.filter((property) => !isSameFact(a.shared[property], b.shared[property]));
+      : OWN_PROPERTIES.filter((property) => !areFactsEqual(a.own[property], b.own[property]));
+  if (lastComparison?.other !== b.own) lastComparedFacts.set(a.own, { other: b.own, properties: ownProperties });
+  const shared = SHARING_PROPERTIES.filter((property) => !areFactsEqual(a.shared[property], b.shared[property]));
   return shared.length
-    ? PROPERTIES.filter((property) => ownProperties.includes(property) || shared.includes(property))
+    ? TENSOR_PROPERTIES.filter((property) => ownProperties.includes(property) || shared.includes(property))
     : ownProperties;
 }
 
-const SHARING_PROPERTIES: Property[] = ["memory", "counter", "base"];
-const OWN_PROPERTIES = PROPERTIES.filter((property) => !SHARING_PROPERTIES.includes(property));
+const SHARING_PROPERTIES: TensorProperty[] = ["memory", "counter", "base"];
+const OWN_PROPERTIES = TENSOR_PROPERTIES.filter((property) => !SHARING_PROPERTIES.includes(property));
 
-function isSameFact(left: Fact | undefined, right: Fact | undefined) {
+function areFactsEqual(left: TensorFact | undefined, right: TensorFact | undefined) {
   return left === right || left?.key === right?.key;
 }
 
 /** Sharing is told once: of two names that share only on one side, by the later one. A tensor of another type, or a
  * number in the place of a tensor, has nothing else to compare. */
-function withoutRepeatedSharing(differences: Omit<Difference, "from" | "to">[]) {
+function withSharingToldOnce(differences: Omit<Difference, "from" | "to">[]) {
   const otherType = new Set(differences.filter(({ property }) => property === "type").map(({ name }) => name));
   /** names whose change of sharing is in the list */
   const compared: Record<string, Set<string>> = { memory: new Set(), counter: new Set() };
@@ -160,7 +160,7 @@ function withoutRepeatedSharing(differences: Omit<Difference, "from" | "to">[]) 
     if (otherType.has(name)) return property !== "type" && (!left || !right);
     const toldNames = compared[property];
     if (!toldNames) return false;
-    const namesIn = (fact: Fact | null) => new Set(fact?.text ? fact.text.split(", ") : []);
+    const namesIn = (fact: TensorFact | null) => new Set(fact?.text ? fact.text.split(", ") : []);
     const [leftNames, rightNames] = [namesIn(left), namesIn(right)];
     const changedNames = [...leftNames, ...rightNames].filter(
       (other) => leftNames.has(other) !== rightNames.has(other),
@@ -175,7 +175,7 @@ function withoutRepeatedSharing(differences: Omit<Difference, "from" | "to">[]) 
 }
 
 /** What the same steps print otherwise, and what only one side prints. */
-function outputDifferences(left: Trace, right: Trace, rows: Row[]): OutputDifference[] {
+function outputDifferences(left: Trace, right: Trace, rows: TimelineRow[]): OutputDifference[] {
   const out: OutputDifference[] = [];
   let [l, r] = [-1, -1];
   rows.forEach((row, k) => {

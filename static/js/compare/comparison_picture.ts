@@ -1,34 +1,34 @@
 /** A place of a comparison as an SVG file: the sentence, both stages with numbered frames, and the list of differences. */
 
-import { stylesheets, stagePicture } from "../picture/picture.ts";
+import { pictureStylesheets, stageOrListingPicture } from "../picture/picture.ts";
 import { locale } from "../words/locale.ts";
-import { clipLines, serialize, wrapText } from "../marks/svg_document.ts";
+import { clipLines, svgFileText, wrapText } from "../marks/svg_document.ts";
 import { h, translationOf, type VNode } from "../browser/svg.ts";
 import { differencesAt, type Comparison } from "./comparison.ts";
-import { attributesDrawingProperties } from "./drawn_as.ts";
+import { attributesThatDrawProperties } from "./drawn_as.ts";
 import {
   changesByName,
-  nameClause,
+  clauseAboutName,
   compareLocale,
   lineOfRow,
   outcomeText,
-  outputText,
+  outputDifferenceText,
   comparisonSummary,
 } from "./words.ts";
 
-interface Box {
+interface PictureBox {
   x: number;
   y: number;
   width: number;
   height: number;
 }
 
-const SIDE_PADDING = 24;
+const COMPARISON_SIDE_PADDING = 24;
 /** What each stage is planned for. */
-const STAGE_SIZE = { w: 700, h: 900 };
-const MIN_SIDE_WIDTH = 480;
-const MAX_LISTED = 12;
-const FRAME_MARGIN = 3;
+const COMPARED_STAGE_SIZE = { w: 700, h: 900 };
+const MIN_COMPARISON_SIDE_WIDTH = 480;
+const MAX_LISTED_DIFFERENCES = 12;
+const DIFFERENCE_FRAME_MARGIN = 3;
 
 /** @returns the file's text */
 export function comparisonPicture(
@@ -38,18 +38,18 @@ export function comparisonPicture(
 ): string {
   const { say } = compareLocale(options.language);
   const stepsAtRow = comparison.rows[row] ?? { left: -1, right: -1 };
-  const groups = changesByName(differencesAt(comparison, row)).slice(0, MAX_LISTED);
-  const left = sideMarks(comparison, "left", stepsAtRow.left, groups, options.language);
-  const right = sideMarks(comparison, "right", stepsAtRow.right, groups, options.language);
+  const groups = changesByName(differencesAt(comparison, row)).slice(0, MAX_LISTED_DIFFERENCES);
+  const left = comparisonSideNodes(comparison, "left", stepsAtRow.left, groups, options.language);
+  const right = comparisonSideNodes(comparison, "right", stepsAtRow.right, groups, options.language);
   const width = left.width + right.width;
   const verdict = withoutBackticks(comparisonSummary(comparison, say));
   let y = 14;
-  const heading = clipLines(wrapText(verdict, width - 2 * SIDE_PADDING, 14), 6).map((text) =>
-    h("text", { class: "paper-verdict", x: SIDE_PADDING, y: (y += 19) }, text),
+  const heading = clipLines(wrapText(verdict, width - 2 * COMPARISON_SIDE_PADDING, 14), 6).map((text) =>
+    h("text", { class: "paper-verdict", x: COMPARISON_SIDE_PADDING, y: (y += 19) }, text),
   );
   const top = y + 14;
   const height = Math.max(left.height, right.height);
-  const footer = footerNodes(comparison, row, groups, width, top + height, options.language);
+  const footer = differenceListNodes(comparison, row, groups, width, top + height, options.language);
   const nodes = [
     h("rect", { class: "paper", width, height: footer.end }),
     ...heading,
@@ -60,11 +60,11 @@ export function comparisonPicture(
   ];
   const title = say("compare.title", { line: comparison.rows.length ? lineOfRow(comparison, row) : 1 });
   const picture = { width, height: footer.end, nodes };
-  return serialize("stage-svg", picture, title, verdict, stylesheets(options));
+  return svgFileText("stage-svg", picture, title, verdict, pictureStylesheets(options));
 }
 
 /** One side: its outcome, its line, its stage with the frames of what is different. */
-function sideMarks(
+function comparisonSideNodes(
   comparison: Comparison,
   side: "left" | "right",
   step: number,
@@ -74,26 +74,27 @@ function sideMarks(
   const { say } = compareLocale(language);
   const opened = comparison[side];
   const shownStep = Math.max(0, step);
-  const picture = stagePicture(opened, shownStep, locale(language).say, STAGE_SIZE);
+  const picture = stageOrListingPicture(opened, shownStep, locale(language).say, COMPARED_STAGE_SIZE);
   const frames = groups.flatMap((group, k) => {
     const uid = group[0][side === "left" ? "leftUid" : "rightUid"];
     const properties = group.map(({ property }) => property);
-    return attributesDrawingProperties(opened, shownStep, uid, properties)
-      .map(({ name, value }) => boundingBoxOf(picture.nodes, name, value))
-      .flatMap((box) => (box ? [frameNodes(box, k + 1)] : []));
+    return attributesThatDrawProperties(opened, shownStep, uid, properties)
+      .map(({ name, value }) => boundingBoxOfNodes(picture.nodes, name, value))
+      .flatMap((box) => (box ? [differenceFrameNodes(box, k + 1)] : []));
   });
   const line = opened.trace.steps[shownStep]?.line;
   const code = line === undefined ? "" : (opened.trace.program.source.split("\n")[line - 1] ?? "").trim();
   const label = `${say(`compare.side_${side}`)} · ${outcomeText(opened.trace.outcome, say)}`;
-  const width = Math.max(MIN_SIDE_WIDTH, Math.ceil(picture.width));
+  const width = Math.max(MIN_COMPARISON_SIDE_WIDTH, Math.ceil(picture.width));
   const text =
-    clipLines(wrapText(line === undefined ? "" : `${line}  ${code}`, width - 2 * SIDE_PADDING, 14), 1)[0] ?? "";
+    clipLines(wrapText(line === undefined ? "" : `${line}  ${code}`, width - 2 * COMPARISON_SIDE_PADDING, 14), 1)[0] ??
+    "";
   return {
     width,
     height: Math.ceil(picture.height) + 62,
     nodes: [
-      h("text", { class: "paper-at", x: SIDE_PADDING, y: 24 }, label),
-      h("text", { class: "paper-line", x: SIDE_PADDING, y: 46 }, text),
+      h("text", { class: "paper-at", x: COMPARISON_SIDE_PADDING, y: 24 }, label),
+      h("text", { class: "paper-line", x: COMPARISON_SIDE_PADDING, y: 46 }, text),
       h(
         "svg",
         { x: 0, y: 58, width, height: Math.ceil(picture.height), viewBox: `0 0 ${width} ${Math.ceil(picture.height)}` },
@@ -104,7 +105,7 @@ function sideMarks(
   };
 }
 
-function footerNodes(
+function differenceListNodes(
   comparison: Comparison,
   row: number,
   groups: ReturnType<typeof differencesAt>[],
@@ -115,37 +116,42 @@ function footerNodes(
   const { say } = compareLocale(language);
   let y = top + 14;
   const nodes = [h("path", { class: "paper-rule", d: `M0 ${top + 0.5}H${width}` })];
-  const clauses = groups.map((group) => withoutBackticks(nameClause(group, say)));
+  const clauses = groups.map((group) => withoutBackticks(clauseAboutName(group, say)));
   const output = comparison.output
     .filter((difference) => difference.row === row)
-    .map((difference) => withoutBackticks(outputText(difference, say)));
+    .map((difference) => withoutBackticks(outputDifferenceText(difference, say)));
   for (const [k, text] of [...clauses, ...output].entries())
-    for (const [part, words] of clipLines(wrapText(text, width - 2 * SIDE_PADDING - 26, 11.5), 3).entries()) {
+    for (const [part, words] of clipLines(
+      wrapText(text, width - 2 * COMPARISON_SIDE_PADDING - 26, 11.5),
+      3,
+    ).entries()) {
       y += 21;
-      if (!part && k < clauses.length) nodes.push(...numberNodes(SIDE_PADDING + 8, y - 4, k + 1));
-      nodes.push(h("text", { class: "paper-note", x: SIDE_PADDING + 26, y }, words));
+      if (!part && k < clauses.length) nodes.push(...differenceNumberNodes(COMPARISON_SIDE_PADDING + 8, y - 4, k + 1));
+      nodes.push(h("text", { class: "paper-note", x: COMPARISON_SIDE_PADDING + 26, y }, words));
     }
   if (!clauses.length && !output.length)
-    nodes.push(h("text", { class: "paper-note", x: SIDE_PADDING, y: (y += 21) }, say("compare.no_difference_here")));
+    nodes.push(
+      h("text", { class: "paper-note", x: COMPARISON_SIDE_PADDING, y: (y += 21) }, say("compare.no_difference_here")),
+    );
   return { nodes, end: y + 20 };
 }
 
-function frameNodes({ x, y, width, height }: Box, number: number) {
+function differenceFrameNodes({ x, y, width, height }: PictureBox, number: number) {
   const frame = {
-    x: x - FRAME_MARGIN,
-    y: y - FRAME_MARGIN,
-    width: width + 2 * FRAME_MARGIN,
-    height: height + 2 * FRAME_MARGIN,
+    x: x - DIFFERENCE_FRAME_MARGIN,
+    y: y - DIFFERENCE_FRAME_MARGIN,
+    width: width + 2 * DIFFERENCE_FRAME_MARGIN,
+    height: height + 2 * DIFFERENCE_FRAME_MARGIN,
     rx: 8,
   };
   return [
     h("rect", { class: "difference-frame", ...frame }),
-    ...numberNodes(x - FRAME_MARGIN, y - FRAME_MARGIN, number),
+    ...differenceNumberNodes(x - DIFFERENCE_FRAME_MARGIN, y - DIFFERENCE_FRAME_MARGIN, number),
   ];
 }
 
 /** @param y of its centre */
-function numberNodes(x: number, y: number, number: number) {
+function differenceNumberNodes(x: number, y: number, number: number) {
   return [
     h("circle", { class: "difference-disc", cx: x, cy: y, r: 8.5 }),
     h("text", { class: "difference-number", x, y: y + 4 }, String(number)),
@@ -153,7 +159,7 @@ function numberNodes(x: number, y: number, number: number) {
 }
 
 /** The rectangles of what has an attribute, as one box. */
-function boundingBoxOf(nodes: VNode[], name: string, value: string): Box | null {
+function boundingBoxOfNodes(nodes: VNode[], name: string, value: string): PictureBox | null {
   let box: { x: number; y: number; right: number; bottom: number } | null = null;
   const addRectangles = (list: VNode[], parentOrigin: { x: number; y: number }, parentIsInside: boolean) => {
     for (const { tag, attrs, children } of list) {

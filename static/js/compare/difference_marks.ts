@@ -1,10 +1,10 @@
 /** Dashed frames with numbers over a stage: where what is different is drawn. The numbers are those of the list of differences. */
 
-import { attributesDrawingProperties } from "./drawn_as.ts";
+import { attributesThatDrawProperties } from "./drawn_as.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 /** a name's differences at a step */
-export interface MarkedName {
+export interface NumberedDifference {
   number: number;
   /** of what it names on this side */
   uid: string | null;
@@ -12,12 +12,12 @@ export interface MarkedName {
 }
 
 /** Pixels around what is framed, and the least distance between two numbers. */
-const MARGIN = 3;
-const NUMBER_SPACING = 18;
+const DIFFERENCE_FRAME_MARGIN = 3;
+const MIN_NUMBER_SPACING = 18;
 
 /** @param host of a stage */
-export function createDifferenceMarks(host: HTMLElement): {
-  show: (opened: OpenTrace, step: number, marked: MarkedName[]) => void;
+export function createDifferenceFrames(host: HTMLElement): {
+  show: (opened: OpenTrace, step: number, marked: NumberedDifference[]) => void;
   clear: () => void;
 } {
   const layer = document.createElement("div");
@@ -39,16 +39,22 @@ export function createDifferenceMarks(host: HTMLElement): {
         const [top, bottom] = [Math.max(box.top, pane.top), Math.min(box.bottom, pane.bottom)];
         const [left, right] = [Math.max(box.left, pane.left), Math.min(box.right, pane.right)];
         if (bottom - top < 6 || right - left < 6) continue;
-        const corner = { x: left - frame.left - MARGIN, y: top - frame.top - MARGIN };
-        elements.push(frameElement(corner, right - left + 2 * MARGIN, bottom - top + 2 * MARGIN));
+        const corner = { x: left - frame.left - DIFFERENCE_FRAME_MARGIN, y: top - frame.top - DIFFERENCE_FRAME_MARGIN };
+        elements.push(
+          differenceFrameElement(
+            corner,
+            right - left + 2 * DIFFERENCE_FRAME_MARGIN,
+            bottom - top + 2 * DIFFERENCE_FRAME_MARGIN,
+          ),
+        );
         while (
           numberCorners.some(
-            ({ x, y }) => Math.abs(x - corner.x) < NUMBER_SPACING && Math.abs(y - corner.y) < NUMBER_SPACING,
+            ({ x, y }) => Math.abs(x - corner.x) < MIN_NUMBER_SPACING && Math.abs(y - corner.y) < MIN_NUMBER_SPACING,
           )
         )
-          corner.x += NUMBER_SPACING;
+          corner.x += MIN_NUMBER_SPACING;
         numberCorners.push({ ...corner });
-        elements.push(numberElement(corner, number));
+        elements.push(differenceNumberElement(corner, number));
       }
     layer.replaceChildren(...elements);
   }
@@ -64,7 +70,7 @@ export function createDifferenceMarks(host: HTMLElement): {
       shownMarks = marked
         .map(({ number, uid, properties }) => ({
           number,
-          selectors: attributesDrawingProperties(opened, step, uid, properties).map(
+          selectors: attributesThatDrawProperties(opened, step, uid, properties).map(
             ({ name, value }) => `[${name}="${CSS.escape(value)}"]`,
           ),
         }))
@@ -78,14 +84,14 @@ export function createDifferenceMarks(host: HTMLElement): {
   };
 }
 
-function frameElement({ x, y }: { x: number; y: number }, width: number, height: number) {
+function differenceFrameElement({ x, y }: { x: number; y: number }, width: number, height: number) {
   const frame = document.createElement("i");
   for (const [name, value] of Object.entries({ left: x, top: y, width, height }))
     frame.style.setProperty(name, `${Math.round(value)}px`);
   return frame;
 }
 
-function numberElement({ x, y }: { x: number; y: number }, number: number) {
+function differenceNumberElement({ x, y }: { x: number; y: number }, number: number) {
   const badge = document.createElement("b");
   badge.textContent = String(number);
   badge.style.setProperty("left", `${Math.round(x)}px`);

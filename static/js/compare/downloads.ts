@@ -1,16 +1,16 @@
 /** The menu of a comparison: a place as a picture, the offline page, the differences as JSON, and the code of a frame. */
 
-import { saveFile, startMenu } from "../browser/file_menu.ts";
-import { offlinePage, pageTheme, toPng } from "../picture/files.ts";
+import { saveFile, startFileMenu } from "../browser/file_menu.ts";
+import { createOfflinePage, themeOfPage, svgToPng } from "../picture/files.ts";
 import { iframeCode } from "../sharing/sharing.ts";
 import { comparisonPicture } from "./comparison_picture.ts";
 import { comparisonReply } from "./reply.ts";
 import type { Comparison } from "./comparison.ts";
 
 /** It fits the column of an article. */
-const FRAME_SIZE = { width: 700, height: 560 };
+const EMBED_FRAME_SIZE = { width: 700, height: 560 };
 
-interface Subject {
+interface ComparisonToDownload {
   comparison: Comparison;
   row: number;
   titles: { left: string; right: string };
@@ -28,29 +28,29 @@ interface ComparisonDownloadsParts {
 /** @param currentSubject null where nothing is compared */
 export function startComparisonDownloads(
   { button, menu, body }: ComparisonDownloadsParts,
-  currentSubject: () => Subject | null,
+  currentSubject: () => ComparisonToDownload | null,
   { copied: onCopied, failed: onFailed }: { copied: (name: string) => void; failed: (key: string) => void },
 ) {
   const language = document.documentElement.lang;
-  const pictureText = ({ comparison, row }: Subject) =>
-    comparisonPicture(comparison, row, { theme: pageTheme(document.documentElement), language });
-  const writers: Record<string, (subject: Subject) => Promise<Blob> | Blob> = {
+  const pictureText = ({ comparison, row }: ComparisonToDownload) =>
+    comparisonPicture(comparison, row, { theme: themeOfPage(document.documentElement), language });
+  const writers: Record<string, (subject: ComparisonToDownload) => Promise<Blob> | Blob> = {
     svg: (subject) => new Blob([pictureText(subject)], { type: "image/svg+xml" }),
-    png: (subject) => toPng(pictureText(subject)),
+    png: (subject) => svgToPng(pictureText(subject)),
     html({ comparison: { left, right }, row, titles }) {
       const data = {
         left: { trace: left.trace, title: titles.left },
         right: { trace: right.trace, title: titles.right },
         row,
       };
-      return offlinePage({ title: document.title, body: body.innerHTML, data });
+      return createOfflinePage({ title: document.title, body: body.innerHTML, data });
     },
     json({ comparison: { left, right } }) {
       const reply = comparisonReply({ left: left.trace, right: right.trace }, language);
       return new Blob([JSON.stringify(reply, null, 2)], { type: "application/json" });
     },
   };
-  startMenu(button, menu);
+  startFileMenu(button, menu);
   menu.addEventListener("beforetoggle", () => {
     const frame = menu.querySelector("[data-share]") as HTMLButtonElement | null;
     if (frame) frame.disabled = !currentSubject()?.frame;
@@ -64,7 +64,7 @@ export function startComparisonDownloads(
     try {
       if (extension) saveFile(await writers[extension](subject), `gradbox-comparison-${subject.row + 1}.${extension}`);
       else if (subject.frame) {
-        await navigator.clipboard.writeText(iframeCode(subject.frame, document.title, FRAME_SIZE));
+        await navigator.clipboard.writeText(iframeCode(subject.frame, document.title, EMBED_FRAME_SIZE));
         onCopied(chosenItem.textContent ?? "");
       }
     } catch {

@@ -3,7 +3,7 @@
 import type { OpenTrace } from "../trace/state.ts";
 
 /** @param uid of a handle, null for a plain value, which the stage doesn't draw */
-export function attributesDrawingProperties(
+export function attributesThatDrawProperties(
   opened: OpenTrace,
   step: number,
   uid: string | null,

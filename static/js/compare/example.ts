@@ -1,6 +1,6 @@
 /** What the page compares when it is opened without programs: a copy that gradients pass through, and one that they don't. */
 
-const PROGRAM = `import torch
+const EXAMPLE_PROGRAM = `import torch
 a = torch.tensor([1., 2., 3.], requires_grad=True)
 b = a.clone()
 c = a * b
@@ -8,4 +8,4 @@ c.sum().backward()
 print(a.grad)
 `;
 
-export const EXAMPLE = { left: PROGRAM, right: PROGRAM.replace("a.clone()", "a.detach()") };
+export const EXAMPLE_COMPARISON = { left: EXAMPLE_PROGRAM, right: EXAMPLE_PROGRAM.replace("a.clone()", "a.detach()") };

@@ -1,13 +1,13 @@
 /** What the server makes of two traces: their differences, the picture of a place, and the offline file. */
 
-import { offlineDocument } from "../picture/standalone.ts";
+import { offlineHtml } from "../picture/standalone.ts";
 import { compareTraces } from "./comparison.ts";
 import { comparisonPicture } from "./comparison_picture.ts";
 import { comparisonReply } from "./reply.ts";
 import type { ViewedRun } from "./viewer.ts";
 import type { ExportRequest, ComparisonKind } from "../picture/export_request.ts";
 
-export function isComparison(kind: string): kind is ComparisonKind {
+export function isComparisonKind(kind: string): kind is ComparisonKind {
   return kind === "comparison" || kind === "comparison_picture" || kind === "comparison_file";
 }
 
@@ -25,7 +25,7 @@ export function exportComparison(
     return comparisonPicture(comparison, Math.min(request.step ?? comparison.apart ?? last, last), request);
   }
   const title = [left.title, right.title].filter(Boolean).join(" · ");
-  return offlineDocument({
+  return offlineHtml({
     ...request,
     title: `Gradbox: ${title}`,
     theme: null,

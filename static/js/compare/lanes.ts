@@ -2,14 +2,14 @@
 
 import type { Comparison } from "./comparison.ts";
 
-const SVG = "http://www.w3.org/2000/svg";
-const LANE_HEIGHT = 8;
-const LANE_GAP = 5;
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+const TIMELINE_LANE_HEIGHT = 8;
+const TIMELINE_LANE_GAP = 5;
 
 /** @returns as wide as there are rows, to be stretched */
-export function lanesElement({ left, right, rows, differences, apart }: Comparison): SVGElement {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", `0 0 ${Math.max(rows.length, 1)} ${2 * LANE_HEIGHT + LANE_GAP}`);
+export function timelineLanesElement({ left, right, rows, differences, apart }: Comparison): SVGElement {
+  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
+  svg.setAttribute("viewBox", `0 0 ${Math.max(rows.length, 1)} ${2 * TIMELINE_LANE_HEIGHT + TIMELINE_LANE_GAP}`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("aria-hidden", "true");
   const isDifferent = rows.map(() => false);
@@ -19,22 +19,27 @@ export function lanesElement({ left, right, rows, differences, apart }: Comparis
   rows.forEach((row, k) => {
     const sides = [
       { step: row.left > l ? left.trace.steps[row.left] : null, own: "lane-left", y: 0 },
-      { step: row.right > r ? right.trace.steps[row.right] : null, own: "lane-right", y: LANE_HEIGHT + LANE_GAP },
+      {
+        step: row.right > r ? right.trace.steps[row.right] : null,
+        own: "lane-right",
+        y: TIMELINE_LANE_HEIGHT + TIMELINE_LANE_GAP,
+      },
     ];
     [l, r] = [row.left, row.right];
     for (const { step, own: ownClass, y } of sides) {
       if (!step) continue;
       const laneClass = step.kind === "raise" ? "lane-raised" : isDifferent[k] || !row.both ? ownClass : "lane-same";
-      paths[laneClass] += `M${k + 0.08} ${y}h0.84v${LANE_HEIGHT}h-0.84z`;
+      paths[laneClass] += `M${k + 0.08} ${y}h0.84v${TIMELINE_LANE_HEIGHT}h-0.84z`;
     }
   });
-  for (const [name, d] of Object.entries(paths)) svg.append(pathElement(name, d));
-  if (apart !== null) svg.append(pathElement("lane-apart", `M${apart} 0v${2 * LANE_HEIGHT + LANE_GAP}`));
+  for (const [name, d] of Object.entries(paths)) svg.append(svgPathElement(name, d));
+  if (apart !== null)
+    svg.append(svgPathElement("lane-apart", `M${apart} 0v${2 * TIMELINE_LANE_HEIGHT + TIMELINE_LANE_GAP}`));
   return svg;
 }
 
-function pathElement(name: string, d: string) {
-  const path = document.createElementNS(SVG, "path");
+function svgPathElement(name: string, d: string) {
+  const path = document.createElementNS(SVG_NAMESPACE, "path");
   path.setAttribute("class", name);
   path.setAttribute("d", d);
   path.setAttribute("vector-effect", "non-scaling-stroke");

@@ -1,64 +1,64 @@
 /** The page that compares two programs: both can be written and run, the address holds them. */
 
 import { startCopyLink } from "../sharing/copy_link.ts";
-import { startKeys } from "../browser/keys.ts";
+import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { loadLocale } from "../words/page_locale.ts";
 import { ROOT } from "../requests/root.ts";
-import { startTheme } from "../browser/theme.ts";
-import { compareFragment, readCompareAddress } from "./address.ts";
+import { startThemeButton } from "../browser/theme.ts";
+import { comparisonFragment, readComparisonAddress } from "./address.ts";
 import { startComparisonDownloads } from "./downloads.ts";
-import { EXAMPLE } from "./example.ts";
-import { createSide, type InitialSide } from "./side.ts";
+import { EXAMPLE_COMPARISON } from "./example.ts";
+import { createEditableSide, type InitialComparisonSide } from "./side.ts";
 import { createComparisonView } from "./view.ts";
-import type { Problem } from "../requests/trace_source.ts";
+import type { RequestProblem } from "../requests/trace_source.ts";
 
-const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+const elementById = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
 /** A browser takes some milliseconds to write an address, and refuses it when it is asked too often. */
-const WRITE_AFTER_MS = 80;
+const WRITE_ADDRESS_AFTER_MS = 80;
 
 const { say } = await loadLocale(document.documentElement.lang);
-const serverContent: { left: InitialSide | null; right: InitialSide | null } = JSON.parse(
-  element("first").textContent ?? "{}",
+const serverContent: { left: InitialComparisonSide | null; right: InitialComparisonSide | null } = JSON.parse(
+  elementById("first").textContent ?? "{}",
 );
 const nonce = (document.querySelector("meta[name=csp-nonce]") as HTMLMetaElement).content;
-const emptySide = { trace_url: null, title: "" };
+const emptyInitialSide = { trace_url: null, title: "" };
 const initialSides = {
-  left: serverContent.left ?? { ...emptySide, source: serverContent.right?.source ?? EXAMPLE.left },
-  right: serverContent.right ?? { ...emptySide, source: serverContent.left?.source ?? EXAMPLE.right },
+  left: serverContent.left ?? { ...emptyInitialSide, source: serverContent.right?.source ?? EXAMPLE_COMPARISON.left },
+  right: serverContent.right ?? { ...emptyInitialSide, source: serverContent.left?.source ?? EXAMPLE_COMPARISON.right },
 };
 
 const sides = {
-  left: createSide(element("left"), initialSides.left, say, sideHandlers("left")),
-  right: createSide(element("right"), initialSides.right, say, sideHandlers("right")),
+  left: createEditableSide(elementById("left"), initialSides.left, say, handlersOfSide("left")),
+  right: createEditableSide(elementById("right"), initialSides.right, say, handlersOfSide("right")),
 };
-const root = element("comparison");
-const view = createComparisonView(
-  root,
+const comparisonElement = elementById("comparison");
+const comparisonView = createComparisonView(
+  comparisonElement,
   { left: sides.left.view, right: sides.right.view },
   document.documentElement.lang,
-  scheduleAddress,
+  scheduleAddressUpdate,
 );
 
-function sideHandlers(side: "left" | "right") {
+function handlersOfSide(side: "left" | "right") {
   return {
     nonce,
-    onRun: () => run(null),
-    onChange: showState,
-    onLine: (line: number) => view.goToLine(side, line),
+    onRun: () => runAndCompare(null),
+    onChange: showWhetherOutdated,
+    onLine: (line: number) => comparisonView.goToLine(side, line),
   };
 }
 
 /** Says when what is shown is of before. */
-function showState() {
+function showWhetherOutdated() {
   const isCurrent = sides.left.isCurrent() && sides.right.isCurrent();
-  element("edited").hidden = isCurrent || !sides.left.opened || !sides.right.opened;
-  scheduleAddress();
+  elementById("edited").hidden = isCurrent || !sides.left.opened || !sides.right.opened;
+  scheduleAddressUpdate();
 }
 
 let runCount = 0;
 /** Run what is not run yet, and compare. @param row the place to show, null for where the two part */
-async function run(row: number | null) {
+async function runAndCompare(row: number | null) {
   const runId = ++runCount;
   document.body.classList.add("busy");
   const areRun = await Promise.all([sides.left.run(), sides.right.run()]);
@@ -66,51 +66,51 @@ async function run(row: number | null) {
   document.body.classList.remove("busy");
   const [left, right] = [sides.left.opened, sides.right.opened];
   if (areRun.every(Boolean) && left && right) {
-    view.open(left.trace, right.trace, row);
-    (element("takeaway") as HTMLButtonElement).disabled = false;
+    comparisonView.open(left.trace, right.trace, row);
+    (elementById("takeaway") as HTMLButtonElement).disabled = false;
   }
-  showState();
+  showWhetherOutdated();
 }
 
 let addressRevision = 0;
-function scheduleAddress() {
+function scheduleAddressUpdate() {
   const revision = ++addressRevision;
   setTimeout(async () => {
     if (revision !== addressRevision) return;
-    const fragment = await currentFragment();
+    const fragment = await fragmentOfComparison();
     if (revision === addressRevision && fragment !== location.hash)
       history.replaceState(null, "", location.pathname + location.search + fragment);
-  }, WRITE_AFTER_MS);
+  }, WRITE_ADDRESS_AFTER_MS);
 }
 
 /** The fragment that brings this comparison back. A saved program that was not changed is named by the address already. */
-function currentFragment() {
+function fragmentOfComparison() {
   const changedText = (name: "left" | "right") =>
     serverContent[name] && sides[name].isFirst() ? null : sides[name].text();
-  return compareFragment(changedText("left"), changedText("right"), view.row);
+  return comparisonFragment(changedText("left"), changedText("right"), comparisonView.row);
 }
 
 /** Show what an address asks for. */
-async function showAddress(fragment: string) {
-  const address = await readCompareAddress(fragment);
-  element("problem").hidden = true;
+async function showComparisonOfAddress(fragment: string) {
+  const address = await readComparisonAddress(fragment);
+  elementById("problem").hidden = true;
   if (address.broken) showProblem({ key: "broken_link" });
   sides.left.setText(address.left ?? initialSides.left.source);
   sides.right.setText(address.right ?? initialSides.right.source);
-  await run(address.row);
+  await runAndCompare(address.row);
 }
 
-function showProblem({ key, args }: Problem) {
-  element("problem").textContent = say(key, args);
-  element("problem").hidden = false;
+function showProblem({ key, args }: RequestProblem) {
+  elementById("problem").textContent = say(key, args);
+  elementById("problem").hidden = false;
 }
 
-startTheme(element("theme"));
-startCopyLink(element("copy"), async () => location.search + (await currentFragment()), say, showProblem);
+startThemeButton(elementById("theme"));
+startCopyLink(elementById("copy"), async () => location.search + (await fragmentOfComparison()), say, showProblem);
 startComparisonDownloads(
-  { button: element("takeaway"), menu: element("takeaway-menu"), body: element("offline") },
+  { button: elementById("takeaway"), menu: elementById("takeaway-menu"), body: elementById("offline") },
   () => {
-    const { comparison, row } = view;
+    const { comparison, row } = comparisonView;
     if (!comparison) return null;
     const isSaved = serverContent.left && serverContent.right && sides.left.isFirst() && sides.right.isFirst();
     const frame = isSaved ? `${location.origin}${ROOT}/compare/embed${location.search}#i=${row}` : null;
@@ -118,24 +118,24 @@ startComparisonDownloads(
   },
   {
     copied(name) {
-      element("where").textContent = `${name}: ${say("copied")}`;
+      elementById("where").textContent = `${name}: ${say("copied")}`;
     },
     failed: (key) => showProblem({ key }),
   },
 );
-element("compare-form").addEventListener("submit", (event) => {
+elementById("compare-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  run(null);
+  runAndCompare(null);
 });
-element("swap").addEventListener("click", () => {
+elementById("swap").addEventListener("click", () => {
   const [left, right] = [sides.left.text(), sides.right.text()];
   sides.left.setText(right);
   sides.right.setText(left);
-  run(view.row);
+  runAndCompare(comparisonView.row);
 });
-startKeys({ focused: () => sides.left.focused() || sides.right.focused() }, view.shortcuts, {
-  run: () => run(null),
-  key: view.key,
+startKeyboardShortcuts({ focused: () => sides.left.focused() || sides.right.focused() }, comparisonView.shortcuts, {
+  run: () => runAndCompare(null),
+  key: comparisonView.key,
 });
 for (const link of document.querySelectorAll("a[data-keep]") as NodeListOf<HTMLAnchorElement>)
   link.addEventListener("click", () => {
@@ -143,6 +143,6 @@ for (const link of document.querySelectorAll("a[data-keep]") as NodeListOf<HTMLA
   });
 window.addEventListener("hashchange", ({ newURL }) => {
   addressRevision += 1;
-  showAddress(new URL(newURL).hash);
+  showComparisonOfAddress(new URL(newURL).hash);
 });
-await showAddress(location.hash);
+await showComparisonOfAddress(location.hash);

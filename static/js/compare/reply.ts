@@ -1,7 +1,7 @@
 /** A comparison as the server gives it: by the fields of the interface, with its words. */
 
 import { compareTraces } from "./comparison.ts";
-import { nameClause, compareLocale, lineOfRow, outputText, comparisonSummary } from "./words.ts";
+import { clauseAboutName, compareLocale, lineOfRow, outputDifferenceText, comparisonSummary } from "./words.ts";
 import type { Trace } from "../trace/wire.ts";
 
 export function comparisonReply({ left, right }: { left: Trace; right: Trace }, language: string) {
@@ -19,14 +19,14 @@ export function comparisonReply({ left, right }: { left: Trace; right: Trace }, 
       right: difference.right?.text ?? null,
       from_line: lineOfRow(comparison, difference.from),
       to_line: difference.to === last ? null : lineOfRow(comparison, difference.to),
-      text: nameClause([difference], say),
+      text: clauseAboutName([difference], say),
     })),
     output: comparison.output.map((difference) => ({
       left_line: difference.line.left,
       right_line: difference.line.right,
       left: difference.left,
       right: difference.right,
-      text: outputText(difference, say),
+      text: outputDifferenceText(difference, say),
     })),
     outcomes: { left: left.outcome.status, right: right.outcome.status },
   };

@@ -1,16 +1,22 @@
 /** A side that can be written: an editor, the run of its program, and what came of it. */
 
 import { createEditor } from "../editor/editor.ts";
-import { messages } from "../program/messages.ts";
+import { programMessages } from "../program/messages.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { loadTrace, problemOfResponse, requestTrace, TraceError, type Problem } from "../requests/trace_source.ts";
-import { createChangedLines } from "./changed_lines.ts";
-import { createSideView, partOf } from "./side_view.ts";
+import {
+  loadTrace,
+  problemOfResponse,
+  requestTrace,
+  TraceError,
+  type RequestProblem,
+} from "../requests/trace_source.ts";
+import { createChangedLineHighlights } from "./changed_lines.ts";
+import { createSideView, elementOfSide } from "./side_view.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** what the server sent of a side */
-export interface InitialSide {
+export interface InitialComparisonSide {
   source: string;
   trace_url: string | null;
   title: string;
@@ -24,14 +30,14 @@ interface SideOptions {
 }
 
 /** @param root the side's part of the page */
-export function createSide(
+export function createEditableSide(
   root: HTMLElement,
-  initial: InitialSide,
+  initial: InitialComparisonSide,
   say: Locale["say"],
   { nonce, onRun, onChange, onLine }: SideOptions,
 ) {
-  const changedLines = createChangedLines();
-  const editor = createEditor(partOf(root, "code"), {
+  const changedLines = createChangedLineHighlights();
+  const editor = createEditor(elementOfSide(root, "code"), {
     source: initial.source,
     label: root.getAttribute("aria-label") ?? "",
     leaveHint: `Esc Tab: ${say("help_leave")}`,
@@ -47,9 +53,9 @@ export function createSide(
   let ranText = "";
   let traceFetch = new AbortController();
 
-  function showProblem(problem: Problem | null) {
-    partOf(root, "problem").hidden = problem === null;
-    partOf(root, "problem").textContent = problem ? say(problem.key, problem.args) : "";
+  function showProblem(problem: RequestProblem | null) {
+    elementOfSide(root, "problem").hidden = problem === null;
+    elementOfSide(root, "problem").textContent = problem ? say(problem.key, problem.args) : "";
   }
 
   /** What was pasted may have been cleaned before it ran: the editor shows what ran. */
@@ -60,7 +66,7 @@ export function createSide(
       editor.setText(trace.program.source);
       ranText = trace.program.source;
     }
-    editor.setMessages(messages(trace, say, () => {}).filter(({ kind }) => kind === "error"));
+    editor.setMessages(programMessages(trace, say, () => {}).filter(({ kind }) => kind === "error"));
   }
 
   return {

@@ -1,10 +1,10 @@
 /** One side of a comparison: its lines of code, how it ended, its stage and the sentences of its step. */
 
-import { captionItems } from "../captions/caption_list.ts";
-import { outcomeSentence, sentences, stageLabels } from "../captions/captions.ts";
+import { captionListItems } from "../captions/caption_list.ts";
+import { outcomeSentence, captionSentences, stageLabels } from "../captions/captions.ts";
 import { createStage } from "../stage/stage.ts";
-import { lineTone } from "../trace/stepping.ts";
-import { createDifferenceMarks, type MarkedName } from "./difference_marks.ts";
+import { lineHighlightOf } from "../trace/stepping.ts";
+import { createDifferenceFrames, type NumberedDifference } from "./difference_marks.ts";
 import type { CodePane } from "../editor/code_listing.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
@@ -12,36 +12,36 @@ import type { Say } from "../words/sentences.ts";
 export type SideView = ReturnType<typeof createSideView>;
 
 /** A part of a side, by its name. */
-export function partOf(root: HTMLElement, name: string) {
+export function elementOfSide(root: HTMLElement, name: string) {
   return root.querySelector(`[data-part=${name}]`) as HTMLElement;
 }
 
 /** @param root of the side */
 export function createSideView(root: HTMLElement, codePane: CodePane, say: Say) {
-  const stage = createStage(partOf(root, "stage"), document, { labels: stageLabels(say) });
-  const marks = createDifferenceMarks(partOf(root, "stage"));
+  const stage = createStage(elementOfSide(root, "stage"), document, { labels: stageLabels(say) });
+  const marks = createDifferenceFrames(elementOfSide(root, "stage"));
   return {
     showChanged: codePane.showChanged,
     /** @param text how the run ended @param isGood whether it finished */
     showOutcome(text: string, isGood: boolean) {
-      const outcome = partOf(root, "outcome");
+      const outcome = elementOfSide(root, "outcome");
       outcome.textContent = text;
       outcome.classList.toggle("bad", !isGood);
     },
     /** @param step -1: before the first @param isStepHere whether this side made a step at this place */
-    show(opened: OpenTrace, step: number, isStepHere: boolean, markedNames: MarkedName[]) {
+    show(opened: OpenTrace, step: number, isStepHere: boolean, markedNames: NumberedDifference[]) {
       root.classList.toggle("waits", !isStepHere);
       root.classList.toggle("no-steps", !opened.count); // the stage of the program before it stays, out of sight
       if (!opened.count) {
         codePane.setStepLine(null);
-        partOf(root, "sentences").replaceChildren(...captionItems([outcomeSentence(opened.trace, say)]));
+        elementOfSide(root, "sentences").replaceChildren(...captionListItems([outcomeSentence(opened.trace, say)]));
         return marks.clear();
       }
       const shownStep = Math.max(0, step);
       stage.show(opened, shownStep);
       const { line, kind } = opened.trace.steps[shownStep];
-      codePane.setStepLine(line, lineTone(kind));
-      partOf(root, "sentences").replaceChildren(...captionItems(sentences(opened, shownStep, say)));
+      codePane.setStepLine(line, lineHighlightOf(kind));
+      elementOfSide(root, "sentences").replaceChildren(...captionListItems(captionSentences(opened, shownStep, say)));
       marks.show(opened, shownStep, markedNames);
     },
   };

@@ -1,20 +1,20 @@
 /** What there is to say of a named tensor, array or number at a step, so that two runs can be compared by names. */
 
-import { find, findHandle, type Container, type Handle } from "../trace/entities.ts";
-import { cellsRead, numbersText } from "../findings/numbers.ts";
-import { dtypeText, tuple, valueText, wireText } from "../layout/format.ts";
+import { findEntity, findHandle, type Container, type Handle } from "../trace/entities.ts";
+import { cellsReadBy, numbersText } from "../findings/numbers.ts";
+import { dtypeText, tupleText, shortValueText, encodedValueJson } from "../layout/format.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { Value } from "../trace/wire.ts";
 
 /** as a reader sees it; equal keys mean the same */
-export interface Fact {
+export interface TensorFact {
   text: string;
   key: string;
 }
 
-export type Property =
+export type TensorProperty =
   | "type"
   | "values"
   | "shape"
@@ -30,19 +30,19 @@ export type Property =
   | "grad"
   | "base";
 
-export type Facts = Partial<Record<Property, Fact>>;
+export type TensorFacts = Partial<Record<TensorProperty, TensorFact>>;
 
-export interface NamedFacts {
+export interface FactsOfName {
   /** the same object as long as nothing of it changes */
-  own: Facts;
+  own: TensorFacts;
   /** with which other names */
-  shared: Facts;
+  shared: TensorFacts;
   /** of what it names, null for a plain value */
   uid: string | null;
 }
 
 /** In the order in which they are told. */
-export const PROPERTIES: Property[] = [
+export const TENSOR_PROPERTIES: TensorProperty[] = [
   "type",
   "shape",
   "dtype",
@@ -60,15 +60,15 @@ export const PROPERTIES: Property[] = [
 ];
 
 /** What the names of a run mean after a step, by name; a name of a function has the function before it. */
-export function factsByName(opened: OpenTrace, step: number): Map<string, NamedFacts> {
+export function factsByName(opened: OpenTrace, step: number): Map<string, FactsOfName> {
   const entities = opened.state(step);
   const { tags } = opened.names(step);
   /** names of handles, by name */
   const handles = new Map<string, string>();
   for (const [uid, list] of tags)
     for (const { text, scope, kind } of list)
-      if (kind !== "grad" && findHandle(entities, uid)) addFirst(handles, scope ? `${scope}: ${text}` : text, uid);
-  const named = new Map<string, NamedFacts>();
+      if (kind !== "grad" && findHandle(entities, uid)) setIfAbsent(handles, scope ? `${scope}: ${text}` : text, uid);
+  const named = new Map<string, FactsOfName>();
   const sharing = {
     memory: namesBySharedId(handles, (uid) => findHandle(entities, uid)?.storage),
     counter: namesBySharedId(handles, (uid) => findHandle(entities, uid)?.counter),
@@ -76,43 +76,44 @@ export function factsByName(opened: OpenTrace, step: number): Map<string, NamedF
   };
   for (const [name, uid] of handles) {
     const handle = findHandle(entities, uid) as Handle;
-    named.set(name, { uid, own: ownFacts(entities, handle), shared: sharedFacts(name, handle, sharing) });
+    named.set(name, { uid, own: ownFactsOfHandle(entities, handle), shared: sharingFacts(name, handle, sharing) });
   }
   for (const entity of entities.values())
     if (entity.kind === "frame")
       for (const [name, value] of entity.vars)
-        addValue(named, entity.caller ? `${entity.name}: ${name}` : name, value, entities);
+        addValueFacts(named, entity.caller ? `${entity.name}: ${name}` : name, value, entities);
   return named;
 }
 
 /** The first of equal names stays. */
-function addFirst(map: Map<string, string>, name: string, uid: string) {
+function setIfAbsent(map: Map<string, string>, name: string, uid: string) {
   if (!map.has(name)) map.set(name, uid);
 }
 
 /** A variable that is no tensor: its value, or the type of the object. */
-function addValue(named: Map<string, NamedFacts>, name: string, value: Value, entities: Entities) {
+function addValueFacts(named: Map<string, FactsOfName>, name: string, value: Value, entities: Entities) {
   if (named.has(name)) return;
   if (value !== null && typeof value === "object" && "ref" in value) {
-    const object = find(entities, value.ref, "object");
-    if (object) named.set(name, { uid: value.ref, own: { type: fact(typeText(object)) }, shared: NO_FACTS });
+    const object = findEntity(entities, value.ref, "object");
+    if (object)
+      named.set(name, { uid: value.ref, own: { type: factWithText(containerTypeText(object)) }, shared: NO_FACTS });
   } else if (value !== null && typeof value === "object" && "py" in value) {
-    named.set(name, { uid: null, own: { type: fact(value.py) }, shared: NO_FACTS });
+    named.set(name, { uid: null, own: { type: factWithText(value.py) }, shared: NO_FACTS });
   } else {
-    const values = { text: valueText(value, 40), key: wireText(value) };
+    const values = { text: shortValueText(value, 40), key: encodedValueJson(value) };
     named.set(name, { uid: null, own: { values }, shared: NO_FACTS });
   }
 }
 
-function typeText({ type = "object", len }: Container) {
+function containerTypeText({ type = "object", len }: Container) {
   return len === undefined ? type : `${type} (${len})`;
 }
 
-const NO_FACTS: Facts = {};
+const NO_FACTS: TensorFacts = {};
 /** nobody else */
-const SHARED_WITH_NONE: Fact = { text: "", key: "" };
+const SHARED_WITH_NONE: TensorFact = { text: "", key: "" };
 
-function fact(text: string): Fact {
+function factWithText(text: string): TensorFact {
   return { text, key: text };
 }
 
@@ -129,10 +130,10 @@ function namesBySharedId(
   return members;
 }
 
-const ownFactsCache = new WeakMap<Handle, { storage: unknown; counter: unknown; grad: unknown; facts: Facts }>();
+const ownFactsCache = new WeakMap<Handle, { storage: unknown; counter: unknown; grad: unknown; facts: TensorFacts }>();
 
 /** What a handle says of itself. */
-function ownFacts(entities: Entities, handle: Handle): Facts {
+function ownFactsOfHandle(entities: Entities, handle: Handle): TensorFacts {
   const storage = entities.get(handle.storage ?? "");
   const counter = entities.get(handle.counter ?? "");
   const grad = findHandle(entities, handle.grad);
@@ -140,22 +141,22 @@ function ownFacts(entities: Entities, handle: Handle): Facts {
   const cached = ownFactsCache.get(handle);
   if (cached && cached.storage === storage && cached.counter === counter && cached.grad === gradMemory)
     return cached.facts;
-  const facts: Facts = {
-    type: fact(handle.type ?? handle.kind),
-    shape: fact(tuple(handle.shape ?? [])),
-    dtype: fact(dtypeText(handle.dtype ?? "")),
+  const facts: TensorFacts = {
+    type: factWithText(handle.type ?? handle.kind),
+    shape: factWithText(tupleText(handle.shape ?? [])),
+    dtype: factWithText(dtypeText(handle.dtype ?? "")),
     values: valuesFact(entities, handle),
   };
   if (handle.kind === "tensor") {
-    const node = find(entities, handle.grad_fn, "node");
+    const node = findEntity(entities, handle.grad_fn, "node");
     Object.assign(facts, {
-      device: fact(handle.device ?? "cpu"),
-      stride: fact(tuple(handle.stride ?? [])),
-      version: counter?.kind === "counter" ? fact(String(counter.value ?? 0)) : undefined,
-      requires_grad: fact(handle.requires_grad ? "True" : "False"),
-      leaf: fact(handle.leaf ? "True" : "False"),
-      node: fact(node ? shortNodeName(node.name ?? "") : "None"),
-      grad: grad ? valuesFact(entities, grad) : fact("None"),
+      device: factWithText(handle.device ?? "cpu"),
+      stride: factWithText(tupleText(handle.stride ?? [])),
+      version: counter?.kind === "counter" ? factWithText(String(counter.value ?? 0)) : undefined,
+      requires_grad: factWithText(handle.requires_grad ? "True" : "False"),
+      leaf: factWithText(handle.leaf ? "True" : "False"),
+      node: factWithText(node ? shortNodeName(node.name ?? "") : "None"),
+      grad: grad ? valuesFact(entities, grad) : factWithText("None"),
     });
   }
   ownFactsCache.set(handle, { storage, counter, grad: gradMemory, facts });
@@ -163,35 +164,36 @@ function ownFacts(entities: Entities, handle: Handle): Facts {
 }
 
 /** The elements where the trace lists them; of a big one its numbers in short. */
-function valuesFact(entities: Entities, handle: Handle): Fact | undefined {
-  const cells = cellsRead(entities, handle);
+function valuesFact(entities: Entities, handle: Handle): TensorFact | undefined {
+  const cells = cellsReadBy(entities, handle);
   if (cells)
     return {
-      key: wireText(cells),
+      key: encodedValueJson(cells),
       get text() {
         return numbersText(cells, !handle.shape?.length);
       },
     };
-  const summary = find(entities, handle.storage, "storage")?.summary?.[dtypeText(handle.dtype ?? "")];
+  const summary = findEntity(entities, handle.storage, "storage")?.summary?.[dtypeText(handle.dtype ?? "")];
   if (!summary) return undefined;
   const { min = null, mean = null, max = null } = summary;
-  const text = `min ${valueText(min, 8)}, mean ${valueText(mean, 8)}, max ${valueText(max, 8)}`;
-  return { text, key: wireText(summary) };
+  const text = `min ${shortValueText(min, 8)}, mean ${shortValueText(mean, 8)}, max ${shortValueText(max, 8)}`;
+  return { text, key: encodedValueJson(summary) };
 }
 
-interface Sharing {
+interface NamesSharingMemory {
   memory: Map<string, string[]>;
   counter: Map<string, string[]>;
   byUid: Map<string, string[]>;
 }
 
 /** With which other names a handle shares its memory and its counter, and of what it is a view. */
-function sharedFacts(name: string, handle: Handle, { memory, counter, byUid }: Sharing): Facts {
+function sharingFacts(name: string, handle: Handle, { memory, counter, byUid }: NamesSharingMemory): TensorFacts {
   const otherNamesFact = (group: string[] | undefined) =>
-    group && group.length > 1 ? fact(group.filter((other) => other !== name).join(", ")) : SHARED_WITH_NONE;
-  const facts: Facts = {};
+    group && group.length > 1 ? factWithText(group.filter((other) => other !== name).join(", ")) : SHARED_WITH_NONE;
+  const facts: TensorFacts = {};
   if (handle.storage) facts.memory = otherNamesFact(memory.get(handle.storage));
   if (handle.counter) facts.counter = otherNamesFact(counter.get(handle.counter));
-  if (handle.kind === "tensor") facts.base = handle.base ? fact(byUid.get(handle.base)?.[0] ?? "…") : SHARED_WITH_NONE;
+  if (handle.kind === "tensor")
+    facts.base = handle.base ? factWithText(byUid.get(handle.base)?.[0] ?? "…") : SHARED_WITH_NONE;
   return facts;
 }

@@ -1,16 +1,16 @@
 /** Two runs side by side on one timeline: a sentence, two stages, two lanes, and the numbered differences of the place. */
 
-import { codeNodes, element } from "../browser/elements.ts";
+import { nodesWithCode, element } from "../browser/elements.ts";
 import { compareTraces, differencesAt, type Comparison } from "./comparison.ts";
-import { lanesElement } from "./lanes.ts";
+import { timelineLanesElement } from "./lanes.ts";
 import { statementTexts } from "./align.ts";
 import {
   changesByName,
-  nameClause,
+  clauseAboutName,
   compareLocale,
   lineOfRow,
   outcomeText,
-  outputText,
+  outputDifferenceText,
   comparisonSummary,
 } from "./words.ts";
 import type { Trace } from "../trace/wire.ts";
@@ -91,9 +91,11 @@ export function createComparisonView(
 
   function listDifferences(groups: ReturnType<typeof differencesAt>[]) {
     if (!comparison) return;
-    const items = groups.map((group) => sentenceItem(nameClause(group, say)));
+    const items = groups.map((group) => sentenceItem(clauseAboutName(group, say)));
     const outputsHere = comparison.output.filter((difference) => difference.row === row);
-    const output = outputsHere.map((difference) => sentenceItem(outputText(difference, say), "printed-difference"));
+    const output = outputsHere.map((difference) =>
+      sentenceItem(outputDifferenceText(difference, say), "printed-difference"),
+    );
     const emptyItems = items.length || output.length ? [] : [element("li", "none", say("compare.no_difference_here"))];
     elementById("differences").replaceChildren(...items, ...output, ...emptyItems);
   }
@@ -117,7 +119,7 @@ export function createComparisonView(
     open(leftTrace: Trace, rightTrace: Trace, initialRow: number | null) {
       comparison = compareTraces(leftTrace, rightTrace);
       const { left, right, rows, apart } = comparison;
-      elementById("verdict").replaceChildren(...codeNodes(comparisonSummary(comparison, say)));
+      elementById("verdict").replaceChildren(...nodesWithCode(comparisonSummary(comparison, say)));
       for (const [side, opened] of [
         ["left", left],
         ["right", right],
@@ -126,7 +128,7 @@ export function createComparisonView(
         sides[side].showOutcome(outcomeText(outcome, say), outcome.status === "finished");
         sides[side].showChanged(changedLines(comparison, side));
       }
-      elementById("lanes").replaceChildren(lanesElement(comparison));
+      elementById("lanes").replaceChildren(timelineLanesElement(comparison));
       elementById("track").style.setProperty("--apart", apart === null ? "0" : String(apart / rows.length));
       elementById("track").style.setProperty("--rows", String(Math.max(rows.length, 1)));
       elementById("apart").textContent =
@@ -169,7 +171,7 @@ export function createComparisonView(
 function sentenceItem(text: string, className = "") {
   const item = element("li", className);
   const sentence = element("span", "");
-  sentence.append(...codeNodes(text));
+  sentence.append(...nodesWithCode(text));
   item.append(sentence);
   return item;
 }

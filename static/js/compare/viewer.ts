@@ -1,9 +1,9 @@
 /** A comparison that is only looked at: in a frame of another site's page, and in the offline file. */
 
 import { createCodeListing } from "../editor/code_listing.ts";
-import { startKeys } from "../browser/keys.ts";
-import { startTheme } from "../browser/theme.ts";
-import { createSideView, partOf } from "./side_view.ts";
+import { startKeyboardShortcuts } from "../browser/keys.ts";
+import { startThemeButton } from "../browser/theme.ts";
+import { createSideView, elementOfSide } from "./side_view.ts";
 import { createComparisonView } from "./view.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -27,12 +27,12 @@ export function startComparisonViewer({ left, right, row }: ComparisonViewerCont
 
   function createView(name: "left" | "right", { trace, title }: ViewedRun) {
     const root = element(name);
-    if (title) partOf(root, "title").textContent = title;
+    if (title) elementOfSide(root, "title").textContent = title;
     const list = document.createElement("ol");
     list.className = "listing";
     list.tabIndex = 0;
     list.setAttribute("aria-label", root.getAttribute("aria-label") ?? "");
-    partOf(root, "code").replaceChildren(list);
+    elementOfSide(root, "code").replaceChildren(list);
     const onLine = (line: number) => view.goToLine(name, line);
     return createSideView(root, createCodeListing(list, { source: trace.program.source, onLine }), say);
   }
@@ -41,8 +41,8 @@ export function startComparisonViewer({ left, right, row }: ComparisonViewerCont
   const view = createComparisonView(element("comparison"), sides, language, (step) => {
     if (permalink) permalink.hash = `i=${step}`;
   });
-  startTheme(element("theme"));
-  startKeys({ focused: () => false }, view.shortcuts, { run() {}, key: view.key });
+  startThemeButton(element("theme"));
+  startKeyboardShortcuts({ focused: () => false }, view.shortcuts, { run() {}, key: view.key });
   const chosenRow = Number.parseInt(new URLSearchParams(location.hash.slice(1)).get("i") ?? "", 10);
   view.open(left.trace, right.trace, Number.isSafeInteger(chosenRow) && chosenRow >= 0 ? chosenRow : row);
 }

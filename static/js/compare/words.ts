@@ -9,13 +9,13 @@ import type { Comparison, Difference, OutputDifference } from "./comparison.ts";
 type PropertyChange = Pick<Difference, "name" | "property" | "left" | "right">;
 
 /** As many names as a summary has. */
-const MAX_NAMES = 4;
-const MAX_PRINTED = 60;
+const MAX_NAMES_IN_SUMMARY = 4;
+const MAX_PRINTED_CHARACTERS = 60;
 
 export const compareLocale: (language: string) => Locale = createLocale({ en, zh });
 
 /** What is different about a name, without the name. */
-function predicate({ property, left, right }: PropertyChange, say: Say) {
+function differenceText({ property, left, right }: PropertyChange, say: Say) {
   const leftText = left?.text ?? "";
   const rightText = right?.text ?? "";
   const quoted = { left: `\`${leftText}\``, right: `\`${rightText}\`` };
@@ -36,11 +36,11 @@ function sharingText(
   say: Say,
 ) {
   const key = rightText === "" ? "own" : leftText === "" ? "shared" : "other";
-  return say(`compare.${property}_${key}`, { left: quoteNames(leftText), right: quoteNames(rightText) });
+  return say(`compare.${property}_${key}`, { left: quoteNamesInList(leftText), right: quoteNamesInList(rightText) });
 }
 
 /** @param list by comma */
-function quoteNames(list: string) {
+function quoteNamesInList(list: string) {
   return list
     .split(", ")
     .filter(Boolean)
@@ -49,22 +49,22 @@ function quoteNames(list: string) {
 }
 
 /** What is different about one name, as a clause. @param changes all of one name */
-export function nameClause(changes: PropertyChange[], say: Say) {
-  const predicates = predicatesOf(changes, say);
+export function clauseAboutName(changes: PropertyChange[], say: Say) {
+  const predicates = differenceTextsOfName(changes, say);
   const last = predicates.pop() ?? "";
   const text = predicates.length ? predicates.join(say("compare.comma")) + say("compare.and") + last : last;
   return say("compare.subject", { name: changes[0].name, predicates: text });
 }
 
 /** Memory and version counter are mostly shared together: then they are told together. */
-function predicatesOf(changes: PropertyChange[], say: Say) {
+function differenceTextsOfName(changes: PropertyChange[], say: Say) {
   const [memory, counter] = ["memory", "counter"].map((name) => changes.find(({ property }) => property === name));
   const areToldTogether =
     memory && counter && memory.left?.text === counter.left?.text && memory.right?.text === counter.right?.text;
-  if (!areToldTogether) return changes.map((change) => predicate(change, say));
+  if (!areToldTogether) return changes.map((change) => differenceText(change, say));
   return changes.flatMap((change) => {
     if (change === counter) return [];
-    if (change !== memory) return [predicate(change, say)];
+    if (change !== memory) return [differenceText(change, say)];
     return [sharingText("memory_and_counter", memory.left?.text ?? "", memory.right?.text ?? "", say)];
   });
 }
@@ -91,7 +91,7 @@ export function lineOfRow({ left, right, rows }: Comparison, row: number) {
 }
 
 /** The comparison in a few sentences. @param maxNames names */
-export function comparisonSummary(comparison: Comparison, say: Say, maxNames: number = MAX_NAMES) {
+export function comparisonSummary(comparison: Comparison, say: Say, maxNames: number = MAX_NAMES_IN_SUMMARY) {
   const { left, right, rows, differences, output, apart } = comparison;
   const outcomes = [left.trace.outcome, right.trace.outcome].map((outcome) => outcomeText(outcome, say));
   const outcome =
@@ -103,9 +103,9 @@ export function comparisonSummary(comparison: Comparison, say: Say, maxNames: nu
   const lastingGroups = changesByName(differences.filter(({ to }) => to === rows.length - 1));
   const endedGroups = changesByName(differences.filter(({ to }) => to < rows.length - 1));
   const clauses = [
-    ...lastingGroups.map((group) => nameClause(group, say)),
+    ...lastingGroups.map((group) => clauseAboutName(group, say)),
     ...endedGroups.map((group) =>
-      say("compare.meanwhile", { difference: nameClause(group, say), line: lineOfRow(comparison, group[0].to) }),
+      say("compare.meanwhile", { difference: clauseAboutName(group, say), line: lineOfRow(comparison, group[0].to) }),
     ),
   ];
   const shownClauses = clauses.slice(0, maxNames);
@@ -113,19 +113,21 @@ export function comparisonSummary(comparison: Comparison, say: Say, maxNames: nu
   const sentence = shownClauses.length
     ? [say("compare.right", { differences: shownClauses.join(say("compare.semicolon")) })]
     : [];
-  return [opening, ...sentence, ...output.slice(0, 1).map((row) => outputText(row, say)), ...outcome].join(" ");
+  return [opening, ...sentence, ...output.slice(0, 1).map((row) => outputDifferenceText(row, say)), ...outcome].join(
+    " ",
+  );
 }
 
-export function outputText({ line, left, right }: OutputDifference, say: Say) {
+export function outputDifferenceText({ line, left, right }: OutputDifference, say: Say) {
   const key = !left ? "_right" : !right ? "_left" : "";
   return say(`compare.output${key}`, {
     line: line.left ?? line.right,
-    left: `\`${shortOutput(left)}\``,
-    right: `\`${shortOutput(right)}\``,
+    left: `\`${shortenedOutput(left)}\``,
+    right: `\`${shortenedOutput(right)}\``,
   });
 }
 
-function shortOutput(text: string) {
+function shortenedOutput(text: string) {
   const oneLine = text.trim().replace(/\s+/g, " ");
-  return oneLine.length > MAX_PRINTED ? `${oneLine.slice(0, MAX_PRINTED - 1)}…` : oneLine;
+  return oneLine.length > MAX_PRINTED_CHARACTERS ? `${oneLine.slice(0, MAX_PRINTED_CHARACTERS - 1)}…` : oneLine;
 }

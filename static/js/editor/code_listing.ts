@@ -1,7 +1,7 @@
 /** A program to be read: its lines, with marks for the step that is shown, for a finding and for a comparison. */
 
-import { lineRole } from "../explain/finding_icons.ts";
-import { lineMarks, type ChainMark } from "../explain/findings_card.ts";
+import { lineRoleElement } from "../explain/finding_icons.ts";
+import { gravestMarkOfEachLine, type ChainMark } from "../explain/findings_card.ts";
 import type { ProgramFile } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
@@ -49,13 +49,13 @@ export function createCodeListing(list: HTMLElement, { source, files = [], onLin
         else row.removeAttribute("aria-current");
       });
       const row = line === null ? undefined : rows[line - 1];
-      if (row) scrollIntoList(list, row);
+      if (row) scrollRowIntoSight(list, row);
     },
     /** Mark the line that comes next, where the steps after it are hidden, and scroll it into sight. */
     setNextLine(line: number | null) {
       rows.forEach((row, k) => row.classList.toggle("cm-next", k + 1 === line));
       const row = line === null ? undefined : rows[line - 1];
-      if (row) scrollIntoList(list, row);
+      if (row) scrollRowIntoSight(list, row);
     },
     /** Mark the lines that the other program does not have. */
     showChanged(lines: Set<number>) {
@@ -69,24 +69,24 @@ export function createCodeListing(list: HTMLElement, { source, files = [], onLin
     showChain(marks: ChainMark[], say: Locale["say"]) {
       for (const mark of list.querySelectorAll(".line-role")) mark.remove();
       for (const row of rows) row.classList.remove("cm-cause");
-      for (const { line, role, isCause } of lineMarks(marks)) {
+      for (const { line, role, isCause } of gravestMarkOfEachLine(marks)) {
         const row = rows[line - 1];
         if (!row) continue;
         row.classList.toggle("cm-cause", isCause);
-        row.prepend(lineRole(role, say(`role_${role}`)));
+        row.prepend(lineRoleElement(role, say(`role_${role}`)));
       }
     },
     /** Scroll the step's line into sight: needed where the list got another height. */
     scrollToStep() {
       const row = rows.find(({ ariaCurrent }) => ariaCurrent);
-      if (row) scrollIntoList(list, row);
+      if (row) scrollRowIntoSight(list, row);
     },
   };
 }
 
 /** Scroll a row into the middle of the list, or of what scrolls the list within its section, unless it is in sight:
  * a page around a frame isn't ours to scroll. */
-function scrollIntoList(list: HTMLElement, row: HTMLElement) {
+function scrollRowIntoSight(list: HTMLElement, row: HTMLElement) {
   const section = list.closest("section");
   let scroller: HTMLElement | null = list;
   while (scroller && scroller !== section && scroller.scrollHeight <= scroller.clientHeight + 1)

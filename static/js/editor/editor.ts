@@ -32,20 +32,28 @@ import {
   lineNumbers,
   WidgetType,
 } from "@codemirror/view";
-import { dropErrors, keepsMarks, keptMarks, messageField, setMessages } from "./editor_messages.ts";
-import { setUnfinished, unfinishedField, unfinishedLine } from "./unfinished.ts";
-import { lineRole } from "../explain/finding_icons.ts";
-import { lineMarks, type ChainMark } from "../explain/findings_card.ts";
-import { highlightStyle } from "./syntax.ts";
-import type { Message } from "../program/message.ts";
+import {
+  dropErrorsEffect,
+  keepMarksFacet,
+  marksAfterChange,
+  messageField,
+  setMessagesEffect,
+} from "./editor_messages.ts";
+import { setUnfinishedLineEffect, unfinishedLineField, unfinishedLine } from "./unfinished.ts";
+import { lineRoleElement } from "../explain/finding_icons.ts";
+import { gravestMarkOfEachLine, type ChainMark } from "../explain/findings_card.ts";
+import { pythonHighlightStyle } from "./syntax.ts";
+import type { LineMessage } from "../program/message.ts";
 
-const setStepLine: StateEffectType<{ line: number; tone: string } | null> = StateEffect.define();
-const setNextLine: StateEffectType<number | null> = StateEffect.define();
-const setChain: StateEffectType<{ marks: ChainMark[]; roleName: (role: ChainMark["role"]) => string }> =
+const setStepLineEffect: StateEffectType<{ line: number; tone: string } | null> = StateEffect.define();
+const setNextLineEffect: StateEffectType<number | null> = StateEffect.define();
+const setFindingChainEffect: StateEffectType<{ marks: ChainMark[]; roleName: (role: ChainMark["role"]) => string }> =
   StateEffect.define();
 
 /** the beginning of a line */
-const toggleBreakpointAt: StateEffectType<number> = StateEffect.define({ map: (at, changes) => changes.mapPos(at) });
+const toggleBreakpointEffect: StateEffectType<number> = StateEffect.define({
+  map: (at, changes) => changes.mapPos(at),
+});
 
 class BreakpointMarker extends GutterMarker {
   toDOM() {
@@ -53,7 +61,7 @@ class BreakpointMarker extends GutterMarker {
   }
 }
 
-const breakpoint = new BreakpointMarker();
+const breakpointMarker = new BreakpointMarker();
 
 /** where the reader wants to stop; they move with their lines */
 const breakpointsField: StateField<RangeSet<GutterMarker>> = StateField.define({
@@ -61,13 +69,13 @@ const breakpointsField: StateField<RangeSet<GutterMarker>> = StateField.define({
   update(set, transaction) {
     let next = set.map(transaction.changes);
     for (const effect of transaction.effects) {
-      if (!effect.is(toggleBreakpointAt)) continue;
+      if (!effect.is(toggleBreakpointEffect)) continue;
       let exists = false;
       next.between(effect.value, effect.value, () => {
         exists = true;
       });
       next = next.update(
-        exists ? { filter: (from) => from !== effect.value } : { add: [breakpoint.range(effect.value)] },
+        exists ? { filter: (from) => from !== effect.value } : { add: [breakpointMarker.range(effect.value)] },
       );
     }
     return next;
@@ -77,9 +85,9 @@ const breakpointsField: StateField<RangeSet<GutterMarker>> = StateField.define({
 const stepLineField = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
-    let next = keptMarks(marks, transaction);
+    let next = marksAfterChange(marks, transaction);
     for (const effect of transaction.effects)
-      if (effect.is(setStepLine)) {
+      if (effect.is(setStepLineEffect)) {
         const { line = null, tone = "" } = effect.value ?? {};
         next = lineDecoration(transaction.state, line, `cm-now ${tone}`);
       }
@@ -94,14 +102,14 @@ const nextLineField = StateField.define({
   update(marks, transaction) {
     let next = transaction.docChanged ? Decoration.none : marks;
     for (const effect of transaction.effects)
-      if (effect.is(setNextLine)) next = lineDecoration(transaction.state, effect.value, "cm-next");
+      if (effect.is(setNextLineEffect)) next = lineDecoration(transaction.state, effect.value, "cm-next");
     return next;
   },
   provide: (field) => EditorView.decorations.from(field),
 });
 
 /** What a line has to do with the finding that is open, at its right end. */
-class RoleWidget extends WidgetType {
+class ChainRoleWidget extends WidgetType {
   role: ChainMark["role"];
   name: string;
 
@@ -111,40 +119,40 @@ class RoleWidget extends WidgetType {
     this.name = name;
   }
 
-  eq(other: RoleWidget) {
+  eq(other: ChainRoleWidget) {
     return other.role === this.role && other.name === this.name;
   }
 
   toDOM() {
-    return lineRole(this.role, this.name);
+    return lineRoleElement(this.role, this.name);
   }
 }
 
-const chainField = StateField.define({
+const findingChainField = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
     let next = transaction.docChanged ? Decoration.none : marks;
     for (const effect of transaction.effects)
-      if (effect.is(setChain)) next = chainDecorations(transaction.state, effect.value);
+      if (effect.is(setFindingChainEffect)) next = findingChainDecorations(transaction.state, effect.value);
     return next;
   },
   provide: (field) => EditorView.decorations.from(field),
 });
 
 /** The role of each line's gravest link, and the cause underlined. */
-function chainDecorations(
+function findingChainDecorations(
   state: EditorState,
   { marks, roleName }: { marks: ChainMark[]; roleName: (role: ChainMark["role"]) => string },
 ) {
   const ranges = [];
-  for (const { line: number, role, isCause } of lineMarks(marks)) {
+  for (const { line: number, role, isCause } of gravestMarkOfEachLine(marks)) {
     if (number < 1 || number > state.doc.lines) continue;
     const docLine = state.doc.line(number);
     const indent = docLine.text.length - docLine.text.trimStart().length;
     const end = docLine.text.replace(/\s*(#.*)?$/, "").length;
     if (isCause && indent < end)
       ranges.push(Decoration.mark({ class: "cm-cause" }).range(docLine.from + indent, docLine.from + end));
-    ranges.push(Decoration.widget({ widget: new RoleWidget(role, roleName(role)), side: 1 }).range(docLine.to));
+    ranges.push(Decoration.widget({ widget: new ChainRoleWidget(role, roleName(role)), side: 1 }).range(docLine.to));
   }
   return Decoration.set(ranges, true);
 }
@@ -156,7 +164,7 @@ function lineDecoration(state: EditorState, line: number | null, className: stri
 }
 
 /** Heights of lines that were never in sight are estimates: after a jump they are measured, and it is adjusted. */
-const MAX_JUMPS = 4;
+const MAX_SCROLL_JUMPS = 4;
 
 /** Scroll a line into the middle of the editor, unless it is in sight. It is measured with the next frame: asked for
  * at once, the browser would lay out the page for each step. */
@@ -170,7 +178,7 @@ function scrollToLine(view: EditorView, line: number, jumps = 0) {
       return isInSight ? null : Math.max(0, block.top - Math.max(0, (clientHeight - block.height) / 2));
     },
     write: (top) => {
-      if (top === null || jumps === MAX_JUMPS) return;
+      if (top === null || jumps === MAX_SCROLL_JUMPS) return;
       view.scrollDOM.scrollTop = top;
       requestAnimationFrame(() => scrollToLine(view, line, jumps + 1));
     },
@@ -210,10 +218,10 @@ function editorExtensions({
     gutter({
       class: "cm-breaks",
       markers: (editor) => editor.state.field(breakpointsField),
-      initialSpacer: () => breakpoint,
+      initialSpacer: () => breakpointMarker,
       domEventHandlers: {
         mousedown(editor, block) {
-          editor.dispatch({ effects: toggleBreakpointAt.of(editor.state.doc.lineAt(block.from).from) });
+          editor.dispatch({ effects: toggleBreakpointEffect.of(editor.state.doc.lineAt(block.from).from) });
           return true;
         },
       },
@@ -233,13 +241,13 @@ function editorExtensions({
     indentUnit.of("    "),
     bracketMatching(),
     pythonLanguage, // without its completions, which would be a tenth of the script
-    syntaxHighlighting(highlightStyle),
+    syntaxHighlighting(pythonHighlightStyle),
     stepLineField,
     nextLineField,
-    chainField,
+    findingChainField,
     messageField,
-    unfinishedField,
-    keepsMarks.of(keepMarks),
+    unfinishedLineField,
+    keepMarksFacet.of(keepMarks),
     extensions,
     keymap.of([{ key: "Mod-Enter", run: runOnKey }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
     EditorView.contentAttributes.of({
@@ -301,31 +309,31 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
     unfinishedLine: () => unfinishedLine(view.state),
     /** @param line the one that is being written @param words what is said of it */
     markUnfinished(line: number | null, words: string) {
-      if (line === null && !view.state.field(unfinishedField).size) return; // every step asks for it
-      view.dispatch({ effects: setUnfinished.of(line === null ? null : { line, words }) });
+      if (line === null && !view.state.field(unfinishedLineField).size) return; // every step asks for it
+      view.dispatch({ effects: setUnfinishedLineEffect.of(line === null ? null : { line, words }) });
     },
     /** Lights the line that the step is at, and scrolls it into the middle unless it is in sight or somebody types. */
     setStepLine(line: number | null, tone = "") {
       const next = line === null ? "" : `${line} ${tone}`;
-      if (next !== litLine) view.dispatch({ effects: setStepLine.of(line === null ? null : { line, tone }) });
+      if (next !== litLine) view.dispatch({ effects: setStepLineEffect.of(line === null ? null : { line, tone }) });
       litLine = next;
       if (line !== null && line >= 1 && line <= view.state.doc.lines && !view.hasFocus) scrollToLine(view, line);
     },
     /** Marks the line that comes next, and scrolls to it as `setStepLine` does. */
     setNextLine(line: number | null) {
-      view.dispatch({ effects: setNextLine.of(line) });
+      view.dispatch({ effects: setNextLineEffect.of(line) });
       if (line !== null && line >= 1 && line <= view.state.doc.lines && !view.hasFocus) scrollToLine(view, line);
     },
-    setMessages(list: Message[]) {
-      view.dispatch({ effects: setMessages.of(list) });
+    setMessages(list: LineMessage[]) {
+      view.dispatch({ effects: setMessagesEffect.of(list) });
     },
     /** The messages that are no errors stay, until others are set. */
     dropErrors() {
-      view.dispatch({ effects: dropErrors.of(null) });
+      view.dispatch({ effects: dropErrorsEffect.of(null) });
     },
     /** Marks the lines of a finding's chain. */
     setChain(marks: ChainMark[], roleName: (role: ChainMark["role"]) => string) {
-      view.dispatch({ effects: setChain.of({ marks, roleName }) });
+      view.dispatch({ effects: setFindingChainEffect.of({ marks, roleName }) });
     },
     /** The lines where the reader wants to stop. */
     breakpoints(): Set<number> {
@@ -337,7 +345,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
     },
     toggleBreakpoint(line: number) {
       if (line >= 1 && line <= view.state.doc.lines)
-        view.dispatch({ effects: toggleBreakpointAt.of(view.state.doc.line(line).from) });
+        view.dispatch({ effects: toggleBreakpointEffect.of(view.state.doc.line(line).from) });
     },
     focused: () => view.hasFocus,
     focus: () => view.focus(),

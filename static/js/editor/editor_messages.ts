@@ -9,26 +9,26 @@ import {
   type Transaction,
 } from "@codemirror/state";
 import { Decoration, EditorView, WidgetType, type DecorationSet } from "@codemirror/view";
-import { messageBox } from "./message_box.ts";
-import type { Message } from "../program/message.ts";
+import { lineMessageElement } from "./message_box.ts";
+import type { LineMessage } from "../program/message.ts";
 
 /** Whether marks stay beside their lines while the text is edited; else an edit takes them away. */
-export const keepsMarks: Facet<boolean, boolean> = Facet.define({ combine: (values) => values.some(Boolean) });
+export const keepMarksFacet: Facet<boolean, boolean> = Facet.define({ combine: (values) => values.some(Boolean) });
 
 /** The marks of a text after a change of it. */
-export function keptMarks(marks: DecorationSet, transaction: Transaction) {
+export function marksAfterChange(marks: DecorationSet, transaction: Transaction) {
   if (!transaction.docChanged) return marks;
-  return transaction.startState.facet(keepsMarks) ? marks.map(transaction.changes) : Decoration.none;
+  return transaction.startState.facet(keepMarksFacet) ? marks.map(transaction.changes) : Decoration.none;
 }
 
-export const setMessages: StateEffectType<Message[]> = StateEffect.define();
+export const setMessagesEffect: StateEffectType<LineMessage[]> = StateEffect.define();
 /** takes the errors away, and leaves the other messages where they are */
-export const dropErrors: StateEffectType<null> = StateEffect.define();
+export const dropErrorsEffect: StateEffectType<null> = StateEffect.define();
 
 class MessageWidget extends WidgetType {
-  message: Message;
+  message: LineMessage;
 
-  constructor(message: Message) {
+  constructor(message: LineMessage) {
     super();
     this.message = message;
   }
@@ -38,7 +38,7 @@ class MessageWidget extends WidgetType {
   }
 
   toDOM() {
-    return messageBox(this.message);
+    return lineMessageElement(this.message);
   }
 
   ignoreEvent() {
@@ -49,10 +49,10 @@ class MessageWidget extends WidgetType {
 export const messageField = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
-    let next = keptMarks(marks, transaction);
+    let next = marksAfterChange(marks, transaction);
     for (const effect of transaction.effects) {
-      if (effect.is(setMessages)) next = messageDecorations(transaction.state, effect.value);
-      if (effect.is(dropErrors)) next = next.update({ filter: (_from, _to, mark) => !isError(mark) });
+      if (effect.is(setMessagesEffect)) next = messageDecorations(transaction.state, effect.value);
+      if (effect.is(dropErrorsEffect)) next = next.update({ filter: (_from, _to, mark) => !isErrorDecoration(mark) });
     }
     return next;
   },
@@ -60,11 +60,11 @@ export const messageField = StateField.define({
 });
 
 /** Whether a decoration is of an error, or of its line. */
-function isError({ spec }: Decoration) {
+function isErrorDecoration({ spec }: Decoration) {
   return spec.class === "cm-error" || spec.widget?.message?.kind === "error";
 }
 
-function messageDecorations(state: EditorState, list: Message[]) {
+function messageDecorations(state: EditorState, list: LineMessage[]) {
   const ranges = [];
   for (const message of list) {
     const line = state.doc.line(Math.max(1, Math.min(message.line, state.doc.lines)));

@@ -3,11 +3,11 @@
 import type { PageState } from "../page_state/state.ts";
 
 /** A call of `input`, or the stream by its name, before a comment. */
-const READS_INPUT = /^[^#\n]*(?:(?<![.\w])input(?<!\bdef\s+input)\s*\(|\bstdin\b)/m;
+const READS_INPUT_PATTERN = /^[^#\n]*(?:(?<![.\w])input(?<!\bdef\s+input)\s*\(|\bstdin\b)/m;
 
 /** Whether a program's text asks for lines. */
-export function readsInput(text: string) {
-  return READS_INPUT.test(text);
+export function doesProgramReadInput(text: string) {
+  return READS_INPUT_PATTERN.test(text);
 }
 
 /** @param box the field with its label @returns open: leads the reader there */
@@ -17,7 +17,7 @@ export function createInputBox(
 ): { render: (state: PageState) => void; open: () => void } {
   return {
     render({ text, settings }) {
-      box.hidden = !readsInput(text) && !settings.input;
+      box.hidden = !doesProgramReadInput(text) && !settings.input;
       field.rows = Math.min(6, Math.max(2, field.value.split("\n").length));
     },
     open() {

@@ -1,9 +1,9 @@
 /** A message about a line of the program, as the editor and the cards show it. */
 
-import { isShape } from "../program/repair.ts";
-import type { Offer, Message } from "../program/message.ts";
+import { isShapeText } from "../program/repair.ts";
+import type { RepairOffer, LineMessage } from "../program/message.ts";
 
-export function messageBox(message: Message) {
+export function lineMessageElement(message: LineMessage) {
   if (message.render) return message.render();
   const box = document.createElement("div");
   box.className = `message ${message.kind}`;
@@ -15,12 +15,12 @@ export function messageBox(message: Message) {
     gloss.textContent = message.gloss;
     box.append(gloss);
   }
-  for (const offer of message.offers ?? []) box.append(offerForm(offer));
+  for (const offer of message.offers ?? []) box.append(repairOfferForm(offer));
   return box;
 }
 
 /** A sentence, a field for the shape and the button. */
-function offerForm({ why, label, shape, shapeLabel, run }: Offer) {
+function repairOfferForm({ why, label, shape, shapeLabel, run }: RepairOffer) {
   const row = document.createElement("form");
   row.className = "offer";
   const button = document.createElement("button");
@@ -36,7 +36,7 @@ function offerForm({ why, label, shape, shapeLabel, run }: Offer) {
   row.append(button);
   row.addEventListener("submit", (event) => {
     event.preventDefault();
-    const isValid = shape === undefined || isShape(field.value);
+    const isValid = shape === undefined || isShapeText(field.value);
     field.setAttribute("aria-invalid", String(!isValid));
     if (isValid) run(shape === undefined ? undefined : field.value);
     else field.focus();

@@ -2,36 +2,36 @@
 
 import type { OutputRow as Row } from "../program/outputs.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Message } from "../program/message.ts";
+import type { LineMessage } from "../program/message.ts";
 
-const VERDICT_CLASS: Record<Row["verdict"], string> = {
+const CLASS_BY_OUTPUT_VERDICT: Record<Row["verdict"], string> = {
   same: "same",
   different: "different",
   "not reached": "unreached",
 };
 
 /** What stands in the editor: a mark behind a comment that is right, else the texts under the line. */
-export function outputMessages(rows: Row[], say: Say, go: (step: number) => void): Message[] {
+export function outputComparisonMessages(rows: Row[], say: Say, go: (step: number) => void): LineMessage[] {
   return rows.map((row) => ({
     line: row.line,
     kind: "output" as const,
     text: JSON.stringify(row),
     inline: row.comment && row.verdict !== "different",
-    render: () => rowElement(row, say, go),
+    render: () => outputComparisonElement(row, say, go),
   }));
 }
 
-function rowElement(row: Row, say: Say, go: (step: number) => void): HTMLElement {
+function outputComparisonElement(row: Row, say: Say, go: (step: number) => void): HTMLElement {
   const { step, comment, verdict } = row;
   const inline = comment && verdict !== "different";
   const box = document.createElement(step !== null ? "button" : inline ? "span" : "div");
-  box.className = `beside ${VERDICT_CLASS[verdict]}${inline ? " behind" : ""}`;
+  box.className = `beside ${CLASS_BY_OUTPUT_VERDICT[verdict]}${inline ? " behind" : ""}`;
   if (box instanceof HTMLButtonElement && step !== null) {
     box.type = "button";
     box.title = say("beside_go");
     box.addEventListener("click", () => go(step));
   }
-  const verdictText = say(row.partly ? "beside_partly" : `beside_${VERDICT_CLASS[verdict]}`);
+  const verdictText = say(row.partly ? "beside_partly" : `beside_${CLASS_BY_OUTPUT_VERDICT[verdict]}`);
   const verdictElement = spanElement("verdict", inline ? "" : verdictText);
   if (inline) {
     verdictElement.dataset.word = verdictText; // in the style sheet's hands: the line's text is the program's alone
@@ -67,13 +67,13 @@ export function showOutputSummary(
   host.hidden = !rows.length;
   const countElements = (["different", "same", "not reached"] as Row["verdict"][]).map((verdict) => {
     const matching = rows.filter((row) => row.verdict === verdict);
-    const text = say(`outputs_${VERDICT_CLASS[verdict]}`, { n: matching.length });
+    const text = say(`outputs_${CLASS_BY_OUTPUT_VERDICT[verdict]}`, { n: matching.length });
     const steps = matching.flatMap(({ step }) => step ?? []);
     if (!matching.length) return "";
-    if (!steps.length) return spanElement(VERDICT_CLASS[verdict], text);
+    if (!steps.length) return spanElement(CLASS_BY_OUTPUT_VERDICT[verdict], text);
     const button = document.createElement("button");
     button.type = "button";
-    button.className = `link ${VERDICT_CLASS[verdict]}`;
+    button.className = `link ${CLASS_BY_OUTPUT_VERDICT[verdict]}`;
     button.textContent = text;
     button.addEventListener("click", () => go(steps.find((step) => step > current()) ?? steps[0]));
     return button;

@@ -1,36 +1,36 @@
 /** The mark of each role in a finding's chain, 26 by 16: the same in the card, in the editor and on the timeline. */
 
-import type { Role, Severity } from "../findings/finding.ts";
+import type { LinkRole, Severity } from "../findings/finding.ts";
 
-const SVG = "http://www.w3.org/2000/svg";
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
 /** Shapes as [element, attributes]; colours are the classes of `findings.css`. No text: it would be read as the program's. */
-const PIN = [
+const PIN_SHAPES = [
   ["rect", { x: 4, y: 1, width: 18, height: 10, rx: 4, class: "f-pin" }],
   ["path", { d: "M4 14h18M4 14v-2M22 14v-2", class: "f-pin-line" }],
   ["path", { d: "m10 3.500 3 5 3-5", class: "f-on-pin" }],
 ] as const;
-const CELL = [
+const CELL_SHAPES = [
   ["path", { d: "M1 3.500h24v9H1z", class: "f-strip" }],
   ["rect", { x: 8.5, y: 2, width: 9, height: 12, rx: 1.5, class: "f-written" }],
 ] as const;
-const GRADIENT = [
+const GRADIENT_SHAPES = [
   ["rect", { x: 6, y: 2, width: 14, height: 12, rx: 2, class: "f-gradient" }],
   ["path", { d: "M13 11.500v-7M10 7l3-3 3 3", class: "f-gradient-line" }],
 ] as const;
-const TAG = [
+const TAG_SHAPES = [
   ["path", { d: "M2 3h15l6 5-6 5H2z", class: "f-tag" }],
   ["path", { d: "M6 8h8", class: "f-tag-line" }],
 ] as const;
 
-const SHAPES: Record<Role, readonly (readonly [string, Record<string, string | number>])[]> = {
-  saved: PIN,
+const SHAPES_BY_ROLE: Record<LinkRole, readonly (readonly [string, Record<string, string | number>])[]> = {
+  saved: PIN_SHAPES,
   shares: [
     ["path", { d: "M3 3v10M3 5h16M3 11h16", class: "f-rail" }],
     ["rect", { x: 13, y: 2, width: 11, height: 6, rx: 3, class: "f-bead" }],
     ["rect", { x: 13, y: 9, width: 11, height: 6, rx: 3, class: "f-bead" }],
   ],
-  written: CELL,
+  written: CELL_SHAPES,
   checked: [
     ["rect", { x: 2, y: 2, width: 22, height: 12, rx: 6, class: "f-bad" }],
     ["path", { d: "m10 5 6 6M16 5l-6 6", class: "f-on-bad" }],
@@ -43,7 +43,7 @@ const SHAPES: Record<Role, readonly (readonly [string, Record<string, string | n
     ["path", { d: "M1 8h8M17 8h8", class: "f-rail" }],
     ["path", { d: "m11 3-2 10M17 3l-2 10", class: "f-bad-line" }],
   ],
-  made: TAG,
+  made: TAG_SHAPES,
   starts: [
     ["circle", { cx: 6, cy: 8, r: 4, class: "f-node" }],
     ["path", { d: "M24 8H12M15.500 4.500 12 8l3.500 3.500", class: "f-gradient-line" }],
@@ -57,12 +57,12 @@ const SHAPES: Record<Role, readonly (readonly [string, Record<string, string | n
     ["rect", { x: 1.5, y: 2, width: 23, height: 12, rx: 2, class: "f-bad-frame" }],
     ["path", { d: "m5 11 4-6 4 6 4-6 4 6", class: "f-bad-line" }],
   ],
-  gradient: GRADIENT,
+  gradient: GRADIENT_SHAPES,
   released: [
     ["rect", { x: 4, y: 2, width: 18, height: 10, rx: 4, class: "f-dashed" }],
     ["path", { d: "M4 15h18", class: "f-rail" }],
   ],
-  kept: PIN,
+  kept: PIN_SHAPES,
   read: [
     ["path", { d: "M2 8c5-7 17-7 22 0-5 7-17 7-22 0z", class: "f-strip" }],
     ["circle", { cx: 13, cy: 8, r: 3, class: "f-node" }],
@@ -79,11 +79,11 @@ const SHAPES: Record<Role, readonly (readonly [string, Record<string, string | n
 };
 
 /** The mark of a role. */
-export function roleIcon(role: Role): SVGSVGElement {
-  return icon(26, 16, SHAPES[role] ?? SHAPES.made, `finding-icon role-${role}`);
+export function roleIcon(role: LinkRole): SVGSVGElement {
+  return iconElement(26, 16, SHAPES_BY_ROLE[role] ?? SHAPES_BY_ROLE.made, `finding-icon role-${role}`);
 }
 
-const SEVERITIES: Record<Severity, readonly (readonly [string, Record<string, string | number>])[]> = {
+const SHAPES_BY_SEVERITY: Record<Severity, readonly (readonly [string, Record<string, string | number>])[]> = {
   error: [
     ["path", { d: "M5 1h6l4 4v6l-4 4H5l-4-4V5z", class: "f-bad" }],
     ["path", { d: "m5.500 5.500 5 5M10.500 5.500l-5 5", class: "f-on-bad" }],
@@ -100,21 +100,21 @@ const SEVERITIES: Record<Severity, readonly (readonly [string, Record<string, st
 
 /** The mark of how grave a finding is; its shape says it as well as its colour. */
 export function severityIcon(severity: Severity) {
-  return icon(16, 16, SEVERITIES[severity], "finding-severity");
+  return iconElement(16, 16, SHAPES_BY_SEVERITY[severity], "finding-severity");
 }
 
-function icon(
+function iconElement(
   width: number,
   height: number,
   shapes: readonly (readonly [string, Record<string, string | number>])[],
   className: string,
 ): SVGSVGElement {
-  const svg = document.createElementNS(SVG, "svg");
+  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("class", className);
   svg.setAttribute("aria-hidden", "true");
   for (const [name, attributes] of shapes) {
-    const shape = document.createElementNS(SVG, name);
+    const shape = document.createElementNS(SVG_NAMESPACE, name);
     for (const [key, value] of Object.entries(attributes)) shape.setAttribute(key, String(value));
     svg.append(shape);
   }
@@ -123,7 +123,7 @@ function icon(
 
 /** What a line of the program has to do with a finding: the role's mark and its name, which is no part of the line's
  * text. */
-export function lineRole(role: Role, name: string) {
+export function lineRoleElement(role: LinkRole, name: string) {
   const box = document.createElement("span");
   box.className = "line-role";
   box.dataset.name = name;

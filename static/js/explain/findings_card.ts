@@ -1,12 +1,12 @@
 /** The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things. */
 
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import { codeNodes, element } from "../browser/elements.ts";
-import { createFixList, type Fixing } from "./fix_list.ts";
+import { nodesWithCode, element } from "../browser/elements.ts";
+import { createFixList, type FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
-import type { Finding, Link, Role } from "../findings/finding.ts";
+import type { Finding, ChainLink, LinkRole } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
-import type { Offer } from "../findings/torch_offers.ts";
+import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 import type * as pageApiModule from "../findings/page_api.ts";
@@ -22,7 +22,7 @@ export type LoadFindings = () => Promise<FindingsApi>;
 export interface ChainMark {
   line: number;
   step: number;
-  role: Role;
+  role: LinkRole;
   isCause: boolean;
 }
 
@@ -31,11 +31,11 @@ interface FindingsCardOptions {
   /** to a step */
   go: (step: number) => void;
   /** what a link names, null for nothing */
-  light: (link: Link | null) => void;
+  light: (link: ChainLink | null) => void;
   /** called with the chain of the finding that is open, and whether a finding says why the program raised */
   mark: (marks: ChainMark[], errorExplained: boolean) => void;
   /** how fixes are tried and applied, where there is a server to run them */
-  fixes?: Fixing;
+  fixes?: FixActions;
 }
 
 export function createFindingsCard(
@@ -50,7 +50,7 @@ export function createFindingsCard(
   let openIndex: number | null = null;
   let shownStep = -1;
   /** the links of the open finding */
-  let openLinkButtons: { element: HTMLButtonElement; link: Link }[] = [];
+  let openLinkButtons: { element: HTMLButtonElement; link: ChainLink }[] = [];
 
   const fixList = createFixList(say, fixing ?? null);
 
@@ -81,7 +81,7 @@ export function createFindingsCard(
     host.replaceChildren(...findings.map((finding, k) => findingElement(finding, k, graveCount)));
     const chosen = openIndex === null ? null : findings[openIndex];
     markChain(
-      chosen ? chainMarks(chosen) : [],
+      chosen ? chainMarksOf(chosen) : [],
       findings.some(({ explainsError }) => explainsError),
     );
     show(shownStep);
@@ -99,7 +99,7 @@ export function createFindingsCard(
     button.setAttribute("aria-expanded", String(isOpen));
     const kicker = element("span", "finding-kicker", kickerText(finding));
     const sentence = element("span", "finding-sentence");
-    sentence.append(...codeNodes(findingWords.what));
+    sentence.append(...nodesWithCode(findingWords.what));
     button.append(severityIcon(finding.severity), kicker, sentence);
     button.addEventListener("click", () => {
       openIndex = isOpen ? null : k;
@@ -123,12 +123,12 @@ export function createFindingsCard(
     ] as const) {
       if (!text) continue;
       const paragraph = element("p", className);
-      paragraph.append(...codeNodes(text));
+      paragraph.append(...nodesWithCode(text));
       parts.push(paragraph);
     }
     const chain = element("ol", "finding-chain");
     chain.setAttribute("aria-label", say("finding_chain"));
-    const cause = causeIndex(finding);
+    const cause = indexOfCauseLink(finding);
     chain.append(...finding.chain.map((link, i) => chainRow(link, findingWords.chain[i], i === cause)));
     parts.splice(1, 0, chain);
     if (fixing && finding.fixes.length) parts.push(fixList.element(finding));
@@ -138,13 +138,13 @@ export function createFindingsCard(
   }
 
   /** What torch itself has for it, with a link to its documentation. */
-  function offerLine({ text, url }: Offer) {
+  function offerLine({ text, url }: TorchOffer) {
     const line = element("p", "finding-offer", `${say("finding_offer")} `);
     const link = element("a", "", say("finding_offer_page")) as HTMLAnchorElement;
     link.href = url;
     link.target = "_blank";
     link.rel = "noopener noreferrer";
-    line.append(...codeNodes(text), " ", link);
+    line.append(...nodesWithCode(text), " ", link);
     return line;
   }
 
@@ -161,12 +161,12 @@ export function createFindingsCard(
     return [details];
   }
 
-  function chainRow(link: Link, text: string, isCause: boolean) {
+  function chainRow(link: ChainLink, text: string, isCause: boolean) {
     const row = element("li", "");
     const button = element("button", `finding-link${isCause ? " cause" : ""}`) as HTMLButtonElement;
     button.type = "button";
     const words = element("span", "");
-    words.append(...codeNodes(text));
+    words.append(...nodesWithCode(text));
     if (isCause) words.append(" ", element("b", "finding-cause", say("finding_cause")));
     button.append(
       roleIcon(link.role),
@@ -212,18 +212,18 @@ export function createFindingsCard(
 }
 
 /** The link that is the cause: at its step, else at its line, the last of several. */
-export function causeIndex({ cause, chain }: Finding): number {
+export function indexOfCauseLink({ cause, chain }: Finding): number {
   const atStep = chain.findLastIndex(({ step, line }) => step === cause.step && line === cause.line);
   return atStep >= 0 ? atStep : chain.findLastIndex(({ line }) => line === cause.line);
 }
 
-function chainMarks(finding: Finding): ChainMark[] {
-  const cause = causeIndex(finding);
+function chainMarksOf(finding: Finding): ChainMark[] {
+  const cause = indexOfCauseLink(finding);
   return finding.chain.map(({ line, step, role }, i) => ({ line, step, role, isCause: i === cause }));
 }
 
 /** For each line its gravest link: the cause, else the last. */
-export function lineMarks(marks: ChainMark[]): ChainMark[] {
+export function gravestMarkOfEachLine(marks: ChainMark[]): ChainMark[] {
   const byLine = new Map<number, ChainMark>();
   for (const mark of marks) if (!byLine.get(mark.line)?.isCause) byLine.set(mark.line, mark);
   return [...byLine.values()];

@@ -1,11 +1,11 @@
 /** The fixes of a finding: tried by the server when the finding is read, shown with what became of each, applied by a click. */
 
-import { codeNodes, element } from "../browser/elements.ts";
+import { nodesWithCode, element } from "../browser/elements.ts";
 import type { Finding } from "../findings/finding.ts";
 import type { Fix, LineEdit, TryFixes } from "../requests/fixes.ts";
 import type { Locale } from "../words/sentences.ts";
 
-export interface Fixing {
+export interface FixActions {
   attempt: TryFixes;
   apply: (edits: LineEdit[]) => void;
   /** of the page that shows the program and the fixed one side by side */
@@ -13,10 +13,10 @@ export interface Fixing {
 }
 
 /** Milliseconds after which the fixes of a finding that is still open are tried. */
-const TRY_AFTER_MS = 300;
+const TRY_FIXES_AFTER_MS = 300;
 
 /** @param fixing null where there is no server */
-export function createFixList(say: Locale["say"], fixing: Fixing | null) {
+export function createFixList(say: Locale["say"], fixing: FixActions | null) {
   /** what was tried for this run */
   const triedFixes = new Map<Finding, Fix[] | "failed">();
   let aborter = new AbortController();
@@ -26,7 +26,7 @@ export function createFixList(say: Locale["say"], fixing: Fixing | null) {
     aborter = new AbortController();
     const { signal } = aborter;
     box.replaceChildren(element("p", "fix-status", say("fix_trying")));
-    await new Promise((resolve) => setTimeout(resolve, TRY_AFTER_MS));
+    await new Promise((resolve) => setTimeout(resolve, TRY_FIXES_AFTER_MS));
     if (signal.aborted || !fixing) return;
     try {
       triedFixes.set(finding, await fixing.attempt({ kind: finding.kind, line: finding.cause.line }, signal));
@@ -54,7 +54,7 @@ export function createFixList(say: Locale["say"], fixing: Fixing | null) {
     details.open = isOpen;
     const summary = element("summary", "");
     const title = element("span", "fix-text");
-    title.append(...codeNodes(fix.text));
+    title.append(...nodesWithCode(fix.text));
     const apply = element("button", "fix-apply primary", say("fix_apply")) as HTMLButtonElement;
     apply.type = "button";
     apply.addEventListener("click", () => fixing?.apply(fix.edits));
@@ -66,9 +66,9 @@ export function createFixList(say: Locale["say"], fixing: Fixing | null) {
     });
     summary.append(title);
     const diff = element("div", "fix-diff");
-    for (const edit of fix.edits) diff.append(...diffLines(edit));
+    for (const edit of fix.edits) diff.append(...editDiffLines(edit));
     const outcome = element("p", "fix-outcome");
-    outcome.append("✓ ", ...codeNodes(fix.outcome));
+    outcome.append("✓ ", ...nodesWithCode(fix.outcome));
     details.append(summary, diff, outcome, compare, apply);
     return details;
   }
@@ -91,7 +91,7 @@ export function createFixList(say: Locale["say"], fixing: Fixing | null) {
 }
 
 /** An edit as lines: what leaves, what comes, and what stays between added lines. */
-function diffLines({ line, old, new: text }: LineEdit) {
+function editDiffLines({ line, old, new: text }: LineEdit) {
   const lines = text?.split("\n") ?? [];
   const oldLineStays = lines.includes(old);
   const rows = lines.map((newLine) =>

@@ -1,7 +1,7 @@
 /** The part of an answer that compares torch's gradients with finite differences: a button, then sentences and a table. */
 
-import { codeNodes, codeParagraph, element } from "../browser/elements.ts";
-import { shortNumber } from "../layout/format.ts";
+import { nodesWithCode, paragraphWithCode, element } from "../browser/elements.ts";
+import { shortNumberText } from "../layout/format.ts";
 import type {
   CheckGradients,
   CheckReply,
@@ -9,18 +9,18 @@ import type {
   ElementCheck,
   GradientCheck,
   LeafCheck,
-  Verdict,
+  GradientVerdict,
 } from "../requests/gradient_check.ts";
 import type { Say } from "../words/sentences.ts";
 
-const DIGITS = 8;
+const SIGNIFICANT_DIGITS = 8;
 
-const VERDICTS_BY_SEVERITY: Verdict[] = ["differs", "cut", "unknown", "kink", "rounding", "agrees", "unused"];
+const VERDICTS_BY_SEVERITY: GradientVerdict[] = ["differs", "cut", "unknown", "kink", "rounding", "agrees", "unused"];
 
 /** by the open trace and the call of backward */
-const replies = new WeakMap<object, Map<number | null, CheckReply>>();
+const checkRepliesByTrace = new WeakMap<object, Map<number | null, CheckReply>>();
 
-interface GradientQuestion {
+interface GradientCheckSubject {
   opened: object;
   backward: number | null;
   /** what the tensor is called that the answer is about */
@@ -31,9 +31,9 @@ interface GradientQuestion {
   light: (name: string | null) => void;
 }
 
-export function gradientCheckPanel({ opened, backward, asked: askedName, say, check, light }: GradientQuestion) {
-  const repliesOfRun = replies.get(opened) ?? new Map();
-  replies.set(opened, repliesOfRun);
+export function gradientCheckPanel({ opened, backward, asked: askedName, say, check, light }: GradientCheckSubject) {
+  const repliesOfRun = checkRepliesByTrace.get(opened) ?? new Map();
+  checkRepliesByTrace.set(opened, repliesOfRun);
   const box = element("section", "gradient-check");
   box.setAttribute("aria-live", "polite");
 
@@ -46,12 +46,12 @@ export function gradientCheckPanel({ opened, backward, asked: askedName, say, ch
 
   async function start() {
     box.setAttribute("aria-busy", "true");
-    box.replaceChildren(codeParagraph("check-status", say("check.running")));
+    box.replaceChildren(paragraphWithCode("check-status", say("check.running")));
     try {
       repliesOfRun.set(backward, await check(backward));
       show();
     } catch {
-      offerCheck("check.again", codeParagraph("check-status", say("check.failed")));
+      offerCheck("check.again", paragraphWithCode("check-status", say("check.failed")));
     }
     box.removeAttribute("aria-busy");
   }
@@ -75,38 +75,38 @@ interface PanelContext {
 
 function replyElements({ check, message }: CheckReply, context: PanelContext): HTMLElement[] {
   const { say } = context;
-  if (!check) return [codeParagraph("check-status", say("check.stopped", { message }))];
+  if (!check) return [paragraphWithCode("check-status", say("check.stopped", { message }))];
   if (check.problem)
-    return [codeParagraph("check-status", say(`check.problem.${check.problem}`, { message: check.message }))];
-  const leafSentences = check.leaves.flatMap((leaf) => leafSentence(leaf, say) ?? []);
+    return [paragraphWithCode("check-status", say(`check.problem.${check.problem}`, { message: check.message }))];
+  const leafSentences = check.leaves.flatMap((leaf) => leafProblemSentence(leaf, say) ?? []);
   const corners = check.leaves.some(({ verdict }) => verdict === "kink") ? check.corners : [];
   const notes = [
     ...(leafSentences.length ? leafSentences : [say("check.what.all")]),
     ...corners.map((corner) => say("check.corner", corner)),
   ];
   const sizes = {
-    checked: sum(check.leaves.map(({ rows }) => rows.length)),
-    elements: sum(check.leaves.map((l) => l.elements)),
+    checked: sumOfNumbers(check.leaves.map(({ rows }) => rows.length)),
+    elements: sumOfNumbers(check.leaves.map((l) => l.elements)),
   };
   const footSentences = [say("check.summary", { ...check, ...sizes })];
   if (!check.complete) footSentences.push(say("check.incomplete"));
-  if (lossDiffers(check))
+  if (doesLossDiffer(check))
     footSentences.push(say("check.double_loss", { double: numberText(check.double), loss: numberText(check.loss) }));
   return [
-    ...notes.map((text) => codeParagraph("check-sentence", text)),
+    ...notes.map((text) => paragraphWithCode("check-sentence", text)),
     leafTable(check, context),
-    ...footSentences.map((text) => codeParagraph("check-status", text)),
+    ...footSentences.map((text) => paragraphWithCode("check-status", text)),
   ];
 }
 
 /** Whether the run in float64 has another loss than rounding explains. */
-function lossDiffers({ loss, double }: GradientCheck) {
+function doesLossDiffer({ loss, double }: GradientCheck) {
   if (typeof loss !== "number" || typeof double !== "number") return false;
   return Math.abs(loss - double) > 1e-3 * Math.max(Math.abs(loss), Math.abs(double), 1e-6);
 }
 
 /** What is not as it should be with a leaf. */
-function leafSentence(leaf: LeafCheck, say: Say): string | null {
+function leafProblemSentence(leaf: LeafCheck, say: Say): string | null {
   const row = leaf.worst === null ? null : leaf.rows[leaf.worst];
   if (!row) {
     const why = say(`check.leaf.${leaf.problem}`, { line: leaf.problem_line });
@@ -151,7 +151,7 @@ function leafRows(leaf: LeafCheck, { asked, say, light }: PanelContext) {
   name.setAttribute("scope", "row");
   const button = element("button", "check-leaf link") as HTMLButtonElement;
   button.type = "button";
-  button.append(...codeNodes(leafText(leaf, worstElement, say)));
+  button.append(...nodesWithCode(leafText(leaf, worstElement, say)));
   for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => light(leaf.name));
   for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => light(null));
   const count = element(
@@ -182,7 +182,7 @@ function elementRow(check: ElementCheck, say: Say) {
   return row;
 }
 
-function valueRow(verdict: Verdict, check: ElementCheck | null, say: Say) {
+function valueRow(verdict: GradientVerdict, check: ElementCheck | null, say: Say) {
   const row = element("tr", "");
   row.dataset.verdict = verdict;
   const difference = check ? differenceText(check.difference) : "";
@@ -200,7 +200,7 @@ function leafText(leaf: LeafCheck, row: ElementCheck | null, say: Say) {
 
 function numberText(value: CheckedNumber | null) {
   if (value === null) return "None";
-  return typeof value === "number" ? shortNumber(value, DIGITS) : value.$f;
+  return typeof value === "number" ? shortNumberText(value, SIGNIFICANT_DIGITS) : value.$f;
 }
 
 function differenceText(difference: number | null) {
@@ -208,6 +208,6 @@ function differenceText(difference: number | null) {
   return difference && difference < 1e-3 ? difference.toExponential(0) : String(Number(difference.toPrecision(2)));
 }
 
-function sum(numbers: number[]) {
+function sumOfNumbers(numbers: number[]) {
   return numbers.reduce((a, b) => a + b, 0);
 }

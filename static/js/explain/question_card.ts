@@ -1,22 +1,22 @@
 /** The answer to what a reader asks of a tensor: a card over the findings, and the button on the stage that asks. */
 
-import { codeNodes, codeParagraph, element } from "../browser/elements.ts";
+import { nodesWithCode, paragraphWithCode, element } from "../browser/elements.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
-import { causeIndex, type ChainMark, type LoadFindings, type FindingsApi as Surface } from "./findings_card.ts";
+import { indexOfCauseLink, type ChainMark, type LoadFindings, type FindingsApi as Surface } from "./findings_card.ts";
 import { gradientCheckPanel } from "./gradient_check_panel.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import type { Link, Place } from "../findings/finding.ts";
+import type { ChainLink, Place } from "../findings/finding.ts";
 import type { RunFacts } from "../findings/run_facts.ts";
-import type { Answer } from "../findings/tensor_question.ts";
+import type { TensorAnswer } from "../findings/tensor_question.ts";
 import type { AnswerText } from "../findings/text.ts";
 import type { CheckGradients } from "../requests/gradient_check.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** Where the page puts its parts under each other. */
-const NARROW_SCREEN = "(max-width: 860px)";
+const NARROW_SCREEN_QUERY = "(max-width: 860px)";
 
-interface Question {
+interface AskedQuestion {
   uid: string;
   step: number;
 }
@@ -88,10 +88,10 @@ export function createQuestionCard(
     if (!loaded || !uid) return;
     offeredUid = uid;
     const question = loaded.surface.questionText(loaded.facts, uid, step, sayText());
-    button.replaceChildren(...codeNodes(question), " ", element("kbd", "", "w"));
+    button.replaceChildren(...nodesWithCode(question), " ", element("kbd", "", "w"));
   }
 
-  async function show(opened: OpenTrace | null, question: Question | null) {
+  async function show(opened: OpenTrace | null, question: AskedQuestion | null) {
     answerLinks = [];
     lightUids([]);
     const showId = ++showCount;
@@ -107,37 +107,37 @@ export function createQuestionCard(
     if (!card.contains(document.activeElement)) focusBefore = document.activeElement;
     card.hidden = false;
     card.replaceChildren(articleElement(answer, opened, loaded.surface.answerText(answer, sayText())));
-    markChain(answerMarks(answer));
+    markChain(answerChainMarks(answer));
     showStep(shownStep);
     const heading = card.querySelector("h3") as HTMLElement | null;
     heading?.focus({ preventScroll: true });
     card.scrollIntoView({ block: "nearest" });
   }
 
-  function articleElement(answer: Answer, opened: OpenTrace, text: AnswerText) {
+  function articleElement(answer: TensorAnswer, opened: OpenTrace, text: AnswerText) {
     const article = element("article", "finding open answer");
     article.dataset.question = answer.question;
     const head = element("h3", "answer-head");
     head.tabIndex = -1;
     const kicker = element("span", "finding-kicker");
-    kicker.append(...codeNodes(text.title));
+    kicker.append(...nodesWithCode(text.title));
     const sentence = element("span", "finding-sentence");
-    sentence.append(...codeNodes(text.what));
+    sentence.append(...nodesWithCode(text.what));
     head.append(severityIcon("note"), kicker, sentence);
     const closeButton = element("button", "answer-close quiet", "✕") as HTMLButtonElement;
     closeButton.type = "button";
     closeButton.title = closeButton.ariaLabel = say("answer_close");
     closeButton.addEventListener("click", leave);
     article.append(head, closeButton);
-    if (text.why) article.append(codeParagraph("finding-why", text.why));
+    if (text.why) article.append(paragraphWithCode("finding-why", text.why));
     article.append(...chainElements(answer, text));
-    if (text.todo) article.append(codeParagraph("finding-todo", text.todo));
+    if (text.todo) article.append(paragraphWithCode("finding-todo", text.todo));
     article.append(...checkPanels(answer, opened));
     return article;
   }
 
   /** Where the gradients of the last backward can be checked. */
-  function checkPanels({ uid, step }: Answer, opened: OpenTrace): HTMLElement[] {
+  function checkPanels({ uid, step }: TensorAnswer, opened: OpenTrace): HTMLElement[] {
     if (!checkGradients || !findingsApi || factsOfRun?.opened !== opened) return [];
     const { facts } = factsOfRun;
     const { checkableBackward, resolve } = findingsApi;
@@ -161,11 +161,11 @@ export function createQuestionCard(
     ];
   }
 
-  function chainElements({ rows, finding }: Answer, text: AnswerText) {
+  function chainElements({ rows, finding }: TensorAnswer, text: AnswerText) {
     const list = element("ol", "finding-chain");
     list.setAttribute("aria-label", say("answer_ways"));
     const chain = finding?.chain ?? [];
-    const cause = finding ? causeIndex(finding) : -1;
+    const cause = finding ? indexOfCauseLink(finding) : -1;
     list.append(...rows.map((row, k) => rowElement({ ...row, text: text.rows[k] })));
     if (!rows.length)
       list.append(
@@ -185,7 +185,7 @@ export function createQuestionCard(
     depth,
     source,
     isCause = false,
-  }: Pick<Link, "role" | "line" | "step" | "uids"> & {
+  }: Pick<ChainLink, "role" | "line" | "step" | "uids"> & {
     text: string;
     depth: number;
     source: Place | null;
@@ -198,7 +198,7 @@ export function createQuestionCard(
     lineButton.ariaLabel = say("answer_line", { line });
     const sentenceButton = linkButton("", "finding-link", step, uids);
     const sentence = element("span", "");
-    sentence.append(...codeNodes(text));
+    sentence.append(...nodesWithCode(text));
     sentenceButton.classList.toggle("cause", isCause);
     if (isCause) sentence.append(" ", element("b", "finding-cause", say("finding_cause")));
     sentenceButton.append(sentence);
@@ -211,7 +211,7 @@ export function createQuestionCard(
     made.type = "button";
     made.addEventListener("click", () => {
       go(step);
-      if (matchMedia(NARROW_SCREEN).matches) stage.scrollIntoView({ block: "nearest" }); // there the card stands below it
+      if (matchMedia(NARROW_SCREEN_QUERY).matches) stage.scrollIntoView({ block: "nearest" }); // there the card stands below it
     });
     for (const type of ["pointerenter", "focus"]) made.addEventListener(type, () => lightUids(uids));
     for (const type of ["pointerleave", "blur"]) made.addEventListener(type, () => lightUids([]));
@@ -243,12 +243,12 @@ export function createQuestionCard(
     show,
     showStep,
     /** Whether something is selected, or has the focus, that may be asked about. */
-    canAsk: () => Boolean(offeredUid) || focusedKey(stage) !== null,
+    canAsk: () => Boolean(offeredUid) || focusedSelectionKey(stage) !== null,
     /** Ask about what is selected, or else what has the focus. */
     async askFocused(opened: OpenTrace | null, step: number) {
       if (offeredUid) return ask(offeredUid);
       const loaded = opened?.count ? await factsOf(opened) : null;
-      const key = focusedKey(stage);
+      const key = focusedSelectionKey(stage);
       const uid = loaded && opened && key ? loaded.surface.selectedTensor(opened, key, step) : null;
       if (uid) ask(uid);
     },
@@ -256,7 +256,7 @@ export function createQuestionCard(
 }
 
 /** The drawn thing that has the focus or the pointer, as a selection says it. */
-function focusedKey(stage: HTMLElement) {
+function focusedSelectionKey(stage: HTMLElement) {
   const focused = document.activeElement && stage.contains(document.activeElement) ? document.activeElement : null;
   const target =
     focused ?? [...stage.querySelectorAll("[data-handle]:hover, [data-ref]:hover, [data-node]:hover")].at(-1);
@@ -268,7 +268,7 @@ function focusedKey(stage: HTMLElement) {
 }
 
 /** The lines for editor and timeline: of a gradient its own parts, else the chain that says why there is none. */
-function answerMarks({ rows, finding }: Answer): ChainMark[] {
+function answerChainMarks({ rows, finding }: TensorAnswer): ChainMark[] {
   if (!rows.length)
     return (finding?.chain ?? []).map(({ line, step, role }) => ({
       line,

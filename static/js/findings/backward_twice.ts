@@ -1,33 +1,34 @@
 /** Backward came to a node that had let go of what it saved: which backward freed it, and by which tensor it was reached again. */
 
-import { fix, link, nameOf, namesOf, type Diagnosis } from "./finding.ts";
-import { nodePath, originOf } from "./graph_walk.ts";
-import { optimizersOf, parametersOf } from "./optimizers.ts";
+import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "./finding.ts";
+import { shortestNodePath, ancestorsAndCuts } from "./graph_walk.ts";
+import { optimizersOf, optimizerParameters } from "./optimizers.ts";
 import { isOptimizerStep } from "./write_facts.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { BackwardCall } from "./scan.ts";
 
-const MESSAGE = /backward through the graph a second time|saved (?:tensors|variables|intermediate).*freed/i;
+const BACKWARD_TWICE_ERROR =
+  /backward through the graph a second time|saved (?:tensors|variables|intermediate).*freed/i;
 
 export function backwardTwice(facts: RunFacts): Diagnosis[] {
   const failed = facts.failedVisit;
   if (!failed) return [];
   const second = facts.backwardAt(failed.step);
-  const released = releaseStep(facts, failed);
+  const released = stepThatFreedSavedTensors(facts, failed);
   if (!second || released === null) return [];
   const first = facts.backwardAt(released);
   if (!first || first.uid === second.uid) return [];
   const root = second.roots.find((uid) => uid && facts.tensor(uid, failed.step)?.grad_fn) ?? null;
   const start = facts.tensor(root, failed.step)?.grad_fn;
-  const path = start ? nodePath(facts, start, (nodeUid) => nodeUid === failed.node) : null;
-  const firstOldNode = path?.find((nodeUid) => facts.birth(nodeUid) <= first.end) ?? failed.node;
+  const path = start ? shortestNodePath(facts, start, (nodeUid) => nodeUid === failed.node) : null;
+  const firstOldNode = path?.find((nodeUid) => facts.birthStep(nodeUid) <= first.end) ?? failed.node;
   const isCarried = start !== firstOldNode;
   const entryNode = isCarried
     ? firstOldNode
-    : (path?.find((nodeUid) => isVisitedIn(facts, first, nodeUid)) ?? failed.node);
-  const carrier = path ? firstNamedCarrier(facts, path, entryNode, first) : null;
+    : (path?.find((nodeUid) => isNodeVisitedInBackward(facts, first, nodeUid)) ?? failed.node);
+  const carrier = path ? namedTensorIntoFreedGraph(facts, path, entryNode, first) : null;
   return [
-    diagnosis(facts, {
+    diagnosisOfCase(facts, {
       failed,
       first,
       second,
@@ -41,28 +42,28 @@ export function backwardTwice(facts: RunFacts): Diagnosis[] {
 }
 
 /** The step before a failed visit at which its node let go of what it had saved. */
-function releaseStep(facts: RunFacts, { step, node }: { step: number; node: string }): number | null {
+function stepThatFreedSavedTensors(facts: RunFacts, { step, node }: { step: number; node: string }): number | null {
   const event = facts.events("graph_released").findLast((released) => released.node === node && released.step < step);
   if (event) return event.step;
   const slots = facts
     .slotsOfNode(node)
     .flatMap(({ released }) => (released !== null && released < step ? [released] : []));
   if (slots.length) return Math.max(...slots);
-  const visited = facts.index.visitsOf.get(node)?.findLast((visitStep) => visitStep < step);
-  return visited !== undefined && MESSAGE.test(facts.error?.message ?? "") ? visited : null;
+  const visited = facts.index.visitStepsByNode.get(node)?.findLast((visitStep) => visitStep < step);
+  return visited !== undefined && BACKWARD_TWICE_ERROR.test(facts.error?.message ?? "") ? visited : null;
 }
 
-function isVisitedIn(facts: RunFacts, call: BackwardCall, nodeUid: string) {
-  return facts.index.visitsOf.get(nodeUid)?.some((step) => step >= call.step && step <= call.end) ?? false;
+function isNodeVisitedInBackward(facts: RunFacts, call: BackwardCall, nodeUid: string) {
+  return facts.index.visitStepsByNode.get(nodeUid)?.some((step) => step >= call.step && step <= call.end) ?? false;
 }
 
 /** The named tensor through which the second backward comes into what the first had walked: the output of the first
  * such node on the way that has a name. */
-function firstNamedCarrier(facts: RunFacts, path: string[], entryNode: string, first: BackwardCall) {
+function namedTensorIntoFreedGraph(facts: RunFacts, path: string[], entryNode: string, first: BackwardCall) {
   for (const nodeUid of path.slice(path.indexOf(entryNode))) {
-    const birthStep = facts.birth(nodeUid);
+    const birthStep = facts.birthStep(nodeUid);
     for (const step of [first.end, birthStep]) {
-      const output = facts.index.outputsOf(nodeUid, step).find((uid) => facts.nameText(uid, step));
+      const output = facts.index.outputsOfNode(nodeUid, step).find((uid) => facts.nameText(uid, step));
       if (output) return { uid: output, made: bindingStep(facts, output, step, birthStep) };
     }
   }
@@ -72,7 +73,7 @@ function firstNamedCarrier(facts: RunFacts, path: string[], entryNode: string, f
 /** The step that took the carried tensor into the first of two backwards, where an optimizer stepped between them
  * that has nothing of what lies behind that tensor: there it should have been detached, as what a discriminator is
  * shown. */
-function firstUse(
+function missingDetachStep(
   facts: RunFacts,
   { first, second, carrier }: { first: BackwardCall; second: BackwardCall; carrier: { uid: string; made: number } },
 ): number | null {
@@ -80,39 +81,39 @@ function firstUse(
   const optimizersBetween = [...optimizersOf(facts).values()].filter(({ steps }) =>
     steps.some((step) => step > first.end && step < second.step),
   );
-  const tensorsBehind = new Set(originOf(facts, carrier.uid, first.step).tensors);
+  const tensorsBehind = new Set(ancestorsAndCuts(facts, carrier.uid, first.step).tensors);
   const optimizerHolds = optimizersBetween.some(({ uid }) =>
-    parametersOf(facts, uid, first.step).some((param) => tensorsBehind.has(param)),
+    optimizerParameters(facts, uid, first.step).some((param) => tensorsBehind.has(param)),
   );
   if (!optimizersBetween.length || optimizerHolds) return null;
   for (let step = carrier.made + 1; step <= first.step; step++)
     if (facts.opsAt(step).some(({ inputs, grad_mode: recorded }) => recorded && inputs.includes(carrier.uid)))
-      return callerStep(facts, step);
+      return outermostCallerStep(facts, step);
   return null;
 }
 
 /** The statement that called the function in which a step lies, as far out as the module. */
-function callerStep(facts: RunFacts, step: number) {
+function outermostCallerStep(facts: RunFacts, step: number) {
   if (!facts.steps[step].depth) return step;
   const returned = facts.steps.findIndex(({ depth, kind }, i) => i > step && !depth && kind === "statement");
   return returned < 0 ? step : returned;
 }
 
 /** What a path begins with: `states` of `states[0]`. */
-function rootName(path: string) {
+function firstNameOfPath(path: string) {
   return /^[\p{L}_][\p{L}\p{N}_]*/u.exec(path)?.[0] ?? path;
 }
 
 /** The step at which the name began to mean a tensor by which it is called at a step; where that is not known, the
  * step that made it. */
 function bindingStep(facts: RunFacts, uid: string, step: number, birth: number) {
-  const root = rootName(facts.nameText(uid, step) ?? "");
-  const bindings = [...facts.scan.meanings].flatMap(([key, list]) => (key.endsWith(`/${root}`) ? list : []));
+  const root = firstNameOfPath(facts.nameText(uid, step) ?? "");
+  const bindings = [...facts.scan.meaningsByName].flatMap(([key, list]) => (key.endsWith(`/${root}`) ? list : []));
   const steps = bindings.flatMap((binding) => (binding.step >= birth && binding.step <= step ? [binding.step] : []));
   return steps.length ? Math.max(...steps) : birth;
 }
 
-interface BackwardCase {
+interface BackwardTwiceCase {
   failed: { step: number; node: string };
   first: BackwardCall;
   second: BackwardCall;
@@ -123,31 +124,36 @@ interface BackwardCase {
   carrier: { uid: string; made: number } | null;
 }
 
-function diagnosis(
+function diagnosisOfCase(
   facts: RunFacts,
-  { failed, first, second, root, again: isSameStart, carried: isCarried, entry: entryNode, carrier }: BackwardCase,
+  { failed, first, second, root, again: isSameStart, carried: isCarried, entry: entryNode, carrier }: BackwardTwiceCase,
 ): Diagnosis {
   const { step } = failed;
   const isAgain = !isCarried && (first.roots.includes(root) || isSameStart);
-  const useStep = isCarried && carrier ? firstUse(facts, { first, second, carrier }) : null;
+  const useStep = isCarried && carrier ? missingDetachStep(facts, { first, second, carrier }) : null;
   const variant = useStep ? "walked_in" : isCarried ? "carried" : isAgain ? "again" : "shared";
   const x = carrier ? facts.nameFact(carrier.uid, carrier.made) : facts.nameFact(root, step);
-  const birthStep = carrier?.made ?? facts.birth(entryNode);
+  const birthStep = carrier?.made ?? facts.birthStep(entryNode);
   const findingFacts = {
     x,
     y: facts.nameFact(root, step),
     first_line: facts.lineOf(first.step),
     made_line: facts.lineOf(birthStep),
     error_line: facts.place(step).line,
-    code: facts.codeFact(step),
+    code: facts.statementFact(step),
   };
   const links = [
-    link(facts.place(first.step), "released", { ...findingFacts, code: facts.codeFact(first.step) }, first.roots),
-    link(facts.place(step), "checked", findingFacts, [failed.node]),
+    chainLink(
+      facts.place(first.step),
+      "released",
+      { ...findingFacts, code: facts.statementFact(first.step) },
+      first.roots,
+    ),
+    chainLink(facts.place(step), "checked", findingFacts, [failed.node]),
   ];
   if (variant !== "again")
     links.unshift(
-      link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [
+      chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [
         carrier?.uid,
         entryNode,
       ]),
@@ -156,36 +162,36 @@ function diagnosis(
     links.splice(
       1,
       0,
-      link(facts.place(useStep), "way", { ...findingFacts, code: facts.codeFact(useStep) }, [carrier?.uid]),
+      chainLink(facts.place(useStep), "way", { ...findingFacts, code: facts.statementFact(useStep) }, [carrier?.uid]),
     );
   const optimizerStep = facts.steps.findIndex((_, i) => i > first.end && i < step && isOptimizerStep(facts, i));
   return {
     variant,
     cause: facts.place(useStep ?? (isCarried ? birthStep : variant === "shared" ? first.step : step)),
     chain: links,
-    names: namesOf(x, findingFacts.y),
+    names: namesInFacts(x, findingFacts.y),
     facts: findingFacts,
-    fixes: fixesOf(facts, variant, {
+    fixes: backwardTwiceFixes(facts, variant, {
       first,
       use: useStep,
       step,
       made: birthStep,
       stepped: optimizerStep,
-      name: carriedName(nameOf(x)),
+      name: pathWithoutIndex(nameTextOfFact(x)),
     }),
     explainsError: true,
   };
 }
 
 /** What a statement would assign to: `net.state` for `net.state[0]`. */
-function carriedName(name: string) {
-  return name.replace(/(\[[^\]]*\])+$/, "") || rootName(name);
+function pathWithoutIndex(name: string) {
+  return name.replace(/(\[[^\]]*\])+$/, "") || firstNameOfPath(name);
 }
 
 /** The leaf that a name meant before it was given what is carried along: an update that was written as a new tensor. */
-function isUpdateOfLeaf(facts: RunFacts, name: string, birth: number) {
+function wasNameOfLeaf(facts: RunFacts, name: string, birth: number) {
   const frameUid = facts.steps[birth].frame;
-  const [first] = facts.scan.meanings.get(`${frameUid}/${name}`) ?? [];
+  const [first] = facts.scan.meaningsByName.get(`${frameUid}/${name}`) ?? [];
   const tensor = first && first.step < birth ? facts.tensor(first.uid, first.step) : undefined;
   return Boolean(tensor?.leaf && tensor.requires_grad);
 }
@@ -199,17 +205,17 @@ interface FixPlaces {
   name: string;
 }
 
-function fixesOf(facts: RunFacts, variant: string, { first, use, step, made, stepped, name }: FixPlaces) {
+function backwardTwiceFixes(facts: RunFacts, variant: string, { first, use, step, made, stepped, name }: FixPlaces) {
   if (use !== null)
-    return [fix("detach_used", facts.place(use), { name }), fix("retain_graph", facts.place(first.step))];
+    return [fixHint("detach_used", facts.place(use), { name }), fixHint("retain_graph", facts.place(first.step))];
   if (variant === "carried")
     return [
-      ...(isUpdateOfLeaf(facts, name, made) ? [fix("in_place", facts.place(made))] : []),
-      fix("detach_carried", facts.place(made), { name, use_line: facts.place(step).line }),
+      ...(wasNameOfLeaf(facts, name, made) ? [fixHint("in_place", facts.place(made))] : []),
+      fixHint("detach_carried", facts.place(made), { name, use_line: facts.place(step).line }),
     ];
-  const retain = fix("retain_graph", facts.place(first.step));
-  if (variant === "again") return [retain, fix("remove_line", facts.place(step))];
+  const retain = fixHint("retain_graph", facts.place(first.step));
+  if (variant === "again") return [retain, fixHint("remove_line", facts.place(step))];
   return stepped < 0
-    ? [fix("add_losses", facts.place(first.step), { second: facts.place(step).line }), retain]
+    ? [fixHint("add_losses", facts.place(first.step), { second: facts.place(step).line }), retain]
     : [retain];
 }

@@ -1,33 +1,33 @@
 /** A loss between a column and a row of as many numbers: broadcasting makes a table of them, and nothing raises. */
 
-import { fix, link, nameOf, namesOf, type Diagnosis, type Fact } from "./finding.ts";
+import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis, type Fact } from "./finding.ts";
 import { shapeText } from "./operands.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-const PAIRING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
-const LOSS = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;
+const BROADCASTING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
+const LOSS_OPERATION = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;
 /** A program that adds the dimension itself means the table. */
-const RESHAPING = /unsqueeze|view|reshape|index|select|slice|expand/;
+const RESHAPING_OPERATION = /unsqueeze|view|reshape|index|select|slice|expand/;
 /** So many steps after a difference its square or the like is looked for. */
-const MAX_STEPS = 3;
+const MAX_STEPS_TO_LOSS = 3;
 
 export function broadcastLoss(facts: RunFacts): Diagnosis[] {
-  if (!facts.backwards.length) return [];
+  if (!facts.backwardCalls.length) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (let step = 0; step < facts.steps.length; step++)
     for (const entry of facts.steps[step].log) {
-      if (entry.kind !== "op" || !PAIRING_OPERATIONS.has(entry.name) || entry.inputs.length !== 2) continue;
+      if (entry.kind !== "op" || !BROADCASTING_OPERATIONS.has(entry.name) || entry.inputs.length !== 2) continue;
       if (!entry.requires_grad.some(Boolean) || out.has(facts.steps[step].line)) continue;
-      const pair = columnAndRow(facts, entry.inputs, step);
-      if (pair && feedsLoss(facts, entry.outputs, step))
+      const pair = columnAndRowOperands(facts, entry.inputs, step);
+      if (pair && isUsedInLoss(facts, entry.outputs, step))
         out.set(facts.steps[step].line, diagnosisOf(facts, pair, step));
     }
   return [...out.values()];
 }
 
 /** The operands as a column and a row, where one is computed and the other given. */
-function columnAndRow(
+function columnAndRowOperands(
   facts: RunFacts,
   inputs: string[],
   step: number,
@@ -42,15 +42,19 @@ function columnAndRow(
       columnTensor.requires_grad === rowTensor.requires_grad
     )
       continue;
-    if (!RESHAPING.test(facts.producer(column)?.name ?? "")) return { column, row, size };
+    if (!RESHAPING_OPERATION.test(facts.producingOperation(column)?.name ?? "")) return { column, row, size };
   }
   return null;
 }
 
 /** Whether a difference goes on into a loss. */
-function feedsLoss(facts: RunFacts, outputs: string[], step: number) {
-  for (let i = step; i <= Math.min(step + MAX_STEPS, facts.steps.length - 1); i++)
-    if (facts.opsAt(i).some(({ name, inputs }) => LOSS.test(name) && inputs.some((uid) => outputs.includes(uid))))
+function isUsedInLoss(facts: RunFacts, outputs: string[], step: number) {
+  for (let i = step; i <= Math.min(step + MAX_STEPS_TO_LOSS, facts.steps.length - 1); i++)
+    if (
+      facts
+        .opsAt(i)
+        .some(({ name, inputs }) => LOSS_OPERATION.test(name) && inputs.some((uid) => outputs.includes(uid)))
+    )
       return true;
   return false;
 }
@@ -67,11 +71,11 @@ function diagnosisOf(
     n: size,
     x_shape: shapeText([size, 1]),
     y_shape: shapeText([size]),
-    code: facts.codeFact(step),
+    code: facts.statementFact(step),
   };
   const madeLink = (uid: string, name: Fact, shape: string) => {
-    const birth = facts.birth(uid);
-    return link(facts.place(birth), "made", { x: name, x_shape: shape, code: facts.codeFact(birth) }, [uid]);
+    const birth = facts.birthStep(uid);
+    return chainLink(facts.place(birth), "made", { x: name, x_shape: shape, code: facts.statementFact(birth) }, [uid]);
   };
   return {
     variant: "table",
@@ -79,11 +83,11 @@ function diagnosisOf(
     cause: facts.place(step),
     chain: [
       madeLink(row, y, findingFacts.y_shape),
-      ...(facts.birth(column) < step ? [madeLink(column, x, findingFacts.x_shape)] : []),
-      link(facts.place(step), "counted", findingFacts, [column, row]),
+      ...(facts.birthStep(column) < step ? [madeLink(column, x, findingFacts.x_shape)] : []),
+      chainLink(facts.place(step), "counted", findingFacts, [column, row]),
     ],
-    names: namesOf(x, y),
+    names: namesInFacts(x, y),
     facts: findingFacts,
-    fixes: nameOf(y) ? [fix("unsqueeze_operand", facts.place(step), { name: nameOf(y) })] : [],
+    fixes: nameTextOfFact(y) ? [fixHint("unsqueeze_operand", facts.place(step), { name: nameTextOfFact(y) })] : [],
   };
 }

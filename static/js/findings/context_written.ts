@@ -1,11 +1,11 @@
 /** A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it. */
 
-import { functionName, forwardCall } from "./function_call.ts";
-import { fix, link, nameOf, namesOf, type Diagnosis } from "./finding.ts";
+import { customFunctionName, forwardCall } from "./function_call.ts";
+import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
-import type { Occurrence } from "./scan.ts";
+import type { EventOccurrence } from "./scan.ts";
 
-type Kept = Occurrence<"context_kept">;
+type TensorKeptOnContext = EventOccurrence<"context_kept">;
 
 export function contextWritten(facts: RunFacts): Diagnosis[] {
   /** by the line of the write and the attribute */
@@ -20,9 +20,9 @@ export function contextWritten(facts: RunFacts): Diagnosis[] {
 }
 
 /** The last write between forward and the visit whose backward reads the tensor, and the step that reads it. */
-function findWriteBeforeUse(facts: RunFacts, { node, tensor, step }: Kept) {
-  const { end = step } = forwardCall(facts, node, facts.birth(node)) ?? {};
-  const visit = facts.index.visitsOf.get(node)?.find((visitStep) => visitStep > end);
+function findWriteBeforeUse(facts: RunFacts, { node, tensor, step }: TensorKeptOnContext) {
+  const { end = step } = forwardCall(facts, node, facts.birthStep(node)) ?? {};
+  const visit = facts.index.visitStepsByNode.get(node)?.find((visitStep) => visitStep > end);
   if (visit === undefined || facts.steps[visit].visit?.failed) return null;
   const { depth } = facts.steps[visit];
   const backwardStart = facts.steps.findLastIndex((row, i) => i < visit && row.depth <= depth);
@@ -37,35 +37,38 @@ function findWriteBeforeUse(facts: RunFacts, { node, tensor, step }: Kept) {
 
 function diagnosisOf(
   facts: RunFacts,
-  { node, tensor, name, step }: Kept,
+  { node, tensor, name, step }: TensorKeptOnContext,
   { write, used: readStep }: NonNullable<ReturnType<typeof findWriteBeforeUse>>,
 ): Diagnosis {
   const x = facts.nameFact(tensor, write.step);
   const findingFacts = {
     x,
     attribute: { code: `ctx.${name}` },
-    function: functionName(facts, node),
+    function: customFunctionName(facts, node),
     saved: facts.steps[step].line,
-    code: facts.codeFact(write.step),
+    code: facts.statementFact(write.step),
   };
   return {
     variant: "context",
     cause: facts.place(write.step),
     chain: [
-      link(
+      chainLink(
         facts.place(step),
         "kept",
-        { ...findingFacts, x: facts.nameFact(tensor, step), code: facts.codeFact(step) },
+        { ...findingFacts, x: facts.nameFact(tensor, step), code: facts.statementFact(step) },
         [tensor, node],
       ),
-      link(facts.place(write.step), "written", findingFacts, [write.by, tensor]),
-      link(facts.place(readStep), "read", { ...findingFacts, code: facts.codeFact(readStep) }, [tensor, node]),
+      chainLink(facts.place(write.step), "written", findingFacts, [write.by, tensor]),
+      chainLink(facts.place(readStep), "read", { ...findingFacts, code: facts.statementFact(readStep) }, [
+        tensor,
+        node,
+      ]),
     ],
-    names: namesOf(x, findingFacts.attribute),
+    names: namesInFacts(x, findingFacts.attribute),
     facts: findingFacts,
     fixes: [
-      fix("clone_before", facts.place(write.step), { name: nameOf(x) }),
-      fix("out_of_place", facts.place(write.step), { name: nameOf(x) }),
+      fixHint("clone_before", facts.place(write.step), { name: nameTextOfFact(x) }),
+      fixHint("out_of_place", facts.place(write.step), { name: nameTextOfFact(x) }),
     ],
   };
 }

@@ -1,28 +1,33 @@
 /** A `torch.autograd.Function` that breaks its contract: it writes an input and does not say so, or gives wrong gradients back. */
 
-import { contractBreaches } from "./custom_contract.ts";
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
-import { customFunctionNode, findRefusedWrite } from "./refused_write.ts";
+import { functionContractBreaches } from "./custom_contract.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { customFunctionNodeOfTarget, findRefusedWrite } from "./refused_write.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
-import { forwardCall, functionName } from "./function_call.ts";
+import { forwardCall, customFunctionName } from "./function_call.ts";
 
-const GRADIENT_COUNTS = /\(expected (\d+), got (\d+)\)/;
-const WRONG_GRADIENTS =
+const GRADIENT_COUNTS_IN_ERROR = /\(expected (\d+), got (\d+)\)/;
+const WRONG_GRADIENTS_ERROR =
   /returned an incorrect number of gradients|returned an invalid gradient at index (\d+)|expected shape compatible with/;
 
 export function customFunction(facts: RunFacts): Diagnosis[] {
-  return [...refusedWrites(facts), ...wrongGradients(facts), ...undeclaredWrites(facts), ...contractBreaches(facts)];
+  return [
+    ...refusedWrites(facts),
+    ...wrongGradients(facts),
+    ...undeclaredWrites(facts),
+    ...functionContractBreaches(facts),
+  ];
 }
 
 /** A write into the output of a custom function, such as the one that a full backward hook puts around a module. */
 function refusedWrites(facts: RunFacts): Diagnosis[] {
   const write = facts.error ? findRefusedWrite(facts) : null;
-  const custom = write?.op.grad_mode ? customFunctionNode(facts, write) : null;
+  const custom = write?.op.grad_mode ? customFunctionNodeOfTarget(facts, write) : null;
   if (!write || !custom) return [];
   const { step, op } = write;
   const isModuleHook = /BackwardHookFunction/.test(facts.index.nodes.get(custom.node)?.name ?? "");
-  const registrationStep = isModuleHook ? hookRegistration(facts, step) : null;
+  const registrationStep = isModuleHook ? lastFullBackwardHookStep(facts, step) : null;
   const cause = registrationStep ?? step;
   const module =
     registrationStep === null
@@ -31,29 +36,34 @@ function refusedWrites(facts: RunFacts): Diagnosis[] {
   const findingFacts = {
     x: module ? { code: module } : facts.nameFact(custom.handle, step),
     write: operationName(op.name),
-    function: functionName(facts, custom.node),
-    code: facts.codeFact(step),
+    function: customFunctionName(facts, custom.node),
+    code: facts.statementFact(step),
   };
-  const chain = [link(facts.place(step), "checked", findingFacts, [custom.handle])];
+  const chain = [chainLink(facts.place(step), "checked", findingFacts, [custom.handle])];
   if (registrationStep !== null)
     chain.unshift(
-      link(facts.place(registrationStep), "hooked", { ...findingFacts, code: facts.codeFact(registrationStep) }, []),
+      chainLink(
+        facts.place(registrationStep),
+        "hooked",
+        { ...findingFacts, code: facts.statementFact(registrationStep) },
+        [],
+      ),
     );
   return [
     {
       variant: isModuleHook ? "hook" : "output",
       cause: facts.place(cause),
       chain,
-      names: namesOf(findingFacts.x),
+      names: namesInFacts(findingFacts.x),
       facts: findingFacts,
-      fixes: [fix("not_inplace", facts.place(step))],
+      fixes: [fixHint("not_inplace", facts.place(step))],
       explainsError: true,
     },
   ];
 }
 
 /** The last step that registered a full backward hook. */
-function hookRegistration(facts: RunFacts, step: number) {
+function lastFullBackwardHookStep(facts: RunFacts, step: number) {
   for (let i = step; i >= 0; i--)
     if (/\.register_full_backward(_pre)?_hook\(/.test(facts.code(i)) && facts.steps[i].kind === "statement") return i;
   return null;
@@ -61,20 +71,20 @@ function hookRegistration(facts: RunFacts, step: number) {
 
 /** Backward of a function gave too few gradients, too many, or one of the wrong shape. */
 function wrongGradients(facts: RunFacts): Diagnosis[] {
-  const match = WRONG_GRADIENTS.exec(facts.error?.message ?? "");
+  const match = WRONG_GRADIENTS_ERROR.exec(facts.error?.message ?? "");
   const failed = facts.failedVisit;
   if (!match || !failed) return [];
   const { step, node } = failed;
-  const birthStep = facts.birth(node);
+  const birthStep = facts.birthStep(node);
   const returnStep = facts.steps.findLastIndex((row, i) => i <= step && row.kind === "return" && i > birthStep);
   const cause = returnStep >= 0 && facts.steps[returnStep].line ? returnStep : step;
-  const [, expected, got] = GRADIENT_COUNTS.exec(facts.error?.message ?? "") ?? [];
+  const [, expected, got] = GRADIENT_COUNTS_IN_ERROR.exec(facts.error?.message ?? "") ?? [];
   const findingFacts = {
-    function: functionName(facts, node),
+    function: customFunctionName(facts, node),
     inputs: Number(expected ?? 0),
     given: Number(got ?? 0),
     index: match[1] ?? "",
-    code: facts.codeFact(cause),
+    code: facts.statementFact(cause),
     message: (facts.error?.message ?? "").split("\n")[0],
   };
   return [
@@ -82,19 +92,19 @@ function wrongGradients(facts: RunFacts): Diagnosis[] {
       variant: match[1] === undefined ? "count" : "shape",
       cause: facts.place(cause),
       chain: [
-        link(
+        chainLink(
           facts.place(birthStep),
           "made",
-          { ...findingFacts, code: facts.codeFact(birthStep), x: { code: findingFacts.function } },
+          { ...findingFacts, code: facts.statementFact(birthStep), x: { code: findingFacts.function } },
           [node],
         ),
-        link(facts.place(cause), "way", findingFacts, [node]),
-        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [node]),
+        chainLink(facts.place(cause), "way", findingFacts, [node]),
+        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [node]),
       ],
       names: [{ code: findingFacts.function }],
       facts: findingFacts,
       fixes:
-        match[1] === undefined ? [fix("count_gradients", facts.place(cause), { name: findingFacts.function })] : [],
+        match[1] === undefined ? [fixHint("count_gradients", facts.place(cause), { name: findingFacts.function })] : [],
       explainsError: true,
     },
   ];
@@ -104,16 +114,17 @@ function wrongGradients(facts: RunFacts): Diagnosis[] {
 function undeclaredWrites(facts: RunFacts): Diagnosis[] {
   const out: Diagnosis[] = [];
   for (const [node, { name }] of facts.index.nodes) {
-    const birthStep = facts.birth(node);
+    const birthStep = facts.birthStep(node);
     if (facts.scan.initialFields(node)?.custom !== true || /BackwardHook/.test(name)) continue;
     const call = forwardCall(facts, node, birthStep);
     if (!call) continue;
-    for (const [step, writtenStorage] of writesWithin(facts, call)) {
+    for (const [step, writtenStorage] of writesDuringCall(facts, call)) {
       const input = call.inputs.find(
-        (uid) => facts.handle(uid, call.end)?.storage === writtenStorage && !isDirty(facts, uid, node, call.end),
+        (uid) =>
+          facts.handle(uid, call.end)?.storage === writtenStorage && !isWriteInHistory(facts, uid, node, call.end),
       );
       if (input) {
-        out.push(undeclaredDiagnosis(facts, { node, input, step, ...call }));
+        out.push(undeclaredWriteDiagnosis(facts, { node, input, step, ...call }));
         break;
       }
     }
@@ -122,7 +133,7 @@ function undeclaredWrites(facts: RunFacts): Diagnosis[] {
 }
 
 /** Steps of a call that wrote, each with the storage. */
-function writesWithin(facts: RunFacts, { start, end }: { start: number; end: number }): [number, string][] {
+function writesDuringCall(facts: RunFacts, { start, end }: { start: number; end: number }): [number, string][] {
   const out: [number, string][] = [];
   for (let i = start; i <= end; i++)
     for (const entry of facts.steps[i].log)
@@ -131,31 +142,31 @@ function writesWithin(facts: RunFacts, { start, end }: { start: number; end: num
 }
 
 /** Whether a tensor's history leads to the node that wrote it. */
-function isDirty(facts: RunFacts, uid: string, nodeUid: string, step: number) {
+function isWriteInHistory(facts: RunFacts, uid: string, nodeUid: string, step: number) {
   const tensor = facts.tensor(uid, step);
   return tensor?.grad_fn === nodeUid || !tensor?.requires_grad;
 }
 
-function undeclaredDiagnosis(
+function undeclaredWriteDiagnosis(
   facts: RunFacts,
   { node, input, step, end }: { node: string; input: string; step: number; start: number; end: number },
 ): Diagnosis {
   const x = facts.nameFact(input, end);
   const innerName = facts.nameFact(input, step);
-  const findingFacts = { x, y: innerName, function: functionName(facts, node), code: facts.codeFact(step) };
-  const callFacts = { ...findingFacts, code: facts.codeFact(end) };
+  const findingFacts = { x, y: innerName, function: customFunctionName(facts, node), code: facts.statementFact(step) };
+  const callFacts = { ...findingFacts, code: facts.statementFact(end) };
   return {
     variant: "mark_dirty",
     severity: "warning",
     cause: facts.place(step),
     chain: [
-      link(facts.place(step), "written", { ...findingFacts, x: innerName }, [input]),
-      link(facts.place(end), "used", callFacts, [input, node]),
+      chainLink(facts.place(step), "written", { ...findingFacts, x: innerName }, [input]),
+      chainLink(facts.place(end), "used", callFacts, [input, node]),
     ],
-    names: namesOf(x, innerName),
+    names: namesInFacts(x, innerName),
     facts: findingFacts,
     fixes: [
-      fix("mark_dirty", facts.place(step), {
+      fixHint("mark_dirty", facts.place(step), {
         name: typeof innerName === "object" && "code" in innerName ? innerName.code : "",
       }),
     ],

@@ -2,11 +2,11 @@
 
 import { addToList } from "../trace/multimap.ts";
 import type { RunFacts } from "./run_facts.ts";
-import type { Occurrence, Operation } from "./scan.ts";
+import type { EventOccurrence, Operation } from "./scan.ts";
 
-export type PathCut = Occurrence<"path_cut">;
+export type PathCut = EventOccurrence<"path_cut">;
 
-export interface Edge {
+export interface DataflowEdge {
   /** a tensor of which `to` was computed, at that step */
   from: string;
   to: string;
@@ -19,20 +19,20 @@ export interface Edge {
 /** Operations that take a tensor's shape and none of its values. */
 const SHAPE_ONLY_OPERATIONS = /_like$|_like\.|::new_/;
 
-const cache = new WeakMap<object, Dataflow>();
+const dataflowByTrace = new WeakMap<object, Dataflow>();
 
 /** The dataflow of a run, made once. */
-export function dataflow(facts: RunFacts) {
-  const flow = cache.get(facts.trace) ?? new Dataflow(facts);
-  cache.set(facts.trace, flow);
+export function dataflowOf(facts: RunFacts) {
+  const flow = dataflowByTrace.get(facts.trace) ?? new Dataflow(facts);
+  dataflowByTrace.set(facts.trace, flow);
   return flow;
 }
 
 class Dataflow {
   /** by the tensor that was computed */
-  edgesInto = new Map<string, Edge[]>();
+  edgesInto = new Map<string, DataflowEdge[]>();
   /** by the tensor that was read */
-  edgesOutOf = new Map<string, Edge[]>();
+  edgesOutOf = new Map<string, DataflowEdge[]>();
 
   constructor(facts: RunFacts) {
     const cuts = new Map(facts.events("path_cut").map((cut) => [`${cut.tensor} ${cut.result ?? ""}`, cut]));
@@ -40,29 +40,30 @@ class Dataflow {
       if (SHAPE_ONLY_OPERATIONS.test(op.name) || (facts.steps[op.step].visit && !op.grad_mode)) continue;
       for (const to of op.outputs)
         for (const from of op.inputs)
-          if (from !== to) this.add({ from, to, step: op.step, op, cut: cuts.get(`${from} ${to}`) ?? null });
+          if (from !== to) this.addEdge({ from, to, step: op.step, op, cut: cuts.get(`${from} ${to}`) ?? null });
     }
     for (const cut of facts.events("path_cut"))
-      if (cut.result && !facts.producer(cut.result))
-        this.add({ from: cut.tensor, to: cut.result, step: cut.step, op: null, cut });
-    this.addSharers(facts);
+      if (cut.result && !facts.producingOperation(cut.result))
+        this.addEdge({ from: cut.tensor, to: cut.result, step: cut.step, op: null, cut });
+    this.addMemorySharers(facts);
   }
 
   /** Handles that no operation made read the memory of an earlier one: `detach()`, `from_numpy`, `state_dict`. */
-  addSharers(facts: RunFacts) {
+  addMemorySharers(facts: RunFacts) {
     /** by storage, its first handle */
     const firstOnStorage = new Map<string, string>();
     for (const { uid, storage, birth } of facts.index.placements.values()) {
       if (!storage) continue;
       const firstUid = firstOnStorage.get(storage);
       if (!firstUid) firstOnStorage.set(storage, uid);
-      const from = firstUid ?? (this.edgesInto.has(uid) ? undefined : temporarySharer(facts, uid, storage, birth));
+      const from =
+        firstUid ?? (this.edgesInto.has(uid) ? undefined : temporaryOnSameMemory(facts, uid, storage, birth));
       if (from && from !== uid && !this.edgesInto.has(uid))
-        this.add({ from, to: uid, step: birth, op: null, cut: null });
+        this.addEdge({ from, to: uid, step: birth, op: null, cut: null });
     }
   }
 
-  add(edge: Edge) {
+  addEdge(edge: DataflowEdge) {
     addToList(this.edgesInto, edge.to, edge);
     addToList(this.edgesOutOf, edge.from, edge);
   }
@@ -72,9 +73,9 @@ class Dataflow {
    * @param step the last that counts
    * @returns null where none of the roots was computed from it
    */
-  shortestPath(from: string, roots: (string | null)[], step: number): Edge[] | null {
+  shortestPath(from: string, roots: (string | null)[], step: number): DataflowEdge[] | null {
     /** by tensor, the edge that leads on towards a root */
-    const edgeOnward = new Map<string, Edge | null>();
+    const edgeOnward = new Map<string, DataflowEdge | null>();
     const queue = roots.filter(Boolean) as string[];
     for (const rootUid of queue) edgeOnward.set(rootUid, null);
     for (let k = 0; k < queue.length && !edgeOnward.has(from); k++) {
@@ -100,7 +101,7 @@ class Dataflow {
 }
 
 /** A tensor that lived within the statement that made another, on the same memory: `a - b` of `(a - b).detach()`. */
-function temporarySharer(facts: RunFacts, uid: string, storageUid: string, step: number) {
+function temporaryOnSameMemory(facts: RunFacts, uid: string, storageUid: string, step: number) {
   const results = facts.opsAt(step).flatMap(({ outputs }) => outputs);
   return results.find((output) => output !== uid && facts.handle(output, step)?.storage === storageUid);
 }

@@ -1,7 +1,7 @@
 /** A tensor that was detached in place after something was computed from it: that graph stays as it was recorded. */
 
-import { link, namesOf, type Diagnosis } from "./finding.ts";
-import { tensorHistory } from "./tensor_history.ts";
+import { chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 interface LateDetach {
@@ -18,14 +18,14 @@ interface LateDetach {
 /** Results whose node a backward visits though they were detached, by a statement that detaches nothing which is
  * taken later. */
 export function detachedLate(facts: RunFacts): Diagnosis[] {
-  if (!facts.backwards.length) return [];
+  if (!facts.backwardCalls.length) return [];
   /** the first of each statement; null where its detaching had a use */
   const byStatement = new Map<unknown, LateDetach | null>();
-  for (const [uid, operations] of facts.scan.inPlace)
+  for (const [uid, operations] of facts.scan.inPlaceOperationsByTensor)
     for (const { step } of operations.filter(({ name }) => name === "aten::detach_")) {
       const { stmt } = facts.steps[step];
       if (byStatement.get(stmt) === null) continue;
-      if (isTakenAfter(facts, uid, step)) byStatement.set(stmt, null);
+      if (isUsedAfter(facts, uid, step)) byStatement.set(stmt, null);
       else if (!byStatement.has(stmt)) {
         const late = lateDetach(facts, uid, step);
         if (late) byStatement.set(stmt, late);
@@ -35,13 +35,13 @@ export function detachedLate(facts: RunFacts): Diagnosis[] {
 }
 
 function lateDetach(facts: RunFacts, uid: string, detached: number): LateDetach | null {
-  const node = tensorHistory(facts).valueAt(uid, "grad_fn", detached - 1);
+  const node = tensorHistoryOf(facts).valueAt(uid, "grad_fn", detached - 1);
   if (typeof node !== "string") return null;
-  const visit = facts.index.visitsOf.get(node)?.find((visitStep) => visitStep > detached);
+  const visit = facts.index.visitStepsByNode.get(node)?.find((visitStep) => visitStep > detached);
   if (visit === undefined) return null;
-  const usage = usesBefore(facts, uid, detached).find(({ result, step }) => {
-    const nodeOfResult = tensorHistory(facts).valueAt(result, "grad_fn", step);
-    return facts.index.visitsOf
+  const usage = resultsComputedBefore(facts, uid, detached).find(({ result, step }) => {
+    const nodeOfResult = tensorHistoryOf(facts).valueAt(result, "grad_fn", step);
+    return facts.index.visitStepsByNode
       .get(String(nodeOfResult))
       ?.some((visitStep) => backwardOfVisit(facts, visitStep) === backwardOfVisit(facts, visit));
   });
@@ -54,9 +54,9 @@ function backwardOfVisit(facts: RunFacts, step: number) {
 }
 
 /** What was computed from a tensor before a step. */
-function usesBefore(facts: RunFacts, uid: string, before: number): LateDetach["user"][] {
+function resultsComputedBefore(facts: RunFacts, uid: string, before: number): LateDetach["user"][] {
   const users: LateDetach["user"][] = [];
-  for (let step = facts.birth(uid); step < before; step++)
+  for (let step = facts.birthStep(uid); step < before; step++)
     for (const { inputs, outputs } of facts.opsAt(step)) {
       const result = outputs.find((output) => output !== uid);
       if (inputs.includes(uid) && result) users.push({ step, result });
@@ -65,7 +65,7 @@ function usesBefore(facts: RunFacts, uid: string, before: number): LateDetach["u
 }
 
 /** Whether an operation took a tensor after a step. */
-function isTakenAfter(facts: RunFacts, uid: string, step: number) {
+function isUsedAfter(facts: RunFacts, uid: string, step: number) {
   for (let laterStep = step + 1; laterStep < facts.steps.length; laterStep++)
     if (facts.opsAt(laterStep).some(({ inputs }) => inputs.includes(uid))) return true;
   return false;
@@ -77,16 +77,16 @@ function diagnosisOf(facts: RunFacts, { uid, node, detached, visit, user: usage 
   return {
     cause: facts.place(detached),
     chain: [
-      link(facts.place(usage.step), "used", { x, y, code: facts.codeFact(usage.step) }, [uid, usage.result]),
-      link(facts.place(detached), "cut", { x, y, code: facts.codeFact(detached) }, [uid]),
-      link(facts.place(visit), "way", { x, operation: facts.operation(node) }, [node]),
+      chainLink(facts.place(usage.step), "used", { x, y, code: facts.statementFact(usage.step) }, [uid, usage.result]),
+      chainLink(facts.place(detached), "cut", { x, y, code: facts.statementFact(detached) }, [uid]),
+      chainLink(facts.place(visit), "way", { x, operation: facts.nodeOperationName(node) }, [node]),
     ],
-    names: namesOf(x, y),
+    names: namesInFacts(x, y),
     facts: {
       x,
       y,
-      operation: facts.operation(node),
-      code: facts.codeFact(detached),
+      operation: facts.nodeOperationName(node),
+      code: facts.statementFact(detached),
       use: facts.steps[usage.step].line,
       effect: facts.steps[visit].line,
     },

@@ -1,17 +1,17 @@
 /** An operation was refused because its operands are of different dtypes: which, and where the odd one has it from. */
 
 import { mentionedTensors } from "./expressions.ts";
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { operandsOf, type Operand } from "./operands.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
-const MESSAGE =
+const DTYPE_ERROR =
   /same dtype|scalar type|Found dtype|expected .*dtype|dtype .*(?:expected|but got|does not match)|can't be cast|to have the same dtype|not implemented for '|could not infer output dtype|must be (?:long|floating|either a floating)|Expected tensor for argument .* to have .*type|data type|tensors used as indices must be|dtypes? to be the same|Input type \(/i;
 
 export function dtypeMismatch(facts: RunFacts): Diagnosis[] {
-  if (!facts.error || !MESSAGE.test(facts.error.message)) return [];
+  if (!facts.error || !DTYPE_ERROR.test(facts.error.message)) return [];
   const op = facts.failedOperation;
   const step = op?.step ?? facts.errorStep;
   const operands = op ? operandsOf(facts, op) : mentionedOperands(facts, step);
@@ -20,7 +20,7 @@ export function dtypeMismatch(facts: RunFacts): Diagnosis[] {
     facts.error.message,
   )
     ? operands.at(-1)
-    : isAboutTarget(facts.error.message, op) && operands.every(({ dtype }) => dtype === operands[0].dtype)
+    : isAboutLossTarget(facts.error.message, op) && operands.every(({ dtype }) => dtype === operands[0].dtype)
       ? operands[1]
       : undefined;
   const firstOperand = indexOperand ?? operands.find((operand) => !isParameter(operand)) ?? operands[0];
@@ -34,16 +34,16 @@ export function dtypeMismatch(facts: RunFacts): Diagnosis[] {
     y_dtype: otherOperand?.dtype ?? "",
     wanted: requiredDtype(facts.error.message, otherOperand),
     op: op ? operationName(op.name) : "",
-    code: facts.codeFact(step),
+    code: facts.statementFact(step),
     message: facts.error.message.split("\n")[0],
   };
   const chain = operands
     .filter((operand) => (operand === oddOperand || operand === otherOperand) && operand.made < step)
     .map((operand) =>
-      link(
+      chainLink(
         facts.place(operand.made),
         "made",
-        { ...findingFacts, x: operand.name, x_dtype: operand.dtype, code: facts.codeFact(operand.made) },
+        { ...findingFacts, x: operand.name, x_dtype: operand.dtype, code: facts.statementFact(operand.made) },
         [operand.uid],
       ),
     )
@@ -52,15 +52,15 @@ export function dtypeMismatch(facts: RunFacts): Diagnosis[] {
     {
       variant: otherOperand ? undefined : "alone",
       cause: facts.place(step),
-      chain: [...chain, link(facts.place(step), "checked", findingFacts, [oddOperand.uid, otherOperand?.uid])],
-      names: namesOf(oddOperand.name, otherOperand?.name),
+      chain: [...chain, chainLink(facts.place(step), "checked", findingFacts, [oddOperand.uid, otherOperand?.uid])],
+      names: namesInFacts(oddOperand.name, otherOperand?.name),
       facts: findingFacts,
       fixes: [
-        fix("convert", facts.place(step), {
+        fixHint("convert", facts.place(step), {
           name: facts.nameText(oddOperand.uid, step) ?? "",
           dtype: requiredDtype(facts.error.message, otherOperand),
         }),
-        fix("out_of_place", facts.place(step)),
+        fixHint("out_of_place", facts.place(step)),
       ],
       explainsError: true,
     },
@@ -68,7 +68,7 @@ export function dtypeMismatch(facts: RunFacts): Diagnosis[] {
 }
 
 /** Whether torch refused the target of a loss; 2.11 doesn't call it that. */
-function isAboutTarget(message: string, op: Operation | null | undefined) {
+function isAboutLossTarget(message: string, op: Operation | null | undefined) {
   if (/target/i.test(message)) return true;
   return /^expected scalar type Long/.test(message) && !!op && /cross_entropy|nll_loss/.test(operationName(op.name));
 }
@@ -105,7 +105,7 @@ function mentionedOperands(facts: RunFacts, step: number): Operand[] {
         name: { code: text },
         shape,
         dtype: tensor.dtype ?? "",
-        made: Math.max(0, facts.birth(uid)),
+        made: Math.max(0, facts.birthStep(uid)),
         isNumber: !shape.length,
       },
     ];

@@ -1,6 +1,6 @@
 /** An optimizer that got nothing because the generator of parameters had been gone through before. */
 
-import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { mentionsAt } from "./program_text.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -17,10 +17,10 @@ export function exhaustedParameters(facts: RunFacts): Diagnosis[] {
     (i) => iteratorStep !== undefined && i > iteratorStep && mentionsAt(facts, i).names.has(name),
   );
   if (iteratorStep === undefined || firstUseStep === undefined) return [];
-  const x = code(name);
+  const x = codeFact(name);
   const findingFacts = {
     x,
-    code: facts.codeFact(firstUseStep),
+    code: facts.statementFact(firstUseStep),
     made: facts.steps[iteratorStep].line,
     effect: facts.steps[step].line,
   };
@@ -30,13 +30,13 @@ export function exhaustedParameters(facts: RunFacts): Diagnosis[] {
       severity: "error",
       cause: facts.place(firstUseStep),
       chain: [
-        link(facts.place(iteratorStep), "made", { x }),
-        link(facts.place(firstUseStep), "read", findingFacts),
-        link(facts.place(step), "none", { ...findingFacts, code: facts.codeFact(step) }),
+        chainLink(facts.place(iteratorStep), "made", { x }),
+        chainLink(facts.place(firstUseStep), "read", findingFacts),
+        chainLink(facts.place(step), "none", { ...findingFacts, code: facts.statementFact(step) }),
       ],
-      names: namesOf(x),
+      names: namesInFacts(x),
       facts: findingFacts,
-      fixes: [fix("list_parameters", facts.place(iteratorStep))],
+      fixes: [fixHint("list_parameters", facts.place(iteratorStep))],
       explainsError: true,
     },
   ];

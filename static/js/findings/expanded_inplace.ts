@@ -1,8 +1,8 @@
 /** A write into a tensor of which several elements are one cell in memory. */
 
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
-import { namedTarget, hasRepeatedCells, findRefusedWrite } from "./refused_write.ts";
+import { namedWriteTarget, hasRepeatedCells, findRefusedWrite } from "./refused_write.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 export function expandedInplace(facts: RunFacts): Diagnosis[] {
@@ -10,12 +10,12 @@ export function expandedInplace(facts: RunFacts): Diagnosis[] {
   if (!write || !hasRepeatedCells(write.tensor)) return [];
   if (write.op.grad_mode && write.tensor.leaf && write.tensor.requires_grad) return [];
   const { step, op, views, tensor } = write;
-  const target = namedTarget(facts, write);
+  const target = namedWriteTarget(facts, write);
   const nearestExpand = views.find(({ uid }) => hasRepeatedCells(facts.tensor(uid, step) ?? tensor));
   const firstExpand =
     [...views].reverse().find(({ uid, op: viewOp }) => hasRepeatedCells(facts.tensor(uid, viewOp.step) ?? tensor)) ??
     nearestExpand;
-  const expandStep = firstExpand ? firstExpand.op.step : facts.birth(target);
+  const expandStep = firstExpand ? firstExpand.op.step : facts.birthStep(target);
   const x = facts.nameFact(target, step);
   const whole = facts.tensor(target, step) ?? tensor;
   const y = firstExpand ? facts.nameFact(firstExpand.op.inputs[0], expandStep) : x;
@@ -29,20 +29,20 @@ export function expandedInplace(facts: RunFacts): Diagnosis[] {
     made_line: facts.lineOf(expandStep),
   };
   const chain = [
-    link(facts.place(expandStep), "shares", { ...findingFacts, code: facts.codeFact(expandStep) }, [target]),
+    chainLink(facts.place(expandStep), "shares", { ...findingFacts, code: facts.statementFact(expandStep) }, [target]),
   ];
-  chain.push(link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [target]));
+  chain.push(chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [target]));
   const name = facts.nameText(target, step) ?? "";
   return [
     {
       cause: facts.place(step),
       chain,
-      names: namesOf(x),
+      names: namesInFacts(x),
       facts: findingFacts,
       fixes: [
-        fix("clone_result", facts.place(facts.birth(target)), { name }),
-        fix("clone_before", facts.place(step), { name }),
-        fix("out_of_place", facts.place(step), { name }),
+        fixHint("clone_result", facts.place(facts.birthStep(target)), { name }),
+        fixHint("clone_before", facts.place(step), { name }),
+        fixHint("out_of_place", facts.place(step), { name }),
       ],
       explainsError: true,
     },

@@ -13,14 +13,14 @@ const SEVERITY_RANK = { error: 0, warning: 1, note: 2 };
 export function explain(opened: OpenTrace): Finding[] {
   const facts = new RunFacts(opened);
   const findings = DIAGNOSES.filter((row) => !row.onError || facts.error).flatMap(({ kind, severity, diagnose }) =>
-    diagnose(facts).map((diagnosis) => withoutRepetitions({ severity, explainsError: false, ...diagnosis, kind })),
+    diagnose(facts).map((diagnosis) => withoutRepeatedLinks({ severity, explainsError: false, ...diagnosis, kind })),
   );
-  return sortFindings(withoutDuplicates(withoutUnknownPast(findings, opened.trace.steps)));
+  return sortFindings(withoutDuplicateFindings(withoutUnrecordedCauses(findings, opened.trace.steps)));
 }
 
 /** What the recording found when it began was not made by its first step: no finding has its cause there, no chain
  * begins there. */
-function withoutUnknownPast(findings: Finding[], steps: Step[]) {
+function withoutUnrecordedCauses(findings: Finding[], steps: Step[]) {
   const isBeforeRecording = ({ step }: { step: number }) => steps[step]?.kind === "begin";
   return findings
     .filter(({ cause }) => !isBeforeRecording(cause))
@@ -32,7 +32,7 @@ export function explainTrace(trace: Trace): Finding[] {
 }
 
 /** One finding explains the error, the first; of the others, one for each kind and line of cause. */
-function withoutDuplicates(findings: Finding[]) {
+function withoutDuplicateFindings(findings: Finding[]) {
   const explaining = findings.find(({ explainsError }) => explainsError);
   const seen = new Set<string>();
   return findings.filter((finding) => {
@@ -50,7 +50,7 @@ function sortFindings(findings: Finding[]) {
 }
 
 /** A finding without links that say the same of one step. */
-function withoutRepetitions(finding: Finding): Finding {
+function withoutRepeatedLinks(finding: Finding): Finding {
   const seen = new Set<string>();
   const chain = finding.chain.filter(({ step, role, facts }) => {
     const key = JSON.stringify([step, role, facts]);

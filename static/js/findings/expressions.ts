@@ -2,23 +2,27 @@
 
 import type { RunFacts } from "./run_facts.ts";
 
-interface Mention {
+interface MentionedEntity {
   text: string;
   uid: string;
 }
 
-const PATH = /[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[(?:\d+|'[^']*'|"[^"]*")\])*/gu;
-const STRING = /'[^'\n]*'|"[^"\n]*"/g;
+const PATH_PATTERN = /[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[(?:\d+|'[^']*'|"[^"]*")\])*/gu;
+const STRING_PATTERN = /'[^'\n]*'|"[^"\n]*"/g;
 
 /**
  * What of the program a text mentions, in order, each by the longest path that leads to a known thing.
  * @param step whose names count, with those before it
  * @param text the step's own statement by default
  */
-export function findMentions(facts: RunFacts, step: number, text: string = facts.code(step)): Mention[] {
+export function findMentionedEntities(
+  facts: RunFacts,
+  step: number,
+  text: string = facts.code(step),
+): MentionedEntity[] {
   const uidOfPath = uidsByName(facts, step);
-  const mentions: Mention[] = [];
-  for (const [path] of text.replace(STRING, "''").matchAll(PATH)) {
+  const mentions: MentionedEntity[] = [];
+  for (const [path] of text.replace(STRING_PATTERN, "''").matchAll(PATH_PATTERN)) {
     for (let candidate = path; candidate; candidate = candidate.replace(/(\.[^.[]+|\[[^\]]*\]|^[^.[]+)$/, "")) {
       const uid = uidOfPath.get(candidate);
       if (uid) {
@@ -31,12 +35,12 @@ export function findMentions(facts: RunFacts, step: number, text: string = facts
 }
 
 /** The tensors among what a text mentions. */
-export function mentionedTensors(facts: RunFacts, step: number, text?: string): Mention[] {
-  return findMentions(facts, step, text).filter(({ uid }) => uid[0] === "t");
+export function mentionedTensors(facts: RunFacts, step: number, text?: string): MentionedEntity[] {
+  return findMentionedEntities(facts, step, text).filter(({ uid }) => uid[0] === "t");
 }
 
 /** The thing that a method of a statement is called on: `y` of `y.backward()`; null where the text does not say. */
-export function receiverOf(facts: RunFacts, step: number, method: string): Mention | null {
+export function receiverOf(facts: RunFacts, step: number, method: string): MentionedEntity | null {
   const text = facts.code(step);
   const position = text.search(new RegExp(`\\.${method}\\s*\\(`));
   if (position < 0) return null;

@@ -6,7 +6,7 @@ export type Severity = "error" | "warning" | "note";
  * what was changed, cuts the graph, makes a tensor, starts a backward, lies on the way, leaves no `.grad`, has the
  * first NaN, stores a gradient, lets go of saved values, keeps something alive, reads, hangs up a hook, gives a name
  * another meaning, has sizes or counts */
-export type Role =
+export type LinkRole =
   | "saved"
   | "shares"
   | "written"
@@ -27,14 +27,14 @@ export type Role =
   | "counted";
 
 /** a name or an expression of the program, written as code */
-export interface Code {
+export interface CodeFact {
   code: string;
   /** what it is called outside of the function that runs */
   also?: string;
 }
 
 /** a tensor that no name leads to, by the operation that made it */
-interface Result {
+interface UnnamedResultFact {
   result: string;
   line: number | "";
 }
@@ -45,7 +45,7 @@ export interface Phrase {
   facts?: Facts;
 }
 
-export type Fact = string | number | Code | Result | Phrase;
+export type Fact = string | number | CodeFact | UnnamedResultFact | Phrase;
 
 /** the holes of a sentence; a list is written with commas */
 export type Facts = Record<string, Fact | Fact[]>;
@@ -55,8 +55,8 @@ export interface Place {
   step: number;
 }
 
-export type Link = Place & {
-  role: Role;
+export type ChainLink = Place & {
+  role: LinkRole;
   facts: Facts;
   /** the entities that it names, for the stage */
   uids: string[];
@@ -73,9 +73,9 @@ export interface Diagnosis {
   /** where it is not the kind's own */
   severity?: Severity;
   cause: Place;
-  chain: Link[];
+  chain: ChainLink[];
   /** those that the reader uses for what it is about */
-  names: Code[];
+  names: CodeFact[];
   facts: Facts;
   fixes: FixHint[];
   /** it says why the program raised */
@@ -85,24 +85,24 @@ export interface Diagnosis {
 export type Finding = Diagnosis & { kind: string; severity: Severity; explainsError: boolean };
 
 /** A name or an expression, as code. */
-export function code(text: string): Code {
+export function codeFact(text: string): CodeFact {
   return { code: text };
 }
 
 /** A link of the chain. */
-export function link(
+export function chainLink(
   { line, step }: Place,
-  role: Role,
+  role: LinkRole,
   facts: Facts = {},
   uids: (string | null | undefined)[] = [],
   slot?: string,
-): Link {
+): ChainLink {
   const knownUids = uids.filter(Boolean) as string[];
   return { line, step, role, facts, uids: knownUids, ...(slot ? { slot } : {}) };
 }
 
 /** A hint for a fix. */
-export function fix(kind: string, { line, step }: Place, facts: Record<string, string | number> = {}): FixHint {
+export function fixHint(kind: string, { line, step }: Place, facts: Record<string, string | number> = {}): FixHint {
   return { kind, line, step, facts };
 }
 
@@ -112,14 +112,14 @@ export function phrase(key: string, facts: Facts = {}): Phrase {
 }
 
 /** The text of a name; empty for what has none. */
-export function nameOf(fact: Fact | Fact[] | undefined) {
+export function nameTextOfFact(fact: Fact | Fact[] | undefined) {
   return typeof fact === "object" && "code" in fact ? fact.code : "";
 }
 
 /** The names among facts, each once. */
-export function namesOf(...facts: (Fact | undefined)[]): Code[] {
+export function namesInFacts(...facts: (Fact | undefined)[]): CodeFact[] {
   const texts = new Set(
     facts.flatMap((fact) => (typeof fact === "object" && "code" in fact ? [fact.code, fact.also ?? fact.code] : [])),
   );
-  return [...texts].map(code);
+  return [...texts].map(codeFact);
 }

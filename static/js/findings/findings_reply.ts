@@ -7,7 +7,7 @@ import { findingLocale } from "./words.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { Finding, FixHint } from "./finding.ts";
-import type { Offer } from "./torch_offers.ts";
+import type { TorchOffer } from "./torch_offers.ts";
 
 interface FindingReply {
   kind: string;
@@ -26,17 +26,17 @@ interface FindingReply {
   chain: { line: number; step: number; role: string; text: string }[];
   /** which fixes there may be */
   hints: FixHint[];
-  offers: Offer[];
+  offers: TorchOffer[];
   explains_error: boolean;
 }
 
-const MAX_FINDINGS = 100;
+const MAX_FINDINGS_IN_REPLY = 100;
 
 /** Characters of a reply, for a name may be as long as a trace. */
-const MAX_CHARACTERS = 500_000;
+const MAX_CHARACTERS_OF_REPLY = 500_000;
 
 /** How a run ended. */
-export function summaryReply(trace: Trace, language: string) {
+export function runSummaryReply(trace: Trace, language: string) {
   return { finished: trace.outcome.status === "finished", text: runSummary(trace, findingLocale(language).say) };
 }
 
@@ -44,8 +44,8 @@ export function summaryReply(trace: Trace, language: string) {
 export function findingsReply(trace: Trace, language: string): FindingReply[] {
   const { say } = findingLocale(language);
   const replies = [];
-  let charactersLeft = MAX_CHARACTERS;
-  for (const finding of explainTrace(trace).slice(0, MAX_FINDINGS)) {
+  let charactersLeft = MAX_CHARACTERS_OF_REPLY;
+  for (const finding of explainTrace(trace).slice(0, MAX_FINDINGS_IN_REPLY)) {
     const reply = findingReply(finding, say);
     charactersLeft -= JSON.stringify(reply).length;
     if (charactersLeft < 0) break;

@@ -1,9 +1,9 @@
 /** A parameter that was frozen with a `.grad` left from before: an optimizer updates it as long as that stays. */
 
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
-import { gradName } from "./gradient_name.ts";
-import { optimizersOf, parametersOf } from "./optimizers.ts";
-import { tensorHistory, type FieldChange } from "./tensor_history.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { gradNameOf } from "./gradient_name.ts";
+import { optimizersOf, optimizerParameters } from "./optimizers.ts";
+import { tensorHistoryOf, type FieldChange } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 interface FrozenParameter {
@@ -14,7 +14,7 @@ interface FrozenParameter {
   optimizer: string;
 }
 
-const MAX_NAMES = 8;
+const MAX_NAMED_PARAMETERS = 8;
 
 export function frozenUpdated(facts: RunFacts): Diagnosis[] {
   /** by the line that freezes */
@@ -28,13 +28,13 @@ export function frozenUpdated(facts: RunFacts): Diagnosis[] {
 
 /** The parameters that an optimizer updated after they were frozen. */
 function frozenParameters(facts: RunFacts): FrozenParameter[] {
-  const history = tensorHistory(facts);
+  const history = tensorHistoryOf(facts);
   const out: FrozenParameter[] = [];
   for (const { uid: optimizer, steps } of optimizersOf(facts).values()) {
     const lastStep = steps.at(-1);
     if (lastStep === undefined) continue;
-    for (const uid of parametersOf(facts, optimizer, lastStep)) {
-      const frozen = freezingStep(history.changes(uid, "requires_grad"), lastStep);
+    for (const uid of optimizerParameters(facts, optimizer, lastStep)) {
+      const frozen = freezingStep(history.fieldChanges(uid, "requires_grad"), lastStep);
       if (frozen === null) continue;
       const writeSteps = new Set(
         facts.writesOf(history.valueAt(uid, "storage", lastStep) as string | null).map(({ step }) => step),
@@ -56,7 +56,7 @@ function freezingStep(changes: FieldChange[], until: number) {
 /** @param parameters of one line, of which the first is told */
 function diagnosisOf(facts: RunFacts, parameters: FrozenParameter[]): Diagnosis {
   const [{ uid, frozen, updated, optimizer }] = parameters;
-  const names = parameters.slice(0, MAX_NAMES).map((other) => facts.nameFact(other.uid, other.updated));
+  const names = parameters.slice(0, MAX_NAMED_PARAMETERS).map((other) => facts.nameFact(other.uid, other.updated));
   const x = names[0];
   const accumulated = facts.events("grad_accumulated").findLast((event) => event.tensor === uid && event.step < frozen);
   return {
@@ -64,26 +64,26 @@ function diagnosisOf(facts: RunFacts, parameters: FrozenParameter[]): Diagnosis 
     chain: [
       ...(accumulated
         ? [
-            link(
+            chainLink(
               facts.place(accumulated.step),
               "gradient",
-              { x, grad: gradName(x), code: facts.codeFact(accumulated.step) },
+              { x, grad: gradNameOf(x), code: facts.statementFact(accumulated.step) },
               [uid, accumulated.grad],
             ),
           ]
         : []),
-      link(facts.place(frozen), "cut", { x, grad: gradName(x), code: facts.codeFact(frozen) }, [uid]),
-      link(facts.place(updated), "written", { x, code: facts.codeFact(updated) }, [uid]),
+      chainLink(facts.place(frozen), "cut", { x, grad: gradNameOf(x), code: facts.statementFact(frozen) }, [uid]),
+      chainLink(facts.place(updated), "written", { x, code: facts.statementFact(updated) }, [uid]),
     ],
-    names: namesOf(...names, facts.nameFact(uid, frozen)),
+    names: namesInFacts(...names, facts.nameFact(uid, frozen)),
     facts: {
       x,
       frozen: names,
-      grad: gradName(x),
+      grad: gradNameOf(x),
       optimizer: facts.nameFact(optimizer, updated),
-      code: facts.codeFact(frozen),
+      code: facts.statementFact(frozen),
       effect: facts.steps[updated].line,
     },
-    fixes: [fix("reset_frozen", facts.place(frozen))],
+    fixes: [fixHint("reset_frozen", facts.place(frozen))],
   };
 }

@@ -8,7 +8,7 @@ export function forwardCall(facts: RunFacts, nodeUid: string, birth: number) {
     const vars = Object.values(fields.vars ?? {});
     const refs = vars.flatMap((value) => (value && typeof value === "object" && "ref" in value ? [value.ref] : []));
     if (fields.kind !== "frame" || !refs.includes(nodeUid)) continue;
-    const end = facts.index.lives.get(uid)?.death ?? birth;
+    const end = facts.index.lifetimes.get(uid)?.death ?? birth;
     return {
       frame: uid,
       start: birth,
@@ -19,6 +19,6 @@ export function forwardCall(facts: RunFacts, nodeUid: string, birth: number) {
   return null;
 }
 
-export function functionName(facts: RunFacts, nodeUid: string) {
+export function customFunctionName(facts: RunFacts, nodeUid: string) {
   return (facts.index.nodes.get(nodeUid)?.name ?? "").replace(/Backward$/, "");
 }

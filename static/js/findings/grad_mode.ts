@@ -2,7 +2,7 @@
 
 import type { RunFacts } from "./run_facts.ts";
 
-interface GradOff {
+interface GradModeSwitchedOff {
   line: number;
   step: number;
   code: string;
@@ -10,25 +10,26 @@ interface GradOff {
   isSwitch: boolean;
 }
 
-const DECORATOR = /^\s*@\S*(?:no_grad|inference_mode|set_grad_enabled)/;
+const GRAD_OFF_DECORATOR = /^\s*@\S*(?:no_grad|inference_mode|set_grad_enabled)/;
 
 /** What had turned grad mode off at a step. */
-export function gradOffAt(facts: RunFacts, step: number): GradOff | null {
+export function whatTurnedGradModeOffAt(facts: RunFacts, step: number): GradModeSwitchedOff | null {
   const offStep = facts.steps.findLastIndex(
-    ({ set }, i) => i <= step && Object.entries(set ?? {}).some(([uid, { grad }]) => uid[0] === "m" && turnsOff(grad)),
+    ({ set }, i) =>
+      i <= step && Object.entries(set ?? {}).some(([uid, { grad }]) => uid[0] === "m" && isGradModeOff(grad)),
   );
   if (offStep < 0) return null;
   const { kind, set } = facts.steps[offStep];
   if (kind === "call") {
     const frame = Object.entries(set).find(([uid, fields]) => uid[0] === "f" && fields.kind)?.[1];
     const decoratorIndex = facts.source.findIndex((text) => text.trimStart().startsWith(`def ${frame?.name}(`)) - 1;
-    if (!DECORATOR.test(facts.source[decoratorIndex] ?? "")) return null;
+    if (!GRAD_OFF_DECORATOR.test(facts.source[decoratorIndex] ?? "")) return null;
     return { line: decoratorIndex + 1, step: offStep, code: facts.source[decoratorIndex].trim(), isSwitch: false };
   }
   const code = facts.code(offStep);
   return { ...facts.place(offStep), code, isSwitch: kind === "statement" && /set_grad_enabled\(/.test(code) };
 }
 
-function turnsOff(grad: unknown) {
+function isGradModeOff(grad: unknown) {
   return grad === false;
 }

@@ -1,18 +1,18 @@
 /** Why `.grad` is None, where the program shows interest in it: it reads it, or gives the tensor to an optimizer. */
 
-import { code, fix, link, namesOf, type Diagnosis, type Fact, type Facts } from "./finding.ts";
-import { gradName, plainName } from "./gradient_name.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis, type Fact, type Facts } from "./finding.ts";
+import { gradNameOf, plainName } from "./gradient_name.ts";
 import { gradReadings } from "./grad_readings.ts";
-import { reasonFor } from "./grad_none_reasons.ts";
+import { gradNoneReason } from "./grad_none_reasons.ts";
 import { operationName } from "./operation_name.ts";
-import { optimizerMisses } from "./optimizer_misses.ts";
-import { optimizersOf, parametersOf } from "./optimizers.ts";
+import { misdirectedOptimizers } from "./optimizer_misses.ts";
+import { optimizersOf, optimizerParameters } from "./optimizers.ts";
 import { mentionsAt } from "./program_text.ts";
-import { tensorHistory } from "./tensor_history.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
-import type { Reason } from "./grad_none_reason.ts";
+import type { GradNoneReason } from "./grad_none_reason.ts";
 
-interface GradInterest {
+interface ExpectedGrad {
   uid: string;
   /** as the program's text has it */
   path: string;
@@ -21,19 +21,21 @@ interface GradInterest {
   count: number;
 }
 
-const MAX_FINDINGS = 12;
+const MAX_GRAD_NONE_FINDINGS = 12;
 
 export function gradNone(facts: RunFacts): Diagnosis[] {
-  const errorStatement = errorFromNone(facts);
-  const out: Map<string, Diagnosis> = new Map(nonLeafInOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]));
-  for (const interest of [...stepsWithoutGradient(facts), ...readsOfNone(facts)]) {
-    if (out.size >= MAX_FINDINGS) break;
-    const reason = reasonFor(facts, interest.uid, interest.step);
+  const errorStatement = statementThatRaisedOnNoneGrad(facts);
+  const out: Map<string, Diagnosis> = new Map(
+    nonLeafTensorsInOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]),
+  );
+  for (const interest of [...optimizerStepsWithoutGrads(facts), ...readsOfNoneGrad(facts)]) {
+    if (out.size >= MAX_GRAD_NONE_FINDINGS) break;
+    const reason = gradNoneReason(facts, interest.uid, interest.step);
     if (!reason) continue;
     const key = `${reason.variant} ${facts.steps[reason.cause].line}`;
     const knownDiagnosis = out.get(key);
     const explainsError = errorStatement === facts.steps[interest.step].stmt;
-    if (knownDiagnosis && !explainsError) addName(knownDiagnosis, facts, interest);
+    if (knownDiagnosis && !explainsError) addTensorToDiagnosis(knownDiagnosis, facts, interest);
     else out.set(key, diagnosisOf(facts, interest, reason, explainsError));
   }
   return [...out.values()];
@@ -43,80 +45,88 @@ export function gradNone(facts: RunFacts): Diagnosis[] {
  * Why a tensor has no `.grad` after a step, whether the program asks for it or not.
  * @returns null where the trace does not say why
  */
-export function diagnosisOfNone(facts: RunFacts, uid: string, step: number): Diagnosis | null {
-  const reason = reasonFor(facts, uid, step);
+export function diagnosisOfNoneGrad(facts: RunFacts, uid: string, step: number): Diagnosis | null {
+  const reason = gradNoneReason(facts, uid, step);
   return reason && diagnosisOf(facts, { uid, path: "", step, count: 1 }, reason, false);
 }
 
-function diagnosisOf(facts: RunFacts, interest: GradInterest, reason: Reason, explainsError: boolean): Diagnosis {
+function diagnosisOf(
+  facts: RunFacts,
+  interest: ExpectedGrad,
+  reason: GradNoneReason,
+  explainsError: boolean,
+): Diagnosis {
   const isResetBeforeUse = reason.variant === "reset" && interest.path === "";
-  const x = nameForReader(facts, interest);
+  const x = displayNameOfExpectedGrad(facts, interest);
   const cause = facts.place(reason.cause);
   const readPlace = facts.place(interest.step);
   const findingFacts: Facts = {
     x,
-    grad: gradName(x),
-    grads: [gradName(x)],
+    grad: gradNameOf(x),
+    grads: [gradNameOf(x)],
     name: plainName(x),
     n: interest.count,
-    code: facts.codeFact(reason.cause),
+    code: facts.statementFact(reason.cause),
     read: readPlace.line,
     ...reason.facts,
   };
-  const chain = [...reason.chain, link(readPlace, "none", { code: facts.codeFact(interest.step) }, [interest.uid])];
+  const chain = [
+    ...reason.chain,
+    chainLink(readPlace, "none", { code: facts.statementFact(interest.step) }, [interest.uid]),
+  ];
   return {
     variant: reason.variant,
     severity: explainsError ? "error" : isResetBeforeUse ? "warning" : reason.severity,
     cause,
     chain,
-    names: namesOf(x, ...["y", "loss", "from"].map((name) => reason.facts[name] as Fact)),
+    names: namesInFacts(x, ...["y", "loss", "from"].map((name) => reason.facts[name] as Fact)),
     facts: findingFacts,
-    fixes: reason.fixes.map((kind) => fix(kind, cause, { x: plainName(x), to: reason.to ?? readPlace.line })),
+    fixes: reason.fixes.map((kind) => fixHint(kind, cause, { x: plainName(x), to: reason.to ?? readPlace.line })),
     explainsError: explainsError,
   };
 }
 
-function addName(diagnosis: Diagnosis, facts: RunFacts, interest: GradInterest) {
-  const name = nameForReader(facts, interest);
+function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, interest: ExpectedGrad) {
+  const name = displayNameOfExpectedGrad(facts, interest);
   const grads = diagnosis.facts.grads as Fact[];
-  const grad = gradName(name);
+  const grad = gradNameOf(name);
   if (grads.some((listed) => JSON.stringify(listed) === JSON.stringify(grad))) return;
   grads.push(grad);
-  diagnosis.names = namesOf(...diagnosis.names, name);
+  diagnosis.names = namesInFacts(...diagnosis.names, name);
 }
 
 /** A path through modules says more than the name of a loop. */
-function nameForReader(facts: RunFacts, { uid, path, step }: GradInterest) {
+function displayNameOfExpectedGrad(facts: RunFacts, { uid, path, step }: ExpectedGrad) {
   const item = (facts.names(step).tags.get(uid) ?? []).find(({ kind }) => kind === "item");
-  if (!/[.[]/.test(path) && item && facts.steps[step].iter?.length) return code(item.text);
+  if (!/[.[]/.test(path) && item && facts.steps[step].iter?.length) return codeFact(item.text);
   const isElement =
     item && !/[.[]/.test(path) && new RegExp(`\\bfor\\b[^:]*\\b${path}\\b[^:]*\\bin\\b`).test(facts.code(step));
   if (path && isElement) return { code: path, also: item.text };
-  return path ? code(path) : facts.nameFact(uid, step);
+  return path ? codeFact(path) : facts.nameFact(uid, step);
 }
 
 /** The statement that raised because a `.grad` is None. */
-function errorFromNone({ error, steps }: RunFacts) {
+function statementThatRaisedOnNoneGrad({ error, steps }: RunFacts) {
   if (!error || !/NoneType|must be Tensor, not None/.test(error.message)) return null;
   if (!["AttributeError", "TypeError"].includes(error.type)) return null;
   return steps[error.step]?.stmt ?? null;
 }
 
 /** An optimizer was given a tensor that keeps no `.grad`, as it is the result of an operation: it takes leaves only. */
-function nonLeafInOptimizer(facts: RunFacts): Diagnosis[] {
+function nonLeafTensorsInOptimizer(facts: RunFacts): Diagnosis[] {
   if (!/can't optimize a non-leaf/.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const isResult = (uid: string) => facts.tensor(uid, step)?.leaf === false;
-  const givenResult = [...facts.index.lives.values()].find(
+  const givenResult = [...facts.index.lifetimes.values()].find(
     ({ uid, kind }) => kind === "tensor" && isResult(uid) && isNamedInStatement(facts, uid, step),
   );
   if (!givenResult) return [];
-  const birthStep = Math.max(0, facts.birth(givenResult.uid));
+  const birthStep = Math.max(0, facts.birthStep(givenResult.uid));
   const x = facts.nameFact(givenResult.uid, birthStep);
   const findingFacts = {
     x,
-    op: operationName(facts.producer(givenResult.uid)?.name ?? ""),
-    code: facts.codeFact(birthStep),
+    op: operationName(facts.producingOperation(givenResult.uid)?.name ?? ""),
+    code: facts.statementFact(birthStep),
   };
   return [
     {
@@ -124,12 +134,14 @@ function nonLeafInOptimizer(facts: RunFacts): Diagnosis[] {
       severity: "error",
       cause: facts.place(birthStep),
       chain: [
-        link(facts.place(birthStep), "made", findingFacts, [givenResult.uid]),
-        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [givenResult.uid]),
+        chainLink(facts.place(birthStep), "made", findingFacts, [givenResult.uid]),
+        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [
+          givenResult.uid,
+        ]),
       ],
-      names: namesOf(x),
+      names: namesInFacts(x),
       facts: findingFacts,
-      fixes: [fix("leaf_of_result", facts.place(birthStep), { x: plainName(x) })],
+      fixes: [fixHint("leaf_of_result", facts.place(birthStep), { x: plainName(x) })],
       explainsError: true,
     },
   ];
@@ -142,8 +154,8 @@ function isNamedInStatement(facts: RunFacts, uid: string, step: number) {
 }
 
 /** Where the program reads a `.grad` that is None. */
-function readsOfNone(facts: RunFacts): GradInterest[] {
-  const history = tensorHistory(facts);
+function readsOfNoneGrad(facts: RunFacts): ExpectedGrad[] {
+  const history = tensorHistoryOf(facts);
   return gradReadings(facts)
     .filter(
       ({ uid, step }) => !history.valueAt(uid, "grad", Math.max(0, step - 1)) && !history.valueAt(uid, "grad", step),
@@ -152,25 +164,25 @@ function readsOfNone(facts: RunFacts): GradInterest[] {
 }
 
 /** Steps of optimizers whose tensors have no `.grad` at all, though a backward has run. */
-function stepsWithoutGradient(facts: RunFacts): GradInterest[] {
-  const history = tensorHistory(facts);
+function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
+  const history = tensorHistoryOf(facts);
   return [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
     const step = steps.at(-1);
-    if (step === undefined || !facts.backwards.some((call) => call.step < step)) return [];
-    const params = parametersOf(facts, uid, step);
-    if (!params.length || params.some((param) => history.changes(param, "grad").some(({ value }) => value))) {
-      return resetBeforeStep(facts, uid, steps);
+    if (step === undefined || !facts.backwardCalls.some((call) => call.step < step)) return [];
+    const params = optimizerParameters(facts, uid, step);
+    if (!params.length || params.some((param) => history.fieldChanges(param, "grad").some(({ value }) => value))) {
+      return gradsResetBeforeOptimizerStep(facts, uid, steps);
     }
     if (facts.naming.nameAt(params[0], step)?.includes("param_groups")) return []; // see `parameter_detached`
-    if (optimizerMisses(facts).some(({ optimizer }) => optimizer === uid)) return [];
+    if (misdirectedOptimizers(facts).some(({ optimizer }) => optimizer === uid)) return [];
     return [{ uid: params[0], path: "", step, count: params.length }];
   });
 }
 
 /** Where every step of an optimizer finds that the gradients have been reset. */
-function resetBeforeStep(facts: RunFacts, uid: string, steps: number[]): GradInterest[] {
-  const history = tensorHistory(facts);
-  const params = parametersOf(facts, uid, steps[0]);
+function gradsResetBeforeOptimizerStep(facts: RunFacts, uid: string, steps: number[]): ExpectedGrad[] {
+  const history = tensorHistoryOf(facts);
+  const params = optimizerParameters(facts, uid, steps[0]);
   const isWithoutGrad = (step: number) => params.every((param) => !history.valueAt(param, "grad", step - 1));
   if (!params.length || !steps.every(isWithoutGrad)) return [];
   return [{ uid: params[0], path: "", step: steps[0], count: params.length }];

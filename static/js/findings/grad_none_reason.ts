@@ -1,13 +1,13 @@
 /** Why `.grad` is None: the step of the cause, the chain from it, and the fixes. */
 
-import type { Severity, Link, Facts } from "./finding.ts";
+import type { Severity, ChainLink, Facts } from "./finding.ts";
 
-export interface Reason {
+export interface GradNoneReason {
   variant: string;
   severity: Severity;
   /** a step */
   cause: number;
-  chain: Link[];
+  chain: ChainLink[];
   facts: Facts;
   fixes: string[];
   /** another line that the fixes need, else where it was read */

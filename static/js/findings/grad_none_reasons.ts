@@ -1,42 +1,48 @@
 /** The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there. */
 
-import { code, link, type Fact, type Link } from "./finding.ts";
-import { checkpointStep } from "./checkpoint_call.ts";
-import { cutFixes } from "./cut_fixes.ts";
-import { dataflow, type Edge } from "./dataflow.ts";
-import { replacementBefore } from "./replaced_tensor.ts";
-import { tensorHistory, type HistoryField } from "./tensor_history.ts";
-import { valueLeftTorch } from "./value_lost.ts";
+import { codeFact, chainLink, type Fact, type ChainLink } from "./finding.ts";
+import { checkpointEndStep } from "./checkpoint_call.ts";
+import { fixKindsForGraphCut } from "./cut_fixes.ts";
+import { dataflowOf, type DataflowEdge } from "./dataflow.ts";
+import { replacementInLoss } from "./replaced_tensor.ts";
+import { tensorHistoryOf, type HistoryField } from "./tensor_history.ts";
+import { valueLeftTorchReason } from "./value_lost.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { BackwardCall } from "./scan.ts";
-import type { Reason } from "./grad_none_reason.ts";
+import type { GradNoneReason } from "./grad_none_reason.ts";
 
 /** @param uid of the tensor @param step at which `.grad` is None @returns null where the trace does not say why */
-export function reasonFor(facts: RunFacts, uid: string, step: number): Reason | null {
-  const history = tensorHistory(facts);
+export function gradNoneReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
+  const history = tensorHistoryOf(facts);
   const tensor = facts.tensor(uid, step) ?? facts.tensor(uid, step - 1);
   if (!tensor) return null;
-  if (history.valueAt(uid, "leaf", step) === false && !tensor.retains_grad) return notALeaf(facts, uid, step);
-  if (!history.valueAt(uid, "requires_grad", step)) return gradientNotRequired(facts, uid, step);
-  const lostChange = history.changes(uid, "grad").findLast((change) => change.step <= step && change.value === null);
-  if (lostChange && history.valueAt(uid, "grad", lostChange.step - 1)) return resetReason(facts, uid, lostChange.step);
-  return notReached(facts, uid, step);
+  if (history.valueAt(uid, "leaf", step) === false && !tensor.retains_grad) return nonLeafReason(facts, uid, step);
+  if (!history.valueAt(uid, "requires_grad", step)) return gradNotRequiredReason(facts, uid, step);
+  const lostChange = history
+    .fieldChanges(uid, "grad")
+    .findLast((change) => change.step <= step && change.value === null);
+  if (lostChange && history.valueAt(uid, "grad", lostChange.step - 1))
+    return gradResetReason(facts, uid, lostChange.step);
+  return leafNotReachedReason(facts, uid, step);
 }
 
-function notALeaf(facts: RunFacts, uid: string, step: number): Reason {
-  const gradFnStep = lastChangeOf(facts, uid, "grad_fn", step);
+function nonLeafReason(facts: RunFacts, uid: string, step: number): GradNoneReason {
+  const gradFnStep = lastFieldChangeStep(facts, uid, "grad_fn", step);
   const x = facts.nameFact(uid, step);
-  const nodeUid = tensorHistory(facts).valueAt(uid, "grad_fn", step) as string | null;
-  const op = facts.producer(uid);
-  const reasonFacts = { op: facts.operation(nodeUid) || (op?.name ?? ""), code: facts.codeFact(gradFnStep) };
-  const lastCall = lastBackward(facts, step);
+  const nodeUid = tensorHistoryOf(facts).valueAt(uid, "grad_fn", step) as string | null;
+  const op = facts.producingOperation(uid);
+  const reasonFacts = {
+    op: facts.nodeOperationName(nodeUid) || (op?.name ?? ""),
+    code: facts.statementFact(gradFnStep),
+  };
+  const lastCall = lastBackwardBefore(facts, step);
   const startLinks = lastCall
-    ? [link(facts.place(lastCall.end), "starts", { code: facts.codeFact(lastCall.step) }, lastCall.roots)]
+    ? [chainLink(facts.place(lastCall.end), "starts", { code: facts.statementFact(lastCall.step) }, lastCall.roots)]
     : [];
-  const leafUid = leafBefore(facts, uid, gradFnStep);
+  const leafUid = leafBeforeRebinding(facts, uid, gradFnStep);
   const chain = [
-    ...(leafUid ? [link(facts.place(facts.birth(leafUid)), "made", { x }, [leafUid])] : []),
-    link(facts.place(gradFnStep), leafUid ? "moved" : "made", { x, code: facts.codeFact(gradFnStep) }, [uid]),
+    ...(leafUid ? [chainLink(facts.place(facts.birthStep(leafUid)), "made", { x }, [leafUid])] : []),
+    chainLink(facts.place(gradFnStep), leafUid ? "moved" : "made", { x, code: facts.statementFact(gradFnStep) }, [uid]),
     ...startLinks.filter((entry) => entry.step >= gradFnStep),
   ];
   const fixes = leafUid ? ["leaf_of_result", "retain_grad"] : ["retain_grad", "leaf_of_update"];
@@ -54,16 +60,16 @@ function notALeaf(facts: RunFacts, uid: string, step: number): Reason {
  * The leaf that a name meant before it came to mean this tensor, which was computed from it.
  * @param step of the change
  */
-function leafBefore(facts: RunFacts, uid: string, step: number): string | null {
-  const previousUid = previousMeaning(facts, uid, step);
-  if (!previousUid || tensorHistory(facts).valueAt(previousUid, "leaf", step) !== true) return null;
-  return tensorHistory(facts).valueAt(previousUid, "requires_grad", step) ? previousUid : null;
+function leafBeforeRebinding(facts: RunFacts, uid: string, step: number): string | null {
+  const previousUid = tensorBeforeRebinding(facts, uid, step);
+  if (!previousUid || tensorHistoryOf(facts).valueAt(previousUid, "leaf", step) !== true) return null;
+  return tensorHistoryOf(facts).valueAt(previousUid, "requires_grad", step) ? previousUid : null;
 }
 
 /** The tensor that a name of this one meant until the step that gave it the name. */
-function previousMeaning(facts: RunFacts, uid: string, step: number): string | null {
-  for (const { name, frame, step: bindingStep } of facts.scan.bindings.get(uid) ?? []) {
-    const former = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).findLast(
+function tensorBeforeRebinding(facts: RunFacts, uid: string, step: number): string | null {
+  for (const { name, frame, step: bindingStep } of facts.scan.bindingsByUid.get(uid) ?? []) {
+    const former = (facts.scan.meaningsByName.get(`${frame}/${name}`) ?? []).findLast(
       (meaning) => meaning.step < bindingStep,
     );
     if (bindingStep >= step && former?.uid[0] === "t" && former.uid !== uid) return former.uid;
@@ -71,21 +77,26 @@ function previousMeaning(facts: RunFacts, uid: string, step: number): string | n
   return null;
 }
 
-function gradientNotRequired(facts: RunFacts, uid: string, step: number): Reason {
-  const history = tensorHistory(facts);
-  const birth = facts.birth(uid);
+function gradNotRequiredReason(facts: RunFacts, uid: string, step: number): GradNoneReason {
+  const history = tensorHistoryOf(facts);
+  const birth = facts.birthStep(uid);
   const x = facts.nameFact(uid, step);
-  const requiredBefore = history.changes(uid, "requires_grad").findLast(({ value, step: at }) => value && at <= step);
+  const requiredBefore = history
+    .fieldChanges(uid, "requires_grad")
+    .findLast(({ value, step: at }) => value && at <= step);
   if (requiredBefore) {
-    const freezingStep = lastChangeOf(facts, uid, "requires_grad", step);
-    const chain = [link(facts.place(freezingStep), "cut", { x, code: facts.codeFact(freezingStep) }, [uid])];
+    const freezingStep = lastFieldChangeStep(facts, uid, "requires_grad", step);
+    const chain = [chainLink(facts.place(freezingStep), "cut", { x, code: facts.statementFact(freezingStep) }, [uid])];
     return { variant: "frozen", severity: "note", cause: freezingStep, chain, facts: {}, fixes: [] };
   }
-  const source = cutSource(facts, uid);
-  const formerUid = previousMeaning(facts, uid, birth);
-  const madeLink = link(facts.place(birth), source ? "cut" : "made", { x, code: facts.codeFact(birth) }, [uid, source]);
+  const source = sourceBehindGraphCut(facts, uid);
+  const formerUid = tensorBeforeRebinding(facts, uid, birth);
+  const madeLink = chainLink(facts.place(birth), source ? "cut" : "made", { x, code: facts.statementFact(birth) }, [
+    uid,
+    source,
+  ]);
   if (formerUid && history.valueAt(formerUid, "requires_grad", birth)) {
-    const formerLink = link(facts.place(facts.birth(formerUid)), "made", { x }, [formerUid]);
+    const formerLink = chainLink(facts.place(facts.birthStep(formerUid)), "made", { x }, [formerUid]);
     const moved = { ...madeLink, role: "moved" as const };
     return {
       variant: "name_moved",
@@ -118,63 +129,73 @@ function gradientNotRequired(facts: RunFacts, uid: string, step: number): Reason
 }
 
 /** The tensor that requires grad of which this one was computed without its history. */
-function cutSource(facts: RunFacts, uid: string) {
-  const edges = dataflow(facts).edgesInto.get(uid) ?? [];
-  const requires = ({ from, step }: Edge) => tensorHistory(facts).valueAt(from, "requires_grad", step);
+function sourceBehindGraphCut(facts: RunFacts, uid: string) {
+  const edges = dataflowOf(facts).edgesInto.get(uid) ?? [];
+  const requires = ({ from, step }: DataflowEdge) => tensorHistoryOf(facts).valueAt(from, "requires_grad", step);
   return edges.find((edge) => edge.cut ?? requires(edge))?.from ?? null;
 }
 
-function resetReason(facts: RunFacts, uid: string, at: number): Reason {
+function gradResetReason(facts: RunFacts, uid: string, at: number): GradNoneReason {
   const x = facts.nameFact(uid, at);
   const accumulated = facts.events("grad_accumulated").findLast(({ tensor, step }) => tensor === uid && step < at);
   const chain = [
-    ...(accumulated ? [link(facts.place(accumulated.step), "gradient", { x }, [uid])] : []),
-    link(facts.place(at), "cut", { x, code: facts.codeFact(at) }, [uid]),
+    ...(accumulated ? [chainLink(facts.place(accumulated.step), "gradient", { x }, [uid])] : []),
+    chainLink(facts.place(at), "cut", { x, code: facts.statementFact(at) }, [uid]),
   ];
   return {
     variant: "reset",
     severity: "note",
     cause: at,
     chain,
-    facts: { code: facts.codeFact(at) },
+    facts: { code: facts.statementFact(at) },
     fixes: ["zero_grad_later"],
   };
 }
 
 /** A leaf that requires grad, and no backward has come to it. */
-function notReached(facts: RunFacts, uid: string, step: number): Reason | null {
+function leafNotReachedReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
   const x = facts.nameFact(uid, step);
-  const birth = facts.birth(uid);
-  const madeLink = link(facts.place(birth), "made", { x }, [uid]);
+  const birth = facts.birthStep(uid);
+  const madeLink = chainLink(facts.place(birth), "made", { x }, [uid]);
   const running = facts.backwardAt(step);
-  const laterStep = running ? laterArrivalStep(facts, uid, running, step) : null;
+  const laterStep = running ? stepOfUpcomingGradient(facts, uid, running, step) : null;
   if (running && laterStep !== null) {
-    const start = link(facts.place(running.step), "starts", { code: facts.codeFact(running.step) }, running.roots);
-    const chain = [madeLink, start, link(facts.place(laterStep), "gradient", { x }, [uid])];
+    const start = chainLink(
+      facts.place(running.step),
+      "starts",
+      { code: facts.statementFact(running.step) },
+      running.roots,
+    );
+    const chain = [madeLink, start, chainLink(facts.place(laterStep), "gradient", { x }, [uid])];
     return { variant: "not_yet", severity: "note", cause: running.step, chain, facts: {}, fixes: [] };
   }
-  const call = lastBackward(facts, step);
+  const call = lastBackwardBefore(facts, step);
   if (!call || call.step < birth) {
-    return beforeBackward(facts, uid, step, madeLink);
+    return noBackwardYetReason(facts, uid, step, madeLink);
   }
-  const startLink = link(facts.place(call.step), "starts", { code: facts.codeFact(call.step) }, call.roots);
-  const madeAndStart = [madeLink, startLink] as [Link, Link];
+  const startLink = chainLink(facts.place(call.step), "starts", { code: facts.statementFact(call.step) }, call.roots);
+  const madeAndStart = [madeLink, startLink] as [ChainLink, ChainLink];
   const loss = facts.nameFact(call.roots[0], call.step);
   if (call.inputs.length && !call.inputs.includes(uid))
     return { variant: "inputs", severity: "note", cause: call.step, chain: madeAndStart, facts: { loss }, fixes: [] };
-  const silentNode = silentNodeBefore(facts, uid, call);
-  if (silentNode) return returnedNone(facts, x, silentNode, madeAndStart);
-  const path = dataflow(facts).shortestPath(uid, call.roots, call.step);
-  if (path) return cutOnTheWay(facts, x, path, madeAndStart, loss) ?? requiredTooLate(facts, uid, path, madeAndStart);
-  const lost = valueLeftTorch(facts, uid, call.step);
+  const silentNode = nodeThatSentNoGradient(facts, uid, call);
+  if (silentNode) return backwardReturnedNoneReason(facts, x, silentNode, madeAndStart);
+  const path = dataflowOf(facts).shortestPath(uid, call.roots, call.step);
+  if (path)
+    return (
+      graphCutReason(facts, x, path, madeAndStart, loss) ?? gradRequiredTooLateReason(facts, uid, path, madeAndStart)
+    );
+  const lost = valueLeftTorchReason(facts, uid, call.step);
   if (lost) return { ...lost, chain: [madeLink, ...lost.chain, startLink], facts: { ...lost.facts, loss } };
-  const other = replacementBefore(facts, uid, call);
+  const other = replacementInLoss(facts, uid, call);
   if (other) {
-    const moved = link(facts.place(other.step), "moved", { x: code(other.name), code: facts.codeFact(other.step) }, [
-      uid,
-      other.after,
-    ]);
-    const reasonFacts = { loss, name: code(other.name) };
+    const moved = chainLink(
+      facts.place(other.step),
+      "moved",
+      { x: codeFact(other.name), code: facts.statementFact(other.step) },
+      [uid, other.after],
+    );
+    const reasonFacts = { loss, name: codeFact(other.name) };
     return {
       variant: "replaced",
       severity: "warning",
@@ -196,12 +217,12 @@ function notReached(facts: RunFacts, uid: string, step: number): Reason | null {
 
 /** No backward has run since the leaf was made: only `autograd.grad`, which stores nothing, or one that comes later,
  * or none. */
-function beforeBackward(facts: RunFacts, uid: string, step: number, madeLink: Link): Reason {
-  const gradCall = facts.backwards.findLast(
+function noBackwardYetReason(facts: RunFacts, uid: string, step: number, madeLink: ChainLink): GradNoneReason {
+  const gradCall = facts.backwardCalls.findLast(
     (call) => call.api === "grad" && call.step <= step && call.step >= madeLink.step,
   );
   const startOf = (call: BackwardCall) =>
-    link(facts.place(call.step), "starts", { code: facts.codeFact(call.step) }, call.roots);
+    chainLink(facts.place(call.step), "starts", { code: facts.statementFact(call.step) }, call.roots);
   const reason = { severity: "note" as const, facts: {}, fixes: [] };
   if (gradCall)
     return { ...reason, variant: "autograd_grad", cause: gradCall.step, chain: [madeLink, startOf(gradCall)] };
@@ -215,70 +236,78 @@ function beforeBackward(facts: RunFacts, uid: string, step: number, madeLink: Li
 }
 
 /** The step at which a backward that still runs will come to a leaf. */
-function laterArrivalStep(facts: RunFacts, uid: string, call: BackwardCall, step: number) {
-  const visits = facts.index.visits.get(call.uid) ?? [];
+function stepOfUpcomingGradient(facts: RunFacts, uid: string, call: BackwardCall, step: number) {
+  const visits = facts.index.visitsByBackward.get(call.uid) ?? [];
   return visits.find((visit) => visit.step > step && facts.steps[visit.step].visit?.accumulates === uid)?.step ?? null;
 }
 
 /** A node that a backward ran and that sent nothing on to a leaf. */
-function silentNodeBefore(facts: RunFacts, uid: string, call: BackwardCall): { node: string; step: number } | null {
-  for (const leafUid of facts.index.accumulatorsOf(uid, call.step))
-    for (const { node, edge } of facts.index.edgesInto(leafUid, call.step)) {
-      const step = facts.index.visitsOf.get(node)?.find((at) => facts.steps[at].visit?.backward === call.uid);
+function nodeThatSentNoGradient(
+  facts: RunFacts,
+  uid: string,
+  call: BackwardCall,
+): { node: string; step: number } | null {
+  for (const leafUid of facts.index.accumulatorsOfTensor(uid, call.step))
+    for (const { node, edge } of facts.index.edgesLeadingTo(leafUid, call.step)) {
+      const step = facts.index.visitStepsByNode.get(node)?.find((at) => facts.steps[at].visit?.backward === call.uid);
       const visit = step === undefined ? null : facts.steps[step].visit;
       if (step !== undefined && visit && !visit.failed && !visit.grad_inputs[edge]) return { node, step };
     }
   return null;
 }
 
-function returnedNone(
+function backwardReturnedNoneReason(
   facts: RunFacts,
   x: Fact,
   { node, step }: { node: string; step: number },
-  [madeLink, startLink]: [Link, Link],
-): Reason {
-  const cause = facts.birth(node);
-  const op = facts.operation(node);
+  [madeLink, startLink]: [ChainLink, ChainLink],
+): GradNoneReason {
+  const cause = facts.birthStep(node);
+  const op = facts.nodeOperationName(node);
   const chain = [
     madeLink,
-    link(facts.place(cause), "way", { x, code: facts.codeFact(cause) }, [node]),
+    chainLink(facts.place(cause), "way", { x, code: facts.statementFact(cause) }, [node]),
     startLink,
-    link(facts.place(step), "cut", { x, code: op }, [node]),
+    chainLink(facts.place(step), "cut", { x, code: op }, [node]),
   ];
   return {
     variant: "returned_none",
     severity: "warning",
     cause,
     chain,
-    facts: { op, code: facts.codeFact(cause) },
+    facts: { op, code: facts.statementFact(cause) },
     fixes: [],
   };
 }
 
 /** The first place on the way to the loss behind which nothing is recorded. */
-function cutOnTheWay(
+function graphCutReason(
   facts: RunFacts,
   x: Fact,
-  path: Edge[],
-  [madeLink, startLink]: [Link, Link],
+  path: DataflowEdge[],
+  [madeLink, startLink]: [ChainLink, ChainLink],
   loss: Fact,
-): Reason | null {
-  const history = tensorHistory(facts);
+): GradNoneReason | null {
+  const history = tensorHistoryOf(facts);
   const required = (uid: string, at: number) => history.valueAt(uid, "requires_grad", at);
-  const leadsToNewLeaf = ({ to, op }: Edge) => !op && history.changes(to, "leaf")[0]?.value === true;
+  const leadsToNewLeaf = ({ to, op }: DataflowEdge) => !op && history.fieldChanges(to, "leaf")[0]?.value === true;
   const edge = path.find(
     (each) =>
-      each.cut || (required(each.from, each.step) && (!requiredWhenMade(facts, each.to) || leadsToNewLeaf(each))),
+      each.cut || (required(each.from, each.step) && (!requiredGradWhenMade(facts, each.to) || leadsToNewLeaf(each))),
   );
   if (!edge) return null;
-  const y = facts.nameFact(namedBehindCut(facts, edge, path), edge.step);
+  const y = facts.nameFact(namedTensorBehindCut(facts, edge, path), edge.step);
   const reason = edge.cut?.reason ?? (edge.op?.grad_mode === false ? "no_grad" : "detach");
-  const checkpoint = reason === "no_grad" ? checkpointStep(facts, edge.step) : null;
+  const checkpoint = reason === "no_grad" ? checkpointEndStep(facts, edge.step) : null;
   const cutKind = checkpoint === null ? reason : "checkpoint";
   const step = checkpoint ?? edge.step;
-  const cut = link(facts.place(step), "cut", { x, y, code: facts.codeFact(step) }, [edge.from, edge.to]);
-  const reasonFacts = { y, loss, code: facts.codeFact(step) };
-  const fixes = [...(cutKind === "checkpoint" ? ["not_reentrant"] : []), "keep_history", ...cutFixes(reason)];
+  const cut = chainLink(facts.place(step), "cut", { x, y, code: facts.statementFact(step) }, [edge.from, edge.to]);
+  const reasonFacts = { y, loss, code: facts.statementFact(step) };
+  const fixes = [
+    ...(cutKind === "checkpoint" ? ["not_reentrant"] : []),
+    "keep_history",
+    ...fixKindsForGraphCut(reason),
+  ];
   return {
     variant: `cut_${cutKind}`,
     severity: "warning",
@@ -290,55 +319,65 @@ function cutOnTheWay(
 }
 
 /** A leaf that requires grad only since it was used: what was computed before knows nothing of it. */
-function requiredTooLate(
+function gradRequiredTooLateReason(
   facts: RunFacts,
   uid: string,
-  path: Edge[],
-  [madeLink, startLink]: [Link, Link],
-): Reason | null {
-  const requiredLate = tensorHistory(facts)
-    .changes(uid, "requires_grad")
+  path: DataflowEdge[],
+  [madeLink, startLink]: [ChainLink, ChainLink],
+): GradNoneReason | null {
+  const requiredLate = tensorHistoryOf(facts)
+    .fieldChanges(uid, "requires_grad")
     .find(({ value, step }) => value === true && step > path[0].step);
   if (!requiredLate) return null;
   const usePlace = facts.place(path[0].step);
   const x = facts.nameFact(uid, requiredLate.step);
-  const moved = link(facts.place(requiredLate.step), "moved", { x, code: facts.codeFact(requiredLate.step) }, [uid]);
+  const moved = chainLink(
+    facts.place(requiredLate.step),
+    "moved",
+    { x, code: facts.statementFact(requiredLate.step) },
+    [uid],
+  );
   return {
     variant: "required_late",
     severity: "warning",
     cause: requiredLate.step,
-    chain: [madeLink, link(usePlace, "way", { code: facts.codeFact(usePlace.step) }, [uid]), moved, startLink],
-    facts: { used: usePlace.line, code: facts.codeFact(requiredLate.step) },
+    chain: [
+      madeLink,
+      chainLink(usePlace, "way", { code: facts.statementFact(usePlace.step) }, [uid]),
+      moved,
+      startLink,
+    ],
+    facts: { used: usePlace.line, code: facts.statementFact(requiredLate.step) },
     fixes: ["move_before"],
     to: usePlace.line,
   };
 }
 
 /** The first tensor behind the cut that has a name, else the first. */
-function namedBehindCut(facts: RunFacts, edge: Edge, path: Edge[]) {
+function namedTensorBehindCut(facts: RunFacts, edge: DataflowEdge, path: DataflowEdge[]) {
   const edgesAfter = path.slice(path.indexOf(edge));
-  return edgesAfter.find(({ to }) => facts.scan.bindings.has(to))?.to ?? edge.to;
+  return edgesAfter.find(({ to }) => facts.scan.bindingsByUid.has(to))?.to ?? edge.to;
 }
 
 /** Whether a tensor required grad as it was made. */
-function requiredWhenMade(facts: RunFacts, uid: string) {
-  const op = facts.producer(uid);
+function requiredGradWhenMade(facts: RunFacts, uid: string) {
+  const op = facts.producingOperation(uid);
   const outputIndex = op ? op.outputs.indexOf(uid) : -1;
   return op && op.requires_grad[outputIndex] !== null
     ? op.requires_grad[outputIndex]
-    : tensorHistory(facts).changes(uid, "requires_grad")[0]?.value;
+    : tensorHistoryOf(facts).fieldChanges(uid, "requires_grad")[0]?.value;
 }
 
 /** The last call of backward that began before a step. */
-function lastBackward(facts: RunFacts, step: number) {
-  return facts.backwards.findLast((call) => call.api === "backward" && call.step < step);
+function lastBackwardBefore(facts: RunFacts, step: number) {
+  return facts.backwardCalls.findLast((call) => call.api === "backward" && call.step < step);
 }
 
 /** The step at which a field last became what it is at a step. */
-function lastChangeOf(facts: RunFacts, uid: string, field: HistoryField, step: number) {
+function lastFieldChangeStep(facts: RunFacts, uid: string, field: HistoryField, step: number) {
   return (
-    tensorHistory(facts)
-      .changes(uid, field)
-      .findLast((change) => change.step <= step)?.step ?? facts.birth(uid)
+    tensorHistoryOf(facts)
+      .fieldChanges(uid, field)
+      .findLast((change) => change.step <= step)?.step ?? facts.birthStep(uid)
   );
 }

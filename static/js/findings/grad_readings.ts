@@ -1,7 +1,7 @@
 /** Where the program reads the `.grad` of which tensor. */
 
 import { mentionsAt } from "./program_text.ts";
-import { resolve } from "./resolve.ts";
+import { resolvePath } from "./resolve.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 interface GradReading {
@@ -12,18 +12,18 @@ interface GradReading {
 }
 
 /** Of a loop's readings of one expression so many are looked at, and the last. */
-const MAX_READINGS = 4;
+const MAX_READINGS_IN_LOOP = 4;
 
-const cache = new WeakMap<object, GradReading[]>();
+const gradReadingsByTrace = new WeakMap<object, GradReading[]>();
 
 /** The readings of a run, in order; of a loop the first few and the last. */
 export function gradReadings(facts: RunFacts): GradReading[] {
-  const cached = cache.get(facts.trace);
+  const cached = gradReadingsByTrace.get(facts.trace);
   if (cached) return cached;
   const readings: GradReading[] = [];
   /** by statement and path, how often it was looked at */
   const readingCounts = new Map<string, number>();
-  const lastStepOf = lastSteps(facts);
+  const lastStepOf = lastStepByStatement(facts);
   facts.steps.forEach((traceStep, i) => {
     if (!["statement", "return", "head", "raise"].includes(traceStep.kind) || typeof traceStep.stmt !== "number")
       return;
@@ -31,22 +31,22 @@ export function gradReadings(facts: RunFacts): GradReading[] {
       const key = `${traceStep.stmt} ${path}`;
       const count = (readingCounts.get(key) ?? 0) + 1;
       readingCounts.set(key, count);
-      if (count > MAX_READINGS && lastStepOf.get(traceStep.stmt) !== i) continue;
-      const uid = resolve(facts, path, i, Math.max(0, i - 1)) ?? resolve(facts, path, i);
+      if (count > MAX_READINGS_IN_LOOP && lastStepOf.get(traceStep.stmt) !== i) continue;
+      const uid = resolvePath(facts, path, i, Math.max(0, i - 1)) ?? resolvePath(facts, path, i);
       if (uid?.[0] === "t") readings.push({ uid, path, step: i });
     }
   });
-  cache.set(facts.trace, readings);
+  gradReadingsByTrace.set(facts.trace, readings);
   return readings;
 }
 
 /** The steps that read a tensor's `.grad`. */
-export function readsOfGrad(facts: RunFacts, uid: string): number[] {
+export function stepsReadingGrad(facts: RunFacts, uid: string): number[] {
   return gradReadings(facts).flatMap((reading) => (reading.uid === uid ? [reading.step] : []));
 }
 
 /** The last step of each statement. */
-function lastSteps(facts: RunFacts): Map<number, number> {
+function lastStepByStatement(facts: RunFacts): Map<number, number> {
   const lastByStatement = new Map<number, number>();
   facts.steps.forEach(({ stmt }, i) => {
     if (typeof stmt === "number") lastByStatement.set(stmt, i);

@@ -1,13 +1,13 @@
 /** What came to a node in one backward: over which edge, from which node, with which values. */
 
 import { addToList } from "../trace/multimap.ts";
-import { tensorHistory } from "./tensor_history.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
 import type { Grad } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { BackwardCall } from "./scan.ts";
 
 /** a gradient that a node sent over one of its edges */
-export interface Incoming {
+export interface IncomingGradient {
   node: string;
   edge: number;
   /** of its visit, null where that was not recorded */
@@ -16,25 +16,25 @@ export interface Incoming {
 }
 
 /** what came to a node for one of its outputs. */
-export interface Arrival {
+export interface GradientArrival {
   node: string;
   nr: number;
   /** step, grad: of its visit and what it was given there, null where the engine did not run it, or the visit was not recorded */
   step: number | null;
   grad: Grad | null;
-  incoming: Incoming[];
+  incoming: IncomingGradient[];
   /** the tensor that backward started from, where it is this one */
   root: string | null;
 }
 
-const MAX_NODES = 20000;
+const MAX_FLOW_NODES = 20000;
 
-const cache = new WeakMap<object, Map<string, GradientFlow>>();
+const gradientFlowsByTrace = new WeakMap<object, Map<string, GradientFlow>>();
 
 /** The gradients of one backward, gathered once. */
-export function gradientFlow(facts: RunFacts, call: BackwardCall): GradientFlow {
-  const flows = cache.get(facts.trace) ?? new Map();
-  cache.set(facts.trace, flows);
+export function gradientFlowOfBackward(facts: RunFacts, call: BackwardCall): GradientFlow {
+  const flows = gradientFlowsByTrace.get(facts.trace) ?? new Map();
+  gradientFlowsByTrace.set(facts.trace, flows);
   const flow = flows.get(call.uid) ?? new GradientFlow(facts, call);
   flows.set(call.uid, flow);
   return flow;
@@ -46,7 +46,7 @@ export class GradientFlow {
   /** by node, the step of its visit */
   visits = new Map<string, number>();
   /** by `node:nr` */
-  incomingByOutput = new Map<string, Incoming[]>();
+  incomingByOutput = new Map<string, IncomingGradient[]>();
   /** by `node:nr`, the tensor that backward started from */
   rootByOutput = new Map<string, string>();
   isWhole: boolean;
@@ -54,24 +54,25 @@ export class GradientFlow {
   constructor(facts: RunFacts, call: BackwardCall) {
     this.facts = facts;
     this.call = call;
-    for (const { node, step } of facts.index.visits.get(call.uid) ?? []) this.visits.set(node, step);
-    this.addRoots();
-    for (const [node, step] of this.visits) this.addIncoming(node, step, facts.steps[step].visit?.grad_inputs ?? []);
+    for (const { node, step } of facts.index.visitsByBackward.get(call.uid) ?? []) this.visits.set(node, step);
+    this.addRootGradients();
+    for (const [node, step] of this.visits)
+      this.addIncomingGradients(node, step, facts.steps[step].visit?.grad_inputs ?? []);
     this.isWhole = !facts.steps.slice(call.step, call.end + 1).some(({ skipped }) => skipped);
-    if (!this.isWhole) this.addUnrecorded();
+    if (!this.isWhole) this.addUnrecordedNodes();
   }
 
-  addRoots() {
+  addRootGradients() {
     const { facts, call } = this;
     for (const rootUid of call.roots) {
       if (!rootUid) continue;
-      const nodeUid = gradNode(facts, rootUid, call.step);
+      const nodeUid = nodeReceivingGradient(facts, rootUid, call.step);
       const outputNr = facts.tensor(rootUid, call.step)?.output_nr ?? 0;
       if (nodeUid) this.rootByOutput.set(`${nodeUid}:${outputNr}`, rootUid);
     }
   }
 
-  addIncoming(nodeUid: string, step: number | null, sentGrads: (Grad | null)[]) {
+  addIncomingGradients(nodeUid: string, step: number | null, sentGrads: (Grad | null)[]) {
     (this.facts.index.nodes.get(nodeUid)?.next ?? []).forEach((edge, k) => {
       if (edge)
         addToList(this.incomingByOutput, `${edge[0]}:${edge[1]}`, {
@@ -84,17 +85,17 @@ export class GradientFlow {
   }
 
   /** Nodes that the engine could reach and of which no visit was recorded: what they sent is not known. */
-  addUnrecorded() {
+  addUnrecordedNodes() {
     const reached = new Set([...this.rootByOutput.keys()].map((key) => key.slice(0, key.lastIndexOf(":"))));
     for (const nodeUid of reached) {
-      if (reached.size > MAX_NODES) break;
+      if (reached.size > MAX_FLOW_NODES) break;
       for (const edge of this.facts.index.nodes.get(nodeUid)?.next ?? []) if (edge) reached.add(edge[0]);
     }
-    for (const nodeUid of reached) if (!this.visits.has(nodeUid)) this.addIncoming(nodeUid, null, []);
+    for (const nodeUid of reached) if (!this.visits.has(nodeUid)) this.addIncomingGradients(nodeUid, null, []);
   }
 
   /** What came to a node for one of its outputs. */
-  arrival(nodeUid: string, outputNr: number): Arrival {
+  arrivalForOutput(nodeUid: string, outputNr: number): GradientArrival {
     const key = `${nodeUid}:${outputNr}`;
     const step = this.visits.get(nodeUid) ?? null;
     const grad = step === null ? null : (this.facts.steps[step].visit?.grad_outputs[outputNr] ?? null);
@@ -103,25 +104,25 @@ export class GradientFlow {
   }
 
   /** What came to a node for each of its outputs that got something. */
-  arrivals(nodeUid: string): Arrival[] {
+  arrivalsByOutput(nodeUid: string): GradientArrival[] {
     const step = this.visits.get(nodeUid);
     const outputs = step === undefined ? [] : (this.facts.steps[step].visit?.grad_outputs ?? []);
     const givenOutputs = outputs.flatMap((grad, outputNr) => (grad ? [outputNr] : []));
-    return givenOutputs.map((outputNr) => this.arrival(nodeUid, outputNr));
+    return givenOutputs.map((outputNr) => this.arrivalForOutput(nodeUid, outputNr));
   }
 }
 
 /** The node that a tensor's gradient goes to: the one that made it, of a leaf the one that accumulates. */
-export function gradNode(facts: RunFacts, uid: string, step: number): string | null {
-  const gradFn = tensorHistory(facts).valueAt(uid, "grad_fn", step) as string | null;
+export function nodeReceivingGradient(facts: RunFacts, uid: string, step: number): string | null {
+  const gradFn = tensorHistoryOf(facts).valueAt(uid, "grad_fn", step) as string | null;
   if (gradFn) return gradFn;
-  return facts.index.accumulatorsOf(uid, step).at(-1) ?? accumulatorBefore(facts, uid, step);
+  return facts.index.accumulatorsOfTensor(uid, step).at(-1) ?? formerAccumulatorNode(facts, uid, step);
 }
 
 /** A leaf's accumulating node that has gone since. */
-function accumulatorBefore(facts: RunFacts, uid: string, step: number) {
+function formerAccumulatorNode(facts: RunFacts, uid: string, step: number) {
   const nodes = [...facts.index.nodes.values()].filter(({ variable, uid: node }) => {
-    return variable === uid && facts.birth(node) <= step;
+    return variable === uid && facts.birthStep(node) <= step;
   });
   return nodes.at(-1)?.uid ?? null;
 }

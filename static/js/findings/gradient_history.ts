@@ -1,14 +1,21 @@
 /** How a tensor's `.grad` came to hold what it holds: every backward that added to it, every write, since it was last None. */
 
-import { gradientFlow, type Arrival, type GradientFlow as Flow } from "./gradient_flow.ts";
-import { sameElements, tensorValue, type Gradient } from "./gradient_values.ts";
-import { tensorHistory, type FieldChange } from "./tensor_history.ts";
+import { gradientFlowOfBackward, type GradientArrival, type GradientFlow as Flow } from "./gradient_flow.ts";
+import { haveSameElements, tensorAsGradient, type Gradient } from "./gradient_values.ts";
+import { tensorHistoryOf, type FieldChange } from "./tensor_history.ts";
 import type { Visit } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 /** before, after: what `.grad` held; unseen: it changed among steps that were not recorded */
 export type GradChange =
-  | { kind: "backward"; step: number; flow: Flow; arrival: Arrival; before: Gradient | null; after: Gradient | null }
+  | {
+      kind: "backward";
+      step: number;
+      flow: Flow;
+      arrival: GradientArrival;
+      before: Gradient | null;
+      after: Gradient | null;
+    }
   | { kind: "written" | "assigned" | "unseen"; step: number; before: Gradient | null; after: Gradient | null };
 
 /**
@@ -16,49 +23,49 @@ export type GradChange =
  * @param uid of the tensor
  */
 export function gradientHistory(facts: RunFacts, uid: string, step: number): GradChange[] {
-  const history = tensorHistory(facts);
-  const changes = history.changes(uid, "grad").filter((change) => change.step <= step);
+  const history = tensorHistoryOf(facts);
+  const changes = history.fieldChanges(uid, "grad").filter((change) => change.step <= step);
   if (!changes.at(-1)?.value) return [];
   const reset = changes.findLastIndex(({ value }) => !value);
   const resetStep = reset < 0 ? -1 : changes[reset].step;
-  const visits = backwardChanges(facts, uid, resetStep, step);
+  const visits = gradChangesByBackward(facts, uid, resetStep, step);
   const visited = new Set(
     visits.flatMap(({ step: at }) => {
       const { visit } = facts.steps[at];
-      return stepBeforeArrival(facts, visit, at) < at - 1 ? [at - 1, at] : [at];
+      return stepBeforeGradientArrived(facts, visit, at) < at - 1 ? [at - 1, at] : [at];
     }),
   );
-  const others = changesOutsideBackward(facts, uid, changes.slice(reset + 1), step).filter(
+  const others = gradChangesOutsideBackward(facts, uid, changes.slice(reset + 1), step).filter(
     (change) => !visited.has(change.step),
   );
   const allChanges = [...visits, ...others].sort((a, b) => a.step - b.step);
-  return withUnseen(allChanges, gradValueAt(facts, uid, step), step);
+  return withUnrecordedChanges(allChanges, gradValueAt(facts, uid, step), step);
 }
 
 /** What a tensor's `.grad` holds after a step. */
 export function gradValueAt(facts: RunFacts, uid: string, step: number): Gradient | null {
-  const grad = tensorHistory(facts).valueAt(uid, "grad", step) as string | null;
-  return grad ? tensorValue(facts.state(step), facts.tensor(grad, step)) : null;
+  const grad = tensorHistoryOf(facts).valueAt(uid, "grad", step) as string | null;
+  return grad ? tensorAsGradient(facts.state(step), facts.tensor(grad, step)) : null;
 }
 
 /** Visits that added to it: of a leaf's accumulating node, or of the node that made a tensor that retains its
  * gradient. */
-function backwardChanges(facts: RunFacts, uid: string, since: number, until: number): GradChange[] {
-  const gradFns = tensorHistory(facts)
-    .changes(uid, "grad_fn")
+function gradChangesByBackward(facts: RunFacts, uid: string, since: number, until: number): GradChange[] {
+  const gradFns = tensorHistoryOf(facts)
+    .fieldChanges(uid, "grad_fn")
     .flatMap(({ value }) => (typeof value === "string" ? [value] : []));
   const changes: GradChange[] = [];
-  for (const call of facts.backwards) {
+  for (const call of facts.backwardCalls) {
     if (call.api !== "backward" || call.end < since || call.step > until) continue;
-    for (const { node, step } of facts.index.visits.get(call.uid) ?? []) {
+    for (const { node, step } of facts.index.visitsByBackward.get(call.uid) ?? []) {
       const { visit } = facts.steps[step];
       if (step <= since || step > until || visit?.failed) continue;
       if (visit?.accumulates !== uid && !gradFns.includes(node)) continue;
       const nr = visit?.accumulates === uid ? 0 : (facts.tensor(uid, step)?.output_nr ?? 0);
-      const flow = gradientFlow(facts, call);
-      const arrival = flow.arrival(node, nr);
+      const flow = gradientFlowOfBackward(facts, call);
+      const arrival = flow.arrivalForOutput(node, nr);
       const [before, after] = [
-        gradValueAt(facts, uid, stepBeforeArrival(facts, visit, step)),
+        gradValueAt(facts, uid, stepBeforeGradientArrived(facts, visit, step)),
         gradValueAt(facts, uid, step),
       ];
       if (arrival.grad && after) changes.push({ kind: "backward", step, flow, arrival, before, after });
@@ -69,7 +76,7 @@ function backwardChanges(facts: RunFacts, uid: string, since: number, until: num
 
 /** The last step before a gradient came to a tensor: one that retains it has it before its node runs, which the step
  * of the visit before may have seen. */
-function stepBeforeArrival(facts: RunFacts, visit: Visit | null | undefined, step: number) {
+function stepBeforeGradientArrived(facts: RunFacts, visit: Visit | null | undefined, step: number) {
   const isSeenEarly = !visit?.accumulates && facts.steps[step - 1]?.visit?.backward === visit?.backward;
   return isSeenEarly ? step - 2 : step - 1;
 }
@@ -78,7 +85,7 @@ function stepBeforeArrival(facts: RunFacts, visit: Visit | null | undefined, ste
  * Gradients that the program assigned, and writes into the memory of one.
  * @param fieldChanges of `.grad` since it was None
  */
-function changesOutsideBackward(
+function gradChangesOutsideBackward(
   facts: RunFacts,
   uid: string,
   fieldChanges: FieldChange[],
@@ -87,7 +94,7 @@ function changesOutsideBackward(
   const out = new Map<number, GradChange>();
   const addChange = (kind: "written" | "assigned" | "unseen", step: number) => {
     const [before, after] = [gradValueAt(facts, uid, step - 1), gradValueAt(facts, uid, step)];
-    if (!out.has(step) && !sameElements(before, after)) out.set(step, { kind, step, before, after });
+    if (!out.has(step) && !haveSameElements(before, after)) out.set(step, { kind, step, before, after });
   };
   fieldChanges.forEach(({ step, value }, k) => {
     addChange(facts.steps[step].skipped ? "unseen" : "assigned", step);
@@ -100,16 +107,16 @@ function changesOutsideBackward(
 }
 
 /** The changes, with one for each place where it holds something else than the change before left. */
-function withUnseen(changes: GradChange[], heldNow: Gradient | null, step: number): GradChange[] {
+function withUnrecordedChanges(changes: GradChange[], heldNow: Gradient | null, step: number): GradChange[] {
   const out: GradChange[] = [];
   for (const change of changes) {
     const previous = out.at(-1);
-    if (sameElements(previous?.after ?? null, change.before) === false)
+    if (haveSameElements(previous?.after ?? null, change.before) === false)
       out.push({ kind: "unseen", step: change.step, before: previous?.after ?? null, after: change.before });
     out.push(change);
   }
   const lastChange = out.at(-1);
-  if (!lastChange || sameElements(lastChange.after, heldNow) === false)
+  if (!lastChange || haveSameElements(lastChange.after, heldNow) === false)
     out.push({ kind: "unseen", step, before: lastChange?.after ?? null, after: heldNow });
   return out;
 }

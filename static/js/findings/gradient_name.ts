@@ -1,11 +1,11 @@
 /** The name of a tensor's gradient. */
 
-import { code, type Fact } from "./finding.ts";
+import { codeFact, type Fact } from "./finding.ts";
 
 /** `x.grad` of what is called `x`; of a tensor without a name, what stands for it. */
-export function gradName(name: Fact): Fact {
+export function gradNameOf(name: Fact): Fact {
   if (typeof name !== "object" || !("code" in name)) return name;
-  return { ...code(`${name.code}.grad`), ...(name.also ? { also: `${name.also}.grad` } : {}) };
+  return { ...codeFact(`${name.code}.grad`), ...(name.also ? { also: `${name.also}.grad` } : {}) };
 }
 
 /** A name without the marks of code. */

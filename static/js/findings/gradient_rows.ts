@@ -1,14 +1,14 @@
 /** The ways by which a gradient came, as rows: what was added up, and for each part the nodes up to the loss. */
 
-import { code, type Facts, type Place, type Role } from "./finding.ts";
-import { addsUpTo, gradientFact, type Gradient } from "./gradient_values.ts";
-import type { Arrival, GradientFlow as Flow, Incoming } from "./gradient_flow.ts";
+import { codeFact, type Facts, type Place, type LinkRole } from "./finding.ts";
+import { doGradientsAddUpTo, gradientValuesFact, type Gradient } from "./gradient_values.ts";
+import type { GradientArrival, GradientFlow as Flow, IncomingGradient } from "./gradient_flow.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 export interface AnswerRow {
   /** of its sentence */
   key: string;
-  role: Role;
+  role: LinkRole;
   facts: Facts;
   line: number;
   /** where its value moved */
@@ -23,8 +23,8 @@ export interface AnswerRow {
   source: Place | null;
 }
 
-const MAX_ROWS = 60;
-const MAX_DEPTH = 5;
+const MAX_GRADIENT_ROWS = 60;
+const MAX_ROW_DEPTH = 5;
 
 interface IncomingRow {
   depth: number;
@@ -47,7 +47,7 @@ export class GradientRows {
 
   addRow(row: Omit<AnswerRow, "line" | "source" | "value" | "uids" | "depth" | "own"> & Partial<AnswerRow>) {
     const { facts } = this;
-    if (this.rows.length >= MAX_ROWS) {
+    if (this.rows.length >= MAX_GRADIENT_ROWS) {
       this.leftOutCount += 1;
       return;
     }
@@ -56,22 +56,22 @@ export class GradientRows {
   }
 
   /** What came to a node, and from where, up to the loss. @param own whether it is what the reader asked about */
-  addArrival(flow: Flow, arrival: Arrival, depth = 0, own = true) {
-    this.addHooks(arrival, depth);
+  addArrivalRows(flow: Flow, arrival: GradientArrival, depth = 0, own = true) {
+    this.addHookRows(arrival, depth);
     const parts = arrival.incoming;
-    const innerDepth = Math.min(MAX_DEPTH, parts.length + (arrival.root ? 1 : 0) > 1 ? depth + 1 : depth);
+    const innerDepth = Math.min(MAX_ROW_DEPTH, parts.length + (arrival.root ? 1 : 0) > 1 ? depth + 1 : depth);
     if (arrival.root) this.addStartRow(flow, arrival, depth);
     for (const incomingPart of parts) this.addIncomingRow(flow, incomingPart, { depth, inner: innerDepth, own });
   }
 
-  addStartRow({ call }: Flow, { node, grad, step, root, incoming }: Arrival, depth: number) {
+  addStartRow({ call }: Flow, { node, grad, step, root, incoming }: GradientArrival, depth: number) {
     const { facts } = this;
     const x = facts.nameFact(root, call.step);
     const isKnown = !incoming.length && grad;
     const rowFacts = {
       x,
-      value: gradientFact(grad),
-      code: facts.codeFact(call.step),
+      value: gradientValuesFact(grad),
+      code: facts.statementFact(call.step),
       line: facts.steps[call.step].line,
     };
     this.addRow({
@@ -86,19 +86,23 @@ export class GradientRows {
     });
   }
 
-  addIncomingRow(flow: Flow, incomingPart: Incoming, { depth, inner, own }: IncomingRow) {
+  addIncomingRow(flow: Flow, incomingPart: IncomingGradient, { depth, inner, own }: IncomingRow) {
     const { facts } = this;
     const { node, step, grad } = incomingPart;
-    const source = facts.place(facts.birth(node));
+    const source = facts.place(facts.birthStep(node));
     const nodeKey = `${flow.call.uid} ${node}`;
     const isShownAgain = this.shownNodes.has(nodeKey);
-    const rowFacts = { value: gradientFact(grad), op: code(facts.operation(node)), code: facts.codeFact(source.step) };
+    const rowFacts = {
+      value: gradientValuesFact(grad),
+      op: codeFact(facts.nodeOperationName(node)),
+      code: facts.statementFact(source.step),
+    };
     this.addRow({
       key: step === null ? "answer.unrecorded" : isShownAgain ? "answer.way_again" : "answer.way",
       role: "way",
       facts: rowFacts,
       step: step ?? flow.call.end,
-      uids: [node, ...facts.index.outputsOf(node, step ?? flow.call.step)],
+      uids: [node, ...facts.index.outputsOfNode(node, step ?? flow.call.step)],
       depth,
       own,
       value: grad,
@@ -106,17 +110,17 @@ export class GradientRows {
     });
     if (isShownAgain || step === null) return;
     this.shownNodes.add(nodeKey);
-    for (const arrival of flow.arrivals(node)) this.addArrival(flow, arrival, inner, false);
+    for (const arrival of flow.arrivalsByOutput(node)) this.addArrivalRows(flow, arrival, inner, false);
   }
 
   /** What a hook of a tensor made of the gradient before the node got it. */
-  addHooks(arrival: Arrival, depth: number) {
-    const change = changedByHook(this.facts, arrival);
+  addHookRows(arrival: GradientArrival, depth: number) {
+    const change = hookThatChangedGradient(this.facts, arrival);
     if (!change) return;
     this.addRow({
       key: change.tensor ? "answer.hook" : "answer.changed",
       role: change.tensor ? "hooked" : "moved",
-      facts: { x: this.facts.nameFact(change.tensor, change.step), value: gradientFact(arrival.grad) },
+      facts: { x: this.facts.nameFact(change.tensor, change.step), value: gradientValuesFact(arrival.grad) },
       step: change.step,
       uids: [change.tensor ?? "", arrival.node].filter(Boolean),
       depth,
@@ -127,9 +131,9 @@ export class GradientRows {
 
 /** Where a node got something else than the sum of what was sent to it: the tensor whose hook ran, null where none
  * is known. */
-export function changedByHook(
+export function hookThatChangedGradient(
   facts: RunFacts,
-  { node, step, grad, incoming, root }: Arrival,
+  { node, step, grad, incoming, root }: GradientArrival,
 ): { tensor: string | null; step: number } | null {
   if (step === null || !grad || incoming.some((incomingPart) => incomingPart.step === null)) return null;
   const hookEvent = (facts.steps[step].log ?? []).find(
@@ -138,6 +142,6 @@ export function changedByHook(
   const tensorUid = hookEvent && "tensor" in hookEvent ? String(hookEvent.tensor) : null;
   if (root) return null; // what backward began with there is not recorded apart
   const parts = incoming.flatMap((incomingPart) => incomingPart.grad ?? []);
-  if (!parts.length || addsUpTo(parts, grad) !== false) return null;
+  if (!parts.length || doGradientsAddUpTo(parts, grad) !== false) return null;
   return { tensor: tensorUid, step };
 }

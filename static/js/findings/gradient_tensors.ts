@@ -1,17 +1,17 @@
 /** The tensors that are gradients of others. */
 
-import { tensorHistory } from "./tensor_history.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-const uidsOfTrace = new WeakMap<object, Set<string>>();
+const gradientUidsByTrace = new WeakMap<object, Set<string>>();
 
 /** The tensors that a backward left in a `.grad`, once for a trace. @returns uids */
 export function gradientTensors(facts: RunFacts): Set<string> {
-  const cached = uidsOfTrace.get(facts.trace);
+  const cached = gradientUidsByTrace.get(facts.trace);
   if (cached) return cached;
-  const history = tensorHistory(facts);
+  const history = tensorHistoryOf(facts);
   const values = facts.events("grad_accumulated").map(({ tensor, step }) => history.valueAt(tensor, "grad", step));
   const out = new Set(values.filter((uid) => typeof uid === "string"));
-  uidsOfTrace.set(facts.trace, out);
+  gradientUidsByTrace.set(facts.trace, out);
   return out;
 }

@@ -1,29 +1,29 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
-import { refOf } from "../trace/names.ts";
+import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
-import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { attributeChanges } from "./object_history.ts";
-import { tensorHistory } from "./tensor_history.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 /** a name's tensor and its node, from a step on */
-interface HeldValue {
+interface ValueWithGraph {
   step: number;
   uid: string;
   node: string;
 }
 
 /** empty for what is no tensor */
-interface Meaning {
+interface NameMeaning {
   uid: string;
   step: number;
 }
 
 /** values of one name, each computed from the one before */
-interface Chain {
-  holdings: HeldValue[];
+interface ValueSequence {
+  holdings: ValueWithGraph[];
   /** the nodes that came with each */
   seen: Set<string>[];
 }
@@ -34,18 +34,18 @@ const MIN_ITERATIONS = 3;
 const MAX_NODES = 400;
 
 export function graphGrows(facts: RunFacts): Diagnosis[] {
-  if (!facts.backwards.length) return growingLists(facts);
-  return [...growingNames(facts), ...growingLists(facts)];
+  if (!facts.backwardCalls.length) return listsWithGrowingGraph(facts);
+  return [...namesWithGrowingGraph(facts), ...listsWithGrowingGraph(facts)];
 }
 
-function growingNames(facts: RunFacts): Diagnosis[] {
+function namesWithGrowingGraph(facts: RunFacts): Diagnosis[] {
   /** by the line that makes it grow */
   const out = new Map<string, Diagnosis>();
   for (const [name, meanings] of [...meaningsOfVariables(facts), ...meaningsOfAttributes(facts)]) {
-    if (meanings.length + 1 < MIN_ITERATIONS && !meanings.some(({ uid }) => growsByWrites(facts, uid))) continue;
-    const chain = longestChain(facts, valuesOverTime(facts, meanings));
+    if (meanings.length + 1 < MIN_ITERATIONS && !meanings.some(({ uid }) => isGraphGrownByWrites(facts, uid))) continue;
+    const chain = longestValueSequence(facts, successiveValuesOfName(facts, meanings));
     if (!chain || chain.holdings.length < MIN_ITERATIONS) continue;
-    const diagnosis = diagnosisOfChain(facts, name, chain);
+    const diagnosis = diagnosisOfValueSequence(facts, name, chain);
     if (!diagnosis) continue;
     const earlier = out.get(`${diagnosis.cause.line}`);
     if (!earlier || earlier.chain[0].step > diagnosis.chain[0].step) out.set(`${diagnosis.cause.line}`, diagnosis);
@@ -54,17 +54,17 @@ function growingNames(facts: RunFacts): Diagnosis[] {
 }
 
 /** What each variable meant, by its name. */
-function meaningsOfVariables(facts: RunFacts): [string, Meaning[]][] {
-  return [...facts.scan.meanings].map(([key, meanings]) => [key.slice(key.indexOf("/") + 1), meanings]);
+function meaningsOfVariables(facts: RunFacts): [string, NameMeaning[]][] {
+  return [...facts.scan.meaningsByName].map(([key, meanings]) => [key.slice(key.indexOf("/") + 1), meanings]);
 }
 
 /** What each attribute of an object of the program was, by its path. */
-function meaningsOfAttributes(facts: RunFacts): [string, Meaning[]][] {
-  const out = new Map<string, Meaning[]>();
+function meaningsOfAttributes(facts: RunFacts): [string, NameMeaning[]][] {
+  const out = new Map<string, NameMeaning[]>();
   for (const { owner, name, step, after } of attributeChanges(facts))
     addToList(out, `${owner} ${name}`, { uid: after?.[0] === "t" ? after : "", step });
   return [...out].flatMap(([key, meanings]) => {
-    if (!meanings.some(({ uid }) => uid && tensorHistory(facts).changes(uid, "grad_fn").length)) return [];
+    if (!meanings.some(({ uid }) => uid && tensorHistoryOf(facts).fieldChanges(uid, "grad_fn").length)) return [];
     const [owner, name] = key.split(" ");
     const path = facts.nameText(owner, meanings[meanings.length - 1].step);
     return [[path ? `${path}.${name}` : name, meanings]];
@@ -72,25 +72,25 @@ function meaningsOfAttributes(facts: RunFacts): [string, Meaning[]][] {
 }
 
 /** Whether writes in place gave a tensor one node after the other. */
-function growsByWrites(facts: RunFacts, uid: string) {
-  return uid !== "" && tensorHistory(facts).changes(uid, "grad_fn").length >= MIN_ITERATIONS;
+function isGraphGrownByWrites(facts: RunFacts, uid: string) {
+  return uid !== "" && tensorHistoryOf(facts).fieldChanges(uid, "grad_fn").length >= MIN_ITERATIONS;
 }
 
 /** What a name meant, one after the other; a value that has no history ends a chain. */
-function valuesOverTime(facts: RunFacts, meanings: Meaning[]): HeldValue[] {
-  const history = tensorHistory(facts);
+function successiveValuesOfName(facts: RunFacts, meanings: NameMeaning[]): ValueWithGraph[] {
+  const history = tensorHistoryOf(facts);
   return meanings.flatMap(({ uid, step }, k) => {
     if (uid[0] !== "t") return { step, uid, node: "" };
     const end = meanings[k + 1]?.step ?? facts.steps.length;
-    const changes = history.changes(uid, "grad_fn").filter((change) => change.step > step && change.step < end);
+    const changes = history.fieldChanges(uid, "grad_fn").filter((change) => change.step > step && change.step < end);
     const nodes = [{ step, value: history.valueAt(uid, "grad_fn", step) }, ...changes];
     return nodes.map(({ step: at, value }) => ({ step: at, uid, node: typeof value === "string" ? value : "" }));
   });
 }
 
-function longestChain(facts: RunFacts, heldValues: HeldValue[]): Chain | null {
-  let longest: Chain | null = null;
-  let chain: Chain = { holdings: [], seen: [] };
+function longestValueSequence(facts: RunFacts, heldValues: ValueWithGraph[]): ValueSequence | null {
+  let longest: ValueSequence | null = null;
+  let chain: ValueSequence = { holdings: [], seen: [] };
   for (const holding of heldValues) {
     const last = chain.holdings.at(-1);
     const seen = holding.node && last?.node ? nodesBetween(facts, holding, last) : null;
@@ -103,7 +103,7 @@ function longestChain(facts: RunFacts, heldValues: HeldValue[]): Chain | null {
 }
 
 /** The nodes behind a value that came since an earlier one; null where they don't lead to that one. */
-function nodesBetween(facts: RunFacts, current: HeldValue, previous: HeldValue): Set<string> | null {
+function nodesBetween(facts: RunFacts, current: ValueWithGraph, previous: ValueWithGraph): Set<string> | null {
   if (current.node === previous.node) return null;
   const seen = new Set([current.node]);
   let leadsBack = false;
@@ -111,24 +111,28 @@ function nodesBetween(facts: RunFacts, current: HeldValue, previous: HeldValue):
     for (const edge of facts.index.nodes.get(uid)?.next ?? []) {
       if (!edge) continue;
       if (edge[0] === previous.node) leadsBack = true;
-      else if (facts.birth(edge[0]) > previous.step && seen.size < MAX_NODES) seen.add(edge[0]);
-      else if (facts.birth(edge[0]) > facts.birth(previous.node) && seen.size < MAX_NODES) seen.add(edge[0]);
+      else if (facts.birthStep(edge[0]) > previous.step && seen.size < MAX_NODES) seen.add(edge[0]);
+      else if (facts.birthStep(edge[0]) > facts.birthStep(previous.node) && seen.size < MAX_NODES) seen.add(edge[0]);
     }
   }
   return leadsBack ? seen : null;
 }
 
 /** @returns null where one backward goes through all of it, as through an unrolled loop */
-function diagnosisOfChain(facts: RunFacts, name: string, { holdings: heldValues, seen }: Chain): Diagnosis | null {
-  const visits = heldValues.map(({ node }) => facts.index.visitsOf.get(node)?.length ?? 0);
+function diagnosisOfValueSequence(
+  facts: RunFacts,
+  name: string,
+  { holdings: heldValues, seen }: ValueSequence,
+): Diagnosis | null {
+  const visits = heldValues.map(({ node }) => facts.index.visitStepsByNode.get(node)?.length ?? 0);
   const isWalked = visits.slice(1).some((count) => count > 0);
   const isWalkedAgain = visits.filter((count) => count >= MIN_ITERATIONS).length > 0;
-  const walkedApart = seen.filter((nodes) => [...nodes].some((uid) => facts.index.visitsOf.has(uid))).length;
+  const walkedApart = seen.filter((nodes) => [...nodes].some((uid) => facts.index.visitStepsByNode.has(uid))).length;
   if (isWalked && !isWalkedAgain) return null;
   const isUsed = isWalkedAgain || walkedApart >= MIN_ITERATIONS - 1;
-  if (!isUsed && !inTrainingLoop(facts, heldValues)) return null;
+  if (!isUsed && !isInTrainingLoop(facts, heldValues)) return null;
   const variant = isWalkedAgain ? "carried" : isUsed ? "summed" : "never_walked";
-  return growthDiagnosis(
+  return graphGrowthDiagnosis(
     facts,
     name,
     variant,
@@ -138,73 +142,73 @@ function diagnosisOfChain(facts: RunFacts, name: string, { holdings: heldValues,
 }
 
 /** Whether the iterations in which a value grows run a backward themselves. */
-function inTrainingLoop(facts: RunFacts, heldValues: HeldValue[]) {
+function isInTrainingLoop(facts: RunFacts, heldValues: ValueWithGraph[]) {
   const [first, last] = [heldValues[0].step, heldValues[heldValues.length - 1].step];
-  return facts.backwards.some(({ step }) => step > first && step < last);
+  return facts.backwardCalls.some(({ step }) => step > first && step < last);
 }
 
-function growthDiagnosis(
+function graphGrowthDiagnosis(
   facts: RunFacts,
   name: string,
   variant: string,
-  heldValues: HeldValue[],
+  heldValues: ValueWithGraph[],
   nodes: number,
 ): Diagnosis {
-  const x = code(name);
+  const x = codeFact(name);
   const [, second] = heldValues;
   const last = heldValues[heldValues.length - 1];
-  const walkedBetween = facts.backwards.find(({ step }) => step < last.step && step > heldValues[0].step);
+  const walkedBetween = facts.backwardCalls.find(({ step }) => step < last.step && step > heldValues[0].step);
   const chain = [
-    link(facts.place(heldValues[0].step), "made", { x }, [heldValues[0].uid]),
+    chainLink(facts.place(heldValues[0].step), "made", { x }, [heldValues[0].uid]),
     ...(walkedBetween
       ? [
-          link(
+          chainLink(
             facts.place(walkedBetween.step),
             "starts",
-            { code: facts.codeFact(walkedBetween.step) },
+            { code: facts.statementFact(walkedBetween.step) },
             walkedBetween.roots,
           ),
         ]
       : []),
-    link(facts.place(last.step), "kept", { x }, [last.uid, last.node]),
+    chainLink(facts.place(last.step), "kept", { x }, [last.uid, last.node]),
   ];
   return {
     variant,
     severity: variant === "never_walked" ? "note" : "warning",
     cause: facts.place(second.step),
     chain,
-    names: namesOf(x),
-    facts: { x, name, n: heldValues.length, nodes, code: facts.codeFact(second.step) },
-    fixes: [fix(variant === "carried" ? "detach_carried" : "detach_sum", facts.place(second.step), { x: name })],
+    names: namesInFacts(x),
+    facts: { x, name, n: heldValues.length, nodes, code: facts.statementFact(second.step) },
+    fixes: [fixHint(variant === "carried" ? "detach_carried" : "detach_sum", facts.place(second.step), { x: name })],
   };
 }
 
 /** Lists to which a loop appends a tensor that still has its graph. */
-function growingLists(facts: RunFacts): Diagnosis[] {
+function listsWithGrowingGraph(facts: RunFacts): Diagnosis[] {
   /** by list and statement */
   const appendedTensors = new Map<string, { list: string; uid: string; step: number }[]>();
   for (const { uid, step, fields } of facts.index.objectChanges) {
     if (!fields.splice && !(fields.items && !fields.kind)) continue;
     const last = fields.splice?.at(-1)?.[2].at(-1) ?? fields.items?.at(-1);
-    const ref = refOf((Array.isArray(last) ? last[1] : last) as Value);
+    const ref = referencedUid((Array.isArray(last) ? last[1] : last) as Value);
     if (ref?.[0] === "t") addToList(appendedTensors, `${uid} ${facts.steps[step].stmt}`, { list: uid, uid: ref, step });
   }
-  return [...appendedTensors.values()].flatMap((items) => diagnosisOfList(facts, items) ?? []);
+  return [...appendedTensors.values()].flatMap((items) => growingListDiagnosis(facts, items) ?? []);
 }
 
-function diagnosisOfList(facts: RunFacts, items: { list: string; uid: string; step: number }[]): Diagnosis | null {
+function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: string; step: number }[]): Diagnosis | null {
   if (items.length < MIN_ITERATIONS) return null;
-  const history = tensorHistory(facts);
+  const history = tensorHistoryOf(facts);
   const backwards = new Set();
   const walkedItems = items.filter(({ uid, step }) => {
     const nodeUid = history.valueAt(uid, "grad_fn", step) as string | null;
-    const visit = facts.index.visitsOf.get(nodeUid ?? "")?.[0];
+    const visit = facts.index.visitStepsByNode.get(nodeUid ?? "")?.[0];
     if (visit !== undefined) backwards.add(facts.steps[visit].visit?.backward);
     return visit !== undefined;
   });
   const last = items[items.length - 1];
-  const aliveItems = walkedItems.filter(({ uid }) => (facts.index.lives.get(uid)?.death ?? -1) >= last.step);
-  if (!facts.backwards.length) return listWithoutBackward(facts, items);
+  const aliveItems = walkedItems.filter(({ uid }) => (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step);
+  if (!facts.backwardCalls.length) return listWithoutBackwardDiagnosis(facts, items);
   if (backwards.size < MIN_ITERATIONS || aliveItems.length < MIN_ITERATIONS) return null;
   const name = facts.nameText(last.list, last.step);
   if (!name) return null;
@@ -213,24 +217,33 @@ function diagnosisOfList(facts: RunFacts, items: { list: string; uid: string; st
     uid,
     node: String(history.valueAt(uid, "grad_fn", step)),
   }));
-  const diagnosis = growthDiagnosis(facts, name, "listed", heldValues, aliveItems.length);
+  const diagnosis = graphGrowthDiagnosis(facts, name, "listed", heldValues, aliveItems.length);
   const y = facts.nameFact(heldValues[0].uid, heldValues[0].step);
-  return { ...diagnosis, facts: { ...diagnosis.facts, y }, names: namesOf(code(name), y) };
+  return { ...diagnosis, facts: { ...diagnosis.facts, y }, names: namesInFacts(codeFact(name), y) };
 }
 
 /** A list of results with their graphs, in a program that asks for no gradient at all: an evaluation that records. */
-function listWithoutBackward(facts: RunFacts, items: { list: string; uid: string; step: number }[]): Diagnosis | null {
+function listWithoutBackwardDiagnosis(
+  facts: RunFacts,
+  items: { list: string; uid: string; step: number }[],
+): Diagnosis | null {
   const last = items[items.length - 1];
-  const history = tensorHistory(facts);
+  const history = tensorHistoryOf(facts);
   const heldValues = items.flatMap(({ uid, step }) => {
     const node = history.valueAt(uid, "grad_fn", step);
-    const isAlive = (facts.index.lives.get(uid)?.death ?? -1) >= last.step;
+    const isAlive = (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step;
     return typeof node === "string" && isAlive ? [{ step, uid, node }] : [];
   });
   const name = facts.nameText(last.list, last.step);
   if (heldValues.length < MIN_ITERATIONS || !name) return null;
-  const diagnosis = growthDiagnosis(facts, name, "evaluated", heldValues, heldValues.length);
+  const diagnosis = graphGrowthDiagnosis(facts, name, "evaluated", heldValues, heldValues.length);
   const y = facts.nameFact(heldValues[0].uid, heldValues[0].step);
-  const fixes = [fix("detach_sum", facts.place(last.step), { x: name })];
-  return { ...diagnosis, severity: "note", facts: { ...diagnosis.facts, y }, names: namesOf(code(name), y), fixes };
+  const fixes = [fixHint("detach_sum", facts.place(last.step), { x: name })];
+  return {
+    ...diagnosis,
+    severity: "note",
+    facts: { ...diagnosis.facts, y },
+    names: namesInFacts(codeFact(name), y),
+    fixes,
+  };
 }

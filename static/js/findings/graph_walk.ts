@@ -4,7 +4,7 @@ import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
 /** where a result stopped requiring grad: of which tensor, by which operation or why */
-export interface Cut {
+export interface GraphCut {
   tensor: string;
   result: string | null;
   step: number;
@@ -15,7 +15,7 @@ export interface Cut {
 const MAX_VISITED = 20000;
 
 /** The nodes from one to another by the fewest edges, both included; null where no way leads there. */
-export function nodePath(facts: RunFacts, from: string, isGoal: (node: string) => boolean): string[] | null {
+export function shortestNodePath(facts: RunFacts, from: string, isGoal: (node: string) => boolean): string[] | null {
   const previousNode: Map<string, string | null> = new Map([[from, null]]);
   const queue = [from];
   for (let k = 0; k < queue.length && k < MAX_VISITED; k++) {
@@ -47,12 +47,12 @@ export function reachableNodes(facts: RunFacts, from: string): Set<string> {
 
 /** What a value was computed from, whether gradients can follow or not: every tensor behind it, the nearest first,
  * and the cuts on the way. Behind a cut it goes on. */
-export function originOf(facts: RunFacts, uid: string, step: number): { tensors: string[]; cuts: Cut[] } {
+export function ancestorsAndCuts(facts: RunFacts, uid: string, step: number): { tensors: string[]; cuts: GraphCut[] } {
   const seen = new Set([uid]);
-  const cuts: Cut[] = [];
+  const cuts: GraphCut[] = [];
   for (const tensorUid of seen) {
     if (seen.size > MAX_VISITED) break;
-    for (const { from, cut } of sourcesOf(facts, tensorUid, step)) {
+    for (const { from, cut } of directSourcesOf(facts, tensorUid, step)) {
       if (cut) cuts.push(cut);
       seen.add(from);
     }
@@ -61,15 +61,15 @@ export function originOf(facts: RunFacts, uid: string, step: number): { tensors:
 }
 
 /** The tensors that one was made of, each with the cut between, if there is one. */
-function sourcesOf(facts: RunFacts, uid: string, step: number): { from: string; cut: Cut | null }[] {
+function directSourcesOf(facts: RunFacts, uid: string, step: number): { from: string; cut: GraphCut | null }[] {
   const cuts = cutsByResult(facts).get(uid) ?? [];
-  const out: { from: string; cut: Cut | null }[] = cuts.map((cut) => ({ from: cut.tensor, cut }));
-  for (const op of [facts.producer(uid), ...writersOf(facts, uid, step)]) {
+  const out: { from: string; cut: GraphCut | null }[] = cuts.map((cut) => ({ from: cut.tensor, cut }));
+  for (const op of [facts.producingOperation(uid), ...inPlaceOperationsOn(facts, uid, step)]) {
     if (!op) continue;
     const requiredGrad = op.requires_grad[op.outputs.indexOf(uid)] ?? facts.tensor(uid, op.step)?.requires_grad;
     for (const from of op.inputs) {
       if (from === uid || out.some((listed) => listed.from === from)) continue;
-      const isLost = !requiredGrad && facts.tensor(from, op.step)?.requires_grad && op.step === facts.birth(uid);
+      const isLost = !requiredGrad && facts.tensor(from, op.step)?.requires_grad && op.step === facts.birthStep(uid);
       const cut = isLost
         ? { tensor: from, result: uid, step: op.step, op: op.name, reason: cutReason(facts, op) }
         : null;
@@ -85,15 +85,15 @@ function cutReason(facts: RunFacts, op: Operation) {
 }
 
 /** Operations that wrote into a tensor in place. */
-function writersOf(facts: RunFacts, uid: string, step: number) {
-  return (facts.scan.inPlace.get(uid) ?? []).filter((op) => op.step <= step);
+function inPlaceOperationsOn(facts: RunFacts, uid: string, step: number) {
+  return (facts.scan.inPlaceOperationsByTensor.get(uid) ?? []).filter((op) => op.step <= step);
 }
 
 /** The cuts that the recorder observed, by the result. */
-function cutsByResult(facts: RunFacts): Map<string, Cut[]> {
+function cutsByResult(facts: RunFacts): Map<string, GraphCut[]> {
   const cached = cutsOfRun.get(facts);
   if (cached) return cached;
-  const out = new Map<string, Cut[]>();
+  const out = new Map<string, GraphCut[]>();
   for (const { tensor, result = null, step, name, reason } of facts.events("path_cut")) {
     if (!result) continue;
     const cut = { tensor, result, step, op: name, reason };
@@ -103,4 +103,4 @@ function cutsByResult(facts: RunFacts): Map<string, Cut[]> {
   return out;
 }
 
-const cutsOfRun = new WeakMap<RunFacts, Map<string, Cut[]>>();
+const cutsOfRun = new WeakMap<RunFacts, Map<string, GraphCut[]>>();

@@ -1,34 +1,42 @@
 /** A hook gave back what can't stand in the place of the gradient that it got: of another size or type, or too few of them. */
 
-import { code, link, namesOf, type Diagnosis } from "./finding.ts";
-import { tensorHistory } from "./tensor_history.ts";
+import { codeFact, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-const MESSAGE = /^hook '([^']*)' has (changed the size|changed the type|returned an incorrect number)/;
-const REGISTRATION = /\.register_(?:full_backward_(?:pre_)?|pre)?hook\(\s*([\w.]*)/;
+const HOOK_RESULT_ERROR = /^hook '([^']*)' has (changed the size|changed the type|returned an incorrect number)/;
+const HOOK_REGISTRATION_CALL = /\.register_(?:full_backward_(?:pre_)?|pre)?hook\(\s*([\w.]*)/;
 
 export function hookResult(facts: RunFacts): Diagnosis[] {
-  const match = MESSAGE.exec(facts.error?.message ?? "");
+  const match = HOOK_RESULT_ERROR.exec(facts.error?.message ?? "");
   if (!match) return [];
   const hook = match[1] === "<lambda>" ? "lambda" : (match[1].split(".").at(-1) ?? match[1]);
   const { errorStep } = facts;
-  const registered = registration(facts, hook, errorStep);
+  const registered = hookRegistration(facts, hook, errorStep);
   const returnStep = facts.steps.findLastIndex(
     ({ kind, line }, i) => i <= errorStep && kind === "return" && line > 0 && isWithinBackward(facts, i),
   );
   const cause = returnStep >= 0 ? returnStep : (registered?.step ?? errorStep);
-  const x = registered?.uid ? facts.nameFact(registered.uid, registered.step) : code(hook);
+  const x = registered?.uid ? facts.nameFact(registered.uid, registered.step) : codeFact(hook);
   const shape = registered?.uid ? facts.tensor(registered.uid, errorStep)?.shape : null;
-  const findingFacts = { x, hook: code(hook), code: facts.codeFact(cause), message: facts.error?.message ?? "" };
+  const findingFacts = {
+    x,
+    hook: codeFact(hook),
+    code: facts.statementFact(cause),
+    message: facts.error?.message ?? "",
+  };
   const variant = { "changed the size": "size", "changed the type": "type" }[match[2]] ?? "count";
   const hookedLinks = registered
     ? [
-        link(facts.place(registered.step), "hooked", { ...findingFacts, code: facts.codeFact(registered.step) }, [
-          registered.uid,
-        ]),
+        chainLink(
+          facts.place(registered.step),
+          "hooked",
+          { ...findingFacts, code: facts.statementFact(registered.step) },
+          [registered.uid],
+        ),
       ]
     : [];
-  const returnLinks = returnStep >= 0 ? [link(facts.place(returnStep), "way", findingFacts)] : [];
+  const returnLinks = returnStep >= 0 ? [chainLink(facts.place(returnStep), "way", findingFacts)] : [];
   return [
     {
       variant: variant === "size" && shape ? "shape" : variant,
@@ -36,11 +44,11 @@ export function hookResult(facts: RunFacts): Diagnosis[] {
       chain: [
         ...hookedLinks,
         ...returnLinks,
-        link(facts.place(errorStep), "checked", { ...findingFacts, code: facts.codeFact(errorStep) }, [
+        chainLink(facts.place(errorStep), "checked", { ...findingFacts, code: facts.statementFact(errorStep) }, [
           registered?.uid,
         ]),
       ],
-      names: namesOf(x, findingFacts.hook),
+      names: namesInFacts(x, findingFacts.hook),
       facts: shape ? { ...findingFacts, shape: `(${shape.join(", ")}${shape.length === 1 ? "," : ""})` } : findingFacts,
       fixes: [],
       explainsError: true,
@@ -59,21 +67,21 @@ function isWithinBackward(facts: RunFacts, step: number) {
  * backward did not come to any more.
  * @param before a step
  */
-function registration(facts: RunFacts, hook: string, before: number): { step: number; uid: string | null } | null {
-  const history = tensorHistory(facts);
+function hookRegistration(facts: RunFacts, hook: string, before: number): { step: number; uid: string | null } | null {
+  const history = tensorHistoryOf(facts);
   const registersHook = (step: number) => {
-    const name = REGISTRATION.exec(facts.code(step))?.[1];
+    const name = HOOK_REGISTRATION_CALL.exec(facts.code(step))?.[1];
     return name !== undefined && (name.split(".").at(-1) === hook || (name === "" && hook === "lambda"));
   };
-  const registrations = [...facts.index.lives.values()].flatMap(({ uid, kind }) => {
+  const registrations = [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {
     if (kind !== "tensor") return [];
     const hookChange = history
-      .changes(uid, "hooks")
+      .fieldChanges(uid, "hooks")
       .findLast(({ step, value }) => step < before && value && registersHook(step));
     return hookChange ? [{ step: hookChange.step, uid }] : [];
   });
   const unvisited = registrations.filter(
-    ({ uid }) => !facts.index.visitsOf.has(String(history.valueAt(uid, "grad_fn", before))),
+    ({ uid }) => !facts.index.visitStepsByNode.has(String(history.valueAt(uid, "grad_fn", before))),
   );
   if (unvisited.length || registrations.length) return unvisited.at(-1) ?? registrations.at(-1) ?? null;
   const step = facts.steps.findLastIndex(({ kind }, i) => i < before && kind === "statement" && registersHook(i));

@@ -1,24 +1,24 @@
 /** A write into the copy that an advanced index made, which is lost; and elements that one write means several times. */
 
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { plainName } from "./gradient_name.ts";
 import type { RunFacts } from "./run_facts.ts";
-import type { Occurrence } from "./scan.ts";
+import type { EventOccurrence } from "./scan.ts";
 
 export function indexCopy(facts: RunFacts): Diagnosis[] {
   return [
-    ...oncePerLine(facts, facts.events("index_copy_written")).map((event) => lostWriteDiagnosis(facts, event)),
-    ...oncePerLine(facts, facts.events("indices_repeated")).flatMap(
+    ...firstEventOfEachLine(facts, facts.events("index_copy_written")).map((event) => lostWriteDiagnosis(facts, event)),
+    ...firstEventOfEachLine(facts, facts.events("indices_repeated")).flatMap(
       (event) => repeatedIndexDiagnosis(facts, event) ?? [],
     ),
   ];
 }
 
-function oncePerLine<E extends { step: number }>(facts: RunFacts, events: E[]): E[] {
+function firstEventOfEachLine<E extends { step: number }>(facts: RunFacts, events: E[]): E[] {
   return [...new Map(events.toReversed().map((event) => [facts.steps[event.step].line, event])).values()].reverse();
 }
 
-function lostWriteDiagnosis(facts: RunFacts, event: Occurrence<"index_copy_written">): Diagnosis {
+function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_written">): Diagnosis {
   const { step, tensor, copy } = event;
   const x = facts.nameFact(tensor, step);
   const place = facts.place(step);
@@ -26,17 +26,17 @@ function lostWriteDiagnosis(facts: RunFacts, event: Occurrence<"index_copy_writt
     variant: "lost",
     cause: place,
     chain: [
-      link(facts.place(facts.birth(tensor)), "made", { x }, [tensor]),
-      link(place, "written", { x, code: facts.codeFact(step) }, [copy]),
+      chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
+      chainLink(place, "written", { x, code: facts.statementFact(step) }, [copy]),
     ],
-    names: namesOf(x),
-    facts: { x, name: plainName(x), code: facts.codeFact(step) },
-    fixes: [fix("assign_by_index", place)],
+    names: namesInFacts(x),
+    facts: { x, name: plainName(x), code: facts.statementFact(step) },
+    fixes: [fixHint("assign_by_index", place)],
   };
 }
 
 /** @returns null where the write says the same of an element each time */
-function repeatedIndexDiagnosis(facts: RunFacts, event: Occurrence<"indices_repeated">): Diagnosis | null {
+function repeatedIndexDiagnosis(facts: RunFacts, event: EventOccurrence<"indices_repeated">): Diagnosis | null {
   const { step, tensor, count, distinct } = event;
   const op = facts.operationOfEvent(event);
   const value = op?.inputs.at(-1);
@@ -52,11 +52,11 @@ function repeatedIndexDiagnosis(facts: RunFacts, event: Occurrence<"indices_repe
     severity: isRead ? "warning" : "note",
     cause: place,
     chain: [
-      link(facts.place(facts.birth(tensor)), "made", { x }, [tensor]),
-      link(place, "written", { x, code: facts.codeFact(step) }, [tensor]),
+      chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
+      chainLink(place, "written", { x, code: facts.statementFact(step) }, [tensor]),
     ],
-    names: namesOf(x),
-    facts: { x, count, distinct, code: facts.codeFact(step) },
-    fixes: [fix("accumulate", place)],
+    names: namesInFacts(x),
+    facts: { x, count, distinct, code: facts.statementFact(step) },
+    fixes: [fixHint("accumulate", place)],
   };
 }

@@ -1,29 +1,29 @@
 /** An index beyond the end: of an embedding, of the classes of a loss, of a dimension. Which value, and which are allowed. */
 
 import { findHandle } from "../trace/entities.ts";
-import { link, namesOf, type Diagnosis } from "./finding.ts";
-import { cellsRead, numberOf } from "./numbers.ts";
+import { chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { cellsReadBy, cellAsNumber } from "./numbers.ts";
 import { operandsOf, shapeText, type Operand } from "./operands.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-interface Lookup {
+interface IndexLookup {
   variant: string;
   from: Operand;
   index: Operand;
   size: number;
 }
 
-const MESSAGE = /out of (?:range|bounds)/;
+const OUT_OF_RANGE_ERROR = /out of (?:range|bounds)/;
 const INTEGER_DTYPE = /^u?int(?:8|16|32|64)$/;
 
 export function indexOutOfRange(facts: RunFacts): Diagnosis[] {
   const { message = "", type = "" } = facts.error ?? {};
   const op = facts.failedOperation;
-  if (!op || !/^(?:IndexError|RuntimeError)$/.test(type) || !MESSAGE.test(message)) return [];
+  if (!op || !/^(?:IndexError|RuntimeError)$/.test(type) || !OUT_OF_RANGE_ERROR.test(message)) return [];
   const name = operationName(op.name);
-  const lookup = lookupOf(name, operandsOf(facts, op), message);
-  const value = lookup ? indexOutside(facts, lookup, op.step) : null;
+  const lookup = indexLookupOf(name, operandsOf(facts, op), message);
+  const value = lookup ? firstIndexOutOfRange(facts, lookup, op.step) : null;
   if (!lookup || value === null) return [];
   const { variant, from: lookedUpIn, index, size } = lookup;
   const findingFacts = {
@@ -34,15 +34,15 @@ export function indexOutOfRange(facts: RunFacts): Diagnosis[] {
     size,
     last: size - 1,
     op: name,
-    code: facts.codeFact(op.step),
+    code: facts.statementFact(op.step),
   };
   const madeLinks = [lookedUpIn, index]
     .filter((operand) => operand.made < op.step)
     .map((operand) =>
-      link(
+      chainLink(
         facts.place(operand.made),
         "made",
-        { ...findingFacts, x: operand.name, code: facts.codeFact(operand.made) },
+        { ...findingFacts, x: operand.name, code: facts.statementFact(operand.made) },
         [operand.uid],
       ),
     )
@@ -51,8 +51,8 @@ export function indexOutOfRange(facts: RunFacts): Diagnosis[] {
     {
       variant,
       cause: facts.place(op.step),
-      chain: [...madeLinks, link(facts.place(op.step), "checked", findingFacts, [index.uid, lookedUpIn.uid])],
-      names: namesOf(index.name, lookedUpIn.name),
+      chain: [...madeLinks, chainLink(facts.place(op.step), "checked", findingFacts, [index.uid, lookedUpIn.uid])],
+      names: namesInFacts(index.name, lookedUpIn.name),
       facts: findingFacts,
       fixes: [],
       explainsError: true,
@@ -61,7 +61,7 @@ export function indexOutOfRange(facts: RunFacts): Diagnosis[] {
 }
 
 /** What is looked up in what. */
-function lookupOf(op: string, operands: Operand[], message: string): Lookup | null {
+function indexLookupOf(op: string, operands: Operand[], message: string): IndexLookup | null {
   const index = operands.find(({ dtype }, k) => INTEGER_DTYPE.test(dtype) && (k > 0 || op === "embedding"));
   const lookedUpIn = operands.find((operand) => operand !== index);
   if (!index || !lookedUpIn) return null;
@@ -73,9 +73,11 @@ function lookupOf(op: string, operands: Operand[], message: string): Lookup | nu
 }
 
 /** The first number that is no index; null where none of those that are known is beyond. */
-function indexOutside(facts: RunFacts, { variant, index, size }: Lookup, step: number) {
+function firstIndexOutOfRange(facts: RunFacts, { variant, index, size }: IndexLookup, step: number) {
   const handle = findHandle(facts.state(step), index.uid) ?? facts.handle(index.uid, step);
-  const cells = handle ? (cellsRead(facts.state(step), handle) ?? []) : [];
+  const cells = handle ? (cellsReadBy(facts.state(step), handle) ?? []) : [];
   const minimum = variant === "dimension" ? -size : 0;
-  return cells.map(numberOf).find((number) => Number.isFinite(number) && (number < minimum || number >= size)) ?? null;
+  return (
+    cells.map(cellAsNumber).find((number) => Number.isFinite(number) && (number < minimum || number >= size)) ?? null
+  );
 }

@@ -1,6 +1,6 @@
 /** A tensor made under inference_mode was used where autograd records, or written outside of it. */
 
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { mentionedTensors } from "./expressions.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -15,12 +15,12 @@ export function inferenceTensor(facts: RunFacts): Diagnosis[] {
     op?.inputs.find(isInference) ??
     mentionedTensors(facts, step).find((mention) => isInference(mention.uid))?.uid ??
     null;
-  const birthStep = Math.max(0, facts.birth(uid));
+  const birthStep = Math.max(0, facts.birthStep(uid));
   const x = facts.nameFact(uid, step);
   const findingFacts = {
     x,
     op: operationName(op?.name ?? ""),
-    code: facts.codeFact(step),
+    code: facts.statementFact(step),
     made_line: facts.lineOf(birthStep),
   };
   const variant = /Inplace update|in-?place/i.test(message)
@@ -33,14 +33,14 @@ export function inferenceTensor(facts: RunFacts): Diagnosis[] {
       variant,
       cause: facts.place(birthStep),
       chain: [
-        link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [uid]),
-        link(facts.place(step), "checked", findingFacts, [uid]),
+        chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [uid]),
+        chainLink(facts.place(step), "checked", findingFacts, [uid]),
       ],
-      names: namesOf(x),
+      names: namesInFacts(x),
       facts: findingFacts,
       fixes: [
-        fix("no_grad_instead", facts.place(birthStep)),
-        fix("clone_before", facts.place(step), { name: facts.nameText(uid, step) ?? "" }),
+        fixHint("no_grad_instead", facts.place(birthStep)),
+        fixHint("clone_before", facts.place(step), { name: facts.nameText(uid, step) ?? "" }),
       ],
       explainsError: true,
     },

@@ -2,13 +2,13 @@
 
 import { mentionedTensors, receiverOf } from "./expressions.ts";
 import { nameBoundAt } from "./no_graph.ts";
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-const MESSAGE = /only Tensors of floating point (?:and complex )?dtype can require gradients/i;
+const DTYPE_REQUIRES_GRAD_ERROR = /only Tensors of floating point (?:and complex )?dtype can require gradients/i;
 
 export function intRequiresGrad(facts: RunFacts): Diagnosis[] {
-  if (!MESSAGE.test(facts.error?.message ?? "")) return [];
+  if (!DTYPE_REQUIRES_GRAD_ERROR.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const isIntegral = (uid: string) => /int|bool/.test(facts.tensor(uid, step)?.dtype ?? "");
   const askedTensor = receiverOf(facts, step, "requires_grad_") ?? null;
@@ -23,21 +23,23 @@ export function intRequiresGrad(facts: RunFacts): Diagnosis[] {
     : target
       ? { code: target }
       : (nameBoundAt(facts, step) ?? facts.nameFact(uid, step));
-  const creationStep = facts.birth(uid);
+  const creationStep = facts.birthStep(uid);
   const birthStep = mention && creationStep >= 0 ? creationStep : step;
-  const findingFacts = { x, dtype: facts.tensor(uid, step)?.dtype ?? "int64", code: facts.codeFact(step) };
-  const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
+  const findingFacts = { x, dtype: facts.tensor(uid, step)?.dtype ?? "int64", code: facts.statementFact(step) };
+  const chain = [chainLink(facts.place(step), "checked", findingFacts, [uid])];
   if (birthStep < step)
-    chain.unshift(link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [uid]));
+    chain.unshift(
+      chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [uid]),
+    );
   return [
     {
       cause: facts.place(step),
       chain,
-      names: namesOf(x),
+      names: namesInFacts(x),
       facts: findingFacts,
       fixes: [
-        fix("float_dtype", facts.place(birthStep)),
-        fix("float_before", facts.place(step), { name: mention?.text ?? "" }),
+        fixHint("float_dtype", facts.place(birthStep)),
+        fixHint("float_before", facts.place(step), { name: mention?.text ?? "" }),
       ],
       explainsError: true,
     },

@@ -1,9 +1,15 @@
 /** A view of a leaf that requires grad was to be written in place while autograd records. */
 
-import { link, namesOf, type Diagnosis } from "./finding.ts";
-import { fixesOfLeafWrite, requiredGradAt } from "./leaf_inplace.ts";
+import { chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { fixesOfLeafWrite, stepThatRequiredGrad } from "./leaf_inplace.ts";
 import { operationName } from "./operation_name.ts";
-import { customFunctionNode, multiOutputView, namedTarget, findRefusedWrite, unrecordedView } from "./refused_write.ts";
+import {
+  customFunctionNodeOfTarget,
+  multiOutputView,
+  namedWriteTarget,
+  findRefusedWrite,
+  viewMadeUnderNoGrad,
+} from "./refused_write.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 export function leafViewInplace(facts: RunFacts): Diagnosis[] {
@@ -12,30 +18,34 @@ export function leafViewInplace(facts: RunFacts): Diagnosis[] {
   const { base, step, views, op } = write;
   const leaf = facts.tensor(base, step);
   if (!leaf?.leaf || !leaf.requires_grad) return [];
-  if (multiOutputView(write) || unrecordedView(facts, write) || customFunctionNode(facts, write)) return [];
-  const target = namedTarget(facts, write);
+  if (multiOutputView(write) || viewMadeUnderNoGrad(facts, write) || customFunctionNodeOfTarget(facts, write))
+    return [];
+  const target = namedWriteTarget(facts, write);
   const [x, y] = [facts.nameFact(base, step), facts.nameFact(target, step)];
-  const requiredGradStep = requiredGradAt(facts, base, step);
+  const requiredGradStep = stepThatRequiredGrad(facts, base, step);
   const findingFacts = {
     x,
     y,
     write: operationName(op.name),
-    code: facts.codeFact(step),
+    code: facts.statementFact(step),
     view: operationName(views[0].op.name),
   };
-  const chain = [link(facts.place(requiredGradStep), "made", findingFacts, [base])];
-  const viewStep = facts.birth(views[0].uid);
+  const chain = [chainLink(facts.place(requiredGradStep), "made", findingFacts, [base])];
+  const viewStep = facts.birthStep(views[0].uid);
   if (viewStep > requiredGradStep && viewStep < step)
     chain.push(
-      link(facts.place(viewStep), "shares", { ...findingFacts, code: facts.codeFact(viewStep) }, [target, base]),
+      chainLink(facts.place(viewStep), "shares", { ...findingFacts, code: facts.statementFact(viewStep) }, [
+        target,
+        base,
+      ]),
     );
-  chain.push(link(facts.place(step), "checked", findingFacts, [target]));
+  chain.push(chainLink(facts.place(step), "checked", findingFacts, [target]));
   return [
     {
       variant: target === base ? undefined : "named",
       cause: facts.place(step),
       chain,
-      names: namesOf(x, y),
+      names: namesInFacts(x, y),
       facts: findingFacts,
       fixes: fixesOfLeafWrite(facts, step, y),
       explainsError: true,

@@ -1,24 +1,28 @@
 /** Memory that no name leads to and that lives on: in a cycle of references, or kept by a custom function's `ctx`. */
 
 import { itemsize, numel } from "../layout/reads.ts";
-import { find } from "../trace/entities.ts";
-import { refOf } from "../trace/names.ts";
-import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
-import { functionName } from "./function_call.ts";
+import { findEntity } from "../trace/entities.ts";
+import { referencedUid } from "../trace/names.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { customFunctionName } from "./function_call.ts";
 import { attributeChanges } from "./object_history.ts";
-import { tensorHistory } from "./tensor_history.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 /** A tensor on a `ctx` after its backward counts from so many bytes on. */
-const MIN_BYTES = 2048;
-const MAX_OBJECTS = 500;
+const MIN_KEPT_BYTES = 2048;
+const MAX_OBJECTS_VISITED = 500;
 
 /** @param end the last step */
 export function unnamedMemory(facts: RunFacts, end: number): Diagnosis[] {
   /** by variant and line */
   const out = new Map<string, Diagnosis>();
-  for (const diagnosis of [...keptByContext(facts), ...keptByObjects(facts, end), ...keptByHooks(facts, end)]) {
+  for (const diagnosis of [
+    ...tensorsKeptByContext(facts),
+    ...tensorsKeptByObjectCycles(facts, end),
+    ...tensorsKeptByHooks(facts, end),
+  ]) {
     const key = `${diagnosis.variant} ${diagnosis.cause.line}`;
     const earlier = out.get(key);
     if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
@@ -28,57 +32,66 @@ export function unnamedMemory(facts: RunFacts, end: number): Diagnosis[] {
 }
 
 /** The size of what a handle reads. */
-export function bytesOf(facts: RunFacts, uid: string, step: number) {
+export function bytesReadByHandle(facts: RunFacts, uid: string, step: number) {
   const handle = facts.handle(uid, step);
   return numel(handle?.shape) * itemsize(handle?.dtype);
 }
 
 /** A `ctx` with its own output as an attribute, or with a tensor that outlives the backward. */
-function keptByContext(facts: RunFacts): Diagnosis[] {
-  const history = tensorHistory(facts);
+function tensorsKeptByContext(facts: RunFacts): Diagnosis[] {
+  const history = tensorHistoryOf(facts);
   return facts.events("context_kept").flatMap((event) => {
     const { node, tensor, name, step } = event;
-    const assignmentStep = contextAssignment(facts, name, step);
-    const isOutput = history.changes(tensor, "grad_fn").some(({ value }) => value === node);
-    const visit = facts.index.visitsOf.get(node)?.at(-1);
+    const assignmentStep = contextAssignmentStep(facts, name, step);
+    const isOutput = history.fieldChanges(tensor, "grad_fn").some(({ value }) => value === node);
+    const visit = facts.index.visitStepsByNode.get(node)?.at(-1);
     const lastBackward = visit === undefined ? undefined : facts.backwardAt(visit);
     const isOutlived =
-      lastBackward && !lastBackward.keepsGraph && (facts.index.lives.get(tensor)?.death ?? 0) > lastBackward.end;
-    const bytes = bytesOf(facts, tensor, step);
-    const isInput = facts.birth(tensor) < facts.birth(node) || history.valueAt(tensor, "leaf", step) === false;
-    if (!isOutput && (isInput || !isOutlived || bytes < MIN_BYTES)) return [];
+      lastBackward && !lastBackward.keepsGraph && (facts.index.lifetimes.get(tensor)?.death ?? 0) > lastBackward.end;
+    const bytes = bytesReadByHandle(facts, tensor, step);
+    const isInput = facts.birthStep(tensor) < facts.birthStep(node) || history.valueAt(tensor, "leaf", step) === false;
+    if (!isOutput && (isInput || !isOutlived || bytes < MIN_KEPT_BYTES)) return [];
     const x = facts.nameFact(tensor, assignmentStep);
     const findingFacts = {
       x,
-      ctx: code(`ctx.${name}`),
-      function: functionName(facts, node),
+      ctx: codeFact(`ctx.${name}`),
+      function: customFunctionName(facts, node),
       bytes,
-      code: facts.codeFact(assignmentStep),
+      code: facts.statementFact(assignmentStep),
     };
     return [
       {
         variant: isOutput ? "ctx_output" : "ctx_kept",
         cause: facts.place(assignmentStep),
         chain: [
-          link(facts.place(facts.birth(tensor)), "made", { x }, [tensor]),
-          link(facts.place(assignmentStep), "kept", { x: findingFacts.ctx, code: facts.codeFact(assignmentStep) }, [
-            node,
-            tensor,
-          ]),
+          chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
+          chainLink(
+            facts.place(assignmentStep),
+            "kept",
+            { x: findingFacts.ctx, code: facts.statementFact(assignmentStep) },
+            [node, tensor],
+          ),
           ...(isOutput || !lastBackward
             ? []
-            : [link(facts.place(lastBackward.step), "released", { code: facts.codeFact(lastBackward.step) }, [node])]),
+            : [
+                chainLink(
+                  facts.place(lastBackward.step),
+                  "released",
+                  { code: facts.statementFact(lastBackward.step) },
+                  [node],
+                ),
+              ]),
         ],
-        names: namesOf(x, code("ctx"), findingFacts.ctx),
+        names: namesInFacts(x, codeFact("ctx"), findingFacts.ctx),
         facts: { ...findingFacts, count: 1 },
-        fixes: [fix("save_for_backward", facts.place(assignmentStep), { name })],
+        fixes: [fixHint("save_for_backward", facts.place(assignmentStep), { name })],
       },
     ];
   });
 }
 
 /** The step that gave `ctx` an attribute, as the program writes it. @param before a step */
-function contextAssignment(facts: RunFacts, name: string, before: number) {
+function contextAssignmentStep(facts: RunFacts, name: string, before: number) {
   for (let i = before; i >= 0; i--) {
     const { kind } = facts.steps[i];
     if (kind === "statement" && new RegExp(`\\.${name}\\s*(?:,[^=]*)?=[^=]`).test(facts.code(i))) return i;
@@ -87,12 +100,12 @@ function contextAssignment(facts: RunFacts, name: string, before: number) {
 }
 
 /** Tensors that live on without a name, kept by objects that keep each other. */
-function keptByObjects(facts: RunFacts, end: number): Diagnosis[] {
+function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
   return attributeChanges(facts).flatMap(({ owner, name, step, after }) => {
-    const life = after?.[0] === "t" ? facts.index.lives.get(after) : undefined;
-    const ownerEnd = facts.index.lives.get(owner)?.death ?? end;
+    const life = after?.[0] === "t" ? facts.index.lifetimes.get(after) : undefined;
+    const ownerEnd = facts.index.lifetimes.get(owner)?.death ?? end;
     if (!after || !life || life.death < end || ownerEnd >= end || facts.names(end).tags.has(after)) return [];
-    const cycle = cycleFrom(facts, owner, ownerEnd);
+    const cycle = referenceCycleFrom(facts, owner, ownerEnd);
     if (!cycle) return [];
     const x = facts.nameFact(after, ownerEnd);
     const closingChange = attributeChanges(facts).findLast(
@@ -100,24 +113,24 @@ function keptByObjects(facts: RunFacts, end: number): Diagnosis[] {
         change.step <= ownerEnd && change.after && cycle.includes(change.owner) && cycle.includes(change.after),
     );
     const assignmentStep = closingChange?.step ?? step;
-    const y = closingChange ? code(closingChange.name) : code(name);
-    const cause = facts.place(assigningStep(facts, assignmentStep, y.code));
+    const y = closingChange ? codeFact(closingChange.name) : codeFact(name);
+    const cause = facts.place(attributeAssignmentStep(facts, assignmentStep, y.code));
     return [
       {
         variant: "cycle",
         cause,
         chain: [
-          link(facts.place(life.birth), "made", { x }, [after]),
-          link(cause, "shares", { x, y, code: facts.codeFact(cause.step) }, [owner]),
-          link(facts.place(ownerEnd + 1), "kept", { x, code: facts.codeFact(ownerEnd + 1) }, [after]),
+          chainLink(facts.place(life.birth), "made", { x }, [after]),
+          chainLink(cause, "shares", { x, y, code: facts.statementFact(cause.step) }, [owner]),
+          chainLink(facts.place(ownerEnd + 1), "kept", { x, code: facts.statementFact(ownerEnd + 1) }, [after]),
         ],
-        names: namesOf(x, y),
+        names: namesInFacts(x, y),
         facts: {
           x,
           y,
-          bytes: bytesOf(facts, after, ownerEnd),
+          bytes: bytesReadByHandle(facts, after, ownerEnd),
           freed: facts.steps[ownerEnd + 1].line,
-          code: facts.codeFact(cause.step),
+          code: facts.statementFact(cause.step),
           count: 1,
         },
         fixes: [],
@@ -127,22 +140,22 @@ function keptByObjects(facts: RunFacts, end: number): Diagnosis[] {
 }
 
 /** The step, at one or before, whose text assigns an attribute: it is observed when the call that did it is over. */
-function assigningStep(facts: RunFacts, step: number, name: string) {
+function attributeAssignmentStep(facts: RunFacts, step: number, name: string) {
   for (let i = step; i >= Math.max(0, step - 20); i--)
     if (facts.steps[i].kind === "statement" && new RegExp(`\\.${name}\\s*=[^=]`).test(facts.code(i))) return i;
   return step;
 }
 
 /** The objects on a way from an object back to itself; null where there is none. */
-function cycleFrom(facts: RunFacts, start: string, step: number): string[] | null {
+function referenceCycleFrom(facts: RunFacts, start: string, step: number): string[] | null {
   const entities = facts.state(step);
   const cameFrom: Map<string, string | null> = new Map([[start, null]]);
   for (const uid of cameFrom.keys()) {
-    if (cameFrom.size > MAX_OBJECTS) return null;
-    const object = find(entities, uid, "object");
+    if (cameFrom.size > MAX_OBJECTS_VISITED) return null;
+    const object = findEntity(entities, uid, "object");
     const values = [...Object.values(object?.attrs ?? {}), ...(object?.items ?? []).flat()];
     for (const value of values) {
-      const ref = refOf(value as Value);
+      const ref = referencedUid(value as Value);
       if (ref === start) {
         const cycle = [];
         for (let uidOnWay = uid as string | null; uidOnWay; uidOnWay = cameFrom.get(uidOnWay) ?? null)
@@ -156,28 +169,28 @@ function cycleFrom(facts: RunFacts, start: string, step: number): string[] | nul
 }
 
 /** Tensors that live on without a name and have a hook whose text mentions them: the hook keeps its tensor. */
-function keptByHooks(facts: RunFacts, end: number): Diagnosis[] {
+function tensorsKeptByHooks(facts: RunFacts, end: number): Diagnosis[] {
   if (!facts.source.some((line) => line.includes("register_hook"))) return [];
-  const history = tensorHistory(facts);
-  return [...facts.index.lives.values()].flatMap(({ uid, kind, birth, death }) => {
-    const hookChange = kind === "tensor" && death >= end ? history.changes(uid, "hooks").at(-1) : undefined;
+  const history = tensorHistoryOf(facts);
+  return [...facts.index.lifetimes.values()].flatMap(({ uid, kind, birth, death }) => {
+    const hookChange = kind === "tensor" && death >= end ? history.fieldChanges(uid, "hooks").at(-1) : undefined;
     if (!hookChange || facts.names(end).tags.has(uid)) return [];
     const hook = hookChange.value
       ? /(\w+)\.register_hook\(\s*lambda\b[^:]*:(.*)$/.exec(facts.code(hookChange.step))
       : null;
     if (!hook || !new RegExp(`\\b${hook[1]}\\b`).test(hook[2]) || !facts.steps[hookChange.step].depth) return [];
-    const x = code(hook[1]);
+    const x = codeFact(hook[1]);
     const hookPlace = facts.place(hookChange.step);
     return [
       {
         variant: "hook",
         cause: hookPlace,
         chain: [
-          link(facts.place(birth), "made", { x }, [uid]),
-          link(hookPlace, "hooked", { x, code: facts.codeFact(hookChange.step) }, [uid]),
+          chainLink(facts.place(birth), "made", { x }, [uid]),
+          chainLink(hookPlace, "hooked", { x, code: facts.statementFact(hookChange.step) }, [uid]),
         ],
-        names: namesOf(x),
-        facts: { x, bytes: bytesOf(facts, uid, end), code: facts.codeFact(hookChange.step), count: 1 },
+        names: namesInFacts(x),
+        facts: { x, bytes: bytesReadByHandle(facts, uid, end), code: facts.statementFact(hookChange.step), count: 1 },
         fixes: [],
       },
     ];

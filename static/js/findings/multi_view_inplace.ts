@@ -1,6 +1,6 @@
 /** A write into one of several views that one operation made at once: unbind, split, chunk, iterating over a tensor. */
 
-import { fix, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, namesInFacts, type Diagnosis } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
 import { multiOutputView, findRefusedWrite, linksFromViewToRefusal } from "./refused_write.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -29,12 +29,12 @@ export function multiViewInplace(facts: RunFacts): Diagnosis[] {
       variant: isLoop ? "loop" : undefined,
       cause: facts.place(step),
       chain: linksFromViewToRefusal(facts, write, view, findingFacts),
-      names: namesOf(x, y),
+      names: namesInFacts(x, y),
       facts: findingFacts,
       fixes: [
-        fix("under_no_grad", facts.place(isLoop ? viewStep : step), { name }),
-        fix("out_of_place", facts.place(step), { name }),
-        fix("clone_before", facts.place(step), { name }),
+        fixHint("under_no_grad", facts.place(isLoop ? viewStep : step), { name }),
+        fixHint("out_of_place", facts.place(step), { name }),
+        fixHint("clone_before", facts.place(step), { name }),
       ],
       explainsError: true,
     },

@@ -1,24 +1,24 @@
 /** What a reader calls a thing at a step: the name in the function that runs, a path, or a name of before or after. */
 
-import { code, type Fact } from "./finding.ts";
+import { codeFact, type Fact } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
-import type { Tag, Names } from "../trace/names.ts";
+import type { NameTag, Names } from "../trace/names.ts";
 import type { Step } from "../trace/wire.ts";
-import type { Operation, Scan } from "./scan.ts";
+import type { Operation, RunScan } from "./scan.ts";
 
 /** What of a run its names are found from. */
 interface NamedRun {
   steps: Step[];
-  scan: Scan;
+  scan: RunScan;
   names: (step: number) => Names;
-  birth: (uid: string | null | undefined) => number;
+  birthStep: (uid: string | null | undefined) => number;
   lineOf: (step: number) => number | "";
-  producer: (uid: string | null | undefined) => Operation | undefined;
+  producingOperation: (uid: string | null | undefined) => Operation | undefined;
   opsAt: (step: number) => Operation[];
 }
 
 /** Names of one trace. */
-export class Naming {
+export class EntityNaming {
   facts: NamedRun;
 
   constructor(facts: NamedRun) {
@@ -27,15 +27,15 @@ export class Naming {
 
   nameFact(uid: string | null | undefined, step: number): Fact {
     const name = this.nameText(uid, step);
-    const nameInModule = uid && name ? this.moduleName(uid, step, name) : null;
-    if (name) return nameInModule ? { code: name, also: nameInModule } : code(name);
-    const op = this.facts.producer(uid);
-    const line = this.facts.lineOf(op?.step ?? this.facts.birth(uid));
-    return { result: op ? this.operation(op, uid) : "", line };
+    const nameInModule = uid && name ? this.nameInModuleScope(uid, step, name) : null;
+    if (name) return nameInModule ? { code: name, also: nameInModule } : codeFact(name);
+    const op = this.facts.producingOperation(uid);
+    const line = this.facts.lineOf(op?.step ?? this.facts.birthStep(uid));
+    return { result: op ? this.operationText(op, uid) : "", line };
   }
 
   /** What made a thing; `torch.tensor` is several operations, of which `lift_fresh` is only in that. */
-  operation(op: Operation, uid: string | null | undefined) {
+  operationText(op: Operation, uid: string | null | undefined) {
     const isLifted = this.facts
       .opsAt(op.step)
       .some(({ name, inputs }) => name === "aten::lift_fresh" && uid && inputs.includes(uid));
@@ -48,7 +48,7 @@ export class Naming {
       this.nameAt(uid, step) ??
       this.nameAt(uid, step - 1) ??
       this.lastOrNextName(uid, step) ??
-      this.nameAtBirth(uid, step)
+      this.pathWhenMade(uid, step)
     );
   }
 
@@ -58,13 +58,13 @@ export class Naming {
     const { facts } = this;
     const tags = facts.names(step).tags.get(uid) ?? [];
     const { frame } = facts.steps[step] ?? {};
-    const rank = ({ kind, frame: of, scope }: Tag) => (kind === "var" ? (of === frame ? 0 : scope ? 3 : 1) : 2);
+    const rank = ({ kind, frame: of, scope }: NameTag) => (kind === "var" ? (of === frame ? 0 : scope ? 3 : 1) : 2);
     const [bestTag] = [...tags].sort((a, b) => rank(a) - rank(b));
     return bestTag && !bestTag.text.startsWith(".") ? bestTag.text : null;
   }
 
   /** The name that a thing has in the module, where the running function has another. */
-  moduleName(uid: string, step: number, name: string): string | null {
+  nameInModuleScope(uid: string, step: number, name: string): string | null {
     if (!this.facts.steps[step]?.depth) return null;
     const tags = this.facts.names(step).tags.get(uid) ?? [];
     const [moduleTag] = tags.filter(({ scope, text }) => !scope && !text.startsWith("."));
@@ -79,13 +79,13 @@ export class Naming {
 
   /** The name that it last had, or will have first. */
   lastOrNextName(uid: string, step: number) {
-    const bindings = this.facts.scan.bindings.get(uid) ?? [];
+    const bindings = this.facts.scan.bindingsByUid.get(uid) ?? [];
     return (bindings.findLast((binding) => binding.step <= step) ?? bindings[0])?.name ?? null;
   }
 
   /** Its path when it was made. */
-  nameAtBirth(uid: string, step: number) {
-    const birth = this.facts.birth(uid);
+  pathWhenMade(uid: string, step: number) {
+    const birth = this.facts.birthStep(uid);
     return birth >= 0 && birth !== step ? this.nameAt(uid, birth) : null;
   }
 }

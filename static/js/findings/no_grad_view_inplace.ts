@@ -1,13 +1,13 @@
 /** A view that was made under no_grad was to be written with grad mode on. */
 
-import { fix, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, namesInFacts, type Diagnosis } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
-import { multiOutputView, findRefusedWrite, unrecordedView, linksFromViewToRefusal } from "./refused_write.ts";
+import { multiOutputView, findRefusedWrite, viewMadeUnderNoGrad, linksFromViewToRefusal } from "./refused_write.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 export function noGradViewInplace(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
-  const view = write && unrecordedView(facts, write);
+  const view = write && viewMadeUnderNoGrad(facts, write);
   if (!write || !view || multiOutputView(write)) return [];
   const viewStep = view.op.step;
   const { step, op } = write;
@@ -24,12 +24,12 @@ export function noGradViewInplace(facts: RunFacts): Diagnosis[] {
     {
       cause: facts.place(viewStep),
       chain: linksFromViewToRefusal(facts, write, view, findingFacts),
-      names: namesOf(x, y),
+      names: namesInFacts(x, y),
       facts: findingFacts,
       fixes: [
-        fix("out_of_no_grad", facts.place(viewStep)),
-        fix("under_no_grad", facts.place(step), {}),
-        fix("clone_result", facts.place(viewStep)),
+        fixHint("out_of_no_grad", facts.place(viewStep)),
+        fixHint("under_no_grad", facts.place(step), {}),
+        fixHint("clone_result", facts.place(viewStep)),
       ],
       explainsError: true,
     },

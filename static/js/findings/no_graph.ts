@@ -1,39 +1,39 @@
 /** Backward was asked of a tensor that no graph leads back from: what cut it, or that nothing ever required grad. */
 
-import { checkpointStep } from "./checkpoint_call.ts";
-import { cutFixes } from "./cut_fixes.ts";
+import { checkpointEndStep } from "./checkpoint_call.ts";
+import { fixKindsForGraphCut } from "./cut_fixes.ts";
 import { mentionedTensors, receiverOf } from "./expressions.ts";
-import { code, fix, link, nameOf, namesOf, type Diagnosis, type Fact } from "./finding.ts";
-import { gradOffAt } from "./grad_mode.ts";
-import { originOf, type Cut } from "./graph_walk.ts";
-import { lastConversion, numberLoss } from "./number_loss.ts";
+import { codeFact, fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis, type Fact } from "./finding.ts";
+import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
+import { ancestorsAndCuts, type GraphCut } from "./graph_walk.ts";
+import { lastNumberConversion, numberLoss } from "./number_loss.ts";
 import { operationName } from "./operation_name.ts";
-import { tensorHistory } from "./tensor_history.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-const MESSAGE = /does not require grad and does not have a grad_fn|that (?:doesn't require|has requires_grad)/;
+const NO_GRAPH_ERROR = /does not require grad and does not have a grad_fn|that (?:doesn't require|has requires_grad)/;
 
 export function noGraph(facts: RunFacts): Diagnosis[] {
   const step = facts.errorStep;
   const root = rootWithoutGraph(facts, step);
   if (!root) return numberLoss(facts);
-  const { tensors, cuts } = originOf(facts, root, step);
-  const cut = cuts[0] ?? numberCut(facts, tensors);
-  if (cut) return [cutDiagnosis(facts, root, cut, step)];
+  const { tensors, cuts } = ancestorsAndCuts(facts, root, step);
+  const cut = cuts[0] ?? cutThroughNumberOrArray(facts, tensors);
+  if (cut) return [graphCutDiagnosis(facts, root, cut, step)];
   return [
-    frozenDiagnosis(facts, root, tensors, step) ??
-      lateDiagnosis(facts, root, tensors, step) ??
-      neverDiagnosis(facts, root, tensors, step),
+    frozenLeafDiagnosis(facts, root, tensors, step) ??
+      requiredTooLateDiagnosis(facts, root, tensors, step) ??
+      neverRequiredGradDiagnosis(facts, root, tensors, step),
   ];
 }
 
 /** The tensor that backward was asked to start from, where it has no graph. */
 function rootWithoutGraph(facts: RunFacts, step: number) {
-  const call = facts.backwards.findLast((backward) => facts.raiseSteps.includes(backward.step));
+  const call = facts.backwardCalls.findLast((backward) => facts.stepsOfFinalException.includes(backward.step));
   const isWithoutGraph = (uid: string | null | undefined) => facts.tensor(uid, step)?.requires_grad === false;
   const root = call?.roots.find(isWithoutGraph);
   if (root && (call?.step ?? -1) >= step) return root;
-  if (!MESSAGE.test(facts.error?.message ?? "")) return null;
+  if (!NO_GRAPH_ERROR.test(facts.error?.message ?? "")) return null;
   const askedTensor = ["backward", "register_hook", "retain_grad"]
     .map((method) => receiverOf(facts, step, method)?.uid)
     .find(Boolean);
@@ -42,16 +42,16 @@ function rootWithoutGraph(facts: RunFacts, step: number) {
 }
 
 /** The cut through a Python number or an array: the tensor was made anew from values that had left the graph. */
-function numberCut(facts: RunFacts, tensors: string[]): Cut | null {
+function cutThroughNumberOrArray(facts: RunFacts, tensors: string[]): GraphCut | null {
   for (const uid of tensors) {
-    const cut = lastConversion(facts, facts.birth(uid));
+    const cut = lastNumberConversion(facts, facts.birthStep(uid));
     if (cut) return { tensor: cut.tensor, result: uid, step: cut.step, op: cut.name, reason: cut.reason };
   }
   return null;
 }
 
-function cutDiagnosis(facts: RunFacts, rootUid: string, recorded: Cut, step: number): Diagnosis {
-  const cut = refineCut(facts, recorded);
+function graphCutDiagnosis(facts: RunFacts, rootUid: string, recorded: GraphCut, step: number): Diagnosis {
+  const cut = withCutFromStatement(facts, recorded);
   const y = facts.nameFact(rootUid, step);
   const createGraphCall = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
   const x = facts.nameFact(createGraphCall?.roots[0] ?? cut.tensor, cut.step);
@@ -61,44 +61,49 @@ function cutDiagnosis(facts: RunFacts, rootUid: string, recorded: Cut, step: num
     nameBoundAt(facts, cut.step) ??
     (end > cut.step ? firstNameBound(facts, cut.step, end) : null) ??
     facts.nameFact(cut.result, cut.step);
-  const findingFacts = { x, y, z: result, op: operationName(cut.op), code: facts.codeFact(cut.step) };
-  const checkedFacts = { ...findingFacts, code: facts.codeFact(step) };
-  const gradOff = reason === "no_grad" ? gradOffAt(facts, cut.step) : null;
-  const gradOffFacts = gradOff ? { ...findingFacts, code: code(gradOff.code) } : findingFacts;
+  const findingFacts = { x, y, z: result, op: operationName(cut.op), code: facts.statementFact(cut.step) };
+  const checkedFacts = { ...findingFacts, code: facts.statementFact(step) };
+  const gradOff = reason === "no_grad" ? whatTurnedGradModeOffAt(facts, cut.step) : null;
+  const gradOffFacts = gradOff ? { ...findingFacts, code: codeFact(gradOff.code) } : findingFacts;
   return {
     variant: gradOff?.isSwitch ? "grad_mode" : reason,
     cause: gradOff?.isSwitch ? facts.place(gradOff.step) : facts.place(cut.step),
     chain: [
-      ...(gradOff && gradOff.line !== facts.place(cut.step).line ? [link(gradOff, "way", gradOffFacts)] : []),
-      link(facts.place(cut.step), "cut", findingFacts, [cut.tensor, cut.result]),
+      ...(gradOff && gradOff.line !== facts.place(cut.step).line ? [chainLink(gradOff, "way", gradOffFacts)] : []),
+      chainLink(facts.place(cut.step), "cut", findingFacts, [cut.tensor, cut.result]),
       ...linksToRoot(facts, rootUid, cut, step),
-      link(facts.place(step), "checked", checkedFacts, [rootUid]),
+      chainLink(facts.place(step), "checked", checkedFacts, [rootUid]),
     ],
-    names: namesOf(y, result, x),
+    names: namesInFacts(y, result, x),
     facts: { ...gradOffFacts, cut_line: facts.place(cut.step).line },
     fixes: gradOff?.isSwitch
-      ? [fix("grad_on", facts.place(cut.step)), fix("remove_line", facts.place(gradOff.step))]
-      : cutFixes(reason).map((kind) => fix(kind, facts.place(cut.step), { name: nameOf(result) })),
+      ? [fixHint("grad_on", facts.place(cut.step)), fixHint("remove_line", facts.place(gradOff.step))]
+      : fixKindsForGraphCut(reason).map((kind) =>
+          fixHint(kind, facts.place(cut.step), { name: nameTextOfFact(result) }),
+        ),
     explainsError: true,
   };
 }
 
 /** Where and why a history ends, by what the statement says where the trace has less. */
-function refineCut(facts: RunFacts, cut: Cut) {
+function withCutFromStatement(facts: RunFacts, cut: GraphCut) {
   const { reason, step } = cut;
   if (reason === "detach" && /\.data\b/.test(facts.code(step))) return { ...cut, reason: "data" };
-  const checkpoint = reason === "no_grad" ? checkpointStep(facts, step) : null;
+  const checkpoint = reason === "no_grad" ? checkpointEndStep(facts, step) : null;
   return checkpoint === null ? cut : { ...cut, reason: "checkpoint", step: checkpoint };
 }
 
 /** The step that made the root, where it lies between. */
-function linksToRoot(facts: RunFacts, rootUid: string, cut: Cut, step: number) {
-  const birthStep = facts.birth(rootUid);
+function linksToRoot(facts: RunFacts, rootUid: string, cut: GraphCut, step: number) {
+  const birthStep = facts.birthStep(rootUid);
   if (birthStep <= cut.step || birthStep >= step) return [];
   return [
-    link(facts.place(birthStep), "made", { x: facts.nameFact(rootUid, birthStep), code: facts.codeFact(birthStep) }, [
-      rootUid,
-    ]),
+    chainLink(
+      facts.place(birthStep),
+      "made",
+      { x: facts.nameFact(rootUid, birthStep), code: facts.statementFact(birthStep) },
+      [rootUid],
+    ),
   ];
 }
 
@@ -117,29 +122,29 @@ export function nameBoundAt(facts: RunFacts, step: number): Fact | null {
   const names = Object.entries(set?.[frame ?? ""]?.vars ?? {}).flatMap(([name, value]) =>
     value && typeof value === "object" && "ref" in value && value.ref[0] === "t" ? [name] : [],
   );
-  return names.length === 1 ? code(names[0]) : null;
+  return names.length === 1 ? codeFact(names[0]) : null;
 }
 
 /** Where a leaf behind it was told not to require grad any more. */
-function frozenDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step: number): Diagnosis | null {
+function frozenLeafDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step: number): Diagnosis | null {
   for (const uid of tensors) {
-    const freezingStep = stepThatStoppedGrad(facts, uid);
+    const freezingStep = stepThatStoppedRequiringGrad(facts, uid);
     if (freezingStep === undefined) continue;
     const findingFacts = {
       x: facts.nameFact(uid, step),
       y: facts.nameFact(rootUid, step),
-      code: facts.codeFact(freezingStep),
+      code: facts.statementFact(freezingStep),
     };
     return {
       variant: "frozen",
       cause: facts.place(freezingStep),
       chain: [
-        link(facts.place(freezingStep), "cut", findingFacts, [uid]),
-        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [rootUid]),
+        chainLink(facts.place(freezingStep), "cut", findingFacts, [uid]),
+        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [rootUid]),
       ],
-      names: namesOf(findingFacts.x, findingFacts.y),
+      names: namesInFacts(findingFacts.x, findingFacts.y),
       facts: findingFacts,
-      fixes: [fix("remove_line", facts.place(freezingStep))],
+      fixes: [fixHint("remove_line", facts.place(freezingStep))],
       explainsError: true,
     };
   }
@@ -147,31 +152,31 @@ function frozenDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], st
 }
 
 /** Where a leaf behind it came to require grad only after it had been used. */
-function lateDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step: number): Diagnosis | null {
+function requiredTooLateDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step: number): Diagnosis | null {
   for (const uid of tensors) {
     if (uid === rootUid || !facts.tensor(uid, step)?.requires_grad) continue;
-    const requiredStep = tensorHistory(facts)
-      .changes(uid, "requires_grad")
+    const requiredStep = tensorHistoryOf(facts)
+      .fieldChanges(uid, "requires_grad")
       .find((change) => change.step < step && change.value === true)?.step;
-    const useStep = requiredStep === undefined ? -1 : firstUse(facts, uid, requiredStep);
+    const useStep = requiredStep === undefined ? -1 : firstUseStep(facts, uid, requiredStep);
     if (requiredStep === undefined || useStep < 0) continue;
     const findingFacts = {
       x: facts.nameFact(uid, requiredStep),
       y: facts.nameFact(rootUid, step),
       use: facts.steps[useStep].line,
-      code: facts.codeFact(requiredStep),
+      code: facts.statementFact(requiredStep),
     };
     return {
       variant: "late",
       cause: facts.place(requiredStep),
       chain: [
-        link(facts.place(useStep), "way", { ...findingFacts, code: facts.codeFact(useStep) }, [uid]),
-        link(facts.place(requiredStep), "moved", findingFacts, [uid]),
-        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [rootUid]),
+        chainLink(facts.place(useStep), "way", { ...findingFacts, code: facts.statementFact(useStep) }, [uid]),
+        chainLink(facts.place(requiredStep), "moved", findingFacts, [uid]),
+        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [rootUid]),
       ],
-      names: namesOf(findingFacts.x, findingFacts.y),
+      names: namesInFacts(findingFacts.x, findingFacts.y),
       facts: findingFacts,
-      fixes: [fix("require_grad", facts.place(facts.birth(uid)), { name: nameOf(findingFacts.x) })],
+      fixes: [fixHint("require_grad", facts.place(facts.birthStep(uid)), { name: nameTextOfFact(findingFacts.x) })],
       explainsError: true,
     };
   }
@@ -179,21 +184,21 @@ function lateDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step
 }
 
 /** The first step before another at which an operation took a tensor; -1 where none did. */
-function firstUse(facts: RunFacts, uid: string, before: number) {
-  for (let step = Math.max(0, facts.birth(uid)); step < before; step++)
+function firstUseStep(facts: RunFacts, uid: string, before: number) {
+  for (let step = Math.max(0, facts.birthStep(uid)); step < before; step++)
     if (facts.opsAt(step).some(({ inputs, outputs }) => inputs.includes(uid) && !outputs.includes(uid))) return step;
   return -1;
 }
 
 /** Nothing behind it ever required grad. */
-function neverDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step: number): Diagnosis {
+function neverRequiredGradDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], step: number): Diagnosis {
   const leaves = tensors.filter(
     (uid) => uid !== rootUid && facts.nameText(uid, step) && /float|complex/.test(facts.handle(uid, step)?.dtype ?? ""),
   );
-  const origins = leaves.filter((uid) => !facts.producer(uid)?.inputs.length);
+  const origins = leaves.filter((uid) => !facts.producingOperation(uid)?.inputs.length);
   const namedLeaves = origins.length ? origins : leaves;
   const leaf = namedLeaves.at(-1) ?? rootUid;
-  const birthStep = Math.max(0, facts.birth(leaf));
+  const birthStep = Math.max(0, facts.birthStep(leaf));
   const findingFacts = {
     y: facts.nameFact(rootUid, step),
     x: facts.nameFact(leaf, birthStep),
@@ -203,20 +208,20 @@ function neverDiagnosis(facts: RunFacts, rootUid: string, tensors: string[], ste
     variant: leaf === rootUid ? "alone" : "never",
     cause: facts.place(birthStep),
     chain: [
-      link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [leaf]),
-      link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [rootUid]),
+      chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [leaf]),
+      chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [rootUid]),
     ],
-    names: namesOf(findingFacts.y, findingFacts.x),
+    names: namesInFacts(findingFacts.y, findingFacts.x),
     facts: findingFacts,
-    fixes: [fix("require_grad", facts.place(birthStep), { name: facts.nameText(leaf, birthStep) ?? "" })],
+    fixes: [fixHint("require_grad", facts.place(birthStep), { name: facts.nameText(leaf, birthStep) ?? "" })],
     explainsError: true,
   };
 }
 
 /** The step at which a tensor that required grad at first last came not to. */
-function stepThatStoppedGrad(facts: RunFacts, uid: string) {
+function stepThatStoppedRequiringGrad(facts: RunFacts, uid: string) {
   if (!facts.scan.initialFields(uid)?.requires_grad) return undefined;
-  return tensorHistory(facts)
-    .changes(uid, "requires_grad")
+  return tensorHistoryOf(facts)
+    .fieldChanges(uid, "requires_grad")
     .findLast(({ value }) => value === false)?.step;
 }

@@ -1,9 +1,9 @@
 /** Where the first NaN, or the first infinity of a gradient, came from: the operation and its operand, forward or backward. */
 
-import { divergenceBefore, type Divergence } from "./divergence.ts";
-import { fix, link, namesOf, phrase, type Diagnosis, type Link, type Place } from "./finding.ts";
-import { gradName } from "./gradient_name.ts";
-import { cellsRead, isNan, isNonfinite, numberOf, numbersText } from "./numbers.ts";
+import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
+import { fixHint, chainLink, namesInFacts, phrase, type Diagnosis, type ChainLink, type Place } from "./finding.ts";
+import { gradNameOf } from "./gradient_name.ts";
+import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Delta, Visit } from "../trace/wire.ts";
@@ -16,96 +16,96 @@ interface NonfiniteOrigin {
 }
 
 /** So many sizes of a parameter that runs away are said. */
-const MAX_VALUES = 5;
+const MAX_LISTED_VALUES = 5;
 
 /** So many operations of one statement are walked back. */
-const MAX_PARENTS = 200;
+const MAX_OPERATIONS_BACK = 200;
 
 /** Operations that only carry numbers on, or take them as the program gives them. */
-const CARRYING_OPERATIONS =
+const VALUE_CARRYING_OPERATIONS =
   /^(empty|full|tensor|lift|to|_to_copy|copy_|fill_|masked_fill|masked_fill_|scalar_tensor|zeros|ones|new_|arange|clone|detach|view|item)/;
 
 export function nonfinite(facts: RunFacts): Diagnosis[] {
-  const firstInForward = firstNonfinite(facts, false);
-  const firstInVisits = firstNonfinite(facts, true);
+  const firstInForward = firstNonfiniteStorage(facts, false);
+  const firstInVisits = firstNonfiniteStorage(facts, true);
   const earliest =
     firstInForward && (!firstInVisits || firstInForward.step <= firstInVisits.step) ? firstInForward : firstInVisits;
   if (!earliest) return [];
-  const divergence = divergenceBefore(facts, earliest.step);
+  const divergence = divergingParameterBefore(facts, earliest.step);
   if (divergence) return [divergenceDiagnosis(facts, divergence, earliest.step)];
   const diagnosis =
     facts.steps[earliest.step].visit && earliest === firstInVisits
-      ? visitDiagnosis(facts, earliest.step)
-      : operationDiagnosis(facts, earliest);
+      ? nonfiniteVisitDiagnosis(facts, earliest.step)
+      : nanOperationDiagnosis(facts, earliest);
   return diagnosis ? [diagnosis] : [];
 }
 
 /** A parameter ran away before anything ceased to be finite. */
-function divergenceDiagnosis(facts: RunFacts, { uid, steps, values }: Divergence, step: number): Diagnosis {
+function divergenceDiagnosis(facts: RunFacts, { uid, steps, values }: DivergingParameter, step: number): Diagnosis {
   const [first] = steps;
   const x = facts.nameFact(uid, first);
   const findingFacts = {
     x,
-    code: facts.codeFact(first),
-    values: numbersText(values.slice(0, MAX_VALUES).map((value) => Number(value.toPrecision(3)))).slice(1, -1),
+    code: facts.statementFact(first),
+    values: numbersText(values.slice(0, MAX_LISTED_VALUES).map((value) => Number(value.toPrecision(3)))).slice(1, -1),
     effect: facts.steps[step].line,
   };
   return {
     variant: "diverged",
     cause: facts.place(first),
     chain: [
-      link(facts.place(first), "written", findingFacts, [uid]),
-      link(
+      chainLink(facts.place(first), "written", findingFacts, [uid]),
+      chainLink(
         facts.place(steps[steps.length - 1]),
         "written",
-        { ...findingFacts, code: facts.codeFact(steps[steps.length - 1]) },
+        { ...findingFacts, code: facts.statementFact(steps[steps.length - 1]) },
         [uid],
       ),
-      link(facts.place(step), "nonfinite", { ...findingFacts, code: facts.codeFact(step) }),
+      chainLink(facts.place(step), "nonfinite", { ...findingFacts, code: facts.statementFact(step) }),
     ],
-    names: namesOf(x),
+    names: namesInFacts(x),
     facts: findingFacts,
     fixes: [],
   };
 }
 
 /** The first storage with a NaN; of visits, the first gradient that is NaN or infinite. */
-function firstNonfinite(facts: RunFacts, visits: boolean): NonfiniteOrigin | null {
+function firstNonfiniteStorage(facts: RunFacts, visits: boolean): NonfiniteOrigin | null {
   if (visits) {
     const step = facts.steps.findIndex(({ visit }) =>
-      visit?.grad_inputs?.some((grad) => grad?.cells?.some(isNonfinite)),
+      visit?.grad_inputs?.some((grad) => grad?.cells?.some(isNonfiniteCell)),
     );
     return step < 0 ? null : { step, storage: "" };
   }
-  for (const step of stepsWithNan(facts)) {
+  for (const step of stepsThatSetNan(facts)) {
     const { set, visit } = facts.steps[step];
     for (const [uid, fields] of Object.entries(set)) {
-      if (uid[0] !== "s" || !holdsNan(fields) || !isNanRead(facts, uid, step)) continue;
-      if (!visit || isMadeInForward(facts, uid, step)) return { step, storage: uid };
+      if (uid[0] !== "s" || !doesDeltaSetNan(fields) || !isNanRead(facts, uid, step)) continue;
+      if (!visit || isStorageMadeInForward(facts, uid, step)) return { step, storage: uid };
     }
   }
   return null;
 }
 
 /** The steps that set a NaN in a storage, in order. */
-function stepsWithNan({ index, steps }: RunFacts) {
+function stepsThatSetNan({ index, steps }: RunFacts) {
   const out = new Set<number>();
-  for (const { uid, kind, birth } of index.lives.values()) {
+  for (const { uid, kind, birth } of index.lifetimes.values()) {
     if (kind !== "storage") continue;
-    if (holdsNan(steps[birth].set[uid])) out.add(birth);
-    for (const step of index.laterChanges.get(uid) ?? []) if (holdsNan(steps[step].set[uid])) out.add(step);
+    if (doesDeltaSetNan(steps[birth].set[uid])) out.add(birth);
+    for (const step of index.laterChanges.get(uid) ?? []) if (doesDeltaSetNan(steps[step].set[uid])) out.add(step);
   }
   return [...out].sort((a, b) => a - b);
 }
 
-function hasNan(row: Cell[]) {
-  for (const cell of row) if (typeof cell === "object" && isNan(cell)) return true;
+function hasNanCell(row: Cell[]) {
+  for (const cell of row) if (typeof cell === "object" && isNanCell(cell)) return true;
   return false;
 }
 
-function holdsNan({ cells, cells_at: patches }: Delta) {
-  for (const dtype in cells) if (hasNan(cells[dtype])) return true;
-  for (const dtype in patches) if (Object.values(patches[dtype]).some(isNan)) return true;
+function doesDeltaSetNan({ cells, cells_at: patches }: Delta) {
+  for (const dtype in cells) if (hasNanCell(cells[dtype])) return true;
+  for (const dtype in patches) if (Object.values(patches[dtype]).some(isNanCell)) return true;
   return false;
 }
 
@@ -113,22 +113,22 @@ function holdsNan({ cells, cells_at: patches }: Delta) {
  * write it. */
 function isNanRead(facts: RunFacts, storageUid: string, step: number) {
   const entities = facts.state(step);
-  return facts.index.handlesOf(storageUid, step).some((uid) => {
+  return facts.index.handlesOfStorage(storageUid, step).some((uid) => {
     const handle = facts.handle(uid, step);
-    const cells = handle ? cellsRead(entities, handle) : null;
-    return !cells || cells.some(isNan); // null: too many to be listed
+    const cells = handle ? cellsReadBy(entities, handle) : null;
+    return !cells || cells.some(isNanCell); // null: too many to be listed
   });
 }
 
 /** Whether an operation before the backward of the same statement made a storage. */
-function isMadeInForward(facts: RunFacts, storageUid: string, step: number) {
+function isStorageMadeInForward(facts: RunFacts, storageUid: string, step: number) {
   return facts
     .opsAt(step)
     .some((op) => op.grad_mode && op.outputs.some((uid) => facts.handle(uid, step)?.storage === storageUid));
 }
 
 /** A NaN of the forward computation. */
-function operationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrigin): Diagnosis | null {
+function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrigin): Diagnosis | null {
   const ops = facts.opsAt(step);
   const op = ops.find(({ outputs }) => outputs.some((uid) => facts.handle(uid, step)?.storage === storage));
   const lastWriter =
@@ -138,15 +138,15 @@ function operationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrigin)
   const nanOperation = firstNanOperation(facts, lastWriter ?? op, step);
   if (!nanOperation) return null;
   const name = operationName(nanOperation.name);
-  const isGiven = !nanOperation.inputs.length || CARRYING_OPERATIONS.test(name);
+  const isGiven = !nanOperation.inputs.length || VALUE_CARRYING_OPERATIONS.test(name);
   const output = nanOperation.outputs[0];
   const x = facts.nameFact(output, step);
   const operands = nanOperation.inputs.filter((uid) => uid !== output);
-  const nonfiniteOperand = operands.find((uid) => valuesOf(facts, uid, step)?.some(isNonfinite)) ?? null;
+  const nonfiniteOperand = operands.find((uid) => cellsOfTensor(facts, uid, step)?.some(isNonfiniteCell)) ?? null;
   const operandNames = operands.map((uid) => facts.nameFact(uid, step));
   const requiresGrad =
     nanOperation.requires_grad.some(Boolean) || operands.some((uid) => facts.tensor(uid, step)?.requires_grad);
-  const values = valuesOf(facts, nonfiniteOperand ?? operands[0] ?? "", step);
+  const values = cellsOfTensor(facts, nonfiniteOperand ?? operands[0] ?? "", step);
   const originLink = nonfiniteOperand ? nonfiniteOriginLink(facts, nonfiniteOperand, step) : null;
   return {
     variant: isGiven ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
@@ -154,19 +154,19 @@ function operationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrigin)
     cause: facts.place(originLink?.step ?? step),
     chain: [
       ...(originLink ? [originLink] : []),
-      link(facts.place(step), "nonfinite", { x, code: facts.codeFact(step) }, [output]),
-      ...gradientLinks(facts, step),
+      chainLink(facts.place(step), "nonfinite", { x, code: facts.statementFact(step) }, [output]),
+      ...linksToNanGradient(facts, step),
     ],
-    names: namesOf(x, ...operandNames),
+    names: namesInFacts(x, ...operandNames),
     facts: {
       x,
       op: name,
       operand: nonfiniteOperand ? facts.nameFact(nonfiniteOperand, step) : (operandNames[0] ?? x),
       operands: operandNames,
       values: values ? numbersText(values) : "",
-      code: facts.codeFact(step),
+      code: facts.statementFact(step),
     },
-    fixes: fixesForFinite(facts.place(step), facts.place(originLink?.step ?? step)),
+    fixes: fixesForNonfinite(facts.place(step), facts.place(originLink?.step ?? step)),
   };
 }
 
@@ -174,20 +174,20 @@ function operationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrigin)
  * that made that. */
 function firstNanOperation(facts: RunFacts, op: Operation | undefined, step: number) {
   let earliest = op;
-  for (let k = 0; earliest && k < MAX_PARENTS; k++) {
+  for (let k = 0; earliest && k < MAX_OPERATIONS_BACK; k++) {
     const output = earliest.outputs[0];
-    const nanInput = earliest.inputs.find((uid) => uid !== output && valuesOf(facts, uid, step)?.some(isNan));
-    const producer = facts.producer(nanInput);
+    const nanInput = earliest.inputs.find((uid) => uid !== output && cellsOfTensor(facts, uid, step)?.some(isNanCell));
+    const producer = facts.producingOperation(nanInput);
     if (!producer || producer.step !== step || producer === earliest) return earliest;
     earliest = producer;
   }
   return earliest;
 }
 
-function valuesOf(facts: RunFacts, uid: string, step: number): Cell[] | null {
+function cellsOfTensor(facts: RunFacts, uid: string, step: number): Cell[] | null {
   const handle = facts.handle(uid, step);
   if (!handle) return null;
-  const currentCells = cellsRead(facts.state(step), handle);
+  const currentCells = cellsReadBy(facts.state(step), handle);
   if (currentCells) return currentCells;
   const fields = facts.steps[step].set[handle.storage ?? ""];
   const row = fields?.cells?.[handle.dtype ?? ""];
@@ -195,39 +195,41 @@ function valuesOf(facts: RunFacts, uid: string, step: number): Cell[] | null {
 }
 
 /** Where an operand first held what is not finite, if that was a step before. */
-function nonfiniteOriginLink(facts: RunFacts, uid: string, step: number): Link | null {
+function nonfiniteOriginLink(facts: RunFacts, uid: string, step: number): ChainLink | null {
   const storage = facts.handle(uid, step)?.storage;
-  const originStep = (facts.index.writes.get(storage ?? "") ?? []).find(
+  const originStep = (facts.index.writeStepsByStorage.get(storage ?? "") ?? []).find(
     (k) =>
-      k < step && Object.values(facts.steps[k].set[storage ?? ""]?.cells ?? {}).some((row) => row.some(isNonfinite)),
+      k < step &&
+      Object.values(facts.steps[k].set[storage ?? ""]?.cells ?? {}).some((row) => row.some(isNonfiniteCell)),
   );
   return originStep === undefined
     ? null
-    : link(
+    : chainLink(
         facts.place(originStep),
         "nonfinite",
-        { x: facts.nameFact(uid, originStep), code: facts.codeFact(originStep) },
+        { x: facts.nameFact(uid, originStep), code: facts.statementFact(originStep) },
         [uid],
       );
 }
 
 /** A gradient that one node turned into what is not finite. */
-function visitDiagnosis(facts: RunFacts, step: number): Diagnosis | null {
+function nonfiniteVisitDiagnosis(facts: RunFacts, step: number): Diagnosis | null {
   const { visit } = facts.steps[step];
   const node = visit ? (facts.node(visit.node, step - 1) ?? facts.node(visit.node, step)) : undefined;
   if (!visit || !node) return null;
-  const birthStep = facts.birth(visit.node);
-  const op = facts.operation(visit.node);
+  const birthStep = facts.birthStep(visit.node);
+  const op = facts.nodeOperationName(visit.node);
   const incoming = visit.grad_outputs.flatMap((grad) => grad?.cells ?? []);
   const operand = Object.values(node.saved ?? {}).find((slot) =>
-    cellsRead(facts.state(step - 1), slot)?.some(isNonfinite),
+    cellsReadBy(facts.state(step - 1), slot)?.some(isNonfiniteCell),
   );
   const zeroOperand = Object.values(node.saved ?? {}).find((slot) =>
-    cellsRead(facts.state(step - 1), slot)?.some((cell) => numberOf(cell) === 0),
+    cellsReadBy(facts.state(step - 1), slot)?.some((cell) => cellAsNumber(cell) === 0),
   );
   const badOperand = operand ?? zeroOperand;
-  const cells = badOperand ? cellsRead(facts.state(step - 1), badOperand) : null;
-  const isMasked = incoming.some((cell) => numberOf(cell) === 0) && (Boolean(operand) || isZeroByZero(visit));
+  const cells = badOperand ? cellsReadBy(facts.state(step - 1), badOperand) : null;
+  const isMasked =
+    incoming.some((cell) => cellAsNumber(cell) === 0) && (Boolean(operand) || isNanWhereGradientWasZero(visit));
   const nonfiniteGrad = firstNonfiniteGrad(facts, step);
   const x = nonfiniteGrad ? facts.nameFact(nonfiniteGrad.uid, nonfiniteGrad.step) : facts.nameFact(visit.node, step);
   const sentCells = visit.grad_inputs.flatMap((grad) => grad?.cells ?? []);
@@ -239,55 +241,60 @@ function visitDiagnosis(facts: RunFacts, step: number): Diagnosis | null {
         : "branch_slope"
       : isMasked && operand
         ? "zero_times_infinite"
-        : slopeVariant(sentCells.some(isNan), nonfiniteGrad?.isNan ?? false),
+        : nonfiniteGradientVariant(sentCells.some(isNanCell), nonfiniteGrad?.isNan ?? false),
     cause: facts.place(birthStep),
     chain: [
-      link(facts.place(birthStep), "made", { x: facts.codeFact(birthStep), op, code: facts.codeFact(birthStep) }, [
-        visit.node,
-        badOperand?.tensor,
-      ]),
+      chainLink(
+        facts.place(birthStep),
+        "made",
+        { x: facts.statementFact(birthStep), op, code: facts.statementFact(birthStep) },
+        [visit.node, badOperand?.tensor],
+      ),
       ...(branchNode
         ? [
-            link(facts.place(facts.birth(branchNode)), "way", { code: facts.codeFact(facts.birth(branchNode)) }, [
-              branchNode,
-            ]),
+            chainLink(
+              facts.place(facts.birthStep(branchNode)),
+              "way",
+              { code: facts.statementFact(facts.birthStep(branchNode)) },
+              [branchNode],
+            ),
           ]
         : []),
-      link(facts.place(step), "nonfinite", { x, op, code: `${op}` }, [visit.node]),
+      chainLink(facts.place(step), "nonfinite", { x, op, code: `${op}` }, [visit.node]),
       ...(nonfiniteGrad
-        ? [link(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradName(x) }, [nonfiniteGrad.uid])]
+        ? [chainLink(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradNameOf(x) }, [nonfiniteGrad.uid])]
         : []),
     ],
-    names: namesOf(x),
+    names: namesInFacts(x),
     facts: {
       x,
-      grad: gradName(x),
+      grad: gradNameOf(x),
       op,
-      code: facts.codeFact(birthStep),
+      code: facts.statementFact(birthStep),
       values: cells ? numbersText(cells) : phrase("finding.nonfinite.its_operand"),
       incoming: numbersText(incoming),
       sent: numbersText(sentCells, sentCells.length === 1),
-      choice: branchNode ? facts.operation(branchNode) : "",
+      choice: branchNode ? facts.nodeOperationName(branchNode) : "",
     },
     fixes: branchNode
-      ? [fix("safe_where", facts.place(birthStep))]
-      : fixesForFinite(facts.place(birthStep), facts.place(birthStep)),
+      ? [fixHint("safe_where", facts.place(birthStep))]
+      : fixesForNonfinite(facts.place(birthStep), facts.place(birthStep)),
   };
 }
 
 /** Whether every NaN that a node sent on stands where it got a 0. */
-function isZeroByZero({ grad_outputs: [incoming], grad_inputs: [sent] }: Visit) {
+function isNanWhereGradientWasZero({ grad_outputs: [incoming], grad_inputs: [sent] }: Visit) {
   const incomingCells = incoming?.cells ?? [];
-  const nanIndices = (sent?.cells ?? []).flatMap((cell, k) => (isNan(cell) ? [k] : []));
+  const nanIndices = (sent?.cells ?? []).flatMap((cell, k) => (isNanCell(cell) ? [k] : []));
   return (
     nanIndices.length > 0 &&
     incomingCells.length === sent?.cells?.length &&
-    nanIndices.every((k) => numberOf(incomingCells[k]) === 0)
+    nanIndices.every((k) => cellAsNumber(incomingCells[k]) === 0)
   );
 }
 
 /** @param arrivedNan whether a NaN came to the leaf */
-function slopeVariant(sentNan: boolean, arrivedNan: boolean) {
+function nonfiniteGradientVariant(sentNan: boolean, arrivedNan: boolean) {
   if (sentNan) return "backward";
   return arrivedNan ? "infinite_then_nan" : "backward_infinite";
 }
@@ -297,40 +304,44 @@ function firstNonfiniteGrad(facts: RunFacts, step: number): { uid: string; step:
   const call = facts.backwardAt(step);
   for (let i = step; i <= (call?.end ?? step); i++) {
     const { visit } = facts.steps[i];
-    if (visit?.accumulates && visit.grad_outputs.some((grad) => grad?.cells?.some(isNonfinite)))
-      return { uid: visit.accumulates, step: i, isNan: visit.grad_outputs.some((grad) => grad?.cells?.some(isNan)) };
+    if (visit?.accumulates && visit.grad_outputs.some((grad) => grad?.cells?.some(isNonfiniteCell)))
+      return {
+        uid: visit.accumulates,
+        step: i,
+        isNan: visit.grad_outputs.some((grad) => grad?.cells?.some(isNanCell)),
+      };
   }
   return null;
 }
 
 /** The node that chose among branches and sent a 0 this way. */
 function branchNodeBefore(facts: RunFacts, nodeUid: string, step: number) {
-  let [edge] = facts.index.edgesInto(nodeUid, step - 1);
+  let [edge] = facts.index.edgesLeadingTo(nodeUid, step - 1);
   for (let depth = 0; edge && depth < 6; depth++) {
     if (/Where|MaskedFill|Max|Min|Clamp|Index|Gather|MaskedSelect/.test(facts.index.nodes.get(edge.node)?.name ?? ""))
       return edge.node;
-    [edge] = facts.index.edgesInto(edge.node, step - 1);
+    [edge] = facts.index.edgesLeadingTo(edge.node, step - 1);
   }
   return null;
 }
 
 /** The backward that carries a NaN of the forward computation to a parameter. */
-function gradientLinks(facts: RunFacts, step: number) {
-  const call = facts.backwards.find((backward) => backward.step > step);
+function linksToNanGradient(facts: RunFacts, step: number) {
+  const call = facts.backwardCalls.find((backward) => backward.step > step);
   const nonfiniteGrad = call ? firstNonfiniteGrad(facts, call.step) : null;
   if (!nonfiniteGrad) return [];
   const x = facts.nameFact(nonfiniteGrad.uid, nonfiniteGrad.step);
-  return [link(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradName(x) }, [nonfiniteGrad.uid])];
+  return [chainLink(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradNameOf(x) }, [nonfiniteGrad.uid])];
 }
 
 /** What keeps an operation finite, the one that fits it best first. @param originPlace of the operand */
-function fixesForFinite(place: Place, originPlace: Place) {
+function fixesForNonfinite(place: Place, originPlace: Place) {
   const places = place.line === originPlace.line ? [place] : [originPlace, place];
   return [
-    fix("log_softmax", place),
-    ...places.map((fixPlace) => fix("subtract_max", fixPlace)),
-    fix("biased_std", place),
-    ...places.map((fixPlace) => fix("guard_operand", fixPlace)),
-    fix("finite_mask", place),
+    fixHint("log_softmax", place),
+    ...places.map((fixPlace) => fixHint("subtract_max", fixPlace)),
+    fixHint("biased_std", place),
+    ...places.map((fixPlace) => fixHint("guard_operand", fixPlace)),
+    fixHint("finite_mask", place),
   ];
 }

@@ -1,44 +1,44 @@
 /** `view` was refused because the elements do not lie in that order: which operation left them like that. */
 
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
 import type { Tensor } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-const MESSAGE =
+const NOT_CONTIGUOUS_ERROR =
   /view size is not compatible with input tensor's size and stride|input is not contiguous|expected contiguous|must be contiguous|contiguous tensor/i;
 const MAX_OPERATIONS_BACK = 40;
 
 export function notContiguous(facts: RunFacts): Diagnosis[] {
-  if (!MESSAGE.test(facts.error?.message ?? "")) return [];
+  if (!NOT_CONTIGUOUS_ERROR.test(facts.error?.message ?? "")) return [];
   const op = facts.failedOperation;
   const step = op?.step ?? facts.errorStep;
   const uid = op?.inputs.find((input) => !isContiguous(facts.tensor(input, step))) ?? op?.inputs[0] ?? null;
-  const origin = uid ? reorderedBy(facts, uid, step) : null;
-  const namedUid = uid ? nearestNamed(facts, uid, step) : null;
+  const origin = uid ? operationThatReordered(facts, uid, step) : null;
+  const namedUid = uid ? nearestNamedSource(facts, uid, step) : null;
   const x = facts.nameFact(namedUid, step);
   const tensor = facts.tensor(uid, step);
   const findingFacts = {
     x,
     op: operationName(op?.name ?? "aten::view"),
     by: origin ? operationName(origin.name) : "",
-    shape: tuple(tensor?.shape),
-    stride: tuple(tensor?.stride),
+    shape: tupleText(tensor?.shape),
+    stride: tupleText(tensor?.stride),
     made_line: facts.lineOf(origin?.step ?? step),
-    code: facts.codeFact(step),
+    code: facts.statementFact(step),
   };
-  const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
-  const birthStep = facts.birth(namedUid);
+  const chain = [chainLink(facts.place(step), "checked", findingFacts, [uid])];
+  const birthStep = facts.birthStep(namedUid);
   if (namedUid && birthStep > (origin?.step ?? -1) && birthStep < step)
     chain.unshift(
-      link(facts.place(birthStep), "way", { ...findingFacts, code: facts.codeFact(birthStep) }, [namedUid]),
+      chainLink(facts.place(birthStep), "way", { ...findingFacts, code: facts.statementFact(birthStep) }, [namedUid]),
     );
   if (origin && origin.step < step)
     chain.unshift(
-      link(
+      chainLink(
         facts.place(origin.step),
         "made",
-        { ...findingFacts, x: facts.nameFact(origin.outputs[0], origin.step), code: facts.codeFact(origin.step) },
+        { ...findingFacts, x: facts.nameFact(origin.outputs[0], origin.step), code: facts.statementFact(origin.step) },
         [origin.outputs[0]],
       ),
     );
@@ -47,9 +47,9 @@ export function notContiguous(facts: RunFacts): Diagnosis[] {
       variant: origin ? undefined : "unknown",
       cause: facts.place(step),
       chain,
-      names: namesOf(x),
+      names: namesInFacts(x),
       facts: findingFacts,
-      fixes: [fix("reshape", facts.place(step)), fix("contiguous", facts.place(step))],
+      fixes: [fixHint("reshape", facts.place(step)), fixHint("contiguous", facts.place(step))],
       explainsError: true,
     },
   ];
@@ -67,12 +67,12 @@ function isContiguous(tensor: Tensor | undefined) {
 }
 
 /** The operation on the way to a tensor whose result first lay out of order; what follows kept the order. */
-function reorderedBy(facts: RunFacts, uid: string, step: number) {
+function operationThatReordered(facts: RunFacts, uid: string, step: number) {
   let current = uid as string | undefined;
   let reordering = null;
   for (let k = 0; current && k < MAX_OPERATIONS_BACK; k++) {
     if (isContiguous(facts.tensor(current, step))) return reordering;
-    const op = facts.producer(current);
+    const op = facts.producingOperation(current);
     if (!op) return reordering;
     reordering = op;
     current = op.inputs.find((input) => !isContiguous(facts.tensor(input, op.step))) ?? "";
@@ -81,15 +81,15 @@ function reorderedBy(facts: RunFacts, uid: string, step: number) {
 }
 
 /** The nearest tensor with a name that one was made from. */
-function nearestNamed(facts: RunFacts, uid: string, step: number) {
+function nearestNamedSource(facts: RunFacts, uid: string, step: number) {
   let current = uid as string | undefined;
   for (let k = 0; current && k < MAX_OPERATIONS_BACK; k++) {
     if (facts.nameText(current, step)) return current;
-    current = facts.producer(current)?.inputs[0];
+    current = facts.producingOperation(current)?.inputs[0];
   }
   return uid;
 }
 
-function tuple(sizes: number[] | null | undefined) {
+function tupleText(sizes: number[] | null | undefined) {
   return `(${(sizes ?? []).join(", ")}${sizes?.length === 1 ? "," : ""})`;
 }

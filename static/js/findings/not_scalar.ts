@@ -1,7 +1,7 @@
 /** Backward was asked of a tensor of several numbers, without the gradient to start with. */
 
 import { mentionedTensors, receiverOf } from "./expressions.ts";
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 export function notScalar(facts: RunFacts): Diagnosis[] {
@@ -19,28 +19,28 @@ export function notScalar(facts: RunFacts): Diagnosis[] {
   const lastOutput = mention ? null : facts.opsAt(step).at(-1)?.outputs[0];
   const uid = mention?.uid ?? lastOutput ?? null;
   const shape = facts.tensor(uid, step)?.shape ?? [];
-  const birthStep = facts.birth(uid);
+  const birthStep = facts.birthStep(uid);
   const y = facts.nameFact(uid, step);
   const findingFacts = {
     y,
     n: elementCount(shape),
     shape: `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`,
-    code: facts.codeFact(step),
+    code: facts.statementFact(step),
   };
-  const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
+  const chain = [chainLink(facts.place(step), "checked", findingFacts, [uid])];
   if (birthStep >= 0 && birthStep < step)
     chain.unshift(
-      link(facts.place(birthStep), "made", { ...findingFacts, x: y, code: facts.codeFact(birthStep) }, [uid]),
+      chainLink(facts.place(birthStep), "made", { ...findingFacts, x: y, code: facts.statementFact(birthStep) }, [uid]),
     );
   return [
     {
       cause: facts.place(step),
       chain,
-      names: namesOf(y),
+      names: namesInFacts(y),
       facts: findingFacts,
       fixes: [
-        fix("sum_first", facts.place(step), { name: mention?.text ?? "" }),
-        fix("mean_first", facts.place(step), { name: mention?.text ?? "" }),
+        fixHint("sum_first", facts.place(step), { name: mention?.text ?? "" }),
+        fixHint("mean_first", facts.place(step), { name: mention?.text ?? "" }),
       ],
       explainsError: true,
     },

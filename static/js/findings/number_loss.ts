@@ -1,24 +1,24 @@
 /** A loss that is a Python number when `backward()` is asked of it: it left the graph, or never came into it. */
 
-import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-const NO_BACKWARD = /^'(int|float|bool|complex|numpy\.\w+)' object has no attribute 'backward'$/;
-const CONVERSIONS = new Set(["item", "numpy", "copy"]);
+const NO_BACKWARD_ERROR = /^'(int|float|bool|complex|numpy\.\w+)' object has no attribute 'backward'$/;
+const NUMBER_CONVERSIONS = new Set(["item", "numpy", "copy"]);
 
 export function numberLoss(facts: RunFacts): Diagnosis[] {
-  const type = NO_BACKWARD.exec(facts.error?.message ?? "")?.[1];
+  const type = NO_BACKWARD_ERROR.exec(facts.error?.message ?? "")?.[1];
   const step = facts.errorStep;
   const name = /(\w+)\.backward\(/.exec(facts.code(step))?.[1];
   const frameUid = facts.steps[step]?.frame;
-  const binding = facts.scan.meanings.get(`${frameUid}/${name}`)?.findLast((meaning) => meaning.step < step);
+  const binding = facts.scan.meaningsByName.get(`${frameUid}/${name}`)?.findLast((meaning) => meaning.step < step);
   if (!type || !name || !binding) return [];
-  const conversion = lastConversion(facts, binding.step);
+  const conversion = lastNumberConversion(facts, binding.step);
   const conversionStep = conversion?.step ?? binding.step;
-  const y = code(name);
+  const y = codeFact(name);
   const x = conversion ? facts.nameFact(conversion.tensor, conversionStep) : y;
-  const findingFacts = { x, y, type: code(type), code: facts.codeFact(conversionStep) };
-  const bindingFacts = { x: y, code: facts.codeFact(binding.step) };
+  const findingFacts = { x, y, type: codeFact(type), code: facts.statementFact(conversionStep) };
+  const bindingFacts = { x: y, code: facts.statementFact(binding.step) };
   return [
     {
       variant: conversion ? "number" : "plain_number",
@@ -26,19 +26,22 @@ export function numberLoss(facts: RunFacts): Diagnosis[] {
       chain: [
         ...(conversion
           ? [
-              link(facts.place(conversionStep), "cut", { ...findingFacts, code: facts.codeFact(conversionStep) }, [
-                conversion.tensor,
-              ]),
+              chainLink(
+                facts.place(conversionStep),
+                "cut",
+                { ...findingFacts, code: facts.statementFact(conversionStep) },
+                [conversion.tensor],
+              ),
             ]
           : []),
         ...(binding.step === conversionStep && conversion
           ? []
-          : [link(facts.place(binding.step), "moved", bindingFacts)]),
-        link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }),
+          : [chainLink(facts.place(binding.step), "moved", bindingFacts)]),
+        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }),
       ],
-      names: namesOf(y, x),
+      names: namesInFacts(y, x),
       facts: findingFacts,
-      fixes: conversion ? [fix("cut_item", facts.place(conversionStep), { name })] : [],
+      fixes: conversion ? [fixHint("cut_item", facts.place(conversionStep), { name })] : [],
       explainsError: true,
     },
   ];
@@ -48,10 +51,10 @@ export function numberLoss(facts: RunFacts): Diagnosis[] {
  * The last time that a tensor was made a number or an array, of which a statement makes its value.
  * @param step of that statement
  */
-export function lastConversion(facts: RunFacts, step: number) {
+export function lastNumberConversion(facts: RunFacts, step: number) {
   const names = new Set(facts.code(step).match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []);
   return facts.events("path_cut").findLast((event) => {
-    if (!CONVERSIONS.has(event.reason)) return false;
+    if (!NUMBER_CONVERSIONS.has(event.reason)) return false;
     if (event.step === step) return true;
     const boundNames = Object.keys(facts.steps[event.step].set?.[facts.steps[event.step].frame ?? ""]?.vars ?? {});
     const filledContainer = /([\p{L}_][\p{L}\p{N}_]*)(?:\.(?:append|extend|insert)\(|\[[^\]]*\]\s*=)/u.exec(

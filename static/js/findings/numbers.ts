@@ -1,24 +1,24 @@
 /** The numbers that a handle or a saved slot reads, and how a sentence writes them. */
 
-import { find, type Cell, type Lookup } from "../trace/entities.ts";
-import { shortNumber } from "../layout/format.ts";
+import { findEntity, type Cell, type EntityLookup } from "../trace/entities.ts";
+import { shortNumberText } from "../layout/format.ts";
 import type { Slot } from "../trace/wire.ts";
-import { plainDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
+import { unqualifiedDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
 
-const MAX_NUMBERS = 1024;
-const MAX_LISTED = 6;
+const MAX_CELLS_READ = 1024;
+const MAX_LISTED_NUMBERS = 6;
 
 /** The elements in logical order; null where the trace does not list them. */
-export function cellsRead(entities: Lookup, handleOrSlot: MemoryReading | Slot): Cell[] | null {
+export function cellsReadBy(entities: EntityLookup, handleOrSlot: MemoryReading | Slot): Cell[] | null {
   if ("value" in handleOrSlot && handleOrSlot.value != null) return [handleOrSlot.value];
-  const row = find(entities, handleOrSlot.storage, "storage")?.cells?.[plainDtype(handleOrSlot.dtype)];
+  const row = findEntity(entities, handleOrSlot.storage, "storage")?.cells?.[unqualifiedDtype(handleOrSlot.dtype)];
   if (!row) return null;
-  const cells = cellReads(handleOrSlot, MAX_NUMBERS).map(({ cell }) => row[cell]);
+  const cells = cellReads(handleOrSlot, MAX_CELLS_READ).map(({ cell }) => row[cell]);
   return cells.length && cells.every((cell) => cell !== undefined) ? cells : null;
 }
 
 /** A cell as a number; also of values that JSON has no number for. */
-export function numberOf(cell: Cell | null | undefined) {
+export function cellAsNumber(cell: Cell | null | undefined) {
   if (typeof cell === "number") return cell;
   if (typeof cell === "boolean") return Number(cell);
   if (cell && typeof cell === "object" && "$f" in cell)
@@ -27,17 +27,17 @@ export function numberOf(cell: Cell | null | undefined) {
 }
 
 /** Whether a cell is NaN or an infinity. */
-export function isNonfinite(cell: Cell | null | undefined) {
+export function isNonfiniteCell(cell: Cell | null | undefined) {
   return cell !== null && typeof cell === "object" && "$f" in cell;
 }
 
-export function isNan(cell: Cell | null | undefined) {
-  return isNonfinite(cell) && (cell as { $f: string }).$f === "nan";
+export function isNanCell(cell: Cell | null | undefined) {
+  return isNonfiniteCell(cell) && (cell as { $f: string }).$f === "nan";
 }
 
 /** Numbers as a list, the first of them where they are many; one alone without brackets. */
 export function numbersText(cells: Cell[], isScalar = false) {
-  const texts = cells.slice(0, MAX_LISTED).map((cell) => shortNumber(cell, 8));
+  const texts = cells.slice(0, MAX_LISTED_NUMBERS).map((cell) => shortNumberText(cell, 8));
   if (isScalar && texts.length === 1) return texts[0];
-  return `[${texts.join(", ")}${cells.length > MAX_LISTED ? ", …" : ""}]`;
+  return `[${texts.join(", ")}${cells.length > MAX_LISTED_NUMBERS ? ", …" : ""}]`;
 }

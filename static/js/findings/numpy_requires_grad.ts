@@ -1,7 +1,7 @@
 /** A tensor that requires grad was to become a numpy array. */
 
 import { mentionedTensors, receiverOf } from "./expressions.ts";
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 export function numpyRequiresGrad(facts: RunFacts): Diagnosis[] {
@@ -16,19 +16,25 @@ export function numpyRequiresGrad(facts: RunFacts): Diagnosis[] {
   const uid = mention?.uid ?? facts.opsAt(step).findLast((op) => op.outputs.some(requiresGrad))?.outputs[0] ?? null;
   const tensor = facts.tensor(uid, step);
   const x = facts.nameFact(uid, step);
-  const findingFacts = { x, code: facts.codeFact(step), op: tensor?.grad_fn ? facts.operation(tensor.grad_fn) : "" };
-  const birthStep = facts.birth(uid);
-  const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
+  const findingFacts = {
+    x,
+    code: facts.statementFact(step),
+    op: tensor?.grad_fn ? facts.nodeOperationName(tensor.grad_fn) : "",
+  };
+  const birthStep = facts.birthStep(uid);
+  const chain = [chainLink(facts.place(step), "checked", findingFacts, [uid])];
   if (birthStep >= 0 && birthStep < step)
-    chain.unshift(link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [uid]));
+    chain.unshift(
+      chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [uid]),
+    );
   return [
     {
       variant: tensor?.leaf ? "leaf" : undefined,
       cause: facts.place(step),
       chain,
-      names: namesOf(x),
+      names: namesInFacts(x),
       facts: findingFacts,
-      fixes: [fix("detach_before_numpy", facts.place(step), { name: mention?.text ?? "" })],
+      fixes: [fixHint("detach_before_numpy", facts.place(step), { name: mention?.text ?? "" })],
       explainsError: true,
     },
   ];

@@ -29,7 +29,7 @@ export function operandsOf(facts: RunFacts, op: Operation): Operand[] {
         name: facts.nameFact(namedSource(facts, uid, op.step, shape), op.step),
         shape,
         dtype: (tensor.dtype ?? "").replace("torch.", ""),
-        made: Math.max(0, facts.birth(uid)),
+        made: Math.max(0, facts.birthStep(uid)),
         isNumber: shape.length === 0,
       },
     ];
@@ -41,7 +41,7 @@ function namedSource(facts: RunFacts, uid: string, step: number, shape: number[]
   let current = uid;
   for (let k = 0; k < MAX_OPERATIONS_BACK; k++) {
     if (facts.nameText(current, step)) return current;
-    const op = facts.producer(current);
+    const op = facts.producingOperation(current);
     const source = op?.inputs[0];
     if (!op || !source || String(facts.tensor(source, step)?.shape) !== String(shape)) return uid;
     if (!/^(to|contiguous|clone|detach|alias|lift_fresh)$/.test(operationName(op.name))) return uid;

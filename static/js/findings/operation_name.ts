@@ -1,10 +1,10 @@
 /** What a sentence calls an operation of torch. */
 
-import { opName } from "../layout/op_name.ts";
+import { operationNameOfNode } from "../layout/op_name.ts";
 
 /** `aten::add_.Tensor` is `add_`, `SigmoidBackward0` is `sigmoid`. @param name of an operation or a node */
 export function operationName(name: string) {
   if (name.startsWith("aten::")) return name.slice(6).split(".")[0];
-  const short = opName(name) || name;
+  const short = operationNameOfNode(name) || name;
   return short.replace(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase();
 }

@@ -1,10 +1,10 @@
 /** An optimizer that steps tensors to which no gradient comes, while the gradients go to parameters that no optimizer has. */
 
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
-import { optimizersOf, parametersOf } from "./optimizers.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { optimizersOf, optimizerParameters } from "./optimizers.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-interface OptimizerMiss {
+interface MisdirectedOptimizer {
   optimizer: string;
   /** made, step, grad: steps at which it was made, last stepped, and the first gradient came to what it lacks */
   made: number;
@@ -14,14 +14,14 @@ interface OptimizerMiss {
   grad: number;
 }
 
-const cache = new WeakMap<object, OptimizerMiss[]>();
+const misdirectedOptimizersByTrace = new WeakMap<object, MisdirectedOptimizer[]>();
 
-export function optimizerMisses(facts: RunFacts): OptimizerMiss[] {
-  const cached = cache.get(facts.trace);
+export function misdirectedOptimizers(facts: RunFacts): MisdirectedOptimizer[] {
+  const cached = misdirectedOptimizersByTrace.get(facts.trace);
   if (cached) return cached;
   const optimizers = [...optimizersOf(facts).values()].filter(({ steps }) => steps.length);
   const parametersByOptimizer = new Map(
-    optimizers.map(({ uid, steps }) => [uid, parametersOf(facts, uid, steps[steps.length - 1])]),
+    optimizers.map(({ uid, steps }) => [uid, optimizerParameters(facts, uid, steps[steps.length - 1])]),
   );
   const ownedParameters = new Set([...parametersByOptimizer.values()].flat());
   const grads = facts.events("grad_accumulated");
@@ -35,10 +35,10 @@ export function optimizerMisses(facts: RunFacts): OptimizerMiss[] {
     const unownedSince = unownedGrads.filter(({ step }) => step > made && step < steps[steps.length - 1]);
     if (!params.length || hasGradients || !unownedSince.length || isWritten) return [];
     const trained = [...new Set(unownedSince.map(({ tensor }) => tensor))];
-    if (!sameShapes(facts, params, trained, steps[steps.length - 1])) return [];
+    if (!haveCommonShape(facts, params, trained, steps[steps.length - 1])) return [];
     return [{ optimizer: uid, made, step: steps[steps.length - 1], held: params, trained, grad: unownedSince[0].step }];
   });
-  cache.set(facts.trace, out);
+  misdirectedOptimizersByTrace.set(facts.trace, out);
   return out;
 }
 
@@ -47,17 +47,17 @@ function isParameter(facts: RunFacts, uid: string) {
 }
 
 /** Whether some of both are of one shape: a copy of a module, or a module made again. */
-function sameShapes(facts: RunFacts, held: string[], trained: string[], step: number) {
+function haveCommonShape(facts: RunFacts, held: string[], trained: string[], step: number) {
   const shapes = new Set(held.map((uid) => String(facts.tensor(uid, step)?.shape)));
   return trained.every((uid) => shapes.has(String(facts.tensor(uid, step)?.shape)));
 }
 
-export function missedByOptimizer(facts: RunFacts): Diagnosis[] {
-  return optimizerMisses(facts).map((miss) => {
+export function parametersMissedByOptimizer(facts: RunFacts): Diagnosis[] {
+  return misdirectedOptimizers(facts).map((miss) => {
     const [uid] = miss.trained;
-    const ownerUid = facts.index.moduleOf.get(uid) ?? uid;
-    const creationStep = Math.max(facts.birth(uid), facts.birth(ownerUid));
-    const causeStep = creationStep > miss.made ? stepOfFirstName(facts, ownerUid, creationStep) : miss.made;
+    const ownerUid = facts.index.moduleOfTensor.get(uid) ?? uid;
+    const creationStep = Math.max(facts.birthStep(uid), facts.birthStep(ownerUid));
+    const causeStep = creationStep > miss.made ? firstNamingStep(facts, ownerUid, creationStep) : miss.made;
     const x = facts.nameFact(uid, miss.grad);
     const optimizerName = facts.nameFact(miss.optimizer, miss.step);
     const findingFacts = {
@@ -67,19 +67,19 @@ export function missedByOptimizer(facts: RunFacts): Diagnosis[] {
       made: facts.steps[miss.made].line,
       step: facts.steps[miss.step].line,
     };
-    const movedLink = link(facts.place(causeStep), "moved", { x, code: facts.codeFact(causeStep) }, [uid]);
-    const madeLink = link(facts.place(miss.made), "made", { x: optimizerName }, [miss.optimizer]);
+    const movedLink = chainLink(facts.place(causeStep), "moved", { x, code: facts.statementFact(causeStep) }, [uid]);
+    const madeLink = chainLink(facts.place(miss.made), "made", { x: optimizerName }, [miss.optimizer]);
     return {
       variant: creationStep > miss.made ? "not_given" : "others_given",
       cause: facts.place(causeStep),
       chain: [
         madeLink,
         ...(creationStep > miss.made ? [movedLink] : []),
-        link(facts.place(miss.grad), "gradient", { x }, [uid]),
-        link(facts.place(miss.step), "none", { x, code: facts.codeFact(miss.step) }, [miss.optimizer]),
+        chainLink(facts.place(miss.grad), "gradient", { x }, [uid]),
+        chainLink(facts.place(miss.step), "none", { x, code: facts.statementFact(miss.step) }, [miss.optimizer]),
       ],
-      names: namesOf(x, optimizerName),
-      facts: { ...findingFacts, code: facts.codeFact(causeStep) },
+      names: namesInFacts(x, optimizerName),
+      facts: { ...findingFacts, code: facts.statementFact(causeStep) },
       fixes: optimizerFixes(facts, miss.made, ownerUid, creationStep > miss.made ? causeStep : null, miss.grad),
     };
   });
@@ -93,12 +93,12 @@ export function missedByOptimizer(facts: RunFacts): Diagnosis[] {
 function optimizerFixes(facts: RunFacts, made: number, ownerUid: string, laterStep: number | null, step: number) {
   const name = facts.nameText(ownerUid, step) ?? "";
   const place = facts.place(made);
-  if (laterStep === null) return [fix("optimizer_of", place, { name })];
+  if (laterStep === null) return [fixHint("optimizer_of", place, { name })];
   const to = facts.steps[laterStep].line;
-  return [fix("optimizer_later", place, { to }), fix("optimizer_of", place, { name, to })];
+  return [fixHint("optimizer_later", place, { to }), fixHint("optimizer_of", place, { name, to })];
 }
 
 /** The step at which a module got its name, where that follows its birth in the same statement. */
-function stepOfFirstName(facts: RunFacts, uid: string, creationStep: number) {
-  return facts.scan.bindings.get(uid)?.find(({ step }) => step >= creationStep)?.step ?? creationStep;
+function firstNamingStep(facts: RunFacts, uid: string, creationStep: number) {
+  return facts.scan.bindingsByUid.get(uid)?.find(({ step }) => step >= creationStep)?.step ?? creationStep;
 }

@@ -1,8 +1,8 @@
 /** The optimizers of a run: the tensors in their groups, and the steps at which they update them. */
 
-import { find } from "../trace/entities.ts";
-import { pairsOf, refOf } from "../trace/names.ts";
-import { resolve } from "./resolve.ts";
+import { findEntity } from "../trace/entities.ts";
+import { keyValuePairs, referencedUid } from "../trace/names.ts";
+import { resolvePath } from "./resolve.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -13,18 +13,18 @@ interface Optimizer {
   steps: number[];
 }
 
-const cache = new WeakMap<object, Map<string, Optimizer>>();
+const optimizersByTrace = new WeakMap<object, Map<string, Optimizer>>();
 
 /** The optimizers by uid. */
 export function optimizersOf(facts: RunFacts): Map<string, Optimizer> {
-  const cached = cache.get(facts.trace);
+  const cached = optimizersByTrace.get(facts.trace);
   if (cached) return cached;
   const optimizers = new Map<string, Optimizer>();
   for (const { uid, step, fields } of facts.index.objectChanges)
     if (fields.kind && fields.attrs && "param_groups" in fields.attrs && !optimizers.has(uid))
       optimizers.set(uid, { uid, made: step, steps: [] });
   if (optimizers.size) addOptimizerSteps(facts, optimizers);
-  cache.set(facts.trace, optimizers);
+  optimizersByTrace.set(facts.trace, optimizers);
   return optimizers;
 }
 
@@ -36,19 +36,21 @@ function addOptimizerSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) 
     const match = /\b([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/.exec(facts.code(i));
     if (!match) return;
     const key = `${traceStep.stmt} ${traceStep.frame}`;
-    if (!uidByExpression.has(key)) uidByExpression.set(key, resolve(facts, match[1], i));
+    if (!uidByExpression.has(key)) uidByExpression.set(key, resolvePath(facts, match[1], i));
     optimizers.get(uidByExpression.get(key) ?? "")?.steps.push(i);
   });
 }
 
 /** The tensors in an optimizer's groups after a step. */
-export function parametersOf(facts: RunFacts, uid: string, step: number): string[] {
+export function optimizerParameters(facts: RunFacts, uid: string, step: number): string[] {
   const entities = facts.state(step);
-  const groups = find(entities, refOf(find(entities, uid, "object")?.attrs?.param_groups), "object")?.items ?? [];
+  const groups =
+    findEntity(entities, referencedUid(findEntity(entities, uid, "object")?.attrs?.param_groups), "object")?.items ??
+    [];
   return groups.flatMap((group) => {
-    const dict = find(entities, refOf(group as Value), "object");
-    const params = dict ? (pairsOf(dict) ?? []).find(([key]) => key === "params")?.[1] : null;
-    const items = find(entities, refOf(params), "object")?.items ?? [];
-    return items.flatMap((item) => refOf(item as Value) ?? []);
+    const dict = findEntity(entities, referencedUid(group as Value), "object");
+    const params = dict ? (keyValuePairs(dict) ?? []).find(([key]) => key === "params")?.[1] : null;
+    const items = findEntity(entities, referencedUid(params), "object")?.items ?? [];
+    return items.flatMap((item) => referencedUid(item as Value) ?? []);
   });
 }

@@ -1,26 +1,26 @@
 /** A write in place that reads the memory it writes: an operand is another view of it, and its elements change on the way. */
 
-import { plainDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
-import { find, type Handle } from "../trace/entities.ts";
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
-import { numberOf, numbersText } from "./numbers.ts";
+import { unqualifiedDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
+import { findEntity, type Handle } from "../trace/entities.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { cellAsNumber, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
-import { tensorHistory } from "./tensor_history.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
 /** elements: before, as torch left them, with a copy */
-interface WriteOutcome {
+interface OverlappingWriteOutcome {
   before: number[];
   after: number[];
   expected: number[];
 }
 
-const REFUSED_MESSAGE = /some elements of the input tensor and the written-to tensor refer to a single memory location/;
+const OVERLAP_ERROR = /some elements of the input tensor and the written-to tensor refer to a single memory location/;
 const MAX_ELEMENTS = 1024;
 const TOLERANCE = 1e-5;
 
-const ARITHMETIC: Record<string, (a: number, b: number) => number> = {
+const IN_PLACE_ARITHMETIC: Record<string, (a: number, b: number) => number> = {
   add_: (a, b) => a + b,
   sub_: (a, b) => a - b,
   mul_: (a, b) => a * b,
@@ -30,10 +30,10 @@ const ARITHMETIC: Record<string, (a: number, b: number) => number> = {
 export function overlappingWrites(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
-  const failed = REFUSED_MESSAGE.test(facts.error?.message ?? "") ? facts.failedOperation : null;
+  const failed = OVERLAP_ERROR.test(facts.error?.message ?? "") ? facts.failedOperation : null;
   if (failed) out.set(facts.place(failed.step).line, diagnosisOf(facts, failed, null));
-  for (const op of selfWrites(facts)) {
-    const outcome = writeOutcomeOf(facts, op);
+  for (const op of inPlaceOperationsOnOneStorage(facts)) {
+    const outcome = overlappingWriteOutcome(facts, op);
     const { line } = facts.place(op.step);
     if (outcome && !out.has(line)) out.set(line, diagnosisOf(facts, op, outcome));
   }
@@ -41,15 +41,15 @@ export function overlappingWrites(facts: RunFacts): Diagnosis[] {
 }
 
 /** Arithmetic in place whose two operands are tensors on one storage. */
-function* selfWrites(facts: RunFacts): Generator<Operation> {
-  const history = tensorHistory(facts);
+function* inPlaceOperationsOnOneStorage(facts: RunFacts): Generator<Operation> {
+  const history = tensorHistoryOf(facts);
   for (let step = 0; step < facts.steps.length; step++) {
     const { log } = facts.steps[step];
     for (let logIndex = 0; logIndex < log.length; logIndex++) {
       const entry = log[logIndex];
       if (entry.kind !== "op" || entry.inputs.length !== 2 || entry.inputs[0] !== entry.outputs[0]) continue;
       const [target, operand] = entry.inputs;
-      if (target === operand || !ARITHMETIC[operationName(entry.name)]) continue;
+      if (target === operand || !IN_PLACE_ARITHMETIC[operationName(entry.name)]) continue;
       const storage = history.valueAt(operand, "storage", step);
       if (storage && storage === history.valueAt(target, "storage", step)) yield { ...entry, step, at: logIndex };
     }
@@ -58,14 +58,14 @@ function* selfWrites(facts: RunFacts): Generator<Operation> {
 
 /** What became of the elements where an operand changed while it was read; null where none did, or the trace does
  * not say. */
-function writeOutcomeOf(facts: RunFacts, op: Operation): WriteOutcome | null {
-  const compute = ARITHMETIC[operationName(op.name)];
+function overlappingWriteOutcome(facts: RunFacts, op: Operation): OverlappingWriteOutcome | null {
+  const compute = IN_PLACE_ARITHMETIC[operationName(op.name)];
   const [target, operand] = op.inputs.map((uid) => facts.handle(uid, op.step));
   const { storage } = target ?? {};
   if (!compute || !target || !operand || op.inputs[0] === op.inputs[1] || operand.storage !== storage) return null;
   if (facts.writesOf(storage).filter(({ step }) => step === op.step).length !== 1) return null;
-  const writtenCells = cellsRead(target);
-  const readCells = cellsRead(broadcast(operand, target.shape ?? []));
+  const writtenCells = indicesOfCellsRead(target);
+  const readCells = indicesOfCellsRead(broadcastHandle(operand, target.shape ?? []));
   if (
     !writtenCells.length ||
     writtenCells.length !== readCells.length ||
@@ -73,8 +73,8 @@ function writeOutcomeOf(facts: RunFacts, op: Operation): WriteOutcome | null {
   )
     return null;
   const values = [op.step - 1, op.step].map((step) => {
-    const row = find(facts.state(step), storage, "storage")?.cells?.[plainDtype(target.dtype)] ?? [];
-    return row.map(numberOf);
+    const row = findEntity(facts.state(step), storage, "storage")?.cells?.[unqualifiedDtype(target.dtype)] ?? [];
+    return row.map(cellAsNumber);
   });
   const [before, after] = values;
   const expected = writtenCells.map((cell, k) => compute(before[cell], before[readCells[k]]));
@@ -88,12 +88,12 @@ function writeOutcomeOf(facts: RunFacts, op: Operation): WriteOutcome | null {
     : null;
 }
 
-function cellsRead(reading: MemoryReading) {
+function indicesOfCellsRead(reading: MemoryReading) {
   return cellReads(reading, MAX_ELEMENTS).map(({ cell }) => cell);
 }
 
 /** A handle as an operation with a larger one reads it. */
-function broadcast(handle: Handle, shape: number[]) {
+function broadcastHandle(handle: Handle, shape: number[]) {
   const ownShape = handle.shape ?? [];
   const missingDimensions = shape.length - ownShape.length;
   const stride = shape.map((size, k) =>
@@ -109,30 +109,30 @@ function isClose(a: number, b: number) {
 }
 
 /** @param outcome null where torch refused */
-function diagnosisOf(facts: RunFacts, op: Operation, outcome: WriteOutcome | null): Diagnosis {
+function diagnosisOf(facts: RunFacts, op: Operation, outcome: OverlappingWriteOutcome | null): Diagnosis {
   const { step } = op;
-  const handlesBefore = facts.index.handlesOf(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
+  const handlesBefore = facts.index.handlesOfStorage(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
   const uid = [op.inputs[0], ...handlesBefore].find((each) => facts.naming.nameAt(each, step)) ?? op.inputs[0];
   const x = facts.nameFact(uid, step);
   const findingFacts = {
     x,
     op: operationName(op.name),
-    code: facts.codeFact(step),
+    code: facts.statementFact(step),
     is: numbersText(outcome?.after ?? []),
     expected: numbersText(outcome?.expected ?? []),
   };
-  const birthPlace = facts.place(Math.max(0, facts.birth(uid)));
+  const birthPlace = facts.place(Math.max(0, facts.birthStep(uid)));
   return {
     variant: outcome ? "overlap" : "overlap_refused",
     severity: outcome ? "warning" : "error",
     cause: facts.place(step),
     chain: [
-      link(birthPlace, "made", { x }, [uid]),
-      link(facts.place(step), outcome ? "written" : "checked", findingFacts, [uid]),
+      chainLink(birthPlace, "made", { x }, [uid]),
+      chainLink(facts.place(step), outcome ? "written" : "checked", findingFacts, [uid]),
     ],
-    names: namesOf(x),
+    names: namesInFacts(x),
     facts: findingFacts,
-    fixes: [fix("clone_operand", facts.place(step))],
+    fixes: [fixHint("clone_operand", facts.place(step))],
     ...(outcome ? {} : { explainsError: true }),
   };
 }

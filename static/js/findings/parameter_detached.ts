@@ -1,26 +1,26 @@
 /** A parameter that the optimizer or the module does not have any more, or never had: replaced, exchanged through `.data`, unregistered. */
 
 import { exhaustedParameters } from "./exhausted_parameters.ts";
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { attributeChanges } from "./object_history.ts";
-import { missedByOptimizer } from "./optimizer_misses.ts";
-import { optimizersOf, parametersOf } from "./optimizers.ts";
+import { parametersMissedByOptimizer } from "./optimizer_misses.ts";
+import { optimizersOf, optimizerParameters } from "./optimizers.ts";
 import { reboundInLoop } from "./rebound_loop.ts";
-import { tensorHistory } from "./tensor_history.ts";
-import { unregistered } from "./unregistered.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
+import { unregisteredParameters } from "./unregistered.ts";
 import type { RunFacts } from "./run_facts.ts";
-import type { Binding } from "./scan.ts";
+import type { NameBinding } from "./scan.ts";
 
 export function parameterDetached(facts: RunFacts): Diagnosis[] {
   const replacedDiagnoses = replacedParameters(facts);
-  const missedDiagnoses = replacedDiagnoses.length ? [] : missedByOptimizer(facts);
+  const missedDiagnoses = replacedDiagnoses.length ? [] : parametersMissedByOptimizer(facts);
   return [
-    ...unregistered(facts),
+    ...unregisteredParameters(facts),
     ...exhaustedParameters(facts),
     ...replacedDiagnoses,
     ...missedDiagnoses,
     ...reboundInLoop(facts),
-    ...sharedThroughData(facts),
+    ...parametersSharedThroughData(facts),
   ];
 }
 
@@ -31,19 +31,19 @@ function replacedParameters(facts: RunFacts): Diagnosis[] {
   for (const { uid: optimizer, made, steps } of optimizersOf(facts).values()) {
     const step = steps.at(-1);
     if (step === undefined) continue;
-    const updated = new Set(parametersOf(facts, optimizer, step));
-    for (const change of [...exchangedParameters(facts), ...exchangedNames(facts)]) {
+    const updated = new Set(optimizerParameters(facts, optimizer, step));
+    for (const change of [...exchangedModuleParameters(facts), ...reboundNames(facts)]) {
       const isStillUpdated =
         change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
-      if (!isStillUpdated || out.has(`${change.step}`) || isAccumulatedAfter(facts, change.before, change.step))
+      if (!isStillUpdated || out.has(`${change.step}`) || isGradAccumulatedAfter(facts, change.before, change.step))
         continue;
-      out.set(`${change.step}`, replacedDiagnosis(facts, optimizer, change, step));
+      out.set(`${change.step}`, replacedParameterDiagnosis(facts, optimizer, change, step));
     }
   }
   return [...out.values()];
 }
 
-function isAccumulatedAfter(facts: RunFacts, uid: string, step: number) {
+function isGradAccumulatedAfter(facts: RunFacts, uid: string, step: number) {
   return facts.events("grad_accumulated").some((event) => event.tensor === uid && event.step > step);
 }
 
@@ -55,7 +55,7 @@ interface TensorExchange {
 }
 
 /** Tensors of modules that were exchanged, alone or with their module. */
-function exchangedParameters(facts: RunFacts): TensorExchange[] {
+function exchangedModuleParameters(facts: RunFacts): TensorExchange[] {
   return attributeChanges(facts).flatMap(({ before, after, step }) => {
     if (!before || !after) return [];
     if (before[0] === "t" && after[0] === "t") return [{ before, after, step }];
@@ -75,28 +75,33 @@ function exchangedParameters(facts: RunFacts): TensorExchange[] {
 }
 
 /** Names that came to mean another tensor that is trained. */
-function exchangedNames(facts: RunFacts): TensorExchange[] {
-  const history = tensorHistory(facts);
+function reboundNames(facts: RunFacts): TensorExchange[] {
+  const history = tensorHistoryOf(facts);
   const exchanges: TensorExchange[] = [];
-  for (const meanings of facts.scan.meanings.values())
+  for (const meanings of facts.scan.meaningsByName.values())
     for (let k = 1; k < meanings.length; k++) {
       const { uid: after, step } = meanings[k];
       const before = meanings[k - 1].uid;
       if (before[0] !== "t" || after[0] !== "t" || before === after) continue;
-      if (hadOtherName(facts, before, meanings[k - 1])) continue;
+      if (hadEarlierName(facts, before, meanings[k - 1])) continue;
       if (history.valueAt(after, "leaf", step) && history.valueAt(after, "requires_grad", facts.steps.length))
         exchanges.push({ before, after, step });
     }
-  return exchanges.filter(({ after }) => facts.scan.read.has(after));
+  return exchanges.filter(({ after }) => facts.scan.tensorsRead.has(after));
 }
 
 /** Whether a tensor had another name before it got this one: a name that only went along with it may go on to
  * another. */
-function hadOtherName(facts: RunFacts, uid: string, { name, step }: Binding) {
-  return (facts.scan.bindings.get(uid) ?? []).some((other) => other.name !== name && other.step < step);
+function hadEarlierName(facts: RunFacts, uid: string, { name, step }: NameBinding) {
+  return (facts.scan.bindingsByUid.get(uid) ?? []).some((other) => other.name !== name && other.step < step);
 }
 
-function replacedDiagnosis(facts: RunFacts, optimizerUid: string, change: TensorExchange, step: number): Diagnosis {
+function replacedParameterDiagnosis(
+  facts: RunFacts,
+  optimizerUid: string,
+  change: TensorExchange,
+  step: number,
+): Diagnosis {
   const x = facts.nameFact(change.after, change.step);
   const optimizerName = facts.nameFact(optimizerUid, step);
   const { made } = optimizersOf(facts).get(optimizerUid) ?? { made: step };
@@ -104,65 +109,68 @@ function replacedDiagnosis(facts: RunFacts, optimizerUid: string, change: Tensor
     variant: "replaced",
     cause: facts.place(change.step),
     chain: [
-      link(facts.place(made), "made", { x: optimizerName }, [optimizerUid]),
-      link(facts.place(change.step), "moved", { x, code: facts.codeFact(change.step) }, [change.before, change.after]),
-      link(facts.place(step), "written", { x, code: facts.codeFact(step) }, [change.before]),
+      chainLink(facts.place(made), "made", { x: optimizerName }, [optimizerUid]),
+      chainLink(facts.place(change.step), "moved", { x, code: facts.statementFact(change.step) }, [
+        change.before,
+        change.after,
+      ]),
+      chainLink(facts.place(step), "written", { x, code: facts.statementFact(step) }, [change.before]),
     ],
-    names: namesOf(x, optimizerName),
+    names: namesInFacts(x, optimizerName),
     facts: {
       x,
       optimizer: optimizerName,
-      code: facts.codeFact(change.step),
+      code: facts.statementFact(change.step),
       made: facts.steps[made].line,
       step: facts.steps[step].line,
     },
     fixes: [
-      fix("optimizer_later", facts.place(made), { to: facts.steps[change.step].line }),
-      fix("in_place", facts.place(change.step)),
+      fixHint("optimizer_later", facts.place(made), { to: facts.steps[change.step].line }),
+      fixHint("in_place", facts.place(change.step)),
     ],
   };
 }
 
 /** Two parameters on one memory, since `.data` of one was given to the other. */
-function sharedThroughData(facts: RunFacts): Diagnosis[] {
-  const history = tensorHistory(facts);
+function parametersSharedThroughData(facts: RunFacts): Diagnosis[] {
+  const history = tensorHistoryOf(facts);
   const out: Diagnosis[] = [];
-  for (const uid of parametersThatMoved(facts)) {
-    for (const { step, value } of history.changes(uid, "storage").slice(1)) {
+  for (const uid of parametersGivenOtherStorage(facts)) {
+    for (const { step, value } of history.fieldChanges(uid, "storage").slice(1)) {
       const storageUid = value as string | null;
       const other = facts.index
-        .handlesOf(storageUid, step)
+        .handlesOfStorage(storageUid, step)
         .find(
           (handleUid) =>
             handleUid !== uid &&
             history.valueAt(handleUid, "leaf", step) &&
             history.valueAt(handleUid, "requires_grad", step),
         );
-      if (!storageUid || !other || !isTrained(facts, uid, step)) continue;
-      out.push(sharedDiagnosis(facts, uid, other, step));
+      if (!storageUid || !other || !isTrainedAfter(facts, uid, step)) continue;
+      out.push(sharedThroughDataDiagnosis(facts, uid, other, step));
     }
   }
   return out;
 }
 
 /** Whether a backward or a write comes to a tensor later. */
-function isTrained(facts: RunFacts, uid: string, step: number) {
+function isTrainedAfter(facts: RunFacts, uid: string, step: number) {
   return (
-    isAccumulatedAfter(facts, uid, step) ||
+    isGradAccumulatedAfter(facts, uid, step) ||
     facts.writesOf(facts.tensor(uid, step)?.storage).some((write) => write.step > step)
   );
 }
 
 /** Leaves that require grad and were given another storage. */
-function parametersThatMoved(facts: RunFacts): string[] {
-  const history = tensorHistory(facts);
-  return [...facts.index.lives.values()].flatMap(({ uid, kind, birth }) => {
-    if (kind !== "tensor" || !history.wasChangedLater(uid, "storage")) return [];
+function parametersGivenOtherStorage(facts: RunFacts): string[] {
+  const history = tensorHistoryOf(facts);
+  return [...facts.index.lifetimes.values()].flatMap(({ uid, kind, birth }) => {
+    if (kind !== "tensor" || !history.wasFieldChangedLater(uid, "storage")) return [];
     return history.valueAt(uid, "leaf", birth) && history.valueAt(uid, "requires_grad", birth) ? [uid] : [];
   });
 }
 
-function sharedDiagnosis(facts: RunFacts, uid: string, otherUid: string, step: number): Diagnosis {
+function sharedThroughDataDiagnosis(facts: RunFacts, uid: string, otherUid: string, step: number): Diagnosis {
   const [x, y] = [facts.nameFact(uid, step), facts.nameFact(otherUid, step)];
   const effect = facts.events("grad_accumulated").find((event) => event.tensor === uid && event.step > step);
   const nextWrite = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
@@ -170,15 +178,20 @@ function sharedDiagnosis(facts: RunFacts, uid: string, otherUid: string, step: n
     variant: "data",
     cause: facts.place(step),
     chain: [
-      link(facts.place(facts.birth(otherUid)), "made", { x: y }, [otherUid]),
-      link(facts.place(step), "shares", { x: y, y: x }, [uid, otherUid]),
-      ...(effect ? [link(facts.place(effect.step), "gradient", { x }, [uid, effect.grad])] : []),
+      chainLink(facts.place(facts.birthStep(otherUid)), "made", { x: y }, [otherUid]),
+      chainLink(facts.place(step), "shares", { x: y, y: x }, [uid, otherUid]),
+      ...(effect ? [chainLink(facts.place(effect.step), "gradient", { x }, [uid, effect.grad])] : []),
       ...(nextWrite
-        ? [link(facts.place(nextWrite.step), "written", { x, code: facts.codeFact(nextWrite.step) }, [uid, otherUid])]
+        ? [
+            chainLink(facts.place(nextWrite.step), "written", { x, code: facts.statementFact(nextWrite.step) }, [
+              uid,
+              otherUid,
+            ]),
+          ]
         : []),
     ],
-    names: namesOf(x, y),
-    facts: { x, y, code: facts.codeFact(step) },
-    fixes: [fix("tie_parameter", facts.place(step))],
+    names: namesInFacts(x, y),
+    facts: { x, y, code: facts.statementFact(step) },
+    fixes: [fixHint("tie_parameter", facts.place(step))],
   };
 }

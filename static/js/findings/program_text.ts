@@ -2,7 +2,7 @@
 
 import type { RunFacts } from "./run_facts.ts";
 
-export interface Mentions {
+export interface StatementMentions {
   /** every identifier */
   names: Set<string>;
   /** paths whose `.grad` it reads, like `net.fc.weight` */
@@ -11,34 +11,34 @@ export interface Mentions {
   targets: Set<string>;
 }
 
-const PATH = String.raw`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:-?\d+|'[^']*'|"[^"]*"|[A-Za-z_]\w*)\])*`;
-const ASSIGNMENT = /^(.*?[^=!<>:+\-*/%@&|^])(?:\+|-|\*\*?|\/\/?|%|@|&|\||\^|<<|>>)?=(?!=)(.*)$/s;
+const PATH_PATTERN = String.raw`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:-?\d+|'[^']*'|"[^"]*"|[A-Za-z_]\w*)\])*`;
+const ASSIGNMENT_PATTERN = /^(.*?[^=!<>:+\-*/%@&|^])(?:\+|-|\*\*?|\/\/?|%|@|&|\||\^|<<|>>)?=(?!=)(.*)$/s;
 
 /** Of a longer statement only the beginning is read: the time of these patterns grows with the square of its length. */
-const MAX_CHARACTERS = 4000;
+const MAX_STATEMENT_CHARACTERS = 4000;
 
-const cache = new WeakMap<object, Map<string, Mentions>>();
+const mentionsByTrace = new WeakMap<object, Map<string, StatementMentions>>();
 
 /** What the statement of a step mentions. */
-export function mentionsAt(facts: RunFacts, step: number): Mentions {
-  const byStatement = cache.get(facts.trace) ?? new Map();
-  cache.set(facts.trace, byStatement);
+export function mentionsAt(facts: RunFacts, step: number): StatementMentions {
+  const byStatement = mentionsByTrace.get(facts.trace) ?? new Map();
+  mentionsByTrace.set(facts.trace, byStatement);
   const { stmt, line } = facts.steps[step] ?? {};
   const key = typeof stmt === "number" ? `${stmt}` : `line ${line}`;
   let mentions = byStatement.get(key);
   if (!mentions) {
     const kind = facts.trace.program.statements?.[stmt ?? -1]?.kind ?? "";
-    mentions = mentionsOf(facts.code(step), kind);
+    mentions = statementMentions(facts.code(step), kind);
     byStatement.set(key, mentions);
   }
   return mentions;
 }
 
 /** @param text of a statement @param kind of it, as Python's grammar calls it */
-export function mentionsOf(text: string, kind: string): Mentions {
-  const code = withoutStrings(text.slice(0, MAX_CHARACTERS));
+export function statementMentions(text: string, kind: string): StatementMentions {
+  const code = withoutStrings(text.slice(0, MAX_STATEMENT_CHARACTERS));
   const names = new Set<string>(withoutStrings(code, true).match(/[A-Za-z_]\w*/g));
-  return { names, gradReads: gradReads(code, kind), targets: writeTargets(code) };
+  return { names, gradReads: pathsWithGradRead(code, kind), targets: writeTargets(code) };
 }
 
 /**
@@ -57,11 +57,11 @@ function withoutStrings(text: string, keys = false) {
 }
 
 /** A question whether there is a `.grad` is not a reading of it. */
-function gradReads(code: string, kind: string): string[] {
+function pathsWithGradRead(code: string, kind: string): string[] {
   const isCondition = ["If", "While", "Assert"].includes(kind) || /\bif\b/.test(code);
-  const assignment = ASSIGNMENT.exec(code);
+  const assignment = ASSIGNMENT_PATTERN.exec(code);
   const paths = new Set<string>();
-  for (const match of code.matchAll(new RegExp(PATH, "g"))) {
+  for (const match of code.matchAll(new RegExp(PATH_PATTERN, "g"))) {
     const gradIndex = match[0].search(/\.grad\b/);
     if (gradIndex < 0 || /\bdel\s+$/.test(code.slice(0, match.index))) continue;
     const after = code.slice(match.index + match[0].length);
@@ -76,7 +76,7 @@ function gradReads(code: string, kind: string): string[] {
 
 function writeTargets(code: string) {
   const targets = new Set<string>();
-  const assignment = ASSIGNMENT.exec(code);
+  const assignment = ASSIGNMENT_PATTERN.exec(code);
   if (assignment && isOutsideBrackets(assignment[1])) {
     for (const part of assignment[1].split(",")) {
       const root = /^\W*([A-Za-z_]\w*)/.exec(part.trim());

@@ -1,6 +1,6 @@
 /** The in-place operation that torch refused where the program raised: through which handle, and how that is a view. */
 
-import { link, type Facts } from "./finding.ts";
+import { chainLink, type Facts } from "./finding.ts";
 import { viewsToBase, type ViewStep } from "./view_chain.ts";
 import type { Tensor } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -20,13 +20,13 @@ const IN_PLACE_OPERATION = /^aten::(?:__i\w+__|\w*[a-z\d]_)(?:\.|$)/;
 const OUT_OPERATION = /\.(?:\w*_)?out$/;
 
 /** Whether an operation writes its first argument. */
-export function isInPlace(name: string) {
+export function isInPlaceOperation(name: string) {
   return IN_PLACE_OPERATION.test(name);
 }
 
 export function findRefusedWrite(facts: RunFacts): RefusedWrite | null {
   const op = facts.failedOperation;
-  if (!op || (!isInPlace(op.name) && !OUT_OPERATION.test(op.name))) return null;
+  if (!op || (!isInPlaceOperation(op.name) && !OUT_OPERATION.test(op.name))) return null;
   const uid = OUT_OPERATION.test(op.name) ? op.inputs.at(-1) : op.inputs[0];
   const tensor = facts.tensor(uid, op.step);
   if (!uid || !tensor) return null;
@@ -37,7 +37,7 @@ export function findRefusedWrite(facts: RunFacts): RefusedWrite | null {
  * What is written, by a name: the handle's own, else that of the view it was made of.
  * @returns the uid of what is named
  */
-export function namedTarget(facts: RunFacts, { uid, views, base, step }: RefusedWrite): string {
+export function namedWriteTarget(facts: RunFacts, { uid, views, base, step }: RefusedWrite): string {
   const handles = [...views.map((view) => view.uid), base];
   return handles.find((handleUid) => facts.nameText(handleUid, step)) ?? uid;
 }
@@ -51,7 +51,7 @@ export function multiOutputView({ views }: RefusedWrite) {
 }
 
 /** The view that was made while nothing was recorded, of a tensor that requires grad. */
-export function unrecordedView(facts: RunFacts, { op: write, views }: RefusedWrite) {
+export function viewMadeUnderNoGrad(facts: RunFacts, { op: write, views }: RefusedWrite) {
   if (!write.grad_mode) return undefined;
   return views.find(({ op }) => !op.grad_mode && facts.tensor(op.inputs[0], op.step)?.requires_grad);
 }
@@ -67,8 +67,11 @@ export function linksFromViewToRefusal(
   findingFacts: Facts,
 ) {
   return [
-    link(facts.place(op.step), "shares", { ...findingFacts, code: facts.codeFact(op.step) }, [uid, op.inputs[0]]),
-    link(facts.place(step), "checked", { ...findingFacts, code: facts.codeFact(step) }, [uid]),
+    chainLink(facts.place(op.step), "shares", { ...findingFacts, code: facts.statementFact(op.step) }, [
+      uid,
+      op.inputs[0],
+    ]),
+    chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [uid]),
   ];
 }
 
@@ -78,7 +81,7 @@ export function hasRepeatedCells({ shape, stride }: Tensor) {
 }
 
 /** The node of a custom function whose output a write would change. */
-export function customFunctionNode(facts: RunFacts, { uid, views, base, step }: RefusedWrite) {
+export function customFunctionNodeOfTarget(facts: RunFacts, { uid, views, base, step }: RefusedWrite) {
   for (const handleUid of [uid, ...views.map((view) => view.op.inputs[0]), base]) {
     const nodeUid = facts.tensor(handleUid, step)?.grad_fn;
     if (

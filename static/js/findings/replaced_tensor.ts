@@ -1,18 +1,20 @@
 /** A tensor whose name came to mean another one, from which the loss was computed. */
 
-import { dataflow } from "./dataflow.ts";
+import { dataflowOf } from "./dataflow.ts";
 import { attributeChanges } from "./object_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { BackwardCall } from "./scan.ts";
 
 /** The tensor that came to be called what this one was, where the loss was computed from that one. */
-export function replacementBefore(
+export function replacementInLoss(
   facts: RunFacts,
   uid: string,
   call: BackwardCall,
 ): { name: string; after: string; step: number } | null {
-  const renamings = (facts.scan.bindings.get(uid) ?? []).flatMap(({ name, frame, step }) => {
-    const nextMeaning = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).find((meaning) => meaning.step > step);
+  const renamings = (facts.scan.bindingsByUid.get(uid) ?? []).flatMap(({ name, frame, step }) => {
+    const nextMeaning = (facts.scan.meaningsByName.get(`${frame}/${name}`) ?? []).find(
+      (meaning) => meaning.step > step,
+    );
     return nextMeaning ? [{ name, after: nextMeaning.uid, step: nextMeaning.step }] : [];
   });
   const replacements = attributeChanges(facts).flatMap(({ before, after, name, step }) =>
@@ -24,7 +26,7 @@ export function replacementBefore(
         after !== uid &&
         after[0] === "t" &&
         step < call.step &&
-        dataflow(facts).shortestPath(after, call.roots, call.step),
+        dataflowOf(facts).shortestPath(after, call.roots, call.step),
     ) ?? null
   );
 }

@@ -1,11 +1,11 @@
 /** What diagnoses ask of a run: who made, named, wrote, saved and visited a thing, and when. Built once for a trace, lazily. */
 
-import { find, findHandle, mergeFields, type Handle } from "../trace/entities.ts";
+import { findEntity, findHandle, mergeEntityFields, type Handle } from "../trace/entities.ts";
 import { EntityHistory } from "../trace/entity_history.ts";
-import { code, type Code, type Fact, type Place } from "./finding.ts";
-import { Naming } from "./naming.ts";
+import { codeFact, type CodeFact, type Fact, type Place } from "./finding.ts";
+import { EntityNaming } from "./naming.ts";
 import { operationName } from "./operation_name.ts";
-import { Scan, type BackwardCall, type Occurrence, type Operation } from "./scan.ts";
+import { RunScan, type BackwardCall, type EventOccurrence, type Operation } from "./scan.ts";
 import { StepNames } from "./step_names.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { SavedSlot } from "../trace/trace_index.ts";
@@ -20,9 +20,9 @@ interface RunError {
 }
 
 /** Characters of a statement that are looked at: expressions over a text may take as many steps as its square. */
-const MAX_CODE = 4000;
+const MAX_STATEMENT_CHARACTERS = 4000;
 
-const COMPOUND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|TryStar|ClassDef|Match)$/;
+const COMPOUND_STATEMENT_KIND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|TryStar|ClassDef|Match)$/;
 
 /** Built for one trace; every method answers for the state after a step, unless it says otherwise. */
 export class RunFacts {
@@ -30,8 +30,8 @@ export class RunFacts {
   trace: Trace;
   steps: Step[];
   source: string[];
-  _scan: Scan | null = null;
-  _naming: Naming | null = null;
+  _scan: RunScan | null = null;
+  _naming: EntityNaming | null = null;
   _entities: EntityHistory | null = null;
   _names: StepNames | null = null;
   /** by statement, as `code` gives it */
@@ -51,12 +51,12 @@ export class RunFacts {
   }
 
   get scan() {
-    this._scan ??= new Scan(this.steps, this.index);
+    this._scan ??= new RunScan(this.steps, this.index);
     return this._scan;
   }
 
   get naming() {
-    this._naming ??= new Naming(this);
+    this._naming ??= new EntityNaming(this);
     return this._naming;
   }
 
@@ -73,7 +73,7 @@ export class RunFacts {
 
   /** The entities after a step, by their uids. */
   state(step: number) {
-    return this.entities.after(step);
+    return this.entities.stateAfter(step);
   }
 
   /** A tensor or array as it is after a step; where the step both made and freed it, as it was made. */
@@ -82,7 +82,7 @@ export class RunFacts {
     const current = findHandle(this.state(step), uid);
     if (current) return current;
     const fields = this.scan.initialFields(uid);
-    const initial = fields ? mergeFields(undefined, fields) : null;
+    const initial = fields ? mergeEntityFields(undefined, fields) : null;
     return initial?.kind === "tensor" || initial?.kind === "array" ? initial : undefined;
   }
 
@@ -94,12 +94,12 @@ export class RunFacts {
 
   /** A node as it is after a step. */
   node(uid: string | null | undefined, step: number) {
-    return find(this.state(step), uid, "node");
+    return findEntity(this.state(step), uid, "node");
   }
 
   /** The step that made an entity; -1 for one that is not known. */
-  birth(uid: string | null | undefined) {
-    return this.index.lives.get(uid ?? "")?.birth ?? -1;
+  birthStep(uid: string | null | undefined) {
+    return this.index.lifetimes.get(uid ?? "")?.birth ?? -1;
   }
 
   /** A step's line and number. */
@@ -115,21 +115,21 @@ export class RunFacts {
   /** The statement of a step as it is written, but for the end of a very long one; of a block its head; empty where
    * there is none. */
   code(step: number) {
-    return this.statementText(step).slice(0, MAX_CODE);
+    return this.statementText(step).slice(0, MAX_STATEMENT_CHARACTERS);
   }
 
   statementText(step: number) {
     const stmt = this.steps[step]?.stmt ?? -1;
     const statement = this.trace.program.statements?.[stmt];
     if (!statement) return this.source[(this.steps[step]?.line ?? 0) - 1]?.trim() ?? "";
-    this._codes[stmt] ??= this.textOf(statement);
+    this._codes[stmt] ??= this.textOfStatement(statement);
     return this._codes[stmt];
   }
 
-  textOf(statement: Statement) {
-    if (COMPOUND.test(statement.kind) || statement.end_line === statement.line)
+  textOfStatement(statement: Statement) {
+    if (COMPOUND_STATEMENT_KIND.test(statement.kind) || statement.end_line === statement.line)
       return this.source[statement.line - 1]
-        .slice(statement.col, COMPOUND.test(statement.kind) ? undefined : statement.end_col)
+        .slice(statement.col, COMPOUND_STATEMENT_KIND.test(statement.kind) ? undefined : statement.end_col)
         .trim();
     const lines = this.source.slice(statement.line - 1, statement.end_line);
     lines[lines.length - 1] = lines[lines.length - 1].slice(0, statement.end_col);
@@ -137,9 +137,9 @@ export class RunFacts {
   }
 
   /** A short form of a step's statement, as a fact. */
-  codeFact(step: number): Code {
+  statementFact(step: number): CodeFact {
     const text = this.code(step).replace(/\s+#.*$/, "");
-    return code(text.length > 60 ? `${text.slice(0, 59)}…` : text);
+    return codeFact(text.length > 60 ? `${text.slice(0, 59)}…` : text);
   }
 
   /** The operations of a step, in order. */
@@ -148,18 +148,18 @@ export class RunFacts {
   }
 
   /** The operation that made a tensor. */
-  producer(uid: string | null | undefined): Operation | undefined {
-    return uid ? this.scan.producer(uid) : undefined;
+  producingOperation(uid: string | null | undefined): Operation | undefined {
+    return uid ? this.scan.producingOperation(uid) : undefined;
   }
 
   /** Every event of a kind, in order. */
-  events<E extends Event["event"]>(event: E): Occurrence<E>[] {
-    return this.scan.events(event) as Occurrence<E>[];
+  events<E extends Event["event"]>(event: E): EventOccurrence<E>[] {
+    return this.scan.events(event) as EventOccurrence<E>[];
   }
 
   /** The writes of a storage, in order. */
   writesOf(storageUid: string | null | undefined) {
-    return this.scan.writes.get(storageUid ?? "") ?? [];
+    return this.scan.writesByStorage.get(storageUid ?? "") ?? [];
   }
 
   /** The operation that an event says it came from. */
@@ -168,13 +168,13 @@ export class RunFacts {
   }
 
   /** Calls of the engine, in order. */
-  get backwards(): BackwardCall[] {
-    return this.scan.backwards;
+  get backwardCalls(): BackwardCall[] {
+    return this.scan.backwardCalls;
   }
 
   /** The call of the engine that ran at a step, the innermost. */
   backwardAt(step: number): BackwardCall | undefined {
-    return this.backwards.findLast((call) => call.step <= step && step <= call.end);
+    return this.backwardCalls.findLast((call) => call.step <= step && step <= call.end);
   }
 
   /** The visit in which the backward failed that raised the error. */
@@ -190,7 +190,7 @@ export class RunFacts {
   }
 
   /** The steps of the exception that ended the run, from where it was raised to where it left the program. */
-  get raiseSteps(): number[] {
+  get stepsOfFinalException(): number[] {
     const { error, steps } = this;
     if (!error) return [];
     let firstRaise = error.step;
@@ -200,12 +200,12 @@ export class RunFacts {
 
   /** The step at which the error was raised: the innermost. */
   get errorStep() {
-    return this.raiseSteps[0] ?? -1;
+    return this.stepsOfFinalException[0] ?? -1;
   }
 
   /** The operation of torch that raised the error, where it was one. */
   get failedOperation(): Operation | null {
-    for (const step of this.raiseSteps) {
+    for (const step of this.stepsOfFinalException) {
       const failed = this.opsAt(step).findLast((op) => op.failed);
       if (failed) return failed;
     }
@@ -232,7 +232,7 @@ export class RunFacts {
   }
 
   /** A node's operation as a reader would call it: `sigmoid`, `addmm`. */
-  operation(uid: string | null | undefined) {
+  nodeOperationName(uid: string | null | undefined) {
     return operationName(this.index.nodes.get(uid ?? "")?.name ?? "");
   }
 }

@@ -1,6 +1,6 @@
 /** Backward stopped at a saved tensor that was detached in place: its numbers are there, its place in the graph is not. */
 
-import { fix, link, nameOf, namesOf, type Diagnosis } from "./finding.ts";
+import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 export function savedDetached(facts: RunFacts): Diagnosis[] {
@@ -15,21 +15,24 @@ export function savedDetached(facts: RunFacts): Diagnosis[] {
   const x = facts.nameFact(detachEvent.by ?? slot.tensor, step);
   const findingFacts = {
     x,
-    op: facts.operation(failed.node),
-    code: facts.codeFact(step),
+    op: facts.nodeOperationName(failed.node),
+    code: facts.statementFact(step),
     saved_line: facts.lineOf(slot.birth),
   };
   return [
     {
       cause: facts.place(step),
       chain: [
-        link(facts.place(slot.birth), "saved", findingFacts, [slot.node, slot.tensor], slot.key),
-        link(facts.place(step), "cut", findingFacts, [detachEvent.by]),
-        link(facts.place(failed.step), "checked", findingFacts, [slot.node], slot.key),
+        chainLink(facts.place(slot.birth), "saved", findingFacts, [slot.node, slot.tensor], slot.key),
+        chainLink(facts.place(step), "cut", findingFacts, [detachEvent.by]),
+        chainLink(facts.place(failed.step), "checked", findingFacts, [slot.node], slot.key),
       ],
-      names: namesOf(x),
+      names: namesInFacts(x),
       facts: findingFacts,
-      fixes: [fix("out_of_place", facts.place(step), { name: nameOf(x) }), fix("remove_line", facts.place(step))],
+      fixes: [
+        fixHint("out_of_place", facts.place(step), { name: nameTextOfFact(x) }),
+        fixHint("remove_line", facts.place(step)),
+      ],
       explainsError: true,
     },
   ];

@@ -8,8 +8,8 @@ import type { RunFacts } from "./run_facts.ts";
 export function savedHandle(facts: RunFacts, slot: SavedSlot): string | null {
   const { node, birth, storage, tensor } = slot;
   if (tensor && facts.nameText(tensor, birth)) return tensor;
-  const readers = facts.index.handlesOf(storage, birth);
-  const outputs = facts.index.outputsOf(node, birth);
+  const readers = facts.index.handlesOfStorage(storage, birth);
+  const outputs = facts.index.outputsOfNode(node, birth);
   const candidates = [...outputs.filter((uid) => readers.includes(uid)), ...readers];
   const results = facts.opsAt(birth).flatMap(({ outputs }) => outputs);
   const temporary = results.find((uid) => facts.scan.initialFields(uid)?.storage === storage);
@@ -17,6 +17,6 @@ export function savedHandle(facts: RunFacts, slot: SavedSlot): string | null {
 }
 
 /** Whether a node saved its own result. */
-export function isOwnResult({ slot }: SavedSlot) {
+export function isSlotOfOwnResult({ slot }: SavedSlot) {
   return slot === "result" || /^result\d*$|^output$|^grid$/.test(slot);
 }

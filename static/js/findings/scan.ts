@@ -1,7 +1,7 @@
 /** What the steps of a run did, in order: operations, events, backward calls and the names that were given. Each part is made
  * when it is first asked for, from the lists of the trace's index. */
 
-import { refOf } from "../trace/names.ts";
+import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
 import type { Delta, Event, Op, Step } from "../trace/wire.ts";
@@ -13,7 +13,7 @@ export type Operation = Op & {
 };
 
 /** a name of a frame that came to mean a thing */
-export interface Binding {
+export interface NameBinding {
   uid: string;
   name: string;
   frame: string;
@@ -35,17 +35,17 @@ export interface BackwardCall {
 }
 
 /** an event with its step */
-export type Occurrence<E extends Event["event"] = Event["event"]> = Extract<Event, { event: E }> & {
+export type EventOccurrence<E extends Event["event"] = Event["event"]> = Extract<Event, { event: E }> & {
   step: number;
   /** its place in the step's log */
   at: number;
 };
 
-interface Names {
+interface NameHistory {
   /** by what a name came to mean */
-  bindings: Map<string, Binding[]>;
+  bindings: Map<string, NameBinding[]>;
   /** by `frame/name`, its uid empty where it came to mean no entity */
-  meanings: Map<string, Binding[]>;
+  meanings: Map<string, NameBinding[]>;
 }
 
 /** producers and inPlace: by tensor, the operation that made it, and those that took and returned it */
@@ -56,14 +56,14 @@ interface TensorMakers {
   read: Set<string>;
 }
 
-export class Scan {
+export class RunScan {
   steps: Step[];
   index: TraceIndex;
   /** by step */
   _opsAt = new Map<number, Operation[]>();
-  _events = new Map<Event["event"], Occurrence[]>();
-  _writes: Map<string, Occurrence<"written">[]> | null = null;
-  _names: Names | null = null;
+  _events = new Map<Event["event"], EventOccurrence[]>();
+  _writes: Map<string, EventOccurrence<"written">[]> | null = null;
+  _names: NameHistory | null = null;
   _makers: TensorMakers | null = null;
   _backwards: BackwardCall[] | null = null;
 
@@ -91,23 +91,23 @@ export class Scan {
 
   /** The fields of an entity as the step gave them at which it appeared. */
   initialFields(uid: string | null | undefined): Delta | undefined {
-    const life = this.index.lives.get(uid ?? "");
+    const life = this.index.lifetimes.get(uid ?? "");
     return life && this.steps[life.birth].set[life.uid];
   }
 
   /** Every event of a kind, in order. */
-  events(event: Event["event"]): Occurrence[] {
+  events(event: Event["event"]): EventOccurrence[] {
     const cached = this._events.get(event);
     if (cached) return cached;
-    const events: Occurrence[] = [];
-    for (const { step, at } of this.index.events.get(event) ?? [])
-      events.push({ ...this.steps[step].log[at], step, at } as Occurrence);
+    const events: EventOccurrence[] = [];
+    for (const { step, at } of this.index.eventPlacesByName.get(event) ?? [])
+      events.push({ ...this.steps[step].log[at], step, at } as EventOccurrence);
     this._events.set(event, events);
     return events;
   }
 
   /** The writes of each storage, in order. */
-  get writes(): Map<string, Occurrence<"written">[]> {
+  get writesByStorage(): Map<string, EventOccurrence<"written">[]> {
     if (this._writes) return this._writes;
     this._writes = new Map();
     for (const event of this.events("written"))
@@ -115,53 +115,53 @@ export class Scan {
     return this._writes;
   }
 
-  get bindings() {
-    return this.names.bindings;
+  get bindingsByUid() {
+    return this.nameHistory.bindings;
   }
 
-  get meanings() {
-    return this.names.meanings;
+  get meaningsByName() {
+    return this.nameHistory.meanings;
   }
 
   /** The operation that made a tensor. */
-  producer(uid: string): Operation | undefined {
-    const birth = this.index.lives.get(uid)?.birth;
+  producingOperation(uid: string): Operation | undefined {
+    const birth = this.index.lifetimes.get(uid)?.birth;
     const isMaker = (op: Operation) => op.outputs.includes(uid) && !op.inputs.includes(uid);
     const maker = birth === undefined ? undefined : this.opsAt(birth).find(isMaker);
-    return maker ?? this.makers.producers.get(uid); // of a tensor that torch gave the program later than it was first seen
+    return maker ?? this.tensorMakers.producers.get(uid); // of a tensor that torch gave the program later than it was first seen
   }
 
-  get inPlace() {
-    return this.makers.inPlace;
+  get inPlaceOperationsByTensor() {
+    return this.tensorMakers.inPlace;
   }
 
-  get read() {
-    return this.makers.read;
+  get tensorsRead() {
+    return this.tensorMakers.read;
   }
 
-  get names() {
-    this._names ??= namesGivenBySteps(this.index);
+  get nameHistory() {
+    this._names ??= nameHistoryOf(this.index);
     return this._names;
   }
 
-  get makers() {
-    this._makers ??= tensorMakers(this.ops());
+  get tensorMakers() {
+    this._makers ??= tensorMakersOf(this.ops());
     return this._makers;
   }
 
   /** Calls of the engine, in order. */
-  get backwards() {
-    this._backwards ??= backwardCalls(this.index, this.steps.length);
+  get backwardCalls() {
+    this._backwards ??= backwardCallsOf(this.index, this.steps.length);
     return this._backwards;
   }
 }
 
-function namesGivenBySteps({ frameChanges }: TraceIndex): Names {
-  const names: Names = { bindings: new Map(), meanings: new Map() };
+function nameHistoryOf({ frameChanges }: TraceIndex): NameHistory {
+  const names: NameHistory = { bindings: new Map(), meanings: new Map() };
   for (const { uid: frame, step, fields } of frameChanges) {
     if (!fields.vars) continue;
     for (const [name, value] of Object.entries(fields.vars)) {
-      const uid = refOf(value) ?? "";
+      const uid = referencedUid(value) ?? "";
       const binding = { uid, name, frame, step };
       if (uid) addToList(names.bindings, uid, binding);
       addToList(names.meanings, `${frame}/${name}`, binding);
@@ -170,7 +170,7 @@ function namesGivenBySteps({ frameChanges }: TraceIndex): Names {
   return names;
 }
 
-function tensorMakers(ops: Iterable<Operation>): TensorMakers {
+function tensorMakersOf(ops: Iterable<Operation>): TensorMakers {
   const makers: TensorMakers = { producers: new Map(), inPlace: new Map(), read: new Set() };
   for (const op of ops) {
     for (const uid of op.inputs) makers.read.add(uid);
@@ -183,7 +183,7 @@ function tensorMakers(ops: Iterable<Operation>): TensorMakers {
 }
 
 /** @param count of steps */
-function backwardCalls({ backwardChanges, lives }: TraceIndex, count: number): BackwardCall[] {
+function backwardCallsOf({ backwardChanges, lifetimes: lives }: TraceIndex, count: number): BackwardCall[] {
   return backwardChanges.flatMap(({ uid, step, fields }) => {
     if (!fields.kind) return [];
     const { stmt = null, api, roots, inputs, keep_graph, create_graph, parent = null } = fields;

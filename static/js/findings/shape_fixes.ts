@@ -1,6 +1,6 @@
 /** Fixes of sizes that do not fit: which edits may help, by what does not fit. */
 
-import { fix, nameOf, type FixHint, type Place } from "./finding.ts";
+import { fixHint, nameTextOfFact, type FixHint, type Place } from "./finding.ts";
 import type { Operand } from "./operands.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -10,20 +10,24 @@ const SIZES_IN_MESSAGE: [RegExp, number, number][] = [
   [/should contain (\d+) elements not (\d+)/, 2, 1],
 ];
 
-export function pairFixes(facts: RunFacts, { variant, a, b, dimA, dimB }: Mismatch, place: Place): FixHint[] {
+export function shapeMismatchFixes(
+  facts: RunFacts,
+  { variant, a, b, dimA, dimB }: ShapeMismatch,
+  place: Place,
+): FixHint[] {
   const sizes = { old: b.shape[dimB] ?? 1, new: a.shape[dimA] ?? 1 };
   const birthPlace = facts.place(b.made);
   if (variant === "linear") {
     const isFlat = a.shape.length > 2 && elementCount(a.shape.slice(1)) === sizes.old;
-    return [...(isFlat ? [fixForOperand("flatten_input", place, a)] : []), fix("layer_size", birthPlace, sizes)];
+    return [...(isFlat ? [fixForOperand("flatten_input", place, a)] : []), fixHint("layer_size", birthPlace, sizes)];
   }
-  if (variant === "channels") return [fix("layer_size", birthPlace, sizes)];
-  if (variant === "product") return productFixes(a, b, place);
+  if (variant === "channels") return [fixHint("layer_size", birthPlace, sizes)];
+  if (variant === "product") return matmulFixes(a, b, place);
   if (variant === "broadcast" || variant === "into") return broadcastFixes(a, b, place);
-  return variant === "join" ? [fix("pad_sequences", place)] : [];
+  return variant === "join" ? [fixHint("pad_sequences", place)] : [];
 }
 
-function productFixes(a: Operand, b: Operand, place: Place): FixHint[] {
+function matmulFixes(a: Operand, b: Operand, place: Place): FixHint[] {
   const hasFittingSizes = (first: number[], second: number[]) =>
     first.at(-1) === second[Math.max(0, second.length - 2)];
   const transposedShape = (shape: number[]) => [...shape.slice(0, -2), shape.at(-1) ?? 1, shape.at(-2) ?? 1];
@@ -37,7 +41,7 @@ function productFixes(a: Operand, b: Operand, place: Place): FixHint[] {
 
 function broadcastFixes(a: Operand, b: Operand, place: Place): FixHint[] {
   const [shorter, longer] = a.shape.length < b.shape.length ? [a, b] : [b, a];
-  if (elementCount(a.shape) === elementCount(b.shape)) return [fix("match_target", place)];
+  if (elementCount(a.shape) === elementCount(b.shape)) return [fixHint("match_target", place)];
   const shapeWithOne = [...shorter.shape, 1];
   const isFitting = shapeWithOne.every(
     (size, k) => size === 1 || size === longer.shape[longer.shape.length - shapeWithOne.length + k],
@@ -48,20 +52,20 @@ function broadcastFixes(a: Operand, b: Operand, place: Place): FixHint[] {
 }
 
 /** Fixes where no two operands were compared: by the sizes of the message. @param shape of what was refused */
-export function fixesByMessage(facts: RunFacts, place: Place, shape: number[]): FixHint[] {
+export function fixesByErrorMessage(facts: RunFacts, place: Place, shape: number[]): FixHint[] {
   const message = facts.error?.message ?? "";
   for (const [pattern, madeGroup, givenGroup] of SIZES_IN_MESSAGE) {
     const match = pattern.exec(message);
-    if (match) return [fix("layer_size", place, { old: Number(match[madeGroup]), new: Number(match[givenGroup]) })];
+    if (match) return [fixHint("layer_size", place, { old: Number(match[madeGroup]), new: Number(match[givenGroup]) })];
   }
-  if (/target size/i.test(message)) return [fix("match_target", place)];
+  if (/target size/i.test(message)) return [fixHint("match_target", place)];
   return /shape '.*' is invalid/.test(message)
-    ? [fix("infer_size", place, { size: elementCount(shape.slice(1)) })]
+    ? [fixHint("infer_size", place, { size: elementCount(shape.slice(1)) })]
     : [];
 }
 
 function fixForOperand(kind: string, place: Place, operand: Operand) {
-  return fix(kind, place, { name: nameOf(operand.name) });
+  return fixHint(kind, place, { name: nameTextOfFact(operand.name) });
 }
 
 function elementCount(shape: number[]) {
@@ -69,7 +73,7 @@ function elementCount(shape: number[]) {
 }
 
 /** dims are counted from the front */
-export interface Mismatch {
+export interface ShapeMismatch {
   variant: string;
   a: Operand;
   b: Operand;

@@ -1,18 +1,18 @@
 /** An operation was refused because of the sizes of its operands: which dimensions do not fit, and where each has its size from. */
 
 import { mentionedTensors } from "./expressions.ts";
-import { link, namesOf, type Diagnosis } from "./finding.ts";
+import { chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { operandsOf, shapeText, type Operand } from "./operands.ts";
 import { operationName } from "./operation_name.ts";
-import { fixesByMessage, pairFixes, type Mismatch } from "./shape_fixes.ts";
+import { fixesByErrorMessage, shapeMismatchFixes, type ShapeMismatch } from "./shape_fixes.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
-const MESSAGE =
+const SHAPE_ERROR =
   /mat1 and mat2|size mismatch|must match (?:the )?(?:size|existing)|Sizes of tensors must match|shapes? .*(?:cannot|invalid|mismatch|must)|shape '.*' is invalid|equal size|inconsistent tensor size|Expected .*(?:channels|size|batch_size|dimension)|doesn't match the broadcast shape|is not broadcastable|expected (?:input|\d+D|m1|hidden)|Given groups=|input\.size\(-1\) must be equal|target size|Mismatch in shape|expand\(|dimensions? specified|number of dimensions|unflatten|same number of dimensions|should contain \d+ elements|incompatible/i;
-const ONE_VALUE = /more than 1 (?:value per channel|spatial element) when training/;
-const PRODUCTS = /^(?:matmul|mm|bmm|mv|dot|addmm|addmv|baddbmm|linear|einsum|__matmul__|inner|addbmm)$/;
-const ELEMENTWISE =
+const SINGLE_VALUE_ERROR = /more than 1 (?:value per channel|spatial element) when training/;
+const PRODUCT_OPERATIONS = /^(?:matmul|mm|bmm|mv|dot|addmm|addmv|baddbmm|linear|einsum|__matmul__|inner|addbmm)$/;
+const ELEMENTWISE_OPERATIONS =
   /^(?:add|sub|rsub|mul|div|true_divide|pow|eq|ne|lt|le|gt|ge|where|maximum|minimum|atan2|remainder|fmod|lerp|addcmul|addcdiv|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy|binary_cross_entropy_with_logits|broadcast_tensors|copy|logical_and|logical_or|bitwise_and|bitwise_or|masked_fill|cosine_similarity|fill)_?$/;
 
 export function shapeMismatch(facts: RunFacts): Diagnosis[] {
@@ -21,12 +21,12 @@ export function shapeMismatch(facts: RunFacts): Diagnosis[] {
   const op = facts.failedOperation;
   const operands = op ? operandsOf(facts, op) : [];
   const mismatch = op ? firstMismatch(operationName(op.name), operands) : null;
-  const isShapeError = MESSAGE.test(message) && !/dtype|scalar type/i.test(message);
+  const isShapeError = SHAPE_ERROR.test(message) && !/dtype|scalar type/i.test(message);
   if (!isShapeError && !(mismatch && /size|shape|dimension/i.test(message))) return [];
-  return [mismatch && op ? pairDiagnosis(facts, op, mismatch) : diagnosisWithoutPair(facts, op, operands)];
+  return [mismatch && op ? operandPairDiagnosis(facts, op, mismatch) : diagnosisWithoutPair(facts, op, operands)];
 }
 
-function pairDiagnosis(facts: RunFacts, op: Operation, mismatch: Mismatch): Diagnosis {
+function operandPairDiagnosis(facts: RunFacts, op: Operation, mismatch: ShapeMismatch): Diagnosis {
   const { variant, a, b, dimA, dimB } = mismatch;
   const { step } = op;
   const findingFacts = {
@@ -39,16 +39,16 @@ function pairDiagnosis(facts: RunFacts, op: Operation, mismatch: Mismatch): Diag
     x_dim: dimA,
     y_dim: dimB,
     op: operationName(op.name).replace(/^__|__$|_$/g, ""),
-    code: facts.codeFact(step),
+    code: facts.statementFact(step),
   };
   const originLinks = [a, b]
     .map((operand) => ({ operand, from: sizeOriginStep(facts, operand, operand === a ? dimA : dimB, step) }))
     .filter(({ from: originStep }) => originStep < step)
     .map(({ operand, from: originStep }) =>
-      link(
+      chainLink(
         facts.place(originStep),
         "made",
-        { ...findingFacts, x: operand.name, x_shape: shapeText(operand.shape), code: facts.codeFact(originStep) },
+        { ...findingFacts, x: operand.name, x_shape: shapeText(operand.shape), code: facts.statementFact(originStep) },
         [operand.uid],
       ),
     )
@@ -56,10 +56,10 @@ function pairDiagnosis(facts: RunFacts, op: Operation, mismatch: Mismatch): Diag
   return {
     variant,
     cause: facts.place(step),
-    chain: [...originLinks, link(facts.place(step), "checked", findingFacts, [a.uid, b.uid])],
-    names: namesOf(a.name, b.name),
+    chain: [...originLinks, chainLink(facts.place(step), "checked", findingFacts, [a.uid, b.uid])],
+    names: namesInFacts(a.name, b.name),
     facts: findingFacts,
-    fixes: pairFixes(facts, mismatch, facts.place(step)),
+    fixes: shapeMismatchFixes(facts, mismatch, facts.place(step)),
     explainsError: true,
   };
 }
@@ -69,32 +69,32 @@ function sizeOriginStep(facts: RunFacts, operand: Operand, dim: number, step: nu
   let { uid, made } = operand;
   const size = operand.shape[dim];
   for (let k = 0; k < 20 && made >= step; k++) {
-    const op = facts.producer(uid);
+    const op = facts.producingOperation(uid);
     const sourceUid = op?.inputs.find((input) => facts.tensor(input, step)?.shape?.includes(size));
     if (!sourceUid) break;
     uid = sourceUid;
-    made = Math.max(0, facts.birth(sourceUid));
+    made = Math.max(0, facts.birthStep(sourceUid));
   }
   return made;
 }
 
 /** Which dimensions do not fit. */
-function firstMismatch(op: string, operands: Operand[]): Mismatch | null {
+function firstMismatch(op: string, operands: Operand[]): ShapeMismatch | null {
   const [a, b, c] = operands;
   if (!a || !b) return null;
   if (op === "linear")
     return a.shape.at(-1) === b.shape[1] ? null : pairMismatch("linear", a, b, a.shape.length - 1, 1);
   if (/^(?:addmm|addmv|baddbmm)$/.test(op) && c) return matmulMismatch(b, c);
-  if (PRODUCTS.test(op)) return matmulMismatch(a, b);
+  if (PRODUCT_OPERATIONS.test(op)) return matmulMismatch(a, b);
   if (/^conv\d?d?|^convolution/.test(op))
     return a.shape[1] === b.shape[1] ? null : pairMismatch("channels", a, b, 1, 1);
-  if (/^(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(op)) return joinMismatch(operands);
+  if (/^(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(op)) return concatenationMismatch(operands);
   if (/^(?:cross_entropy_loss|nll_loss|nll_loss_nd)$/.test(op))
     return a.shape[0] === b.shape[0] ? null : pairMismatch("batch", a, b, 0, 0);
-  return ELEMENTWISE.test(op) ? broadcastMismatch(a, b) : null;
+  return ELEMENTWISE_OPERATIONS.test(op) ? broadcastMismatch(a, b) : null;
 }
 
-function pairMismatch(variant: string, a: Operand, b: Operand, dimA: number, dimB: number): Mismatch {
+function pairMismatch(variant: string, a: Operand, b: Operand, dimA: number, dimB: number): ShapeMismatch {
   return { variant, a, b, dimA, dimB };
 }
 
@@ -113,7 +113,7 @@ function broadcastMismatch(a: Operand, b: Operand) {
   return null;
 }
 
-function joinMismatch(operands: Operand[]) {
+function concatenationMismatch(operands: Operand[]) {
   const [a] = operands;
   for (const b of operands.slice(1)) {
     const differing = a.shape.flatMap((size, k) => (size === b.shape[k] ? [] : [k]));
@@ -138,19 +138,27 @@ function diagnosisWithoutPair(facts: RunFacts, op: Operation | null, operands: O
     given: /torch\.Size\(\[(.*?)\]\)/.exec(facts.error?.message ?? "")?.[1] ?? "",
     op: op ? operationName(op.name) : "",
     message: (facts.error?.message ?? "").split("\n")[0],
-    code: facts.codeFact(step),
+    code: facts.statementFact(step),
   };
-  const chain = [link(facts.place(step), "checked", findingFacts, [uid])];
-  const birthStep = facts.birth(uid);
+  const chain = [chainLink(facts.place(step), "checked", findingFacts, [uid])];
+  const birthStep = facts.birthStep(uid);
   if (birthStep >= 0 && birthStep < step)
-    chain.unshift(link(facts.place(birthStep), "made", { ...findingFacts, code: facts.codeFact(birthStep) }, [uid]));
+    chain.unshift(
+      chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [uid]),
+    );
   return {
-    variant: ONE_VALUE.test(findingFacts.message) ? "one_value" : wantedShape ? "count" : uid ? "general" : "unknown",
+    variant: SINGLE_VALUE_ERROR.test(findingFacts.message)
+      ? "one_value"
+      : wantedShape
+        ? "count"
+        : uid
+          ? "general"
+          : "unknown",
     cause: facts.place(step),
     chain,
-    names: namesOf(x),
+    names: namesInFacts(x),
     facts: findingFacts,
-    fixes: fixesByMessage(facts, facts.place(step), shape),
+    fixes: fixesByErrorMessage(facts, facts.place(step), shape),
     explainsError: true,
   };
 }

@@ -1,23 +1,23 @@
 /** A write that is seen through a name which the statement does not write to: a view, an array, a state dict, a second name. */
 
-import { refOf, type Tag } from "../trace/names.ts";
+import { referencedUid, type NameTag } from "../trace/names.ts";
 import { cellReads } from "../layout/reads.ts";
 import { addToList } from "../trace/multimap.ts";
-import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { gradientTensors } from "./gradient_tensors.ts";
 import { overlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "./program_text.ts";
-import { tensorHistory } from "./tensor_history.ts";
-import { isGradcheck } from "./write_facts.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
+import { isGradcheckStep } from "./write_facts.ts";
 import type { Item, Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
-import type { Occurrence } from "./scan.ts";
+import type { EventOccurrence } from "./scan.ts";
 
-type Write = Occurrence<"written">;
+type Write = EventOccurrence<"written">;
 
 interface LaterReader {
   uid: string;
-  tag: Tag;
+  tag: NameTag;
   /** the step at which its name is next used */
   used: number;
 }
@@ -25,26 +25,28 @@ interface LaterReader {
 /** the steps that use a name; isBound: they only give it a meaning */
 type NameUses = Map<string, { at: number; isBound: boolean }[]>;
 
-const MAX_ELEMENTS = 4096;
+const MAX_COMPARED_ELEMENTS = 4096;
 /** Names cost a walk over all that lives: so many writes are looked at closely. */
-const MAX_WRITES = 24;
-const MAX_FINDINGS = 6;
-const COMPARISON = /\b(?:equal|allclose|isclose|array_equal)\(|[=!]=|\w\s+-\s+\w/;
+const MAX_WRITES_EXAMINED = 24;
+const MAX_SHARING_FINDINGS = 6;
+const COMPARISON_PATTERN = /\b(?:equal|allclose|isclose|array_equal)\(|[=!]=|\w\s+-\s+\w/;
 
 export function sharedMemory(facts: RunFacts): Diagnosis[] {
-  const usesByName = nameUses(facts);
+  const usesByName = stepsUsingNames(facts);
   /** by the line and the name */
   const out = new Map<string, Diagnosis>();
   let examinedCount = 0;
   const seen = new Set();
   for (const write of facts.events("written")) {
-    if (isGradcheck(facts, write.step)) continue;
+    if (isGradcheckStep(facts, write.step)) continue;
     const { stmt, visit, frame } = facts.steps[write.step];
     const key = `${write.storage} ${stmt}`;
     if (seen.has(key) || !hasOtherReaders(facts, write)) continue;
     seen.add(key);
-    if (examinedCount++ >= MAX_WRITES || out.size >= MAX_FINDINGS) break;
-    const reader = visit ? gradReader(facts, write, usesByName) : readerOf(facts, write, frame ?? "", usesByName);
+    if (examinedCount++ >= MAX_WRITES_EXAMINED || out.size >= MAX_SHARING_FINDINGS) break;
+    const reader = visit
+      ? laterReaderOfGrad(facts, write, usesByName)
+      : laterReaderOfWrite(facts, write, frame ?? "", usesByName);
     const line = `${facts.steps[write.step].line} ${reader?.tag.text}`;
     if (reader && !out.has(line)) out.set(line, diagnosisOf(facts, write, reader));
   }
@@ -57,29 +59,29 @@ function shallowCopies(facts: RunFacts, usesByName: NameUses): Diagnosis[] {
   return facts.steps.flatMap((traceStep, i) => {
     const target = traceStep.kind === "statement" ? /^(\w+)\s*=\s*(?:copy\.)?copy\(/.exec(facts.code(i))?.[1] : null;
     const copy = target
-      ? facts.scan.meanings.get(`${traceStep.frame}/${target}`)?.find((meaning) => meaning.step === i)
+      ? facts.scan.meaningsByName.get(`${traceStep.frame}/${target}`)?.find((meaning) => meaning.step === i)
       : null;
     if (copy?.uid[0] !== "o") return [];
     for (const write of facts.events("written")) {
       if (write.step <= i || !write.by) continue;
       const tags = facts.names(write.step).tags.get(write.by) ?? [];
       const tag = tags.find(({ text }) => text.startsWith(`${target}.`));
-      const reader = tag && tags.length > 1 ? nextReader(facts, write.by, [tag], write.step, usesByName) : null;
+      const reader = tag && tags.length > 1 ? nextReaderByName(facts, write.by, [tag], write.step, usesByName) : null;
       if (!reader) continue;
       const diagnosis = diagnosisOf(facts, write, reader);
-      const y = code(`${target}`);
-      const shared = link(facts.place(i), "shares", { y, x: diagnosis.facts.x, code: facts.codeFact(i) }, [
+      const y = codeFact(`${target}`);
+      const shared = chainLink(facts.place(i), "shares", { y, x: diagnosis.facts.x, code: facts.statementFact(i) }, [
         copy.uid,
         write.by,
       ]);
       const findingFacts = { ...diagnosis.facts, y, tensor: reader.tag.text, shared: facts.steps[i].line };
-      const fixes = [fix("deepcopy_instead", facts.place(i))];
+      const fixes = [fixHint("deepcopy_instead", facts.place(i))];
       return [
         {
           ...diagnosis,
           variant: "shallow_copy",
           chain: [shared, ...diagnosis.chain.slice(1)],
-          names: namesOf(y, ...diagnosis.names),
+          names: namesInFacts(y, ...diagnosis.names),
           facts: findingFacts,
           fixes,
         },
@@ -91,66 +93,68 @@ function shallowCopies(facts: RunFacts, usesByName: NameUses): Diagnosis[] {
 
 /** Whether anything else that lives on may read what was written, or know it by a second name. */
 function hasOtherReaders(facts: RunFacts, { storage, step, by }: Write) {
-  const { bindings } = facts.scan;
+  const { bindingsByUid: bindings } = facts.scan;
   if (facts.steps[step].visit) return Boolean(by && bindings.has(by));
   const isParameter =
-    tensorHistory(facts).valueAt(by ?? "", "leaf", step) &&
-    tensorHistory(facts).valueAt(by ?? "", "requires_grad", step);
+    tensorHistoryOf(facts).valueAt(by ?? "", "leaf", step) &&
+    tensorHistoryOf(facts).valueAt(by ?? "", "requires_grad", step);
   const isNamedTwice = isParameter || (by && gradientTensors(facts).has(by)); // by the path of the parameter, or its gradient
   if ((bindings.get(by ?? "")?.length ?? 0) > (isNamedTwice ? 0 : 1)) return true;
-  const isStored = by && storedTensors(facts).has(by);
+  const isStored = by && tensorsInCollections(facts).has(by);
   if (
     isStored &&
-    !(tensorHistory(facts).valueAt(by, "leaf", step) && tensorHistory(facts).valueAt(by, "requires_grad", step))
+    !(tensorHistoryOf(facts).valueAt(by, "leaf", step) && tensorHistoryOf(facts).valueAt(by, "requires_grad", step))
   )
     return true;
-  return livingBefore(facts, storage, step).some((uid) => uid !== by);
+  return handlesReadingStorage(facts, storage, step).some((uid) => uid !== by);
 }
 
-const storedByTrace = new WeakMap<object, Set<string>>();
+const tensorsInCollectionsByTrace = new WeakMap<object, Set<string>>();
 
 /** The tensors that ever were items of a list, tuple or dict. */
-function storedTensors(facts: RunFacts): Set<string> {
-  const cached = storedByTrace.get(facts.trace);
+function tensorsInCollections(facts: RunFacts): Set<string> {
+  const cached = tensorsInCollectionsByTrace.get(facts.trace);
   if (cached) return cached;
   const out = new Set<string>();
   for (const { items, splice } of facts.index.objectChanges.map(({ fields }) => fields)) {
     const edits = (splice ?? []) as [number, number, Item[]][];
     const inserted = edits.flatMap((edit) => edit[2]);
     for (const item of [...(items ?? []), ...inserted]) {
-      const ref = refOf((Array.isArray(item) ? item[1] : item) as Value);
+      const ref = referencedUid((Array.isArray(item) ? item[1] : item) as Value);
       if (ref?.[0] === "t") out.add(ref);
     }
   }
-  storedByTrace.set(facts.trace, out);
+  tensorsInCollectionsByTrace.set(facts.trace, out);
   return out;
 }
 
 /** The handles that read a storage before a step and after it. */
-function livingBefore(facts: RunFacts, storageUid: string, step: number) {
-  return facts.index.handlesOf(storageUid, step).filter((uid) => facts.birth(uid) < step);
+function handlesReadingStorage(facts: RunFacts, storageUid: string, step: number) {
+  return facts.index.handlesOfStorage(storageUid, step).filter((uid) => facts.birthStep(uid) < step);
 }
 
-function readerOf(facts: RunFacts, write: Write, frameUid: string, usesByName: NameUses): LaterReader | null {
+function laterReaderOfWrite(facts: RunFacts, write: Write, frameUid: string, usesByName: NameUses): LaterReader | null {
   const { targets } = mentionsAt(facts, write.step);
-  if (!write.by && !hasArray(facts, write)) return null;
-  const region = regionCells(write);
-  for (const uid of livingBefore(facts, write.storage, write.step)) {
+  if (!write.by && !mayArrayHaveWritten(facts, write)) return null;
+  const region = cellsWritten(write);
+  for (const uid of handlesReadingStorage(facts, write.storage, write.step)) {
     if (uid === write.by) continue;
     const { tags } = facts.names(write.step);
-    if (isTarget(tags.get(uid) ?? [], targets)) continue;
+    if (isStatementTarget(tags.get(uid) ?? [], targets)) continue;
     const handle = facts.handle(uid, write.step);
-    const cells = region && handle ? cellReads(handle, MAX_ELEMENTS) : [];
+    const cells = region && handle ? cellReads(handle, MAX_COMPARED_ELEMENTS) : [];
     if (region && cells.length && !cells.some(({ cell }) => region.has(cell))) continue;
     const receiver = receiverName(facts, write.step);
     const names = (tags.get(uid) ?? []).filter(
       ({ text, kind }) =>
-        kind !== "grad" && !targets.has(rootOf(text)) && !(kind === "item" && rootOf(text) === receiver),
+        kind !== "grad" &&
+        !targets.has(firstNameOfPath(text)) &&
+        !(kind === "item" && firstNameOfPath(text) === receiver),
     );
-    const reader = nextReader(facts, uid, names, write.step, usesByName);
+    const reader = nextReaderByName(facts, uid, names, write.step, usesByName);
     if (reader) return reader;
   }
-  return otherNameOf(facts, write, frameUid, usesByName);
+  return laterReaderByOtherName(facts, write, frameUid, usesByName);
 }
 
 /** The object whose method a statement calls and does no more: that it changes what it holds is no surprise. */
@@ -159,21 +163,22 @@ function receiverName(facts: RunFacts, step: number) {
 }
 
 /** Whether one of a handle's names is what the statement writes to. */
-function isTarget(tags: Tag[], targets: Set<string>) {
+function isStatementTarget(tags: NameTag[], targets: Set<string>) {
   return tags.some(({ kind, text }) => kind === "var" && targets.has(text));
 }
 
 /** Whether an array may have written: one on the memory, or around it. */
-function hasArray(facts: RunFacts, { storage, step }: Write) {
+function mayArrayHaveWritten(facts: RunFacts, { storage, step }: Write) {
   const entity = facts.state(step).get(storage);
   return (
-    (entity?.kind === "storage" && entity.within) || livingBefore(facts, storage, step).some((uid) => uid[0] === "a")
+    (entity?.kind === "storage" && entity.within) ||
+    handlesReadingStorage(facts, storage, step).some((uid) => uid[0] === "a")
   );
 }
 
 /** Another name for the tensor that was written: a second variable, or a place in a list or dict that the statement
  * does not mention. A parameter that is updated is none of that. */
-function otherNameOf(
+function laterReaderByOtherName(
   facts: RunFacts,
   { by, step, storage }: Write,
   frameUid: string,
@@ -181,9 +186,9 @@ function otherNameOf(
 ): LaterReader | null {
   const handle = by ? facts.handle(by, step) : undefined;
   if (!by || !handle) return null;
-  if (handle.requires_grad && handle.leaf) return comparedParameter(facts, by, step, usesByName);
+  if (handle.requires_grad && handle.leaf) return parameterComparedLater(facts, by, step, usesByName);
   const { targets, names: mentionedNames } = mentionsAt(facts, step);
-  const [onlyOther, ...moreOthers] = livingBefore(facts, storage, step).filter((other) => other !== by);
+  const [onlyOther, ...moreOthers] = handlesReadingStorage(facts, storage, step).filter((other) => other !== by);
   const uid = facts.naming.nameAt(by, step) || moreOthers.length ? by : (onlyOther ?? by);
   const tags = facts.names(step).tags.get(uid) ?? [];
   const variables = tags.filter(({ kind }) => kind === "var");
@@ -192,40 +197,50 @@ function otherNameOf(
   const isTargeted = variables.some(({ text, frame: of }) => targets.has(text) && of === frameUid);
   const otherVariables =
     isTargeted || isGradient ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frameUid) : [];
-  const unmentionedItems = itemTags.filter(({ text }) => !mentionedNames.has(rootOf(text)));
-  const laterItems = itemTags.filter(({ text }) => targets.has(rootOf(text))).slice(1);
-  return nextReader(facts, uid, [...otherVariables, ...unmentionedItems, ...laterItems], step, usesByName);
+  const unmentionedItems = itemTags.filter(({ text }) => !mentionedNames.has(firstNameOfPath(text)));
+  const laterItems = itemTags.filter(({ text }) => targets.has(firstNameOfPath(text))).slice(1);
+  return nextReaderByName(facts, uid, [...otherVariables, ...unmentionedItems, ...laterItems], step, usesByName);
 }
 
 /** A variable that was to remember a parameter, and is compared with it after an update. */
-function comparedParameter(facts: RunFacts, uid: string, step: number, usesByName: NameUses): LaterReader | null {
+function parameterComparedLater(facts: RunFacts, uid: string, step: number, usesByName: NameUses): LaterReader | null {
   const { targets } = mentionsAt(facts, step);
   const tags = (facts.names(step).tags.get(uid) ?? []).filter(({ kind, text }) => kind === "var" && !targets.has(text));
-  const firstNamedStep = facts.scan.bindings.get(uid)?.[0]?.step ?? 0;
+  const firstNamedStep = facts.scan.bindingsByUid.get(uid)?.[0]?.step ?? 0;
   for (const tag of tags) {
-    const binding = facts.scan.bindings.get(uid)?.find(({ name, frame }) => name === tag.text && frame === tag.frame);
-    const isSecondName = binding && facts.steps[binding.step].kind === "statement" && binding.step > facts.birth(uid);
+    const binding = facts.scan.bindingsByUid
+      .get(uid)
+      ?.find(({ name, frame }) => name === tag.text && frame === tag.frame);
+    const isSecondName =
+      binding && facts.steps[binding.step].kind === "statement" && binding.step > facts.birthStep(uid);
     if (!isSecondName && (binding?.step ?? firstNamedStep) <= firstNamedStep) continue; // what it has been called from the start
-    const reader = nextReader(facts, uid, [tag], step, usesByName);
-    if (reader && COMPARISON.test(facts.code(reader.used)) && facts.code(reader.used).includes(tag.text)) return reader;
+    const reader = nextReaderByName(facts, uid, [tag], step, usesByName);
+    if (reader && COMPARISON_PATTERN.test(facts.code(reader.used)) && facts.code(reader.used).includes(tag.text))
+      return reader;
   }
   return null;
 }
 
 /** A name that the program gave to a `.grad` into which a backward adds. */
-function gradReader(facts: RunFacts, { by, step }: Write, usesByName: NameUses): LaterReader | null {
+function laterReaderOfGrad(facts: RunFacts, { by, step }: Write, usesByName: NameUses): LaterReader | null {
   const names = (facts.names(step).tags.get(by ?? "") ?? []).filter(({ kind }) => kind !== "grad");
-  return by ? nextReader(facts, by, names, step, usesByName) : null;
+  return by ? nextReaderByName(facts, by, names, step, usesByName) : null;
 }
 
-function nextReader(facts: RunFacts, uid: string, tags: Tag[], step: number, usesByName: NameUses): LaterReader | null {
+function nextReaderByName(
+  facts: RunFacts,
+  uid: string,
+  tags: NameTag[],
+  step: number,
+  usesByName: NameUses,
+): LaterReader | null {
   for (const tag of tags) {
     const nextUse = usesByName
-      .get(rootOf(tag.text))
+      .get(firstNameOfPath(tag.text))
       ?.find(({ at }) => at > step && (!tag.frame || facts.steps[at].frame === tag.frame));
     if (!nextUse || nextUse.isBound) continue;
     const useStep = nextUse.at;
-    const meaningThen = facts.scan.meanings
+    const meaningThen = facts.scan.meaningsByName
       .get(`${tag.frame}/${tag.text}`)
       ?.findLast((meaning) => meaning.step < useStep);
     if (tag.kind !== "var" || meaningThen?.uid === uid) return { uid, tag, used: useStep };
@@ -233,54 +248,54 @@ function nextReader(facts: RunFacts, uid: string, tags: Tag[], step: number, use
   return null;
 }
 
-function rootOf(path: string) {
+function firstNameOfPath(path: string) {
   return /^\w+/.exec(path)?.[0] ?? path;
 }
 
 /** The steps that use each name. */
-function nameUses(facts: RunFacts): NameUses {
+function stepsUsingNames(facts: RunFacts): NameUses {
   const out: NameUses = new Map();
   facts.steps.forEach((traceStep, i) => {
     if (traceStep.kind === "statement" || traceStep.kind === "return" || traceStep.kind === "head")
       for (const name of mentionsAt(facts, i).names)
-        addToList(out, name, { at: i, isBound: isOnlyBound(facts.code(i), name) });
+        addToList(out, name, { at: i, isBound: isNameOnlyBound(facts.code(i), name) });
   });
   return out;
 }
 
 /** Whether a statement gives a name a new meaning and does not read it. */
-function isOnlyBound(text: string, name: string) {
+function isNameOnlyBound(text: string, name: string) {
   const [first, rest = ""] = text.split(/=(.*)/s);
   return first.trim() === name && !rest.startsWith("=") && !new RegExp(`\\b${name}\\b`).test(rest);
 }
 
 /** @returns null where the trace does not say which elements */
-function regionCells({ region, storage }: Write): Set<number> | null {
+function cellsWritten({ region, storage }: Write): Set<number> | null {
   if (!region) return null;
-  const cells = cellReads({ ...region, storage }, MAX_ELEMENTS).map(({ cell }) => cell);
+  const cells = cellReads({ ...region, storage }, MAX_COMPARED_ELEMENTS).map(({ cell }) => cell);
   return cells.length ? new Set(cells) : null;
 }
 
 function diagnosisOf(facts: RunFacts, write: Write, { uid, tag, used: useStep }: LaterReader): Diagnosis {
   const { by, step } = write;
   const writer = writingHandle(facts, write, uid, tag);
-  const y = code(tag.text);
+  const y = codeFact(tag.text);
   const gradient = facts.naming.gradPathAt(by ?? "", step);
-  const x = gradient ? code(gradient) : writerName(facts, write, writer, uid);
+  const x = gradient ? codeFact(gradient) : writerName(facts, write, writer, uid);
   const sharingStep = sharingStepBefore(facts, uid, writer, step, tag);
   const sharingPlace = facts.place(sharingStep);
   return {
-    variant: variantOf(facts, write, writer, uid, tag),
+    variant: sharedMemoryVariant(facts, write, writer, uid, tag),
     severity: "note",
     cause: facts.place(step),
     chain: [
-      link(sharingPlace, "shares", { y, x, code: facts.codeFact(sharingStep) }, [uid, by]),
-      link(facts.place(step), "written", { x, code: facts.codeFact(step) }, [by, write.storage]),
-      link(facts.place(useStep), "read", { x: y, code: facts.codeFact(useStep) }, [uid]),
+      chainLink(sharingPlace, "shares", { y, x, code: facts.statementFact(sharingStep) }, [uid, by]),
+      chainLink(facts.place(step), "written", { x, code: facts.statementFact(step) }, [by, write.storage]),
+      chainLink(facts.place(useStep), "read", { x: y, code: facts.statementFact(useStep) }, [uid]),
     ],
-    names: namesOf(y, x),
-    facts: { x, y, n: write.changed ?? 0, shared: sharingPlace.line, code: facts.codeFact(step) },
-    fixes: [fix("clone_shared", sharingPlace, { x: tag.text })],
+    names: namesInFacts(y, x),
+    facts: { x, y, n: write.changed ?? 0, shared: sharingPlace.line, code: facts.statementFact(step) },
+    fixes: [fixHint("clone_shared", sharingPlace, { x: tag.text })],
   };
 }
 
@@ -289,12 +304,12 @@ function diagnosisOf(facts: RunFacts, write: Write, { uid, tag, used: useStep }:
  * target, for `x[0] = 1` writes through a view without a name, else another of the memory that has a name.
  * @param tag of the reader
  */
-function writingHandle(facts: RunFacts, { by, step, storage }: Write, reader: string, tag: Tag): string | null {
+function writingHandle(facts: RunFacts, { by, step, storage }: Write, reader: string, tag: NameTag): string | null {
   if (!by || by === reader || facts.naming.nameAt(by, step)) return by ?? null;
   const { targets } = mentionsAt(facts, step);
   const { tags } = facts.opened.names(step);
-  const livingHandles = livingBefore(facts, storage, step);
-  const target = livingHandles.find((uid) => isTarget(tags.get(uid) ?? [], targets));
+  const livingHandles = handlesReadingStorage(facts, storage, step);
+  const target = livingHandles.find((uid) => isStatementTarget(tags.get(uid) ?? [], targets));
   if (target && (target !== reader || !targets.has(tag.text))) return target;
   const others = [facts.tensor(by, step)?.base, ...livingHandles];
   return others.find((uid) => uid && uid !== reader && facts.naming.nameAt(uid, step)) ?? by;
@@ -303,36 +318,43 @@ function writingHandle(facts: RunFacts, { by, step, storage }: Write, reader: st
 /** The name of what was written, or the statement's target. */
 function writerName(facts: RunFacts, { step, storage }: Write, writer: string | null, reader: string) {
   const [target] = mentionsAt(facts, step).targets;
-  for (const uid of [writer, ...livingBefore(facts, storage, step)])
+  for (const uid of [writer, ...handlesReadingStorage(facts, storage, step)])
     if (uid && uid !== reader && facts.naming.nameAt(uid, step)) return facts.nameFact(uid, step);
-  return target ? code(target) : facts.codeFact(step);
+  return target ? codeFact(target) : facts.statementFact(step);
 }
 
 /** The step since which both read the same memory. */
-function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, step: number, tag: Tag) {
+function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, step: number, tag: NameTag) {
   if (uid === writer || !writer) {
-    const bound = facts.scan.meanings.get(`${tag.frame}/${tag.text}`)?.findLast((meaning) => meaning.step <= step);
-    const other = facts.scan.bindings.get(uid)?.findLast((binding) => binding.step < step);
-    return Math.max(bound?.step ?? facts.birth(uid), writer ? (other?.step ?? 0) : 0);
+    const bound = facts.scan.meaningsByName
+      .get(`${tag.frame}/${tag.text}`)
+      ?.findLast((meaning) => meaning.step <= step);
+    const other = facts.scan.bindingsByUid.get(uid)?.findLast((binding) => binding.step < step);
+    return Math.max(bound?.step ?? facts.birthStep(uid), writer ? (other?.step ?? 0) : 0);
   }
   const sharingStepOf = (handleUid: string) =>
-    tensorHistory(facts)
-      .changes(handleUid, "storage")
-      .findLast((change) => change.step < step)?.step ?? facts.birth(handleUid);
+    tensorHistoryOf(facts)
+      .fieldChanges(handleUid, "storage")
+      .findLast((change) => change.step < step)?.step ?? facts.birthStep(handleUid);
   const laterStep = Math.max(sharingStepOf(uid), sharingStepOf(writer));
   return laterStep < step ? laterStep : sharingStepOf(uid);
 }
 
 /** @param by the handle that was written through */
-function variantOf(facts: RunFacts, { step, storage }: Write, by: string | null, uid: string, tag: Tag) {
+function sharedMemoryVariant(facts: RunFacts, { step, storage }: Write, by: string | null, uid: string, tag: NameTag) {
   if (facts.steps[step].visit) return "grad";
   if (uid === by && facts.naming.gradPathAt(uid, step)) return "grad_written";
-  if (uid[0] === "a" || livingBefore(facts, storage, step).some((handle) => handle[0] === "a" && handle !== uid))
+  if (
+    uid[0] === "a" ||
+    handlesReadingStorage(facts, storage, step).some((handle) => handle[0] === "a" && handle !== uid)
+  )
     return "numpy";
   if (!by) return "numpy";
   if (
     uid === by ||
-    (tag.kind === "item" && !facts.tensor(uid, step)?.base && mentionsAt(facts, step).targets.has(rootOf(tag.text)))
+    (tag.kind === "item" &&
+      !facts.tensor(uid, step)?.base &&
+      mentionsAt(facts, step).targets.has(firstNameOfPath(tag.text)))
   )
     return tag.kind === "item" ? "stored" : "same_tensor";
   const [reader, writer] = [facts.tensor(uid, step), facts.tensor(by, step)];
@@ -340,7 +362,7 @@ function variantOf(facts: RunFacts, { step, storage }: Write, by: string | null,
   if (reader?.base && reader.base === by) return "view";
   if (writer?.base === uid) return "base";
   if (reader?.base && reader.base === writer?.base) return "views";
-  const isBase = livingBefore(facts, storage, step).some((handle) => facts.tensor(handle, step)?.base === uid);
+  const isBase = handlesReadingStorage(facts, storage, step).some((handle) => facts.tensor(handle, step)?.base === uid);
   if (reader?.base || isBase) return "views";
   return tag.kind === "item" ? "container" : "detached";
 }

@@ -13,12 +13,12 @@ export interface FieldChange {
   value: unknown;
 }
 
-const cache = new WeakMap<object, TensorHistory>();
+const tensorHistoryByTrace = new WeakMap<object, TensorHistory>();
 
 /** The history of a run's tensors, made once. */
-export function tensorHistory(facts: RunFacts) {
-  const history = cache.get(facts.trace) ?? new TensorHistory(facts.steps, facts.index);
-  cache.set(facts.trace, history);
+export function tensorHistoryOf(facts: RunFacts) {
+  const history = tensorHistoryByTrace.get(facts.trace) ?? new TensorHistory(facts.steps, facts.index);
+  tensorHistoryByTrace.set(facts.trace, history);
   return history;
 }
 
@@ -32,9 +32,9 @@ class TensorHistory {
   }
 
   /** The values of a field in order, each from its step on. */
-  changes(uid: string, field: HistoryField): FieldChange[] {
+  fieldChanges(uid: string, field: HistoryField): FieldChange[] {
     const out: FieldChange[] = [];
-    for (const step of this.index.changesOf(uid)) {
+    for (const step of this.index.changeStepsOf(uid)) {
       const value = this.steps[step].set[uid][field];
       if (value !== undefined) out.push({ step, value });
     }
@@ -42,7 +42,7 @@ class TensorHistory {
   }
 
   /** Whether a field was set again after the step that made a tensor. */
-  wasChangedLater(uid: string, field: HistoryField) {
+  wasFieldChangedLater(uid: string, field: HistoryField) {
     return (this.index.laterChanges.get(uid) ?? []).some((step) => this.steps[step].set[uid][field] !== undefined);
   }
 
@@ -53,7 +53,7 @@ class TensorHistory {
       const value = later[k] > step ? undefined : this.steps[later[k]].set[uid][field];
       if (value !== undefined) return value;
     }
-    const birth = this.index.lives.get(uid)?.birth ?? Infinity;
+    const birth = this.index.lifetimes.get(uid)?.birth ?? Infinity;
     return birth <= step ? (this.steps[birth].set[uid][field] ?? null) : null;
   }
 }

@@ -1,8 +1,8 @@
 /** A finding in words: what happened, why torch minds, what to do, and a line for each link of its chain. */
 
-import { torchOffers, type Offer } from "./torch_offers.ts";
-import { gradName } from "./gradient_name.ts";
-import { questionOf, type Answer } from "./tensor_question.ts";
+import { torchOffers, type TorchOffer } from "./torch_offers.ts";
+import { gradNameOf } from "./gradient_name.ts";
+import { questionAboutTensor, type TensorAnswer } from "./tensor_question.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Fact, Facts, Finding } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -13,17 +13,17 @@ export interface FindingText {
   why: string;
   todo: string;
   chain: string[];
-  offers: Offer[];
+  offers: TorchOffer[];
 }
 
-const MAX_LISTED = 4;
+const MAX_LISTED_FACTS = 4;
 
 export function findingText(finding: Finding, say: Say): FindingText {
   const facts = { line: finding.cause.line, ...finding.facts };
   const sentenceOfPart = (part: string) => {
     const keys = [`finding.${finding.kind}.${finding.variant}.${part}`, `finding.${finding.kind}.${part}`];
     const text = firstKnownSentence(keys, facts, say, part === "what");
-    return say("finding.join") === " " ? withCapital(text) : text;
+    return say("finding.join") === " " ? capitalizeSentence(text) : text;
   };
   const chain = finding.chain.map((link) => {
     const keys = [finding.variant, null].map((variant) => [finding.kind, variant, "chain", link.role].filter(Boolean));
@@ -44,7 +44,7 @@ export function findingText(finding: Finding, say: Say): FindingText {
 }
 
 /** A sentence with a capital at its beginning, where that is a letter of prose. */
-function withCapital(text: string) {
+function capitalizeSentence(text: string) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -72,8 +72,8 @@ function firstKnownSentence(keys: string[], facts: Facts, say: Say, withModuleNa
 /** @param line that is spoken of */
 function factText(fact: Fact | Fact[], say: Say, withModuleName = false, line: unknown = undefined): string {
   if (Array.isArray(fact)) {
-    const texts = fact.slice(0, MAX_LISTED).map((item) => factText(item, say, withModuleName, line));
-    return texts.join(say("finding.comma")) + (fact.length > MAX_LISTED ? say("finding.more") : "");
+    const texts = fact.slice(0, MAX_LISTED_FACTS).map((item) => factText(item, say, withModuleName, line));
+    return texts.join(say("finding.comma")) + (fact.length > MAX_LISTED_FACTS ? say("finding.more") : "");
   }
   if (typeof fact !== "object") return String(fact);
   if ("phrase" in fact) return firstKnownSentence([fact.phrase], fact.facts ?? {}, say);
@@ -94,7 +94,7 @@ export interface AnswerText {
 }
 
 /** An answer in words. */
-export function answerText({ title, what, why, rows, finding }: Answer, say: Say): AnswerText {
+export function answerText({ title, what, why, rows, finding }: TensorAnswer, say: Say): AnswerText {
   const reasonText = finding ? findingText(finding, say) : { what: "", why: "", todo: "", chain: [], offers: [] };
   const ownText = what ? factText(what, say) : "";
   const reasons = why ? [factText(why, say)] : [];
@@ -112,6 +112,6 @@ export function answerText({ title, what, why, rows, finding }: Answer, say: Say
 /** The question that can be asked of a tensor at a step. */
 export function questionText(facts: RunFacts, uid: string, step: number, say: Say) {
   const x = facts.nameFact(uid, step);
-  const args = { x: factText(x, say), grad: factText(gradName(x), say) };
-  return say(`answer.ask.${questionOf(facts, uid, step)}`, args);
+  const args = { x: factText(x, say), grad: factText(gradNameOf(x), say) };
+  return say(`answer.ask.${questionAboutTensor(facts, uid, step)}`, args);
 }

@@ -1,6 +1,6 @@
 /** What torch itself has for a finding: a tool or a mode of its own, in a sentence, with the address of its documentation. */
 
-const DOCUMENTATION = "https://docs.pytorch.org/docs/stable/";
+const TORCH_DOCUMENTATION_URL = "https://docs.pytorch.org/docs/stable/";
 
 /** By the key of its sentence, the page of the documentation. */
 const DOCUMENTATION_PAGES: Record<string, string> = {
@@ -45,7 +45,7 @@ const OFFERS_BY_FINDING: Record<string, string[]> = {
   "shared_memory.container": ["data_ptr"],
 };
 
-export interface Offer {
+export interface TorchOffer {
   text: string;
   url: string;
 }
@@ -53,7 +53,7 @@ export interface Offer {
 export function torchOffers(
   { kind, variant }: { kind: string; variant?: string | null },
   say: (key: string) => string,
-): Offer[] {
+): TorchOffer[] {
   const keys = OFFERS_BY_FINDING[`${kind}.${variant}`] ?? OFFERS_BY_FINDING[kind] ?? [];
-  return keys.map((key) => ({ text: say(`torch.${key}`), url: DOCUMENTATION + DOCUMENTATION_PAGES[key] }));
+  return keys.map((key) => ({ text: say(`torch.${key}`), url: TORCH_DOCUMENTATION_URL + DOCUMENTATION_PAGES[key] }));
 }

@@ -1,19 +1,19 @@
 /** Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`. */
 
-import { find, type Lookup as Entities } from "../trace/entities.ts";
-import { pairsOf, refOf } from "../trace/names.ts";
-import { code, fix, link, namesOf, type Diagnosis } from "./finding.ts";
-import { attributeChanges, type Replacement } from "./object_history.ts";
-import { optimizersOf, parametersOf } from "./optimizers.ts";
-import { tensorHistory } from "./tensor_history.ts";
+import { findEntity, type EntityLookup as Entities } from "../trace/entities.ts";
+import { keyValuePairs, referencedUid } from "../trace/names.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { attributeChanges, type AttributeChange } from "./object_history.ts";
+import { optimizersOf, optimizerParameters } from "./optimizers.ts";
+import { tensorHistoryOf } from "./tensor_history.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-const CONTAINERS = new Set(["list", "tuple", "dict"]);
+const PLAIN_CONTAINER_TYPES = new Set(["list", "tuple", "dict"]);
 const MAX_VISITED_TENSORS = 200;
 
-export function unregistered(facts: RunFacts): Diagnosis[] {
-  const modules = moduleTypes(facts);
+export function unregisteredParameters(facts: RunFacts): Diagnosis[] {
+  const modules = moduleClassNames(facts);
   if (!modules.size) return [];
   /** by line and attribute */
   const out = new Map<string, Diagnosis>();
@@ -29,7 +29,7 @@ export function unregistered(facts: RunFacts): Diagnosis[] {
 }
 
 /** The classes of the program that derive from `nn.Module`. */
-function moduleTypes(facts: RunFacts): Set<string> {
+function moduleClassNames(facts: RunFacts): Set<string> {
   const out = new Set<string>();
   for (const line of facts.source) {
     const match = /^\s*class\s+(\w+)\s*\(([^)]*)\)/.exec(line);
@@ -40,30 +40,32 @@ function moduleTypes(facts: RunFacts): Set<string> {
 }
 
 /** The leaves that an attribute leads to and `parameters()` does not give. */
-function hiddenParameters(facts: RunFacts, { after, step }: Replacement): string[] {
+function hiddenParameters(facts: RunFacts, { after, step }: AttributeChange): string[] {
   const entities = facts.state(step);
-  const tensor = find(entities, after, "tensor");
-  const frame = find(entities, facts.steps[step].frame, "frame");
+  const tensor = findEntity(entities, after, "tensor");
+  const frame = findEntity(entities, facts.steps[step].frame, "frame");
   if (tensor) {
     const isMeantAsParameter = tensor.requires_grad && tensor.type !== "Parameter" && frame?.name === "__init__";
     return isMeantAsParameter && after ? [after] : [];
   }
-  const container = find(entities, after, "object");
-  return container && CONTAINERS.has(container.type ?? "") ? trainableWithin(entities, String(after)) : [];
+  const container = findEntity(entities, after, "object");
+  return container && PLAIN_CONTAINER_TYPES.has(container.type ?? "")
+    ? trainableTensorsWithin(entities, String(after))
+    : [];
 }
 
-function trainableWithin(entities: Entities, rootUid: string): string[] {
+function trainableTensorsWithin(entities: Entities, rootUid: string): string[] {
   const seen = new Set([rootUid]);
   const out: string[] = [];
   for (const uid of seen) {
     if (seen.size > MAX_VISITED_TENSORS) break;
-    const tensor = find(entities, uid, "tensor");
+    const tensor = findEntity(entities, uid, "tensor");
     if (tensor?.type === "Parameter" && tensor.requires_grad) out.push(uid);
-    const object = find(entities, uid, "object");
+    const object = findEntity(entities, uid, "object");
     if (!object) continue;
-    const items = pairsOf(object)?.map(([, value]) => value) ?? object.items ?? [];
+    const items = keyValuePairs(object)?.map(([, value]) => value) ?? object.items ?? [];
     for (const value of [...items, ...Object.values(object.attrs ?? {})]) {
-      const ref = refOf(value as Value);
+      const ref = referencedUid(value as Value);
       if (ref) seen.add(ref);
     }
   }
@@ -71,37 +73,40 @@ function trainableWithin(entities: Entities, rootUid: string): string[] {
 }
 
 /** @returns null where an optimizer was given them all the same, or the program has none */
-function diagnosisOf(facts: RunFacts, change: Replacement, hiddenUids: string[]): Diagnosis | null {
+function diagnosisOf(facts: RunFacts, change: AttributeChange, hiddenUids: string[]): Diagnosis | null {
   const { error } = facts;
   const explainsError = error !== null && /empty parameter list/.test(error.message);
   const optimizers = [...optimizersOf(facts).values()];
   const isOptimized = optimizers.some(({ uid, made, steps }) =>
-    parametersOf(facts, uid, steps.at(-1) ?? made).some((param) => hiddenUids.includes(param)),
+    optimizerParameters(facts, uid, steps.at(-1) ?? made).some((param) => hiddenUids.includes(param)),
   );
   if (isOptimized || (!optimizers.length && !explainsError)) return null;
   const effect = explainsError ? error.step : optimizers[0].made;
   if (effect < change.step) return null;
-  const x = code(change.name);
+  const x = codeFact(change.name);
   const ownerName = facts.nameFact(change.owner, effect);
   const isTensor = change.after?.[0] === "t";
-  const leaf = tensorHistory(facts).valueAt(hiddenUids[0], "leaf", change.step);
+  const leaf = tensorHistoryOf(facts).valueAt(hiddenUids[0], "leaf", change.step);
   return {
     variant: isTensor ? (leaf ? "plain_tensor" : "computed_tensor") : "plain_container",
     severity: explainsError ? "error" : "warning",
     cause: facts.place(change.step),
     chain: [
-      link(facts.place(change.step), "made", { x, code: facts.codeFact(change.step) }, [change.after, ...hiddenUids]),
-      link(facts.place(effect), "none", { x, code: facts.codeFact(effect) }, [change.owner]),
+      chainLink(facts.place(change.step), "made", { x, code: facts.statementFact(change.step) }, [
+        change.after,
+        ...hiddenUids,
+      ]),
+      chainLink(facts.place(effect), "none", { x, code: facts.statementFact(effect) }, [change.owner]),
     ],
-    names: namesOf(x, ownerName),
+    names: namesInFacts(x, ownerName),
     facts: {
       x,
       owner: ownerName,
       n: hiddenUids.length,
-      code: facts.codeFact(change.step),
+      code: facts.statementFact(change.step),
       effect: facts.steps[effect].line,
     },
-    fixes: [fix(isTensor ? "register_parameter" : "module_list", facts.place(change.step), { x: change.name })],
+    fixes: [fixHint(isTensor ? "register_parameter" : "module_list", facts.place(change.step), { x: change.name })],
     explainsError: explainsError,
   };
 }

@@ -9,7 +9,7 @@ export interface ViewStep {
   op: Operation;
 }
 
-const MAX_VIEWS = 64;
+const MAX_VIEWS_FOLLOWED = 64;
 
 /**
  * The views from a handle back to the tensor that is none, the handle's own first.
@@ -19,8 +19,8 @@ export function viewsToBase(facts: RunFacts, uid: string, step: number): { views
   const views: ViewStep[] = [];
   let base = uid;
   const storageUid = facts.handle(uid, step)?.storage;
-  while (views.length < MAX_VIEWS) {
-    const op = facts.producer(base);
+  while (views.length < MAX_VIEWS_FOLLOWED) {
+    const op = facts.producingOperation(base);
     const source = op?.inputs[0];
     if (!op || !source || op.step > step || !storageUid || facts.handle(source, op.step)?.storage !== storageUid) break;
     views.push({ uid: base, op });

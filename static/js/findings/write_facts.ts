@@ -2,24 +2,25 @@
 
 import type { RunFacts } from "./run_facts.ts";
 
-export type Writer = "program" | "optimizer" | "module" | "accumulated" | "buffer";
+export type WriterKind = "program" | "optimizer" | "module" | "accumulated" | "buffer";
 
-const OPTIMIZER_TYPE =
+const OPTIMIZER_CLASS_NAME =
   /^(SGD|Adam\w*|RAdam|NAdam|RMSprop|Adagrad|Adadelta|Adafactor|ASGD|Rprop|LBFGS|SparseAdam|Muon)$/;
 
 /** Whether a step is a call of an optimizer's `step`. */
 export function isOptimizerStep(facts: RunFacts, step: number) {
   const receiverPath = /\b([A-Za-z_][\w.[\]'"]*)\.step\(/.exec(facts.code(step))?.[1];
   if (!receiverPath) return false;
-  const receiverUid = objectAt(facts, receiverPath, step);
+  const receiverUid = objectOfPathAt(facts, receiverPath, step);
   const object = facts.state(step).get(receiverUid ?? "");
   return (
-    object?.kind === "object" && (OPTIMIZER_TYPE.test(object.type ?? "") || "param_groups" in (object.attrs ?? {}))
+    object?.kind === "object" &&
+    (OPTIMIZER_CLASS_NAME.test(object.type ?? "") || "param_groups" in (object.attrs ?? {}))
   );
 }
 
 /** The object that a path leads to at a step, by the paths of the state. */
-function objectAt(facts: RunFacts, path: string, step: number) {
+function objectOfPathAt(facts: RunFacts, path: string, step: number) {
   for (const [objectUid, tags] of facts.names(step).tags) if (tags.some((tag) => tag.text === path)) return objectUid;
   return null;
 }
@@ -28,19 +29,19 @@ function objectAt(facts: RunFacts, path: string, step: number) {
  * Who wrote at a step, as far as the statement shows it.
  * @param op the operation's name, empty where none was recorded
  */
-export function writerKindAt(facts: RunFacts, step: number, op: string): Writer {
+export function writerKindAt(facts: RunFacts, step: number, op: string): WriterKind {
   if (facts.steps[step]?.visit?.accumulates || facts.steps[step]?.visit) return "accumulated";
   if (isOptimizerStep(facts, step)) return "optimizer";
-  return asksForInPlace(facts.code(step), op) ? "program" : "module";
+  return doesTextAskForInPlace(facts.code(step), op) ? "program" : "module";
 }
 
 /** Whether a step checks gradients numerically: what it writes it puts back. */
-export function isGradcheck(facts: RunFacts, step: number) {
+export function isGradcheckStep(facts: RunFacts, step: number) {
   return /\bgrad(?:grad)?check\(/.test(facts.code(step));
 }
 
 /** Whether a statement's own text asks for an in-place operation. */
-function asksForInPlace(text: string, op: string) {
+function doesTextAskForInPlace(text: string, op: string) {
   if (/^[^=]*\]\s*[-+*/@%&|^]{0,2}=[^=]/.test(text)) return true;
   if (/^[^=(]*[^=!<>]=[^=]/.test(text) && /\]\s*[-+*/@%&|^]?=|[-+*/@%&|^]=/.test(text)) return true;
   return /\w_\(|inplace\s*=\s*True|out\s*=/.test(text) || op === "";

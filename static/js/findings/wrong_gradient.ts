@@ -1,33 +1,33 @@
 /** A gradient that was computed from other numbers than were saved: the saved memory was changed without its version. */
 
 import { findHandle } from "../trace/entities.ts";
-import { fix, link, namesOf, type Diagnosis, type Fact, type Facts } from "./finding.ts";
-import { gradName } from "./gradient_name.ts";
-import { localGradient } from "./local_gradients.ts";
-import { cellsRead, numbersText } from "./numbers.ts";
-import { isGradcheck } from "./write_facts.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact, type Facts } from "./finding.ts";
+import { gradNameOf } from "./gradient_name.ts";
+import { actualAndExpectedGradient } from "./local_gradients.ts";
+import { cellsReadBy, numbersText } from "./numbers.ts";
+import { isGradcheckStep } from "./write_facts.ts";
 import type { SavedSlot } from "../trace/trace_index.ts";
 import type { RunFacts } from "./run_facts.ts";
-import type { Occurrence } from "./scan.ts";
+import type { EventOccurrence } from "./scan.ts";
 
-type Change = Occurrence<"saved_changed_silently">;
+type SilentChange = EventOccurrence<"saved_changed_silently">;
 
-const MAX_FINDINGS = 8;
+const MAX_WRONG_GRADIENT_FINDINGS = 8;
 
 export function wrongGradient(facts: RunFacts): Diagnosis[] {
   const out: Diagnosis[] = [];
   const seen = new Set();
   for (const change of facts.events("saved_changed_silently")) {
     const slot = facts.index.slots.get(`${change.node}:${change.slot}`);
-    const visit = (facts.index.visitsOf.get(change.node) ?? []).find((step) => step >= change.step);
+    const visit = (facts.index.visitStepsByNode.get(change.node) ?? []).find((step) => step >= change.step);
     const key = `${change.step} ${change.by ?? ""}`;
-    if (isGradcheck(facts, change.step)) continue;
+    if (isGradcheckStep(facts, change.step)) continue;
     if (!slot || visit === undefined || facts.steps[visit].visit?.failed || seen.has(key)) continue;
     if (slotStateBefore(facts, slot, visit) !== "changed") continue;
     seen.add(key);
     const diagnosis = diagnosisOf(facts, change, slot, visit);
     if (diagnosis) out.push(diagnosis);
-    if (out.length >= MAX_FINDINGS) break;
+    if (out.length >= MAX_WRONG_GRADIENT_FINDINGS) break;
   }
   return out;
 }
@@ -37,44 +37,44 @@ function slotStateBefore(facts: RunFacts, { node, slot }: SavedSlot, visit: numb
 }
 
 /** @param visit a step @returns null where the numbers that backward needed are the same as before */
-function diagnosisOf(facts: RunFacts, change: Change, slot: SavedSlot, visit: number): Diagnosis | null {
-  const values = savedValues(facts, slot, change.step, visit);
-  const local = localGradient(facts, slot, visit, values.kept);
+function diagnosisOf(facts: RunFacts, change: SilentChange, slot: SavedSlot, visit: number): Diagnosis | null {
+  const values = savedAndCurrentCells(facts, slot, change.step, visit);
+  const local = actualAndExpectedGradient(facts, slot, visit, values.kept);
   if (local && local.given === local.expected) return null;
   const x = savedNameFact(facts, slot, change.step);
   const writer = writerName(facts, change, slot);
-  const op = facts.operation(slot.node);
+  const op = facts.nodeOperationName(slot.node);
   const leaf = local?.leaf ? facts.nameFact(local.leaf, visit) : null;
   const findingFacts: Facts = {
     x,
     y: writer ?? x,
     op,
     saved: facts.steps[slot.birth].line,
-    code: facts.codeFact(change.step),
+    code: facts.statementFact(change.step),
     kept: values.kept ? numbersText(values.kept) : "",
     now: values.now ? numbersText(values.now) : "",
     ...(local ? { given: local.given, expected: local.expected } : {}),
-    ...(leaf ? { leaf, grad: gradName(leaf) } : {}),
+    ...(leaf ? { leaf, grad: gradNameOf(leaf) } : {}),
   };
   const chain = [
-    link(facts.place(slot.birth), "saved", { x, op }, [slot.tensor, slot.node], slot.key),
-    ...sharingLinks(facts, change, slot, x),
-    link(facts.place(change.step), "written", { x: writer ?? x, code: facts.codeFact(change.step) }, [
+    chainLink(facts.place(slot.birth), "saved", { x, op }, [slot.tensor, slot.node], slot.key),
+    ...memorySharingLinks(facts, change, slot, x),
+    chainLink(facts.place(change.step), "written", { x: writer ?? x, code: facts.statementFact(change.step) }, [
       change.by,
       slot.storage,
     ]),
-    link(facts.place(visit), "used", { x, op }, [slot.node], slot.key),
+    chainLink(facts.place(visit), "used", { x, op }, [slot.node], slot.key),
   ];
   const variant = local ? (leaf ? "leaf_values" : "values") : values.kept && values.now ? "contents" : undefined;
   return {
     variant,
     cause: facts.place(change.step),
     chain,
-    names: namesOf(x, writer ?? undefined, leaf ?? undefined),
+    names: namesInFacts(x, writer ?? undefined, leaf ?? undefined),
     facts: findingFacts,
     fixes: [
-      fix("clone_before", facts.place(change.step)),
-      fix("move_after_backward", facts.place(change.step), { to: facts.steps[visit].line }),
+      fixHint("clone_before", facts.place(change.step)),
+      fixHint("move_after_backward", facts.place(change.step), { to: facts.steps[visit].line }),
     ],
   };
 }
@@ -83,30 +83,32 @@ function diagnosisOf(facts: RunFacts, change: Change, slot: SavedSlot, visit: nu
  * What a saved slot held as it was saved, or as it last was before the change; and what backward finds there.
  * @param visit steps
  */
-function savedValues(facts: RunFacts, slot: SavedSlot, change: number, visit: number) {
+function savedAndCurrentCells(facts: RunFacts, slot: SavedSlot, change: number, visit: number) {
   const saved = facts.node(slot.node, change)?.saved?.[slot.slot];
-  const cells = (step: number) => (saved ? cellsRead(facts.state(step), saved) : null);
+  const cells = (step: number) => (saved ? cellsReadBy(facts.state(step), saved) : null);
   return { kept: cells(Math.max(change - 1, slot.birth)), now: cells(visit - 1) };
 }
 
 function savedNameFact(facts: RunFacts, slot: SavedSlot, step: number) {
   if (slot.tensor && facts.nameText(slot.tensor, step)) return facts.nameFact(slot.tensor, step);
-  const outputs = facts.index.outputsOf(slot.node, step);
-  const handles = [...outputs, ...facts.index.handlesOf(slot.storage, step)];
+  const outputs = facts.index.outputsOfNode(slot.node, step);
+  const handles = [...outputs, ...facts.index.handlesOfStorage(slot.storage, step)];
   const namedHandle = handles.find(
     (uid) => findHandle(facts.state(step), uid)?.storage === slot.storage && facts.nameText(uid, step),
   );
   return facts.nameFact(namedHandle ?? slot.tensor ?? outputs[0], step);
 }
 
-function writerName(facts: RunFacts, change: Change, slot: SavedSlot) {
+function writerName(facts: RunFacts, change: SilentChange, slot: SavedSlot) {
   if (!change.by || change.by === slot.tensor) return null;
   return facts.nameText(change.by, change.step) ? facts.nameFact(change.by, change.step) : null;
 }
 
 /** The step at which the memory came to be shared with what was written. */
-function sharingLinks(facts: RunFacts, change: Change, slot: SavedSlot, x: Fact) {
-  const birth = facts.birth(change.by);
+function memorySharingLinks(facts: RunFacts, change: SilentChange, slot: SavedSlot, x: Fact) {
+  const birth = facts.birthStep(change.by);
   if (!change.by || change.by === slot.tensor || birth < 0 || birth === change.step || birth < slot.birth) return [];
-  return [link(facts.place(birth), "shares", { y: facts.nameFact(change.by, birth), x }, [change.by, slot.storage])];
+  return [
+    chainLink(facts.place(birth), "shares", { y: facts.nameFact(change.by, birth), x }, [change.by, slot.storage]),
+  ];
 }

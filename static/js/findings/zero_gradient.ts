@@ -1,11 +1,11 @@
 /** A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by zero. */
 
-import { find } from "../trace/entities.ts";
-import { plainDtype } from "../layout/reads.ts";
-import { fix, link, namesOf, type Diagnosis } from "./finding.ts";
-import { gradName } from "./gradient_name.ts";
-import { readsOfGrad } from "./grad_readings.ts";
-import { cellsRead, numberOf } from "./numbers.ts";
+import { findEntity } from "../trace/entities.ts";
+import { unqualifiedDtype } from "../layout/reads.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { gradNameOf } from "./gradient_name.ts";
+import { stepsReadingGrad } from "./grad_readings.ts";
+import { cellsReadBy, cellAsNumber } from "./numbers.ts";
 import type { Grad } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -16,7 +16,7 @@ interface ZeroingNode {
 }
 
 /** What an operation's zero means, the first that fits; others are not spoken of, as a zero may be right there. */
-const ZERO_MEANINGS: [variant: string, severity: "warning" | "note", pattern: RegExp][] = [
+const ZERO_GRADIENT_CAUSES: [variant: string, severity: "warning" | "note", pattern: RegExp][] = [
   ["relu", "warning", /^(Relu|Threshold|LeakyRelu|Elu|Hardswish)/],
   ["constant_sum", "warning", /^(Softmax|SafeSoftmax)/],
   ["one_class", "warning", /^LogSoftmax/],
@@ -25,10 +25,10 @@ const ZERO_MEANINGS: [variant: string, severity: "warning" | "note", pattern: Re
   ["masked", "note", /^(Where|MaskedFill|Dropout|NativeDropout|MaskedSelect|MaskedScatter)/],
   ["times_zero", "note", /^(Mul|Mm|Addmm|Bmm|Mv|Dot)Backward/],
 ];
-const MAX_FINDINGS = 4;
+const MAX_ZERO_GRADIENT_FINDINGS = 4;
 
 /** By meaning, what may be done. */
-const FIX_BY_MEANING: Record<string, string> = { relu: "leaky_relu", step: "straight_through" };
+const FIX_BY_CAUSE: Record<string, string> = { relu: "leaky_relu", step: "straight_through" };
 
 export function zeroGradient(facts: RunFacts): Diagnosis[] {
   const out = new Map<
@@ -38,49 +38,54 @@ export function zeroGradient(facts: RunFacts): Diagnosis[] {
   for (const [uid, step] of leavesWithZeroGradient(facts)) {
     const zeroingNode = nodeThatSentZero(facts, step);
     const name = (facts.index.nodes.get(zeroingNode?.node ?? "")?.name ?? "").replace(/^.*::/, "");
-    const meaning = ZERO_MEANINGS.find(([, , pattern]) => pattern.test(name));
-    if (!zeroingNode || !meaning || hasChangedSaved(facts, zeroingNode)) continue;
-    if (meaning[0] === "one_class" && !hasOneClass(facts, zeroingNode)) continue;
+    const meaning = ZERO_GRADIENT_CAUSES.find(([, , pattern]) => pattern.test(name));
+    if (!zeroingNode || !meaning || hasSavedTensorChanged(facts, zeroingNode)) continue;
+    if (meaning[0] === "one_class" && !isSumOverOneElement(facts, zeroingNode)) continue;
     if (meaning[0] === "times_zero" && !hasZeroFactor(facts, zeroingNode)) continue;
     const variant =
       meaning[0] === "constant_sum" && !hasConstantGradient(facts, zeroingNode) ? "saturated" : meaning[0];
-    const key = `${variant} ${facts.steps[facts.birth(zeroingNode.node)].line}`;
+    const key = `${variant} ${facts.steps[facts.birthStep(zeroingNode.node)].line}`;
     const earlier = out.get(key);
     const severity = isWorthWarning(facts, uid) ? meaning[1] : "note";
     if (earlier) earlier.uids.push(uid);
     else out.set(key, { uids: [uid], killer: zeroingNode, step, variant, severity });
   }
-  return [...out.values()].slice(0, MAX_FINDINGS).map(({ uids, killer: zeroingNode, step, variant, severity }) => {
-    const xs = uids.map((uid) => facts.nameFact(uid, step));
-    const birthStep = facts.birth(zeroingNode.node);
-    const op = facts.operation(zeroingNode.node);
-    return {
-      variant,
-      severity,
-      cause: facts.place(birthStep),
-      chain: [
-        link(facts.place(birthStep), "made", { x: facts.codeFact(birthStep), op, code: facts.codeFact(birthStep) }, [
-          zeroingNode.node,
-        ]),
-        link(facts.place(zeroingNode.step), "cut", { x: xs[0], op, code: op }, [zeroingNode.node]),
-        link(facts.place(step), "gradient", { x: xs[0], grad: gradName(xs[0]) }, [uids[0]]),
-      ],
-      names: namesOf(...xs),
-      facts: { x: xs[0], grads: xs.map(gradName), op, code: facts.codeFact(birthStep) },
-      fixes: FIX_BY_MEANING[variant] ? [fix(FIX_BY_MEANING[variant], facts.place(birthStep))] : [],
-    };
-  });
+  return [...out.values()]
+    .slice(0, MAX_ZERO_GRADIENT_FINDINGS)
+    .map(({ uids, killer: zeroingNode, step, variant, severity }) => {
+      const xs = uids.map((uid) => facts.nameFact(uid, step));
+      const birthStep = facts.birthStep(zeroingNode.node);
+      const op = facts.nodeOperationName(zeroingNode.node);
+      return {
+        variant,
+        severity,
+        cause: facts.place(birthStep),
+        chain: [
+          chainLink(
+            facts.place(birthStep),
+            "made",
+            { x: facts.statementFact(birthStep), op, code: facts.statementFact(birthStep) },
+            [zeroingNode.node],
+          ),
+          chainLink(facts.place(zeroingNode.step), "cut", { x: xs[0], op, code: op }, [zeroingNode.node]),
+          chainLink(facts.place(step), "gradient", { x: xs[0], grad: gradNameOf(xs[0]) }, [uids[0]]),
+        ],
+        names: namesInFacts(...xs),
+        facts: { x: xs[0], grads: xs.map(gradNameOf), op, code: facts.statementFact(birthStep) },
+        fixes: FIX_BY_CAUSE[variant] ? [fixHint(FIX_BY_CAUSE[variant], facts.place(birthStep))] : [],
+      };
+    });
 }
 
 /** Whether an operation got the same gradient for every number. */
 function hasConstantGradient(facts: RunFacts, { step }: ZeroingNode) {
   const grad = facts.steps[step].visit?.grad_outputs.find(Boolean);
   const cells = grad?.cells ?? (grad?.summary ? [grad.summary.min, grad.summary.max] : []);
-  return cells.length > 0 && cells.every((cell) => numberOf(cell) === numberOf(cells[0]));
+  return cells.length > 0 && cells.every((cell) => cellAsNumber(cell) === cellAsNumber(cells[0]));
 }
 
 /** Whether the dimension along which probabilities add up to 1 has one element. */
-function hasOneClass(facts: RunFacts, { node, step }: ZeroingNode) {
+function isSumOverOneElement(facts: RunFacts, { node, step }: ZeroingNode) {
   const { shape } = facts.steps[step].visit?.grad_outputs.find(Boolean) ?? {};
   const dim = facts.node(node, step - 1)?.attrs?.dim;
   return (shape ?? []).at(typeof dim === "number" ? dim : -1) === 1;
@@ -90,9 +95,9 @@ function hasOneClass(facts: RunFacts, { node, step }: ZeroingNode) {
 function hasZeroFactor(facts: RunFacts, { node, step }: ZeroingNode) {
   const entities = facts.state(step - 1);
   return Object.values(facts.node(node, step - 1)?.saved ?? {}).some((slot) => {
-    const summary = find(entities, slot.storage, "storage")?.summary?.[plainDtype(slot.dtype)];
-    const cells = cellsRead(entities, slot) ?? (summary ? [summary.min, summary.max] : []);
-    return cells.length > 0 && cells.every((cell) => numberOf(cell) === 0);
+    const summary = findEntity(entities, slot.storage, "storage")?.summary?.[unqualifiedDtype(slot.dtype)];
+    const cells = cellsReadBy(entities, slot) ?? (summary ? [summary.min, summary.max] : []);
+    return cells.length > 0 && cells.every((cell) => cellAsNumber(cell) === 0);
   });
 }
 
@@ -101,12 +106,13 @@ function hasZeroFactor(facts: RunFacts, { node, step }: ZeroingNode) {
 function isWorthWarning(facts: RunFacts, uid: string) {
   const accumulations = facts.events("grad_accumulated").filter(({ tensor }) => tensor === uid);
   return (
-    new Set(accumulations.map(({ step }) => facts.backwardAt(step)?.uid)).size > 1 || readsOfGrad(facts, uid).length > 0
+    new Set(accumulations.map(({ step }) => facts.backwardAt(step)?.uid)).size > 1 ||
+    stepsReadingGrad(facts, uid).length > 0
   );
 }
 
 /** Whether what the operation saved was changed in silence: then the zero is not its doing. */
-function hasChangedSaved(facts: RunFacts, { node, step }: ZeroingNode) {
+function hasSavedTensorChanged(facts: RunFacts, { node, step }: ZeroingNode) {
   return Object.values(facts.node(node, step - 1)?.saved ?? {}).some(({ state }) => state === "changed");
 }
 
@@ -116,16 +122,16 @@ function leavesWithZeroGradient({ steps }: RunFacts): Map<string, number> {
   const nonzeroLeaves = new Set<string>();
   steps.forEach(({ visit }, i) => {
     if (!visit?.accumulates || visit.failed) return;
-    if (!isZero(visit.grad_outputs[0])) nonzeroLeaves.add(visit.accumulates);
+    if (!isZeroGradient(visit.grad_outputs[0])) nonzeroLeaves.add(visit.accumulates);
     else if (!out.has(visit.accumulates)) out.set(visit.accumulates, i);
   });
   for (const uid of nonzeroLeaves) out.delete(uid);
   return out;
 }
 
-function isZero(grad: Grad | null | undefined) {
-  if (grad?.cells) return grad.cells.length > 0 && grad.cells.every((cell) => numberOf(cell) === 0);
-  return Boolean(grad?.summary && numberOf(grad.summary.min) === 0 && numberOf(grad.summary.max) === 0);
+function isZeroGradient(grad: Grad | null | undefined) {
+  if (grad?.cells) return grad.cells.length > 0 && grad.cells.every((cell) => cellAsNumber(cell) === 0);
+  return Boolean(grad?.summary && cellAsNumber(grad.summary.min) === 0 && cellAsNumber(grad.summary.max) === 0);
 }
 
 /** The node that got a gradient with something in it and sent on none. @param step of the visit that accumulates */
@@ -134,16 +140,18 @@ function nodeThatSentZero(facts: RunFacts, step: number): ZeroingNode | null {
   const backwardUid = facts.steps[step].visit?.backward;
   let stepAfter = step;
   for (let depth = 0; depth < 2000; depth++) {
-    const senders = facts.index.edgesInto(currentNode, step).concat(facts.index.edgesInto(currentNode, stepAfter - 1));
+    const senders = facts.index
+      .edgesLeadingTo(currentNode, step)
+      .concat(facts.index.edgesLeadingTo(currentNode, stepAfter - 1));
     const visits = senders.flatMap(({ node, edge }) => {
-      const visit = facts.index.visitsOf
+      const visit = facts.index.visitStepsByNode
         .get(node)
         ?.findLast((k) => k < stepAfter && facts.steps[k].visit?.backward === backwardUid);
       return visit === undefined ? [] : [{ node, step: visit, sent: facts.steps[visit].visit?.grad_inputs[edge] }];
     });
     const sender = visits.sort((a, b) => b.step - a.step)[0];
-    if (!sender || visits.some(({ sent }) => sent && !isZero(sent))) return null; // gradients that cancel out
-    if (!isZero(facts.steps[sender.step].visit?.grad_outputs.find(Boolean))) return sender;
+    if (!sender || visits.some(({ sent }) => sent && !isZeroGradient(sent))) return null; // gradients that cancel out
+    if (!isZeroGradient(facts.steps[sender.step].visit?.grad_outputs.find(Boolean))) return sender;
     [currentNode, stepAfter] = [sender.node, sender.step];
   }
   return null;

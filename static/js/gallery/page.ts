@@ -1,23 +1,23 @@
 /** The gallery: its search and filters, which need no request, and its stills. */
 
-import { buildIndex, search } from "./search.ts";
-import { startStills } from "./stills.ts";
+import { buildScenarioIndex, searchScenarios } from "./search.ts";
+import { startCardImageLoading } from "./stills.ts";
 
-const element = (id: string) => document.getElementById(id) as HTMLElement;
+const elementById = (id: string) => document.getElementById(id) as HTMLElement;
 
-export function startGallery() {
-  const field = element("gallery-q") as HTMLInputElement;
-  const hitList = element("found");
+export function startGalleryPage() {
+  const field = elementById("gallery-q") as HTMLInputElement;
+  const hitList = elementById("found");
   const cards = [...(document.querySelectorAll(".gallery li[data-name]") as NodeListOf<HTMLElement>)];
   const sectionListOf = new Map(cards.map((card) => [card, card.parentElement as HTMLElement]));
   const filters = [...(document.querySelectorAll("button[data-filter]") as NodeListOf<HTMLButtonElement>)];
-  const index = buildIndex(JSON.parse(element("gallery-index").textContent ?? "[]"));
+  const index = buildScenarioIndex(JSON.parse(elementById("gallery-index").textContent ?? "[]"));
 
   /** Shows what the field and the filters ask for; the search field's best hits first. */
   function render() {
     const query = field.value.trim();
     const pressedFilters = filters.filter(isPressed).map(({ dataset }) => dataset.filter ?? "");
-    const orderedNames = search(index, query);
+    const orderedNames = searchScenarios(index, query);
     const shownCards = cards.filter((card) => {
       const marks = (card.dataset.marks ?? "").split(" ");
       card.hidden =
@@ -33,8 +33,8 @@ export function startGallery() {
     hitList.hidden = !query;
     for (const section of document.querySelectorAll(".gallery section[id]") as NodeListOf<HTMLElement>)
       section.hidden = Boolean(query) || !section.querySelector("li:not([hidden])");
-    element("gallery-none").hidden = shownCards.length > 0;
-    const countElement = element("gallery-count");
+    elementById("gallery-none").hidden = shownCards.length > 0;
+    const countElement = elementById("gallery-count");
     countElement.textContent = (countElement.dataset.form ?? "")
       .replace("{n}", String(shownCards.length))
       .replace("{all}", String(cards.length));
@@ -83,7 +83,9 @@ export function startGallery() {
     (nextIndex < 0 ? field : allLinks[nextIndex]).focus();
   }
 
-  startStills([...document.querySelectorAll("img[data-still]")].filter((image) => image instanceof HTMLImageElement));
+  startCardImageLoading(
+    [...document.querySelectorAll("img[data-still]")].filter((image) => image instanceof HTMLImageElement),
+  );
   const asked = new URLSearchParams(location.search);
   field.value = asked.get("q") ?? "";
   for (const button of filters) {

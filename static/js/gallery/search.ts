@@ -1,7 +1,7 @@
 /** Which scenarios a reader means: by an operation, by words, by a symptom, by an error message that is pasted whole. */
 
 /** a scenario's texts, in every language */
-interface Entry {
+interface ScenarioTexts {
   name: string;
   symptoms: string[];
   title: string[];
@@ -10,7 +10,7 @@ interface Entry {
   source: string;
 }
 
-interface IndexedEntry {
+interface IndexedScenario {
   name: string;
   /** what each of its words is worth, by the best field that has it */
   fields: Map<string, number>;
@@ -18,27 +18,27 @@ interface IndexedEntry {
   symptoms: Set<string>[];
 }
 
-interface Index {
-  entries: IndexedEntry[];
+interface ScenarioIndex {
+  entries: IndexedScenario[];
   /** of a word; what all have is worth little */
   rarity: Map<string, number>;
 }
 
 /** What a word is worth where it stands. */
-const WEIGHTS = { symptoms: 3, title: 3, name: 2.5, question: 1.5, source: 1.2, look_at: 0.6 };
+const WORD_WEIGHT_BY_FIELD = { symptoms: 3, title: 3, name: 2.5, question: 1.5, source: 1.2, look_at: 0.6 };
 /** A symptom counts as a whole when so much of it is asked for. */
-const WHOLE_SYMPTOM = 0.55;
-const SYMPTOM_BONUS = 2;
+const WHOLE_SYMPTOM_SHARE = 0.55;
+const WHOLE_SYMPTOM_BONUS = 2;
 /** A word that only begins as a known one does, or stands within it. */
 const PREFIX_WEIGHT = 0.7;
 const SUBSTRING_WEIGHT = 0.4;
 /** Hits that are worth less than this part of the best one are left out. */
 const MIN_RELATIVE_SCORE = 0.34;
-const MAX_HITS = 24;
+const MAX_SEARCH_HITS = 24;
 /** This part of the words has to be known, or nothing is found. */
-const MIN_KNOWN_SHARE = 0.6;
+const MIN_SHARE_OF_KNOWN_WORDS = 0.6;
 /** So many words are a message that is pasted: words that nobody knows are overlooked then. */
-const MESSAGE_WORDS = 5;
+const MIN_WORDS_OF_PASTED_MESSAGE = 5;
 
 const COMMON_WORDS = new Set(
   "a an and are as at be been but by can do does for from get got had has have how i if in into is it its me my no of on or so that the their then there this to was what when where which while who why with you your did will would should could after before".split(
@@ -47,7 +47,7 @@ const COMMON_WORDS = new Set(
 );
 
 /** The words of a text: names with their parts, without a plural or a number at the end, and Chinese in pairs. */
-function searchWords(text: string): string[] {
+function splitIntoSearchWords(text: string): string[] {
   const found = [];
   for (const [token] of text.toLowerCase().matchAll(/\.?[a-z_][a-z0-9_]*\(?|[\u4e00-\u9fff]+/g)) {
     const bareWord = token.replace(/^\.|\($/g, "");
@@ -69,13 +69,13 @@ function wordStem(word: string) {
   return bare.length > 3 && /[^su]s$/.test(bare) ? bare.slice(0, -1) : bare;
 }
 
-export function buildIndex(entries: Entry[]): Index {
+export function buildScenarioIndex(entries: ScenarioTexts[]): ScenarioIndex {
   const indexed = entries.map((entry) => {
     const fields = new Map();
-    for (const [field, weight] of Object.entries(WEIGHTS))
-      for (const word of searchWords([entry[field as keyof Entry]].flat().join("\n")))
+    for (const [field, weight] of Object.entries(WORD_WEIGHT_BY_FIELD))
+      for (const word of splitIntoSearchWords([entry[field as keyof ScenarioTexts]].flat().join("\n")))
         fields.set(word, Math.max(weight, fields.get(word) ?? 0));
-    return { name: entry.name, fields, symptoms: entry.symptoms.map((text) => new Set(searchWords(text))) };
+    return { name: entry.name, fields, symptoms: entry.symptoms.map((text) => new Set(splitIntoSearchWords(text))) };
   });
   const rarity = new Map();
   for (const { fields } of indexed) for (const word of fields.keys()) rarity.set(word, (rarity.get(word) ?? 0) + 1);
@@ -85,21 +85,21 @@ export function buildIndex(entries: Entry[]): Index {
 
 /** The names of the scenarios that a query means, the best first; all of them, in their order, where nothing is
  * asked. */
-export function search(index: Index, query: string): string[] {
-  const queryWords = [...new Set(searchWords(textOfLastError(query)))];
+export function searchScenarios(index: ScenarioIndex, query: string): string[] {
+  const queryWords = [...new Set(splitIntoSearchWords(textOfLastError(query)))];
   if (!queryWords.length) return query.trim() ? [] : index.entries.map(({ name }) => name);
-  const matches = queryWords.flatMap((word) => vocabularyMatches(index, word, queryWords.length));
+  const matches = queryWords.flatMap((word) => matchingKnownWords(index, word, queryWords.length));
   if (
-    queryWords.length < MESSAGE_WORDS &&
-    new Set(matches.map(({ of: queryWord }) => queryWord)).size < queryWords.length * MIN_KNOWN_SHARE
+    queryWords.length < MIN_WORDS_OF_PASTED_MESSAGE &&
+    new Set(matches.map(({ of: queryWord }) => queryWord)).size < queryWords.length * MIN_SHARE_OF_KNOWN_WORDS
   )
     return [];
-  const scored = index.entries.map((entry) => ({ name: entry.name, value: entryScore(index, entry, matches) }));
+  const scored = index.entries.map((entry) => ({ name: entry.name, value: scenarioScore(index, entry, matches) }));
   scored.sort((a, b) => b.value - a.value);
   const minScore = (scored[0]?.value ?? 0) * MIN_RELATIVE_SCORE;
   return scored
     .filter(({ value }) => value > 0 && value >= minScore)
-    .slice(0, MAX_HITS)
+    .slice(0, MAX_SEARCH_HITS)
     .map(({ name }) => name);
 }
 
@@ -110,14 +110,14 @@ function textOfLastError(query: string) {
 }
 
 /** The known words that a word stands for, and what each is worth. @param count of the words that are asked for */
-function vocabularyMatches(
-  { rarity }: Index,
+function matchingKnownWords(
+  { rarity }: ScenarioIndex,
   word: string,
   count: number,
 ): { of: string; word: string; worth: number }[] {
   const ownRarity = rarity.get(word);
   if (ownRarity !== undefined) return [{ of: word, word, worth: ownRarity }];
-  if (count >= MESSAGE_WORDS || word.length < 2) return [];
+  if (count >= MIN_WORDS_OF_PASTED_MESSAGE || word.length < 2) return [];
   const found = [...rarity].filter(([other]) => other.includes(word));
   return found.map(([other, worth]) => ({
     of: word,
@@ -126,9 +126,9 @@ function vocabularyMatches(
   }));
 }
 
-function entryScore(
-  { rarity }: Index,
-  { fields, symptoms }: IndexedEntry,
+function scenarioScore(
+  { rarity }: ScenarioIndex,
+  { fields, symptoms }: IndexedScenario,
   matches: { of: string; word: string; worth: number }[],
 ) {
   /** by the word that was asked for */
@@ -142,8 +142,8 @@ function entryScore(
   for (const symptom of symptoms) {
     const wholeWeight = totalRarity(symptom);
     const matchedWeight = totalRarity([...symptom].filter((word) => matchedWords.has(word)));
-    if (wholeWeight && matchedWeight / wholeWeight >= WHOLE_SYMPTOM)
+    if (wholeWeight && matchedWeight / wholeWeight >= WHOLE_SYMPTOM_SHARE)
       bonus = Math.max(bonus, (matchedWeight * matchedWeight) / wholeWeight);
   }
-  return sum + SYMPTOM_BONUS * bonus;
+  return sum + WHOLE_SYMPTOM_BONUS * bonus;
 }

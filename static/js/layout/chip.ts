@@ -1,12 +1,12 @@
 /** A gradient as a chip: its first elements as texts, and how wide that is. */
 
-import { shortNumber, tuple } from "./format.ts";
+import { shortNumberText, tupleText } from "./format.ts";
 import { textWidth } from "./metrics.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Grad } from "../trace/wire.ts";
 
 /** @returns shown: the elements of the first texts */
-export function gradientChip(grad: Pick<Grad, "shape" | "cells">): {
+export function loomGradientChip(grad: Pick<Grad, "shape" | "cells">): {
   texts: string[];
   shown: Cell[];
   widths: number[];
@@ -14,8 +14,8 @@ export function gradientChip(grad: Pick<Grad, "shape" | "cells">): {
 } {
   const cells = grad.cells ?? null;
   const shown = cells ? cells.slice(0, cells.length > 4 ? 3 : 4) : [];
-  const texts = shown.map((value) => shortNumber(value, 4));
-  if (!cells) texts.push(tuple(grad.shape ?? []));
+  const texts = shown.map((value) => shortNumberText(value, 4));
+  if (!cells) texts.push(tupleText(grad.shape ?? []));
   else if (cells.length > shown.length) texts.push("…");
   else if (!cells.length) texts.push("∅");
   const widths = texts.map((text) => Math.max(20, Math.ceil(textWidth(text, 10.5)) + 7));

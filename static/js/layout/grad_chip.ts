@@ -1,11 +1,11 @@
 /** A gradient as a chip that fits its room: as many of its elements as there is room for, in words where there is none. */
 
-import { shortNumber, tuple } from "./format.ts";
+import { shortNumberText, tupleText } from "./format.ts";
 import { textWidth } from "./metrics.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Grad } from "../trace/wire.ts";
 
-export interface ChipTexts {
+export interface GradientChip {
   texts: string[];
   /** the elements of the first texts */
   cells: Cell[];
@@ -13,39 +13,39 @@ export interface ChipTexts {
   width: number;
 }
 
-export const CHIP_FONT = 10;
-const MAX_VALUES = 4;
-const DIGITS = 5;
+export const GRADIENT_CHIP_FONT_SIZE = 10;
+const MAX_GRADIENT_CHIP_VALUES = 4;
+const GRADIENT_CHIP_DIGITS = 5;
 
 /** the texts of gradients' first elements, which many steps show */
-const textsByCells = new WeakMap<object, string[]>();
+const gradientTextsByCells = new WeakMap<object, string[]>();
 
-function cellTexts(cells: Cell[]): string[] {
-  const cached = textsByCells.get(cells);
+function firstElementTexts(cells: Cell[]): string[] {
+  const cached = gradientTextsByCells.get(cells);
   if (cached) return cached;
-  const texts = cells.slice(0, MAX_VALUES).map((value) => shortNumber(value, DIGITS));
-  textsByCells.set(cells, texts);
+  const texts = cells.slice(0, MAX_GRADIENT_CHIP_VALUES).map((value) => shortNumberText(value, GRADIENT_CHIP_DIGITS));
+  gradientTextsByCells.set(cells, texts);
   return texts;
 }
 
-export function gradChip(grad: Pick<Grad, "shape" | "cells">, maxWidth: number): ChipTexts {
+export function fittedGradientChip(grad: Pick<Grad, "shape" | "cells">, maxWidth: number): GradientChip {
   const allCells = grad.cells ?? null;
-  if (!allCells) return measuredChip([tuple(grad.shape ?? [])], []);
-  if (!allCells.length) return measuredChip(["∅"], []);
-  for (let n = Math.min(MAX_VALUES, allCells.length); n >= 1; n--) {
+  if (!allCells) return measureGradientChip([tupleText(grad.shape ?? [])], []);
+  if (!allCells.length) return measureGradientChip(["∅"], []);
+  for (let n = Math.min(MAX_GRADIENT_CHIP_VALUES, allCells.length); n >= 1; n--) {
     const cells = allCells.slice(0, n);
-    const texts = cellTexts(allCells).slice(0, n);
+    const texts = firstElementTexts(allCells).slice(0, n);
     if (n < allCells.length) texts.push("…");
-    const chip = measuredChip(texts, cells);
+    const chip = measureGradientChip(texts, cells);
     if (chip.width <= maxWidth) return chip;
   }
-  return measuredChip(
-    allCells.length > 1 ? ["…"] : [shortNumber(allCells[0], 4)],
+  return measureGradientChip(
+    allCells.length > 1 ? ["…"] : [shortNumberText(allCells[0], 4)],
     allCells.length > 1 ? [] : allCells.slice(0, 1),
   );
 }
 
-function measuredChip(texts: string[], cells: ChipTexts["cells"]): ChipTexts {
-  const widths = texts.map((text) => Math.max(18, Math.ceil(textWidth(text, CHIP_FONT)) + 6));
+function measureGradientChip(texts: string[], cells: GradientChip["cells"]): GradientChip {
+  const widths = texts.map((text) => Math.max(18, Math.ceil(textWidth(text, GRADIENT_CHIP_FONT_SIZE)) + 6));
   return { texts, cells, widths, width: widths.reduce((sum, width) => sum + width, 0) };
 }

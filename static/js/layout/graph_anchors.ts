@@ -1,40 +1,40 @@
 /** Where the graph pane draws what: anchors by uid, what is hidden in which fold, and what the step touched. */
 
-import type { FoldPlace } from "./graph_folds.ts";
-import type { IdlePlaces } from "./graph_idle.ts";
+import type { GraphFoldPlace } from "./graph_folds.ts";
+import type { UnreadLeafPlaces } from "./graph_idle.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { Rect } from "./pane.ts";
-import type { Row } from "./graph_places.ts";
+import type { GraphRow } from "./graph_places.ts";
 
 /** @returns by uid, `n5:self` and `dock n2` */
-export function graphAnchors(rows: Row[], idle: IdlePlaces): Map<string, Rect> {
+export function graphAnchorRects(rows: GraphRow[], idle: UnreadLeafPlaces): Map<string, Rect> {
   const anchors = new Map<string, Rect>();
   for (const row of rows) {
-    anchors.set(row.uid, rectOf(row));
-    for (const slot of row.slots) anchors.set(slot.key, rectOf(slot));
+    anchors.set(row.uid, toRect(row));
+    for (const slot of row.slots) anchors.set(slot.key, toRect(slot));
     for (const dock of row.docks) {
-      for (const shaping of dock.shapings) anchors.set(shaping.uid, rectOf(shaping));
+      for (const shaping of dock.shapings) anchors.set(shaping.uid, toRect(shaping));
       if (dock.again) continue;
-      anchors.set(dock.leaf, rectOf(dock));
-      anchors.set(`dock ${dock.leaf}`, rectOf(dock));
+      anchors.set(dock.leaf, toRect(dock));
+      anchors.set(`dock ${dock.leaf}`, toRect(dock));
     }
   }
   for (const leaf of idle.leaves) {
-    anchors.set(leaf.leaf, rectOf(leaf));
-    anchors.set(`dock ${leaf.leaf}`, rectOf(leaf));
+    anchors.set(leaf.leaf, toRect(leaf));
+    anchors.set(`dock ${leaf.leaf}`, toRect(leaf));
   }
   return anchors;
 }
 
-function rectOf({ x, y, w, h }: Rect): Rect {
+function toRect({ x, y, w, h }: Rect): Rect {
   return { x, y, w, h };
 }
 
 /** @returns by uid, the key of the closed fold that it is in */
-export function foldOfHidden(
-  folds: FoldPlace[],
-  rows: Row[],
-  idle: IdlePlaces,
+export function closedFoldByUid(
+  folds: GraphFoldPlace[],
+  rows: GraphRow[],
+  idle: UnreadLeafPlaces,
   anchors: Map<string, Rect>,
 ): Map<string, string> {
   const hidden = new Map<string, string>();
@@ -49,10 +49,10 @@ export function foldOfHidden(
 
 /** What a step touched and is drawn: the visited node with its leaves and gradients first, then where they go, then
  * the rest. */
-export function graphFocus(graphStep: GraphStep, rows: Row[], anchors: Map<string, Rect>): Rect[] {
-  const visited = graphStep.now ? anchors.get(graphStep.now) : undefined;
-  const row = rows.find(({ uid }) => uid === graphStep.nowBlock);
+export function touchedGraphRects(graphStep: GraphStep, rows: GraphRow[], anchors: Map<string, Rect>): Rect[] {
+  const visited = graphStep.visitedNode ? anchors.get(graphStep.visitedNode) : undefined;
+  const row = rows.find(({ uid }) => uid === graphStep.visitedLine);
   const wholeRow = row && { x: row.x, y: row.top, w: row.w, h: row.bottom - row.top };
-  const otherRects = [...graphStep.targets, ...graphStep.touched.uids].flatMap((uid) => anchors.get(uid) ?? []);
+  const otherRects = [...graphStep.gradientTargets, ...graphStep.touched.uids].flatMap((uid) => anchors.get(uid) ?? []);
   return [visited, wholeRow, ...otherRects].filter((rect) => rect !== undefined);
 }

@@ -1,66 +1,66 @@
 /** Leaves at the node that reads them: a line each above an open node, in the line of a slim one. */
 
-import { gradChip } from "./grad_chip.ts";
-import { runsAtStep, edgeIndex } from "./graph_gradients.ts";
-import { DOCK, docksHeight, type Column } from "./graph_sizes.ts";
-import { leavesKey, type GraphStep } from "./graph_step.ts";
+import { fittedGradientChip } from "./grad_chip.ts";
+import { nodeRunsAtStep, edgeIndexBetween } from "./graph_gradients.ts";
+import { ATTACHED_LEAF_HEIGHT, attachedLeavesHeight, type GraphColumn } from "./graph_sizes.ts";
+import { leavesToggleKey, type GraphStep } from "./graph_step.ts";
 import { LineRoom } from "./line_room.ts";
-import { EM, textWidth } from "./metrics.ts";
-import { pathEnd } from "./node_labels.ts";
+import { CHARACTER_WIDTH_EM, textWidth } from "./metrics.ts";
+import { lastPathParts } from "./node_labels.ts";
 import type { Grad } from "../trace/wire.ts";
-import type { Row, DockPlace } from "./graph_places.ts";
-import type { Dock } from "./graph_parts.ts";
+import type { GraphRow, AttachedLeafPlace } from "./graph_places.ts";
+import type { AttachedLeaf } from "./graph_parts.ts";
 
 /** A narrower graph says less of the nodes between leaves and their reader. */
-const NARROW_GRAPH = 260;
+const NARROW_GRAPH_WIDTH = 260;
 /** The room of the count of leaves that have no place. */
-export const HIDDEN_COUNT_WIDTH = 30;
+export const HIDDEN_LEAF_COUNT_WIDTH = 30;
 /** The room of the mark at which gradients add up. */
-const SUM_MARK_WIDTH = 14;
+const GRADIENT_SUM_MARK_WIDTH = 14;
 
 /** From the left of a node's box to the line that goes up to its leaves. */
-export function bracketOffset(column: Column) {
-  return column.right - column.left < NARROW_GRAPH ? 22 : 32;
+export function leafEdgeOffset(column: GraphColumn) {
+  return column.right - column.left < NARROW_GRAPH_WIDTH ? 22 : 32;
 }
 
 /** How many characters of its label a leaf's place has room for. @param small in the line of a closed row */
-export function leafLabelCapacity({ w, turn, lead }: Pick<DockPlace, "w" | "turn" | "lead">, small: boolean) {
+export function maxLeafLabelLength({ w, turn, lead }: Pick<AttachedLeafPlace, "w" | "turn" | "lead">, small: boolean) {
   const takenWidth = turn && lead ? lead + 9 : small ? 10 : 13;
-  return Math.max(2, Math.floor((w - takenWidth) / (EM * (small ? 9 : 10))));
+  return Math.max(2, Math.floor((w - takenWidth) / (CHARACTER_WIDTH_EM * (small ? 9 : 10))));
 }
 
 /** A leaf that several nodes read is called the same beside each: as short as where it has the least room. */
-export function unifyLeafLabels(rows: Row[]) {
+export function shareLeafLabelLength(rows: GraphRow[]) {
   const leastCapacity = new Map<string, number>();
   const placedDocks = rows.flatMap(({ level, docks }) => docks.map((dock) => ({ dock, small: level === "slim" })));
   const capacityOf = ({ dock, small }: (typeof placedDocks)[number]) =>
-    leafLabelCapacity(dock, small) - (dock.label.indexOf(" ") + 1);
+    maxLeafLabelLength(dock, small) - (dock.label.indexOf(" ") + 1);
   for (const place of placedDocks)
     leastCapacity.set(place.dock.leaf, Math.min(leastCapacity.get(place.dock.leaf) ?? Infinity, capacityOf(place)));
   for (const { dock } of placedDocks) dock.most = leastCapacity.get(dock.leaf) ?? dock.most;
 }
 
 /** The leaves that a node reads, above it. @param docks those with a line */
-export function addDocks(
+export function addAttachedLeaves(
   graphStep: GraphStep,
-  row: Row,
-  docks: Dock[],
-  column: Column,
+  row: GraphRow,
+  docks: AttachedLeaf[],
+  column: GraphColumn,
   isPlaced: (leaf: string, reader: string) => boolean,
 ) {
   const { component } = row.block;
-  const narrow = column.right - column.left < NARROW_GRAPH;
-  const leftEdge = row.x + bracketOffset(column) + (narrow ? 10 : 13);
+  const narrow = column.right - column.left < NARROW_GRAPH_WIDTH;
+  const leftEdge = row.x + leafEdgeOffset(column) + (narrow ? 10 : 13);
   let pillX = leftEdge;
-  let y = row.y - docksHeight(docks.length);
+  let y = row.y - attachedLeavesHeight(docks.length);
   const dockLines = docks.map((dock) => {
     const cy = y + 9;
-    y += DOCK;
+    y += ATTACHED_LEAF_HEIGHT;
     let x = leftEdge;
     const shapings = dock.vias.map((uid) => {
       const fullLabel = graphStep.model.labels.get(uid) ?? uid;
       const label = narrow ? fullLabel.split(" ")[0] : fullLabel;
-      const w = Math.max(20, Math.ceil(textWidth(label, 10)) + 10) + turnWidth(graphStep, uid);
+      const w = Math.max(20, Math.ceil(textWidth(label, 10)) + 10) + visitOrderMarkWidth(graphStep, uid);
       const place = {
         uid,
         label,
@@ -68,8 +68,8 @@ export function addDocks(
         y: cy - 9,
         w,
         h: 18,
-        turn: graphStep.turn(uid, component),
-        lead: turnWidth(graphStep, uid),
+        turn: graphStep.visitOrder(uid, component),
+        lead: visitOrderMarkWidth(graphStep, uid),
       };
       x += w + 12;
       return place;
@@ -78,17 +78,17 @@ export function addDocks(
     return { dock, cy, shapings };
   });
   for (const { dock, cy, shapings } of dockLines) {
-    const grads = dockGradients(graphStep, row, dock);
-    const turn = graphStep.turn(dock.leaf, component);
-    const name = graphStep.leafName(dock.leaf);
+    const grads = leafGradients(graphStep, row, dock);
+    const turn = graphStep.visitOrder(dock.leaf, component);
+    const name = graphStep.accumulatorLeafName(dock.leaf);
     const label = `+= ${name}`;
-    const lead = turnWidth(graphStep, dock.leaf);
-    const x = pillX + (dock.ks.length > 1 ? SUM_MARK_WIDTH : 0);
+    const lead = visitOrderMarkWidth(graphStep, dock.leaf);
+    const x = pillX + (dock.ks.length > 1 ? GRADIENT_SUM_MARK_WIDTH : 0);
     const gradientWidth = grads.reduce(
-      (sum, { grad, now }) => sum + Math.min(gradChip(grad, 150).width, now ? 118 : 60) + 12,
+      (sum, { grad, now }) => sum + Math.min(fittedGradientChip(grad, 150).width, now ? 118 : 60) + 12,
       8,
     );
-    const shortNameWidth = Math.ceil(textWidth(`+= ${pathEnd(name)}`, 10)) + 18 + lead;
+    const shortNameWidth = Math.ceil(textWidth(`+= ${lastPathParts(name)}`, 10)) + 18 + lead;
     // Of the room that a gradient wants, the name gets what it needs, as long as a number of the gradient stays.
     const minChipWidth = grads.reduce((sum, { now, to }) => sum + (now ? 60 + (to && !narrow ? 30 : 0) : 0), 8);
     const minWidth = Math.max(lead + 58, Math.min(shortNameWidth, column.right - x - minChipWidth));
@@ -98,7 +98,7 @@ export function addDocks(
       column.right - x,
     );
     const isShownAbove = !isPlaced(dock.leaf, row.uid);
-    const gradientsMet = turn && turn.step <= graphStep.i ? graphStep.mostArrivals(dock.leaf).count : 0;
+    const gradientsMet = turn && turn.step <= graphStep.i ? graphStep.mostGradientArrivals(dock.leaf).count : 0;
     row.docks.push({
       leaf: dock.leaf,
       label,
@@ -115,95 +115,102 @@ export function addDocks(
       w,
       h: 18,
     });
-    const sumMarkWidth = gradientsMet > 1 && dock.ks.length === 1 ? SUM_MARK_WIDTH : 0;
-    addDockGradients(row, grads, new LineRoom(x + w + 8 + sumMarkWidth, column.right, cy));
+    const sumMarkWidth = gradientsMet > 1 && dock.ks.length === 1 ? GRADIENT_SUM_MARK_WIDTH : 0;
+    addLeafGradients(row, grads, new LineRoom(x + w + 8 + sumMarkWidth, column.right, cy));
   }
 }
 
 /** The room at the left of a leaf's name for its turn in a backward, kept from the start where it ever has one. */
-export function turnWidth(graphStep: GraphStep, uid: string) {
+export function visitOrderMarkWidth(graphStep: GraphStep, uid: string) {
   const visits = graphStep.model.visits.get(uid);
-  if (graphStep.compact && !graphStep.hasTurn(uid)) return 0;
+  if (graphStep.compact && !graphStep.hasVisitOrder(uid)) return 0;
   return visits ? (visits.some(({ k }) => k > 99) ? 20 : 15) : 0;
 }
 
 /** Leaves of an open node that have no line. */
-export function addHiddenCount(row: Row, shown: Dock[], line: LineRoom) {
+export function addHiddenLeafCount(row: GraphRow, shown: AttachedLeaf[], line: LineRoom) {
   const uids = row.block.docks.flatMap((dock) => (shown.includes(dock) ? [] : [...dock.vias, dock.leaf]));
-  if (uids.length) row.hidden = { ...line.takeRect(34, 16), key: leavesKey(row.uid), uids };
+  if (uids.length) row.hidden = { ...line.takeRectFromLeft(34, 16), key: leavesToggleKey(row.uid), uids };
 }
 
 /** The gradients on their way to a leaf that the step shows: the latest on each of its edges. */
-function dockGradients(
+function leafGradients(
   graphStep: GraphStep,
-  row: Row,
-  { leaf, vias, ks }: Dock,
+  row: GraphRow,
+  { leaf, vias, ks }: AttachedLeaf,
 ): { key: string; grad: Grad; now: boolean; to: string }[] {
   const { component } = row.block;
   for (const via of [...vias].reverse()) {
-    const grad = graphStep.visit(via, component)?.grad_inputs.find(Boolean);
+    const grad = graphStep.latestVisit(via, component)?.grad_inputs.find(Boolean);
     const to = vias[vias.indexOf(via) + 1];
-    const now = runsAtStep(graphStep, graphStep.turn(via, component));
-    const k = edgeIndex(graphStep, via, to ?? leaf);
+    const now = nodeRunsAtStep(graphStep, graphStep.visitOrder(via, component));
+    const k = edgeIndexBetween(graphStep, via, to ?? leaf);
     if (grad) return [{ key: `${via}:${k}`, grad, now, to: to ? (graphStep.model.labels.get(to) ?? to) : "" }];
   }
-  const visit = graphStep.visit(row.uid, component);
-  const now = runsAtStep(graphStep, row.turn);
+  const visit = graphStep.latestVisit(row.uid, component);
+  const now = nodeRunsAtStep(graphStep, row.turn);
   const to = vias.length ? (graphStep.model.labels.get(vias[0]) ?? vias[0]) : "";
   const grads = ks.flatMap((k) => {
     const grad = visit?.grad_inputs[k];
     return grad ? [{ key: `${row.uid}:${k}`, grad, now, to }] : [];
   });
-  const sum = graphStep.mostArrivals(leaf).count > 1 ? graphStep.visit(leaf, component)?.grad_outputs[0] : null;
-  if (!sum || !runsAtStep(graphStep, graphStep.turn(leaf, component)) || graphStep.readerOf(leaf) !== row.uid)
+  const sum =
+    graphStep.mostGradientArrivals(leaf).count > 1 ? graphStep.latestVisit(leaf, component)?.grad_outputs[0] : null;
+  if (
+    !sum ||
+    !nodeRunsAtStep(graphStep, graphStep.visitOrder(leaf, component)) ||
+    graphStep.mainReaderOf(leaf) !== row.uid
+  )
     return grads;
   return [{ key: leaf, grad: sum, now: true, to: "" }, ...grads];
 }
 
-function addDockGradients(row: Row, grads: ReturnType<typeof dockGradients>, line: LineRoom) {
+function addLeafGradients(row: GraphRow, grads: ReturnType<typeof leafGradients>, line: LineRoom) {
   grads.forEach(({ key, grad, now, to }, i) => {
     const laterCount = grads.length - i - 1;
     const shareOfLine =
-      now && !grads[i + 1]?.now ? line.left - laterCount * 62 : line.left / (laterCount + 1) - (laterCount ? 12 : 0);
+      now && !grads[i + 1]?.now
+        ? line.widthLeft - laterCount * 62
+        : line.widthLeft / (laterCount + 1) - (laterCount ? 12 : 0);
     const targetWidth = to && shareOfLine > 60 ? Math.ceil(textWidth(`↑${to}`, 9.5)) + 4 : 0;
     if (shareOfLine - targetWidth < (now ? 18 : 44)) return;
-    const chip = gradChip(grad, shareOfLine - targetWidth);
+    const chip = fittedGradientChip(grad, shareOfLine - targetWidth);
     if (!now && !chip.cells.length && grad.cells?.length) return;
-    if (chip.width > line.left - targetWidth + 6) return;
+    if (chip.width > line.widthLeft - targetWidth + 6) return;
     const target = targetWidth ? { text: `↑${to}`, x: line.x } : null;
     line.x += targetWidth;
-    row.grads.push({ key, grad, chip, now, to: target, ...line.takeRect(chip.width, 18, 12) });
+    row.grads.push({ key, grad, chip, now, to: target, ...line.takeRectFromLeft(chip.width, 18, 12) });
   });
 }
 
 /** Leaves in a slim line, at its end; those without room are counted. */
-export function addSlimDocks(
+export function addLeavesToCollapsedRow(
   graphStep: GraphStep,
-  row: Row,
+  row: GraphRow,
   line: LineRoom,
   isPlaced: (leaf: string, reader: string) => boolean,
 ) {
   const { component, docks } = row.block;
   const hidden: string[] = [];
   docks.forEach((dock, i) => {
-    const hiddenCountWidth = i + 1 < docks.length || hidden.length ? HIDDEN_COUNT_WIDTH : 0;
-    const label = `+ ${graphStep.leafName(dock.leaf)}`;
+    const hiddenCountWidth = i + 1 < docks.length || hidden.length ? HIDDEN_LEAF_COUNT_WIDTH : 0;
+    const label = `+ ${graphStep.accumulatorLeafName(dock.leaf)}`;
     const shapingWidths = dock.vias.map((uid) =>
       Math.max(16, Math.ceil(textWidth(graphStep.model.labels.get(uid) ?? uid, 9)) + 8),
     );
     const lead = shapingWidths.reduce((sum, w) => sum + w + 5, 0);
-    const labelWidth = line.left - hiddenCountWidth - lead;
+    const labelWidth = line.widthLeft - hiddenCountWidth - lead;
     if (hidden.length || labelWidth < 34) {
       hidden.push(...dock.vias, dock.leaf);
       return;
     }
     const shapings = dock.vias.map((uid, n) => ({
-      ...{ uid, label: graphStep.model.labels.get(uid) ?? uid, turn: graphStep.turn(uid, component), lead: 0 },
-      ...line.takeRect(shapingWidths[n], 16, 5),
+      ...{ uid, label: graphStep.model.labels.get(uid) ?? uid, turn: graphStep.visitOrder(uid, component), lead: 0 },
+      ...line.takeRectFromLeft(shapingWidths[n], 16, 5),
     }));
-    const rect = line.takeRect(Math.min(labelWidth, Math.ceil(textWidth(label, 9)) + 14), 16);
-    const turn = graphStep.turn(dock.leaf, component);
-    const gradientsMet = turn && turn.step <= graphStep.i ? graphStep.mostArrivals(dock.leaf).count : 0;
+    const rect = line.takeRectFromLeft(Math.min(labelWidth, Math.ceil(textWidth(label, 9)) + 14), 16);
+    const turn = graphStep.visitOrder(dock.leaf, component);
+    const gradientsMet = turn && turn.step <= graphStep.i ? graphStep.mostGradientArrivals(dock.leaf).count : 0;
     row.docks.push({
       leaf: dock.leaf,
       label,
@@ -218,5 +225,5 @@ export function addSlimDocks(
       ...rect,
     });
   });
-  if (hidden.length) row.hidden = { ...line.takeRect(26, 16), key: leavesKey(row.uid), uids: hidden };
+  if (hidden.length) row.hidden = { ...line.takeRectFromLeft(26, 16), key: leavesToggleKey(row.uid), uids: hidden };
 }

@@ -5,14 +5,14 @@
  * side of the input's box to its rail, down, and into the left side of the reader's.
  */
 
-import { railX, type Column } from "./graph_sizes.ts";
-import { bracketOffset } from "./graph_docks.ts";
-import { edgeIndex } from "./graph_gradients.ts";
-import { edgeKey, type EdgeRail } from "./rails.ts";
+import { graphRailX, type GraphColumn } from "./graph_sizes.ts";
+import { leafEdgeOffset } from "./graph_docks.ts";
+import { edgeIndexBetween } from "./graph_gradients.ts";
+import { inputEdgeKey, type EdgeRail } from "./rails.ts";
 import type { GraphStep } from "./graph_step.ts";
 import type { Rect } from "./pane.ts";
-import type { Row } from "./graph_places.ts";
-import type { Component } from "./graph_parts.ts";
+import type { GraphRow } from "./graph_places.ts";
+import type { GraphComponent } from "./graph_parts.ts";
 
 export interface EdgePlace {
   /** `reader:k`. */
@@ -38,22 +38,29 @@ export interface EdgePlace {
 type BoxOf = (uid: string) => Rect | undefined;
 
 /** @returns between the lines of a graph */
-export function railEdges(graphStep: GraphStep, component: Component, column: Column, boxOf: BoxOf): EdgePlace[] {
+export function edgesBetweenNodes(
+  graphStep: GraphStep,
+  component: GraphComponent,
+  column: GraphColumn,
+  boxOf: BoxOf,
+): EdgePlace[] {
   const out: EdgePlace[] = [];
-  for (const block of graphStep.living.get(component.key) ?? []) {
+  for (const block of graphStep.livingBlocks.get(component.key) ?? []) {
     const node = graphStep.node(block.uid);
     const reader = boxOf(block.uid);
     for (const input of block.inputs) {
       const box = boxOf(input.to);
-      const rail = component.rails.edges.get(edgeKey(block.uid, input));
+      const rail = component.rails.edges.get(inputEdgeKey(block.uid, input));
       if (!reader || !box || !rail || box === reader || node?.next?.[input.k]?.[0] !== input.to) continue;
       const lane = graphStep.model.blocks.get(input.to)?.lane ?? 0;
-      const start = { box, x: railX(column, lane) };
-      const end = { box: reader, x: railX(column, block.lane) };
+      const start = { box, x: graphRailX(column, lane) };
+      const end = { box: reader, x: graphRailX(column, block.lane) };
       const cy = box.y + box.h / 2;
       const arrow = { x: start.x, y: column.railed ? cy + 5 : box.y + box.h + 1, up: true };
-      const d = column.railed ? railPath(start, end, rail, railX(column, rail.lane)) : straightPath(start, end);
-      const edge = edgePlace(
+      const d = column.railed
+        ? railEdgePath(start, end, rail, graphRailX(column, rail.lane))
+        : straightEdgePath(start, end);
+      const edge = makeEdgePlace(
         graphStep,
         component,
         { reader: block.uid, ...input },
@@ -73,12 +80,12 @@ interface RailEnd {
   x: number;
 }
 
-function straightPath(start: RailEnd, end: RailEnd) {
+function straightEdgePath(start: RailEnd, end: RailEnd) {
   return `M${start.x} ${start.box.y + start.box.h}V${end.box.y}`;
 }
 
 /** @param x of the lane it goes down */
-function railPath(start: RailEnd, end: RailEnd, rail: EdgeRail, x: number) {
+function railEdgePath(start: RailEnd, end: RailEnd, rail: EdgeRail, x: number) {
   const from = start.box.y + start.box.h / 2;
   const to = end.box.y + end.box.h / 2;
   const bend = Math.min(18, (to - from) * 0.4);
@@ -91,7 +98,7 @@ function railPath(start: RailEnd, end: RailEnd, rail: EdgeRail, x: number) {
 }
 
 /** Edges between a node and its leaves. */
-export function dockEdges(graphStep: GraphStep, row: Row, column: Column): EdgePlace[] {
+export function edgesToAttachedLeaves(graphStep: GraphStep, row: GraphRow, column: GraphColumn): EdgePlace[] {
   const isFull = row.level === "full";
   return row.docks.flatMap((place) => {
     const chain = [
@@ -100,17 +107,17 @@ export function dockEdges(graphStep: GraphStep, row: Row, column: Column): EdgeP
     ];
     const readerEdges = place.dock.ks.map((k, n) => {
       const d = isFull
-        ? bracketPath(row, { x: chain[0].x, cy: place.cy, down: row.x + bracketOffset(column) - n * 5 })
+        ? attachedLeafEdgePath(row, { x: chain[0].x, cy: place.cy, down: row.x + leafEdgeOffset(column) - n * 5 })
         : `M${chain[0].x} ${row.cy}H${row.x + row.w}`;
       const arrow = { x: chain[0].x - 1, y: place.cy, up: false };
       const edge = { reader: row.uid, k, to: chain[0].uid };
-      return edgePlace(graphStep, row.block.component, edge, d, [place.cy, row.y + row.h], isFull ? arrow : null);
+      return makeEdgePlace(graphStep, row.block.component, edge, d, [place.cy, row.y + row.h], isFull ? arrow : null);
     });
     const shapingEdges = chain.slice(1).map(({ uid, x }, n) => {
       const { uid: reader, x: from, w } = chain[n];
       const arrow = isFull ? { x: x - 1, y: place.cy, up: false } : null;
-      const edge = { reader, k: edgeIndex(graphStep, reader, uid), to: uid };
-      return edgePlace(
+      const edge = { reader, k: edgeIndexBetween(graphStep, reader, uid), to: uid };
+      return makeEdgePlace(
         graphStep,
         row.block.component,
         edge,
@@ -127,22 +134,22 @@ export function dockEdges(graphStep: GraphStep, row: Row, column: Column): EdgeP
  * From a leaf to the left and down to the top of its reader.
  * @param at the leaf's left and middle, and where the line goes down
  */
-function bracketPath(row: Row, { x, cy, down }: { x: number; cy: number; down: number }) {
+function attachedLeafEdgePath(row: GraphRow, { x, cy, down }: { x: number; cy: number; down: number }) {
   return `M${x} ${cy}H${down + 5}A5 5 0 0 0 ${down} ${cy + 5}V${row.y}`;
 }
 
 /** @param span its top and bottom */
-function edgePlace(
+function makeEdgePlace(
   graphStep: GraphStep,
-  component: Component,
+  component: GraphComponent,
   { reader, k, to }: { reader: string; k: number; to: string },
   d: string,
   [top, bottom]: [number, number],
   arrow: EdgePlace["arrow"],
 ): EdgePlace {
-  const isPast = graphStep.released.has(component);
-  const carriedGrad = graphStep.visit(reader, component)?.grad_inputs[k];
-  const flow = !carriedGrad ? "" : graphStep.turn(reader, component)?.step === graphStep.i ? "flow" : "flowed";
+  const isPast = graphStep.releasedComponents.has(component);
+  const carriedGrad = graphStep.latestVisit(reader, component)?.grad_inputs[k];
+  const flow = !carriedGrad ? "" : graphStep.visitOrder(reader, component)?.step === graphStep.i ? "flow" : "flowed";
   return {
     key: `${reader}:${k}`,
     from: reader,

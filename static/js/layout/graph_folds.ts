@@ -1,12 +1,12 @@
 /** Runs of nodes that have no room: one line says how many nodes and leaves, of which module, and what they are called. */
 
-import { FOLD, type Column } from "./graph_sizes.ts";
-import { openKey, type GraphStep } from "./graph_step.ts";
+import { GRAPH_FOLD_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
+import { foldToggleKey, type GraphStep } from "./graph_step.ts";
 import { shortNodeName } from "./node_labels.ts";
 import type { Rect } from "./pane.ts";
-import type { Block } from "./graph_parts.ts";
+import type { NodeBlock } from "./graph_parts.ts";
 
-export type FoldPlace = Rect & {
+export type GraphFoldPlace = Rect & {
   /** what opens and closes it */
   key: string;
   open: boolean;
@@ -22,36 +22,41 @@ export type FoldPlace = Rect & {
   running: boolean;
 };
 
-const MAX_NAMES = 24;
+const MAX_FOLD_NAMES = 24;
 
 /** @param blocks neighbours in one graph @returns open where the reader opened it by one of its nodes */
-export function foldPlace(graphStep: GraphStep, blocks: Block[], column: Column, y: number): FoldPlace {
-  const openedBlock = blocks.find(({ uid }) => graphStep.toggled.has(openKey(uid)));
+export function placeGraphFold(
+  graphStep: GraphStep,
+  blocks: NodeBlock[],
+  column: GraphColumn,
+  y: number,
+): GraphFoldPlace {
+  const openedBlock = blocks.find(({ uid }) => graphStep.toggled.has(foldToggleKey(uid)));
   const leaves = new Set(blocks.flatMap(({ docks }) => docks.map(({ leaf }) => leaf)));
   const vias = blocks.flatMap(({ docks }) => docks.flatMap((dock) => dock.vias));
   const uids = [...blocks.map(({ uid }) => uid), ...vias, ...leaves];
   const left = column.railed ? column.left : 8;
   return {
-    ...{ x: left, y: y + 2, w: column.right - left, h: FOLD - 4 },
-    key: openKey((openedBlock ?? blocks[0]).uid),
+    ...{ x: left, y: y + 2, w: column.right - left, h: GRAPH_FOLD_HEIGHT - 4 },
+    key: foldToggleKey((openedBlock ?? blocks[0]).uid),
     open: openedBlock !== undefined,
     uids,
     nodes: blocks.length + vias.length,
     leaves: leaves.size,
-    names: namesInOrder(blocks.map(({ uid }) => shortNodeName(graphStep.node(uid)?.name ?? uid))),
-    module: commonModule(graphStep, leaves),
-    broken: blocks.some(({ uid }) => graphStep.isBroken(uid)),
-    running: graphStep.now !== null && uids.includes(graphStep.now),
+    names: joinRepeatedNames(blocks.map(({ uid }) => shortNodeName(graphStep.node(uid)?.name ?? uid))),
+    module: innermostCommonModule(graphStep, leaves),
+    broken: blocks.some(({ uid }) => graphStep.hasBrokenSlot(uid)),
+    running: graphStep.visitedNode !== null && uids.includes(graphStep.visitedNode),
   };
 }
 
 /** Names one after the other; the same several times over once. */
-function namesInOrder(names: string[]) {
+function joinRepeatedNames(names: string[]) {
   const runs: { name: string; times: number }[] = [];
   for (const name of names) {
     const last = runs[runs.length - 1];
     if (last?.name === name) last.times++;
-    else if (runs.length < MAX_NAMES) runs.push({ name, times: 1 });
+    else if (runs.length < MAX_FOLD_NAMES) runs.push({ name, times: 1 });
     else break;
   }
   return runs.map(({ name, times }) => (times > 1 ? `${name}×${times}` : name)).join(" ");
@@ -59,8 +64,8 @@ function namesInOrder(names: string[]) {
 
 /** The path of the innermost module around the parameters of leaves; null where there is none, or no name leads to
  * it. */
-function commonModule(graphStep: GraphStep, leaves: Set<string>): string | null {
-  const { modules, moduleOf } = graphStep.model.index;
+function innermostCommonModule(graphStep: GraphStep, leaves: Set<string>): string | null {
+  const { modules, moduleOfTensor: moduleOf } = graphStep.model.index;
   let commonModules = null as string[] | null;
   for (const leafUid of leaves) {
     const enclosing: string[] = [];

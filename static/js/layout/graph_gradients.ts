@@ -1,41 +1,47 @@
 /** Gradients around a node of the graph: on their way to other nodes above it, their sum beside it, a backward's first below it. */
 
-import { gradChip } from "./grad_chip.ts";
-import { CHIP_GAP, CHIP_LINE, chipLines, docksHeight, type Column } from "./graph_sizes.ts";
-import { EM, textWidth } from "./metrics.ts";
-import { shortenLabel } from "./node_labels.ts";
+import { fittedGradientChip } from "./grad_chip.ts";
+import {
+  NODE_GAP_WITH_GRADIENTS,
+  GRADIENT_LINE_HEIGHT,
+  gradientLineCounts,
+  attachedLeavesHeight,
+  type GraphColumn,
+} from "./graph_sizes.ts";
+import { CHARACTER_WIDTH_EM, textWidth } from "./metrics.ts";
+import { shortenNodeLabel } from "./node_labels.ts";
 import type { Grad, Node } from "../trace/wire.ts";
-import type { GraphStep, Turn } from "./graph_step.ts";
+import type { GraphStep, VisitOrder } from "./graph_step.ts";
 import type { LineRoom } from "./line_room.ts";
-import type { Row } from "./graph_places.ts";
+import type { GraphRow } from "./graph_places.ts";
 
 /** The sum of the gradients that met at a node, when it runs. */
-export function addGradientSum(graphStep: GraphStep, row: Row, line: LineRoom) {
-  const { nr: outputNr, count } = graphStep.mostArrivals(row.uid);
-  const grad = graphStep.visit(row.uid, row.block.component)?.grad_outputs[outputNr];
-  if (count < 2 || !grad || line.left < 50 || !runsAtStep(graphStep, row.turn)) return;
-  const chip = gradChip(grad, line.left);
-  row.grads.push({ key: row.uid, grad, chip, now: true, to: null, ...line.takeRect(chip.width, 18) });
+export function addGradientSumAtNode(graphStep: GraphStep, row: GraphRow, line: LineRoom) {
+  const { nr: outputNr, count } = graphStep.mostGradientArrivals(row.uid);
+  const grad = graphStep.latestVisit(row.uid, row.block.component)?.grad_outputs[outputNr];
+  if (count < 2 || !grad || line.widthLeft < 50 || !nodeRunsAtStep(graphStep, row.turn)) return;
+  const chip = fittedGradientChip(grad, line.widthLeft);
+  row.grads.push({ key: row.uid, grad, chip, now: true, to: null, ...line.takeRectFromLeft(chip.width, 18) });
 }
 
 /** Whether a step is the one at which a node runs. */
-export function runsAtStep(graphStep: GraphStep, turn: Turn | null) {
+export function nodeRunsAtStep(graphStep: GraphStep, turn: VisitOrder | null) {
   return turn !== null && turn.step === graphStep.i;
 }
 
 /** Which of a node's edges leads to another. */
-export function edgeIndex(graphStep: GraphStep, from: string, to: string) {
+export function edgeIndexBetween(graphStep: GraphStep, from: string, to: string) {
   return (graphStep.node(from)?.next ?? []).findIndex((edge) => edge?.[0] === to);
 }
 
 /** The gradients on their way to other nodes, side by side above the node and its leaves. */
-export function addGradientsAbove(graphStep: GraphStep, row: Row, node: Node, column: Column) {
+export function addOutgoingGradients(graphStep: GraphStep, row: GraphRow, node: Node, column: GraphColumn) {
   const { block } = row;
-  const gapHeight = row.y - docksHeight(row.docks.length) - row.top;
-  const visit = graphStep.visit(row.uid, block.component);
-  if (!visit || gapHeight < CHIP_GAP) return;
+  const gapHeight = row.y - attachedLeavesHeight(row.docks.length) - row.top;
+  const visit = graphStep.latestVisit(row.uid, block.component);
+  if (!visit || gapHeight < NODE_GAP_WITH_GRADIENTS) return;
   const inputs = block.inputs.filter(({ k, to }) => visit.grad_inputs[k] && node.next?.[k]?.[0] === to);
-  const { beside: perLine, lines } = chipLines(block, column);
+  const { beside: perLine, lines } = gradientLineCounts(block, column);
   const columns = Math.min(perLine, inputs.length);
   const left = row.x + 18;
   const columnWidth = (column.right - left) / Math.max(1, columns);
@@ -43,27 +49,28 @@ export function addGradientsAbove(graphStep: GraphStep, row: Row, node: Node, co
   inputs.slice(0, perLine * lines).forEach(({ k, to }, i) => {
     const grad = visit.grad_inputs[k] as Grad;
     const x = left + (i % columns) * columnWidth;
-    const cy = row.top + CHIP_GAP / 2 + 1 + Math.floor(i / columns) * CHIP_LINE;
+    const cy = row.top + NODE_GAP_WITH_GRADIENTS / 2 + 1 + Math.floor(i / columns) * GRADIENT_LINE_HEIGHT;
     const isNextLine = inputs.length === 1 && graphStep.model.blocks.get(to)?.line === block.line - 1;
     const name = graphStep.outputs.get(to)?.texts[0];
     const target = `↑${graphStep.model.labels.get(to) ?? to}`;
-    const maxChars = Math.max(8, Math.floor((columnWidth - 66) / (EM * 9.5)));
-    const text = name && target.length + name.length < maxChars ? `${target} ${name}` : shortenLabel(target, maxChars);
+    const maxChars = Math.max(8, Math.floor((columnWidth - 66) / (CHARACTER_WIDTH_EM * 9.5)));
+    const text =
+      name && target.length + name.length < maxChars ? `${target} ${name}` : shortenNodeLabel(target, maxChars);
     const targetWidth = isNextLine ? 0 : Math.ceil(textWidth(text, 9.5)) + 4;
-    const chip = gradChip(grad, Math.min(170, columnWidth - targetWidth - 8));
-    const isNow = runsAtStep(graphStep, row.turn);
+    const chip = fittedGradientChip(grad, Math.min(170, columnWidth - targetWidth - 8));
+    const isNow = nodeRunsAtStep(graphStep, row.turn);
     const rect = { x: x + targetWidth, y: cy - 9, w: chip.width, h: 18 };
     row.grads.push({ key: `${row.uid}:${k}`, grad, chip, now: isNow, to: targetWidth ? { text, x } : null, ...rect });
   });
 }
 
 /** What a backward begins with, below the node where it does. */
-export function addFirstGradient(graphStep: GraphStep, row: Row, column: Column) {
-  const visit = graphStep.visit(row.uid, row.block.component);
+export function addInitialGradient(graphStep: GraphStep, row: GraphRow, column: GraphColumn) {
+  const visit = graphStep.latestVisit(row.uid, row.block.component);
   const grad = visit?.grad_outputs.find(Boolean);
-  if (!grad || graphStep.mostArrivals(row.uid).count || row.bottom < row.y + row.h + 20) return;
-  const chip = gradChip(grad, column.right - row.x - 30);
+  if (!grad || graphStep.mostGradientArrivals(row.uid).count || row.bottom < row.y + row.h + 20) return;
+  const chip = fittedGradientChip(grad, column.right - row.x - 30);
   row.seed = true;
   const rect = { x: row.x + 22, y: row.y + row.h + 6, w: chip.width, h: 18 };
-  row.grads.push({ key: row.uid, grad, chip, now: runsAtStep(graphStep, row.turn), to: null, ...rect });
+  row.grads.push({ key: row.uid, grad, chip, now: nodeRunsAtStep(graphStep, row.turn), to: null, ...rect });
 }

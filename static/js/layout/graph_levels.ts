@@ -1,10 +1,10 @@
 /** How much of each node of the graph is open at a step: what matters in full, the rest slim, the coldest in folds. */
 
-import { FOLD } from "./graph_sizes.ts";
+import { GRAPH_FOLD_HEIGHT } from "./graph_sizes.ts";
 
-export type Level = "full" | "slim" | "fold";
+export type NodeDetailLevel = "full" | "slim" | "fold";
 
-export interface LeveledLine {
+export interface CollapsibleLine {
   /** 3 for what this step is about, 2 for what it touched, 1 for what is broken, 0 for the rest. */
   rank: number;
   /** the last step that touched it */
@@ -14,24 +14,24 @@ export interface LeveledLine {
   slim: number;
   /** whose graph it is; folds do not span two */
   group: number;
-  level: Level;
+  level: NodeDetailLevel;
 }
 
 /** What has rank 3 is open whatever the room. */
-const ALWAYS_OPEN = 3;
+const ALWAYS_OPEN_RANK = 3;
 
 /** Sets the level of each line. @param lines from top to bottom @param maxHeight for them */
-export function setLevels(lines: LeveledLine[], maxHeight: number) {
-  for (const line of lines) line.level = line.rank >= ALWAYS_OPEN ? "full" : "slim";
+export function assignDetailLevels(lines: CollapsibleLine[], maxHeight: number) {
+  for (const line of lines) line.level = line.rank >= ALWAYS_OPEN_RANK ? "full" : "slim";
   const stack = new FoldableLines(lines);
-  const untouched = sortByImportance(lines.filter((line) => line.rank === 0)).reverse();
-  const touched = lines.filter((line) => line.rank > 0 && line.rank < ALWAYS_OPEN);
+  const untouched = sortLinesByImportance(lines.filter((line) => line.rank === 0)).reverse();
+  const touched = lines.filter((line) => line.rank > 0 && line.rank < ALWAYS_OPEN_RANK);
   for (const line of [...untouched, ...touched]) {
     if (stack.height <= maxHeight) break;
-    stack.fold(line);
+    stack.foldLine(line);
   }
-  if (stack.folds > 0) stack.openFoldsOfOne(maxHeight);
-  for (const line of sortByImportance(lines.filter((line) => line.level === "slim"))) {
+  if (stack.foldCount > 0) stack.unfoldSingleNodes(maxHeight);
+  for (const line of sortLinesByImportance(lines.filter((line) => line.level === "slim"))) {
     if (stack.height + line.full - line.slim > maxHeight) continue;
     stack.height += line.full - line.slim;
     line.level = "full";
@@ -39,7 +39,7 @@ export function setLevels(lines: LeveledLine[], maxHeight: number) {
 }
 
 /** What matters most first: by rank, by when it was touched, the lower one of two. */
-function sortByImportance<T extends LeveledLine>(lines: T[]) {
+function sortLinesByImportance<T extends CollapsibleLine>(lines: T[]) {
   const lineIndex = new Map(lines.map((line, i) => [line, i]));
   return [...lines].sort(
     (a, b) => b.rank - a.rank || b.seen - a.seen || (lineIndex.get(b) ?? 0) - (lineIndex.get(a) ?? 0),
@@ -48,40 +48,40 @@ function sortByImportance<T extends LeveledLine>(lines: T[]) {
 
 /** The height of lines of which some are folded; neighbours in folds are one line. */
 class FoldableLines {
-  lines: LeveledLine[];
-  indexOfLine: Map<LeveledLine, number>;
+  lines: CollapsibleLine[];
+  indexOfLine: Map<CollapsibleLine, number>;
   height: number;
-  folds = 0;
+  foldCount = 0;
 
-  constructor(lines: LeveledLine[]) {
+  constructor(lines: CollapsibleLine[]) {
     this.lines = lines;
     this.indexOfLine = new Map(lines.map((line, i) => [line, i]));
     this.height = lines.reduce((sum, line) => sum + line[line.level === "full" ? "full" : "slim"], 0);
   }
 
   /** Whether the line beside one is folded with it. */
-  isFoldedWith(i: number, offset: number) {
+  isNeighbourFolded(i: number, offset: number) {
     const neighbour = this.lines[i + offset];
     return neighbour?.level === "fold" && neighbour.group === this.lines[i].group;
   }
 
   /** How many fold lines the neighbours of a line have less when it folds too. */
   foldLinesSaved(i: number) {
-    return Number(this.isFoldedWith(i, -1)) + Number(this.isFoldedWith(i, 1)) - 1;
+    return Number(this.isNeighbourFolded(i, -1)) + Number(this.isNeighbourFolded(i, 1)) - 1;
   }
 
-  fold(line: LeveledLine) {
-    this.height -= line.slim + this.foldLinesSaved(this.indexOfLine.get(line) ?? 0) * FOLD;
+  foldLine(line: CollapsibleLine) {
+    this.height -= line.slim + this.foldLinesSaved(this.indexOfLine.get(line) ?? 0) * GRAPH_FOLD_HEIGHT;
     line.level = "fold";
-    this.folds++;
+    this.foldCount++;
   }
 
   /** A fold of one node says less than the node. */
-  openFoldsOfOne(maxHeight: number) {
+  unfoldSingleNodes(maxHeight: number) {
     this.lines.forEach((line, i) => {
-      if (line.level !== "fold" || this.isFoldedWith(i, -1) || this.isFoldedWith(i, 1)) return;
-      if (this.height + line.slim - FOLD > maxHeight) return;
-      this.height += line.slim - FOLD;
+      if (line.level !== "fold" || this.isNeighbourFolded(i, -1) || this.isNeighbourFolded(i, 1)) return;
+      if (this.height + line.slim - GRAPH_FOLD_HEIGHT > maxHeight) return;
+      this.height += line.slim - GRAPH_FOLD_HEIGHT;
       line.level = "slim";
     });
   }

@@ -1,51 +1,52 @@
 /** The graph of a whole run, before anything has a height: which nodes are one graph, their order, docked leaves and rails. */
 
 import { addToList } from "../trace/multimap.ts";
-import { refOf } from "../trace/names.ts";
-import { numberedLabels } from "./node_labels.ts";
-import { assignLanes, type Input } from "./rails.ts";
-import { touchHistory } from "./touched.ts";
+import { referencedUid } from "../trace/names.ts";
+import { numberedNodeLabels } from "./node_labels.ts";
+import { assignRailLanes, type InputEdge } from "./rails.ts";
+import { cachedTouchHistory } from "./touched.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Life, TraceIndex } from "../trace/trace_index.ts";
+import type { Lifetime, TraceIndex } from "../trace/trace_index.ts";
 import type { Step, Value } from "../trace/wire.ts";
-import type { Dock, Block, Component, VisitFacts, GraphModel } from "./graph_parts.ts";
+import type { AttachedLeaf, NodeBlock, GraphComponent, VisitFacts, GraphModel } from "./graph_parts.ts";
 
 /** What only brings a parameter into shape for one operation stands between that operation and the parameter. */
-const SHAPING_NODES =
+const RESHAPING_NODE_PATTERN =
   /^(T|Transpose|Permute|View|Unsqueeze|Squeeze|Expand|ToCopy|Reshape\w*|UnsafeView|Alias)Backward\d*$/;
 
 /** Nodes that bring one leaf into shape. What a stranger wrote may even lead in a circle. */
-const MAX_VIAS = 12;
+const MAX_RESHAPING_NODES = 12;
 
 /**
  * What the nodes of a run are called, for the memory pane and sentences too; leaves go by their tensor's name.
  * @returns by uid
  */
-export function nodeLabels(model: GraphModel): Map<string, string> {
+export function nodeLabelsByUid(model: GraphModel): Map<string, string> {
   return model.labels;
 }
 
 /** Whether a node accumulates into a tensor's `.grad`. */
-function isLeafNode(node: { name?: string | null; variable?: string | null }) {
+function isAccumulateGradNode(node: { name?: string | null; variable?: string | null }) {
   return Boolean(node.variable) || /AccumulateGrad$/.test(node.name ?? "");
 }
 
-export function graphModel(opened: OpenTrace): GraphModel {
+export function buildGraphModel(opened: OpenTrace): GraphModel {
   const { index, trace } = opened;
-  const edges = allEdges(trace.steps ?? []);
-  const graphShape = new GraphShape(index, edges, namedNodes(trace.steps ?? []));
-  const blocks = graphShape.makeBlocks();
-  const seeds = backwardStarts(opened, edges);
-  const components = connectedBlocks(blocks).map((members) => makeComponent(members, blocks, index));
+  const edges = edgesByNode(trace.steps ?? []);
+  const graphShape = new GraphBlocksBuilder(index, edges, nodesOfNamedTensors(trace.steps ?? []));
+  const blocks = graphShape.makeNodeBlocks();
+  const seeds = nodesWhereBackwardsStart(opened, edges);
+  const components = connectedNodeGroups(blocks).map((members) => makeGraphComponent(members, blocks, index));
   components.sort((a, b) => a.birth - b.birth);
   const labels = new Map<string, string>();
   const readersOf = new Map<string, string[]>();
   const readerOfVia = new Map<string, string>();
   for (const graph of components) {
     const uids = graph.order.flatMap((block) => [...block.docks.flatMap((dock) => dock.vias), block.uid]);
-    for (const [uid, label] of numberedLabels(uids, (uid) => index.nodes.get(uid)?.name ?? uid)) labels.set(uid, label);
+    for (const [uid, label] of numberedNodeLabels(uids, (uid) => index.nodes.get(uid)?.name ?? uid))
+      labels.set(uid, label);
     for (const block of graph.order) {
-      block.visited = index.visitsOf.has(block.uid);
+      block.visited = index.visitStepsByNode.has(block.uid);
       block.seed = seeds.has(block.uid);
       for (const dock of block.docks) {
         addToList(readersOf, dock.leaf, block.uid);
@@ -56,21 +57,21 @@ export function graphModel(opened: OpenTrace): GraphModel {
   return {
     opened,
     index,
-    history: touchHistory(opened),
+    history: cachedTouchHistory(opened),
     blocks,
     components,
-    leaves: [...index.nodes.keys()].filter((uid) => graphShape.isLeaf(uid)),
+    leaves: [...index.nodes.keys()].filter((uid) => graphShape.isAccumulator(uid)),
     readersOf,
     hosts: readerOfVia,
     labels,
-    ...visitFacts(index),
+    ...collectVisitsAndBackwards(index),
     stills: new Map(),
   };
 }
 
 /** Every edge that a node ever has; a node's edges hardly ever change. @returns by node */
-function allEdges(steps: Step[]): Map<string, Input[]> {
-  const edges = new Map<string, Input[]>();
+function edgesByNode(steps: Step[]): Map<string, InputEdge[]> {
+  const edges = new Map<string, InputEdge[]>();
   for (const { set = {} } of steps)
     for (const [uid, fields] of Object.entries(set)) {
       if (uid[0] !== "n" || !fields.next) continue;
@@ -85,7 +86,7 @@ function allEdges(steps: Step[]): Map<string, Input[]> {
 }
 
 /** Nodes whose tensor a variable ever names: they are of the program itself. */
-function namedNodes(steps: Step[]) {
+function nodesOfNamedTensors(steps: Step[]) {
   const namedTensors = new Set<string>();
   const tensorNodes: [string, string][] = [];
   for (const { set = {} } of steps)
@@ -93,7 +94,7 @@ function namedNodes(steps: Step[]) {
       if (uid[0] === "t" && fields.grad_fn) tensorNodes.push([uid, fields.grad_fn]);
       if (uid[0] !== "f") continue;
       for (const value of Object.values(fields.vars ?? {})) {
-        const to = refOf(value as Value);
+        const to = referencedUid(value as Value);
         if (to) namedTensors.add(to);
       }
     }
@@ -101,9 +102,9 @@ function namedNodes(steps: Step[]) {
 }
 
 /** Where backwards begin: nodes that no node visited before passed a gradient to. */
-function backwardStarts({ index, trace }: OpenTrace, edges: Map<string, Input[]>) {
+function nodesWhereBackwardsStart({ index, trace }: OpenTrace, edges: Map<string, InputEdge[]>) {
   const starts = new Set<string>();
-  for (const visits of index.visits.values()) {
+  for (const visits of index.visitsByBackward.values()) {
     const receivers = new Set<string>();
     for (const { node, step } of visits) {
       if (!receivers.has(node)) starts.add(node);
@@ -114,10 +115,10 @@ function backwardStarts({ index, trace }: OpenTrace, edges: Map<string, Input[]>
   return starts;
 }
 
-function visitFacts(index: TraceIndex): Pick<GraphModel, "visits" | "backwards"> {
+function collectVisitsAndBackwards(index: TraceIndex): Pick<GraphModel, "visits" | "backwards"> {
   const visits = new Map<string, VisitFacts[]>();
   const backwards = new Map<string, { first: number; last: number }>();
-  for (const [backward, list] of index.visits) {
+  for (const [backward, list] of index.visitsByBackward) {
     list.forEach(({ node, step }, k) => addToList(visits, node, { step, backward, k: k + 1 }));
     backwards.set(backward, { first: list[0].step, last: list[list.length - 1].step });
   }
@@ -126,22 +127,22 @@ function visitFacts(index: TraceIndex): Pick<GraphModel, "visits" | "backwards">
 }
 
 /** Which nodes are lines of their own, and which are docked to one. */
-class GraphShape {
+class GraphBlocksBuilder {
   index: TraceIndex;
-  edges: Map<string, Input[]>;
-  named: Set<string>;
+  edges: Map<string, InputEdge[]>;
+  namedNodes: Set<string>;
   readers = new Map<string, string[]>();
 
-  constructor(index: TraceIndex, edges: Map<string, Input[]>, named: Set<string>) {
+  constructor(index: TraceIndex, edges: Map<string, InputEdge[]>, named: Set<string>) {
     this.index = index;
     this.edges = edges;
-    this.named = named;
+    this.namedNodes = named;
     for (const [uid, inputs] of edges)
       for (const { to } of inputs) if (index.nodes.has(to)) addToList(this.readers, to, uid);
   }
 
-  isLeaf(uid: string) {
-    return isLeafNode(this.index.nodes.get(uid) ?? {});
+  isAccumulator(uid: string) {
+    return isAccumulateGradNode(this.index.nodes.get(uid) ?? {});
   }
 
   inputEdges(uid: string) {
@@ -149,19 +150,20 @@ class GraphShape {
   }
 
   /** The nodes from one down which a leaf is brought into shape for its only reader, and the leaf. */
-  dockAbove(uid: string): { vias: string[]; leaf: string } | null {
+  reshapedLeafAbove(uid: string): { vias: string[]; leaf: string } | null {
     const vias: string[] = [];
-    for (let current = uid; vias.length <= MAX_VIAS; ) {
-      if (this.isLeaf(current)) return { vias, leaf: current };
+    for (let current = uid; vias.length <= MAX_RESHAPING_NODES; ) {
+      if (this.isAccumulator(current)) return { vias, leaf: current };
       const facts = this.index.nodes.get(current);
       const inputs = this.inputEdges(current);
       const [reader] = this.readers.get(current) ?? [];
-      const isShaping = SHAPING_NODES.test(facts?.name ?? "") && !facts?.slots.length && !this.named.has(current);
+      const isShaping =
+        RESHAPING_NODE_PATTERN.test(facts?.name ?? "") && !facts?.slots.length && !this.namedNodes.has(current);
       if (
         !isShaping ||
         inputs.length !== 1 ||
         this.readers.get(current)?.length !== 1 ||
-        !this.livesWith(current, reader)
+        !this.hasSameLifetime(current, reader)
       )
         return null;
       vias.push(current);
@@ -171,25 +173,25 @@ class GraphShape {
   }
 
   /** Whether a node is there just as long as its reader. */
-  livesWith(uid: string, reader: string) {
-    const ownLife = this.index.lives.get(uid);
-    const readerLife = this.index.lives.get(reader);
+  hasSameLifetime(uid: string, reader: string) {
+    const ownLife = this.index.lifetimes.get(uid);
+    const readerLife = this.index.lifetimes.get(reader);
     return ownLife?.birth === readerLife?.birth && ownLife?.death === readerLife?.death;
   }
 
-  makeBlocks(): Map<string, Block> {
+  makeNodeBlocks(): Map<string, NodeBlock> {
     const docked = new Set<string>();
-    const blocks = new Map<string, Block>();
+    const blocks = new Map<string, NodeBlock>();
     for (const uid of this.index.nodes.keys()) {
-      if (this.isLeaf(uid)) continue;
-      const connections = { inputs: [] as Input[], docks: [] as Dock[] };
+      if (this.isAccumulator(uid)) continue;
+      const connections = { inputs: [] as InputEdge[], docks: [] as AttachedLeaf[] };
       for (const input of this.inputEdges(uid)) {
-        const dock = this.dockAbove(input.to);
+        const dock = this.reshapedLeafAbove(input.to);
         if (!dock) connections.inputs.push(input);
-        else addDock(connections.docks, dock, input.k);
+        else addLeafEdge(connections.docks, dock, input.k);
         for (const via of dock?.vias ?? []) docked.add(via);
       }
-      const placeholders = { lane: 0, line: 0, component: {} as Component, visited: false, seed: false };
+      const placeholders = { lane: 0, line: 0, component: {} as GraphComponent, visited: false, seed: false };
       blocks.set(uid, { uid, ...connections, ...placeholders });
     }
     for (const uid of docked) blocks.delete(uid);
@@ -197,14 +199,14 @@ class GraphShape {
   }
 }
 
-function addDock(docks: Dock[], { vias, leaf }: { vias: string[]; leaf: string }, k: number) {
+function addLeafEdge(docks: AttachedLeaf[], { vias, leaf }: { vias: string[]; leaf: string }, k: number) {
   const sameLeaf = vias.length ? undefined : docks.find((other) => other.leaf === leaf && !other.vias.length);
   if (!sameLeaf) docks.push({ leaf, vias, ks: [k] });
   else if (!sameLeaf.ks.includes(k)) sameLeaf.ks.push(k);
 }
 
 /** Blocks that edges connect; leaves join nothing, for graphs share them. */
-function connectedBlocks(blocks: Map<string, Block>): string[][] {
+function connectedNodeGroups(blocks: Map<string, NodeBlock>): string[][] {
   const parent = new Map([...blocks.keys()].map((uid) => [uid, uid]));
   const rootOf = (uid: string) => {
     let current = uid;
@@ -225,21 +227,21 @@ function connectedBlocks(blocks: Map<string, Block>): string[][] {
   return [...members.values()];
 }
 
-function makeComponent(members: string[], blocks: Map<string, Block>, index: TraceIndex): Component {
-  const order = programOrder(members, blocks, index);
+function makeGraphComponent(members: string[], blocks: Map<string, NodeBlock>, index: TraceIndex): GraphComponent {
+  const order = sortInProgramOrder(members, blocks, index);
   const lineOf = new Map(order.map((uid, i) => [uid, i]));
-  const inputs = new Map<string, Input[]>();
+  const inputs = new Map<string, InputEdge[]>();
   for (const uid of order) {
-    const block = blocks.get(uid) as Block;
+    const block = blocks.get(uid) as NodeBlock;
     // Edges lead up, whatever a trace says: a circle would have no order.
     block.inputs = block.inputs.filter(({ to }) => (lineOf.get(to) ?? Infinity) < (lineOf.get(uid) as number));
     inputs.set(uid, block.inputs);
   }
-  const lives = order.map((uid) => index.lives.get(uid) as Life);
+  const lives = order.map((uid) => index.lifetimes.get(uid) as Lifetime);
   const birth = lives.reduce((least, life) => Math.min(least, life.birth), Infinity);
   const death = lives.reduce((most, life) => Math.max(most, life.death), -1);
-  const orderedBlocks = order.map((uid) => blocks.get(uid) as Block);
-  const component = { key: order[0], order: orderedBlocks, rails: assignLanes(order, inputs), birth, death };
+  const orderedBlocks = order.map((uid) => blocks.get(uid) as NodeBlock);
+  const component = { key: order[0], order: orderedBlocks, rails: assignRailLanes(order, inputs), birth, death };
   orderedBlocks.forEach((block, i) =>
     Object.assign(block, { component: component, line: i, lane: component.rails.laneOf.get(block.uid) ?? 0 }),
   );
@@ -248,8 +250,8 @@ function makeComponent(members: string[], blocks: Map<string, Block>, index: Tra
 
 /** Inputs before what reads them, else as they were made, of one step by the numbers of their uids; found without
  * recursion: what is made later stands below. */
-function programOrder(members: string[], blocks: Map<string, Block>, index: TraceIndex): string[] {
-  const birth = (uid: string) => index.lives.get(uid)?.birth ?? 0;
+function sortInProgramOrder(members: string[], blocks: Map<string, NodeBlock>, index: TraceIndex): string[] {
+  const birth = (uid: string) => index.lifetimes.get(uid)?.birth ?? 0;
   const ordered = new Set<string>();
   const opened = new Set<string>();
   const number = (uid: string) => Number(uid.slice(1));
@@ -272,11 +274,11 @@ function programOrder(members: string[], blocks: Map<string, Block>, index: Trac
   return [...ordered];
 }
 
-const models = new WeakMap<OpenTrace, GraphModel>();
+const graphModelsByTrace = new WeakMap<OpenTrace, GraphModel>();
 
 /** The graph of a run, made once. */
-export function graphModelOf(opened: OpenTrace): GraphModel {
-  const model = models.get(opened) ?? graphModel(opened);
-  models.set(opened, model);
+export function cachedGraphModel(opened: OpenTrace): GraphModel {
+  const model = graphModelsByTrace.get(opened) ?? buildGraphModel(opened);
+  graphModelsByTrace.set(opened, model);
   return model;
 }

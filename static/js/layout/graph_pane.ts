@@ -1,38 +1,38 @@
 /** The graph pane of the stage: program order from top to bottom, gradients climb up; what a step touched is in sight. */
 
-import { graphAnchors, graphFocus, foldOfHidden } from "./graph_anchors.ts";
-import { unifyLeafLabels } from "./graph_docks.ts";
-import { dockEdges, railEdges, type EdgePlace } from "./graph_edges.ts";
-import { foldPlace, type FoldPlace } from "./graph_folds.ts";
-import { idlePlaces, type IdlePlaces } from "./graph_idle.ts";
-import { setLevels, type Level, type LeveledLine } from "./graph_levels.ts";
-import { graphModel, nodeLabels } from "./graph_model.ts";
-import { graphRow } from "./graph_row.ts";
+import { graphAnchorRects, touchedGraphRects, closedFoldByUid } from "./graph_anchors.ts";
+import { shareLeafLabelLength } from "./graph_docks.ts";
+import { edgesToAttachedLeaves, edgesBetweenNodes, type EdgePlace } from "./graph_edges.ts";
+import { placeGraphFold, type GraphFoldPlace } from "./graph_folds.ts";
+import { placeUnreadLeaves, type UnreadLeafPlaces } from "./graph_idle.ts";
+import { assignDetailLevels, type NodeDetailLevel, type CollapsibleLine } from "./graph_levels.ts";
+import { buildGraphModel, nodeLabelsByUid } from "./graph_model.ts";
+import { layoutGraphRow } from "./graph_row.ts";
 import {
-  columnOf,
-  DOCK,
-  docksHeight,
-  shownDockCount,
-  FOLD,
-  FOOT,
-  gapAbove,
-  NODE,
-  PAD,
-  SEED,
-  SLIM,
-  SLIM_GAP,
-  TITLE,
-  type Column,
+  graphColumn,
+  ATTACHED_LEAF_HEIGHT,
+  attachedLeavesHeight,
+  shownLeafCount,
+  GRAPH_FOLD_HEIGHT,
+  GRAPH_BOTTOM_PADDING,
+  gapAboveNode,
+  OPEN_NODE_HEIGHT,
+  GRAPH_TOP_PADDING,
+  INITIAL_GRADIENT_HEIGHT,
+  COLLAPSED_NODE_HEIGHT,
+  COLLAPSED_NODE_GAP,
+  GRAPH_TITLE_HEIGHT,
+  type GraphColumn,
 } from "./graph_sizes.ts";
-import { GraphStep, leavesKey } from "./graph_step.ts";
-import { stillLayout } from "./graph_still.ts";
-import type { Pane, PaneOptions, Rect, Room } from "./pane.ts";
-import type { Row } from "./graph_places.ts";
-import type { Still, GraphModel, Component, Block, Dock } from "./graph_parts.ts";
+import { GraphStep, leavesToggleKey } from "./graph_step.ts";
+import { fixedGraphPlaces } from "./graph_still.ts";
+import type { Pane, PaneOptions, Rect, PaneRoom } from "./pane.ts";
+import type { GraphRow } from "./graph_places.ts";
+import type { FixedGraphPlaces, GraphModel, GraphComponent, NodeBlock, AttachedLeaf } from "./graph_parts.ts";
 
-export { graphModel, nodeLabels };
+export { buildGraphModel, nodeLabelsByUid };
 
-export interface TitlePlace {
+export interface GraphTitlePlace {
   key: string;
   y: number;
   /** of the result that a graph ends in */
@@ -44,18 +44,18 @@ export interface TitlePlace {
 /** its places are by node, `n5:self` for saved slots, `dock n2` for leaves where they stand for themselves */
 export type GraphPane = Pane & {
   w: number;
-  rows: Row[];
+  rows: GraphRow[];
   edges: EdgePlace[];
-  foldLines: FoldPlace[];
-  titles: TitlePlace[];
-  idle: IdlePlaces;
+  foldLines: GraphFoldPlace[];
+  titles: GraphTitlePlace[];
+  idle: UnreadLeafPlaces;
   empty: boolean;
 };
 
 /** a living node before it has a place. */
-type Line = LeveledLine & {
-  block: Block;
-  component: Component;
+type Line = CollapsibleLine & {
+  block: NodeBlock;
+  component: GraphComponent;
   /** of its graph */
   first: boolean;
   /** where the room above it begins */
@@ -67,34 +67,39 @@ type Line = LeveledLine & {
 };
 
 /** The graph's share of a stage. @param w of the stage @returns 0 without a graph */
-export function graphWidth(model: GraphModel, w: number): number {
+export function graphPaneWidth(model: GraphModel, w: number): number {
   if (!model.blocks.size && !model.leaves.length) return 0;
   const lanes = model.components.reduce((most, { rails }) => Math.max(most, rails.lanes), 0);
   return Math.round(Math.min(0.44 * w, Math.max(345, 0.385 * w) + (lanes > 1 ? 12 * lanes : 0)));
 }
 
 /** The height from which on every node of the run is in full at a place of its own. @param w of the pane */
-export function graphStill(model: GraphModel, w: number) {
-  return stillLayout(model, w).height;
+export function graphHeightForFixedPlaces(model: GraphModel, w: number) {
+  return fixedGraphPlaces(model, w).height;
 }
 
 /** @param i the step */
-export function graphPane(model: GraphModel, i: number, paneSize: Room, options: PaneOptions): GraphPane {
+export function layoutGraphPane(model: GraphModel, i: number, paneSize: PaneRoom, options: PaneOptions): GraphPane {
   const graphStep = new GraphStep(model, i, options);
-  const still = stillLayout(model, paneSize.w);
+  const still = fixedGraphPlaces(model, paneSize.w);
   const isAtRest = still.height <= paneSize.h && Number.isFinite(paneSize.h);
-  const lines = livingLines(graphStep, paneSize, isAtRest ? still.tops : null);
-  const idle = graphStep.idleLeaves();
-  if (isAtRest) for (const line of lines) setLineAtRest(line, columnOf(line.component, paneSize.w));
+  const lines = linesOfLivingNodes(graphStep, paneSize, isAtRest ? still.tops : null);
+  const idle = graphStep.unreadLeaves();
+  if (isAtRest) for (const line of lines) showLineInFull(line, graphColumn(line.component, paneSize.w));
   else {
-    const titles = still.titled ? graphStep.components.length * TITLE : 0;
-    const heightLeft = paneSize.h - PAD - FOOT - titles - idlePlaces(graphStep, idle, 0, paneSize.w).height;
+    const titles = still.titled ? graphStep.components.length * GRAPH_TITLE_HEIGHT : 0;
+    const heightLeft =
+      paneSize.h -
+      GRAPH_TOP_PADDING -
+      GRAPH_BOTTOM_PADDING -
+      titles -
+      placeUnreadLeaves(graphStep, idle, 0, paneSize.w).height;
     if (lines.reduce((sum, line) => sum + line.full, 0) <= heightLeft) for (const line of lines) line.level = "full";
-    else setLevels(lines, heightLeft);
+    else assignDetailLevels(lines, heightLeft);
   }
-  const placedLines = placeLines(graphStep, paneSize, lines, still, isAtRest);
-  const idlePlacesBelow = idlePlaces(graphStep, idle, isAtRest ? still.idle : placedLines.end, paneSize.w);
-  return { ...assemble(graphStep, paneSize, lines, placedLines, idlePlacesBelow), still: isAtRest };
+  const placedLines = placeNodeLines(graphStep, paneSize, lines, still, isAtRest);
+  const idlePlacesBelow = placeUnreadLeaves(graphStep, idle, isAtRest ? still.idle : placedLines.end, paneSize.w);
+  return { ...assembleGraphPane(graphStep, paneSize, lines, placedLines, idlePlacesBelow), still: isAtRest };
 }
 
 /**
@@ -102,20 +107,21 @@ export function graphPane(model: GraphModel, i: number, paneSize: Room, options:
  * there.
  * @param tops of graphs at rest
  */
-function livingLines(graphStep: GraphStep, paneSize: Room, tops: Map<string, number> | null): Line[] {
+function linesOfLivingNodes(graphStep: GraphStep, paneSize: PaneRoom, tops: Map<string, number> | null): Line[] {
   const graphs = [...graphStep.components];
   if (tops) graphs.sort((a, b) => (tops.get(a.key) ?? 0) - (tops.get(b.key) ?? 0));
   return graphs.flatMap((component, group) => {
-    const column = columnOf(component, paneSize.w);
-    return (graphStep.living.get(component.key) ?? []).map((block, n) => {
-      const turn = graphStep.turn(block.uid, component);
+    const column = graphColumn(component, paneSize.w);
+    return (graphStep.livingBlocks.get(component.key) ?? []).map((block, n) => {
+      const turn = graphStep.visitOrder(block.uid, component);
       const hasRun = turn !== null && turn.step <= graphStep.i;
-      const gapHeight = gapAbove(block, column, hasRun);
+      const gapHeight = gapAboveNode(block, column, hasRun);
       const leafCount = block.docks.length;
-      const shownLeaves = graphStep.toggled.has(leavesKey(block.uid))
+      const shownLeaves = graphStep.toggled.has(leavesToggleKey(block.uid))
         ? leafCount
-        : shownDockCount(leafCount, paneSize.h);
-      const seedHeight = hasRun && block.seed && !graphStep.mostArrivals(block.uid).count ? SEED : 0;
+        : shownLeafCount(leafCount, paneSize.h);
+      const seedHeight =
+        hasRun && block.seed && !graphStep.mostGradientArrivals(block.uid).count ? INITIAL_GRADIENT_HEIGHT : 0;
       return {
         block,
         component,
@@ -125,45 +131,50 @@ function livingLines(graphStep: GraphStep, paneSize: Room, tops: Map<string, num
         docks: shownLeaves,
         seed: seedHeight,
         group,
-        level: "slim" as Level,
-        rank: graphStep.rank(block),
-        seen: graphStep.lastTouched(block),
-        full: gapHeight + docksHeight(shownLeaves) + NODE + seedHeight,
-        slim: SLIM_GAP + SLIM,
+        level: "slim" as NodeDetailLevel,
+        rank: graphStep.displayPriority(block),
+        seen: graphStep.lastTouchedStep(block),
+        full: gapHeight + attachedLeavesHeight(shownLeaves) + OPEN_NODE_HEIGHT + seedHeight,
+        slim: COLLAPSED_NODE_GAP + COLLAPSED_NODE_HEIGHT,
       };
     });
   });
 }
 
-function setLineAtRest(line: Line, column: Column) {
+function showLineInFull(line: Line, column: GraphColumn) {
   const { docks, visited, seed } = line.block;
   line.level = "full";
   line.docks = docks.length;
-  line.gap = gapAbove(line.block, column, visited);
-  line.seed = seed ? SEED : 0;
-  line.full = line.gap + docksHeight(line.docks) + NODE + line.seed;
+  line.gap = gapAboveNode(line.block, column, visited);
+  line.seed = seed ? INITIAL_GRADIENT_HEIGHT : 0;
+  line.full = line.gap + attachedLeavesHeight(line.docks) + OPEN_NODE_HEIGHT + line.seed;
 }
 
 /** Gives every line its height. */
-function placeLines(
+function placeNodeLines(
   graphStep: GraphStep,
-  paneSize: Room,
+  paneSize: PaneRoom,
   lines: Line[],
-  still: Still,
+  still: FixedGraphPlaces,
   isAtRest: boolean,
-): { titles: TitlePlace[]; folds: FoldPlace[]; foldOf: Map<string, FoldPlace>; end: number } {
-  const placement: ReturnType<typeof placeLines> = { titles: [], folds: [], foldOf: new Map(), end: PAD };
+): { titles: GraphTitlePlace[]; folds: GraphFoldPlace[]; foldOf: Map<string, GraphFoldPlace>; end: number } {
+  const placement: ReturnType<typeof placeNodeLines> = {
+    titles: [],
+    folds: [],
+    foldOf: new Map(),
+    end: GRAPH_TOP_PADDING,
+  };
   for (let n = 0; n < lines.length; n++) {
     const line = lines[n];
     if (line.first && still.titled) {
       if (isAtRest) placement.end = still.tops.get(line.component.key) ?? placement.end;
-      placement.titles.push(titlePlace(graphStep, line.component, placement.end));
-      placement.end += TITLE;
+      placement.titles.push(placeGraphTitle(graphStep, line.component, placement.end));
+      placement.end += GRAPH_TITLE_HEIGHT;
     }
     if (isAtRest) placement.end = still.blocks.get(line.block.uid) ?? placement.end;
     const before = lines[n - 1];
     if (line.level === "fold" && (before?.level !== "fold" || line.first))
-      openOrFold(graphStep, paneSize, lines, n, placement);
+      placeFoldedRun(graphStep, paneSize, lines, n, placement);
     line.y = placement.end;
     if (line.level !== "fold") placement.end += line[line.level];
   }
@@ -171,35 +182,37 @@ function placeLines(
 }
 
 /** Where a run of folded lines begins: its line, closed, or open with the run as slim lines below it. */
-function openOrFold(
+function placeFoldedRun(
   graphStep: GraphStep,
-  paneSize: Room,
+  paneSize: PaneRoom,
   lines: Line[],
   n: number,
-  placement: ReturnType<typeof placeLines>,
+  placement: ReturnType<typeof placeNodeLines>,
 ) {
   const { component, group } = lines[n];
   let end = n;
   while (lines[end]?.level === "fold" && lines[end].group === group) end++;
   const run = lines.slice(n, end);
-  const fold = foldPlace(
+  const fold = placeGraphFold(
     graphStep,
     run.map(({ block }) => block),
-    columnOf(component, paneSize.w),
+    graphColumn(component, paneSize.w),
     placement.end,
   );
   placement.folds.push(fold);
-  placement.end += FOLD;
+  placement.end += GRAPH_FOLD_HEIGHT;
   for (const line of run)
     if (fold.open) line.level = "slim";
     else placement.foldOf.set(line.block.uid, fold);
 }
 
-function titlePlace(graphStep: GraphStep, component: Component, y: number): TitlePlace {
+function placeGraphTitle(graphStep: GraphStep, component: GraphComponent, y: number): GraphTitlePlace {
   const readUids = new Set(
-    (graphStep.living.get(component.key) ?? []).flatMap(({ inputs }) => inputs.map(({ to }) => to)),
+    (graphStep.livingBlocks.get(component.key) ?? []).flatMap(({ inputs }) => inputs.map(({ to }) => to)),
   );
-  const resultBlocks = (graphStep.living.get(component.key) ?? []).filter(({ uid }) => !readUids.has(uid)).reverse();
+  const resultBlocks = (graphStep.livingBlocks.get(component.key) ?? [])
+    .filter(({ uid }) => !readUids.has(uid))
+    .reverse();
   const resultName = resultBlocks.map(({ uid }) => graphStep.outputs.get(uid)?.texts[0]).find(Boolean) ?? null;
   const backward = graphStep.model.backwards.get(graphStep.backwards.get(component.key) ?? "");
   return {
@@ -210,17 +223,17 @@ function titlePlace(graphStep: GraphStep, component: Component, y: number): Titl
   };
 }
 
-function assemble(
+function assembleGraphPane(
   graphStep: GraphStep,
-  paneSize: Room,
+  paneSize: PaneRoom,
   lines: Line[],
-  placedLines: ReturnType<typeof placeLines>,
-  idle: IdlePlaces,
+  placedLines: ReturnType<typeof placeNodeLines>,
+  idle: UnreadLeafPlaces,
 ): Omit<GraphPane, "still"> {
   /** by leaf, the reader at which it stands for itself */
   const readerOfLeaf = new Map<string, string>();
   const isPlaced = (leafUid: string, reader: string) => {
-    const homeReader = readerOfLeaf.get(leafUid) ?? graphStep.leafHome(leafUid) ?? reader;
+    const homeReader = readerOfLeaf.get(leafUid) ?? graphStep.touchedReaderOf(leafUid) ?? reader;
     readerOfLeaf.set(leafUid, homeReader);
     return homeReader === reader;
   };
@@ -228,39 +241,43 @@ function assemble(
     if (line.level === "fold") return [];
     const { block, level, y, gap } = line;
     const slim = level === "slim";
-    const top = slim ? y + SLIM_GAP : y + gap + docksHeight(line.docks);
-    const docks = slim ? block.docks : shownDocks(graphStep, line);
+    const top = slim ? y + COLLAPSED_NODE_GAP : y + gap + attachedLeavesHeight(line.docks);
+    const docks = slim ? block.docks : leavesWithLines(graphStep, line);
     const position = { level, top: y, bottom: y + line[level], y: top, docks };
-    return [graphRow(graphStep, block, columnOf(line.component, paneSize.w), position, isPlaced)];
+    return [layoutGraphRow(graphStep, block, graphColumn(line.component, paneSize.w), position, isPlaced)];
   });
-  unifyLeafLabels(rows);
+  shareLeafLabelLength(rows);
   const boxes = new Map([...placedLines.foldOf, ...rows.map((row) => [row.uid, row])] as [string, Rect][]);
   const edges = graphStep.components.flatMap((component) =>
-    railEdges(graphStep, component, columnOf(component, paneSize.w), (uid) => boxes.get(uid)),
+    edgesBetweenNodes(graphStep, component, graphColumn(component, paneSize.w), (uid) => boxes.get(uid)),
   );
   const connectedUids = new Set(edges.flatMap(({ from, to }) => [from, to]));
   for (const row of rows) row.dot = connectedUids.has(row.uid);
-  edges.push(...rows.flatMap((row) => dockEdges(graphStep, row, columnOf(row.block.component, paneSize.w))));
-  const anchors = graphAnchors(rows, idle);
+  edges.push(
+    ...rows.flatMap((row) => edgesToAttachedLeaves(graphStep, row, graphColumn(row.block.component, paneSize.w))),
+  );
+  const anchors = graphAnchorRects(rows, idle);
   const height =
     Math.max(
       placedLines.end,
       idle.line ? idle.line.y + idle.line.h + 2 : 0,
-      ...idle.leaves.map((leaf) => leaf.y + DOCK),
-    ) + FOOT;
+      ...idle.leaves.map((leaf) => leaf.y + ATTACHED_LEAF_HEIGHT),
+    ) + GRAPH_BOTTOM_PADDING;
   return {
     ...{ w: paneSize.w, height, rows, edges, foldLines: placedLines.folds, titles: placedLines.titles, idle, anchors },
-    folds: foldOfHidden(placedLines.folds, rows, idle, anchors),
-    focus: graphFocus(graphStep, rows, anchors),
+    folds: closedFoldByUid(placedLines.folds, rows, idle, anchors),
+    focus: touchedGraphRects(graphStep, rows, anchors),
     empty: !rows.length && !placedLines.folds.length && !idle.leaves.length && !idle.line,
   };
 }
 
 /** A node's leaves that have lines: all, or those that the step is about, and the first. */
-function shownDocks(graphStep: GraphStep, { block: { docks }, docks: count }: Line) {
+function leavesWithLines(graphStep: GraphStep, { block: { docks }, docks: count }: Line) {
   if (count >= docks.length) return docks;
-  const isAbout = ({ leaf, vias }: Dock) =>
-    leaf === graphStep.now || leaf === graphStep.selected || (graphStep.now !== null && vias.includes(graphStep.now));
+  const isAbout = ({ leaf, vias }: AttachedLeaf) =>
+    leaf === graphStep.visitedNode ||
+    leaf === graphStep.selected ||
+    (graphStep.visitedNode !== null && vias.includes(graphStep.visitedNode));
   const chosen = new Set([...docks.filter(isAbout), ...docks].slice(0, count));
   return docks.filter((dock) => chosen.has(dock));
 }

@@ -1,12 +1,12 @@
 /** The graph of a run, as its pane is laid out from it. */
 
-import type { Input, Rails } from "./rails.ts";
+import type { InputEdge, GraphRails } from "./rails.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
 import type { TouchHistory } from "./touched.ts";
 
 /** a leaf at a node that reads it, by the edges `ks` */
-export interface Dock {
+export interface AttachedLeaf {
   leaf: string;
   /** nodes between them that only bring it into shape, the reader's first */
   vias: string[];
@@ -14,14 +14,14 @@ export interface Dock {
 }
 
 /** a node with its leaves. */
-export interface Block {
+export interface NodeBlock {
   uid: string;
   /** its edges to other blocks */
-  inputs: Input[];
-  docks: Dock[];
+  inputs: InputEdge[];
+  docks: AttachedLeaf[];
   lane: number;
   line: number;
-  component: Component;
+  component: GraphComponent;
   /** whether backward ever runs it */
   visited: boolean;
   /** whether a backward ever begins at it */
@@ -29,11 +29,11 @@ export interface Block {
 }
 
 /** nodes that are one graph over the whole run, inputs first. */
-export interface Component {
+export interface GraphComponent {
   /** its first node */
   key: string;
-  order: Block[];
-  rails: Rails;
+  order: NodeBlock[];
+  rails: GraphRails;
   birth: number;
   death: number;
 }
@@ -49,9 +49,9 @@ export interface GraphModel {
   opened: OpenTrace;
   index: TraceIndex;
   history: TouchHistory;
-  blocks: Map<string, Block>;
+  blocks: Map<string, NodeBlock>;
   /** by birth */
-  components: Component[];
+  components: GraphComponent[];
   /** nodes that accumulate into a tensor */
   leaves: string[];
   /** by a leaf, the blocks it is docked to */
@@ -64,10 +64,10 @@ export interface GraphModel {
   visits: Map<string, VisitFacts[]>;
   /** their first and last visits' steps */
   backwards: Map<string, { first: number; last: number }>;
-  stills: Map<number, Still>;
+  stills: Map<number, FixedGraphPlaces>;
 }
 
-export interface Still {
+export interface FixedGraphPlaces {
   /** of all */
   height: number;
   /** whether graphs have titles, for there are several at a time */

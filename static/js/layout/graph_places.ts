@@ -2,9 +2,9 @@
 
 import type { Rect } from "./pane.ts";
 import type { Slot, Grad } from "../trace/wire.ts";
-import type { ChipTexts } from "./grad_chip.ts";
-import type { Turn } from "./graph_step.ts";
-import type { Block, Dock } from "./graph_parts.ts";
+import type { GradientChip } from "./grad_chip.ts";
+import type { VisitOrder } from "./graph_step.ts";
+import type { NodeBlock, AttachedLeaf } from "./graph_parts.ts";
 
 export type TextPlace = Rect & {
   text: string;
@@ -12,7 +12,7 @@ export type TextPlace = Rect & {
   hidden: string[];
 };
 
-export type SlotChip = Rect & {
+export type SlotPlace = Rect & {
   key: string;
   slot: string;
   saved: Slot;
@@ -24,29 +24,29 @@ export type SlotChip = Rect & {
   now: number | null;
 };
 
-export type GradPlace = Rect & {
+export type GradientPlace = Rect & {
   /** the edge that the gradient is on, else the node that it is at */
   key: string;
   grad: Grad;
-  chip: ChipTexts;
+  chip: GradientChip;
   now: boolean;
   /** where it climbs to, and where that is written */
   to: { text: string; x: number } | null;
 };
 
 /** a node between a leaf and its reader */
-export type Shaping = Rect & { uid: string; label: string; turn: Turn | null; lead: number };
+export type ReshapingNodePlace = Rect & { uid: string; label: string; turn: VisitOrder | null; lead: number };
 
-export type DockPlace = Rect & {
+export type AttachedLeafPlace = Rect & {
   leaf: string;
   label: string;
-  turn: Turn | null;
+  turn: VisitOrder | null;
   /** the leaf stands for itself elsewhere */
   again: boolean;
   /** how many gradients it got in this backward */
   met: number;
-  shapings: Shaping[];
-  dock: Dock;
+  shapings: ReshapingNodePlace[];
+  dock: AttachedLeaf;
   cy: number;
   lead: number;
   /** characters of its name */
@@ -54,9 +54,9 @@ export type DockPlace = Rect & {
 };
 
 /** its rectangle is the node's box. */
-export type Row = Rect & {
+export type GraphRow = Rect & {
   uid: string;
-  block: Block;
+  block: NodeBlock;
   level: "full" | "slim";
   /** top, bottom: with its leaves and gradients */
   top: number;
@@ -70,17 +70,17 @@ export type Row = Rect & {
   name: string;
   /** whether an edge reaches its rail */
   dot: boolean;
-  turn: Turn | null;
+  turn: VisitOrder | null;
   met: number;
   tag: TextPlace | null;
   flags: TextPlace[];
-  slots: SlotChip[];
+  slots: SlotPlace[];
   /** saved slots that have none */
   moreSlots: (Rect & { keys: string[] }) | null;
-  docks: DockPlace[];
+  docks: AttachedLeafPlace[];
   /** leaves that have no place */
   hidden: (Rect & { key: string; uids: string[] }) | null;
-  grads: GradPlace[];
+  grads: GradientPlace[];
   seed: boolean;
   /** how many gradients have none */
   moreGrads: number;

@@ -1,17 +1,17 @@
 /** A node's line in the graph pane from left to right: its name, its tensor's name, what it saved, its leaves, its gradients. */
 
-import { addDocks, addSlimDocks, addHiddenCount, turnWidth } from "./graph_docks.ts";
-import { addGradientsAbove, addFirstGradient, addGradientSum } from "./graph_gradients.ts";
-import { NODE, railX, SLIM, type Column } from "./graph_sizes.ts";
-import { addSlots, HIDDEN_SLOTS_WIDTH as SLOTS_COUNT } from "./graph_slots.ts";
+import { addAttachedLeaves, addLeavesToCollapsedRow, addHiddenLeafCount, visitOrderMarkWidth } from "./graph_docks.ts";
+import { addOutgoingGradients, addInitialGradient, addGradientSumAtNode } from "./graph_gradients.ts";
+import { OPEN_NODE_HEIGHT, graphRailX, COLLAPSED_NODE_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
+import { addSavedSlots, HIDDEN_SLOT_COUNT_WIDTH as SLOTS_COUNT } from "./graph_slots.ts";
 import { LineRoom } from "./line_room.ts";
 import { textWidth } from "./metrics.ts";
 import type { Node } from "../trace/wire.ts";
 import type { GraphStep } from "./graph_step.ts";
-import type { Row } from "./graph_places.ts";
-import type { Block, Dock } from "./graph_parts.ts";
+import type { GraphRow } from "./graph_places.ts";
+import type { NodeBlock, AttachedLeaf } from "./graph_parts.ts";
 
-const MIN_BOX = 44;
+const MIN_NODE_BOX_WIDTH = 44;
 
 interface RowPosition {
   level: "full" | "slim";
@@ -19,28 +19,28 @@ interface RowPosition {
   bottom: number;
   /** of the node's box */
   y: number;
-  docks: Dock[];
+  docks: AttachedLeaf[];
 }
 
 /** @param isPlaced whether a leaf stands for itself here */
-export function graphRow(
+export function layoutGraphRow(
   graphStep: GraphStep,
-  block: Block,
-  column: Column,
+  block: NodeBlock,
+  column: GraphColumn,
   position: RowPosition,
   isPlaced: (leaf: string, reader: string) => boolean,
-): Row {
+): GraphRow {
   const { uid, component } = block;
   const isFull = position.level === "full";
   const node = graphStep.node(uid) as Node;
   const label = graphStep.model.labels.get(uid) ?? uid;
   const font = isFull ? 12 : 11;
   const x = column.left + 8;
-  const h = isFull ? NODE : SLIM;
-  const lead = turnWidth(graphStep, uid) > 15 ? 14 : 11;
-  const w = Math.min(column.right - x, Math.max(MIN_BOX, Math.ceil(textWidth(label, font)) + lead + 9));
+  const h = isFull ? OPEN_NODE_HEIGHT : COLLAPSED_NODE_HEIGHT;
+  const lead = visitOrderMarkWidth(graphStep, uid) > 15 ? 14 : 11;
+  const w = Math.min(column.right - x, Math.max(MIN_NODE_BOX_WIDTH, Math.ceil(textWidth(label, font)) + lead + 9));
   const cy = position.y + h / 2;
-  const row: Row = {
+  const row: GraphRow = {
     uid,
     block,
     level: position.level,
@@ -54,11 +54,11 @@ export function graphRow(
     font,
     label,
     lead,
-    rail: railX(column, block.lane),
+    rail: graphRailX(column, block.lane),
     name: node.name ?? uid,
-    turn: graphStep.turn(uid, component),
+    turn: graphStep.visitOrder(uid, component),
     dot: false,
-    met: graphStep.mostArrivals(uid).count,
+    met: graphStep.mostGradientArrivals(uid).count,
     tag: null,
     flags: [],
     slots: [],
@@ -68,35 +68,35 @@ export function graphRow(
     grads: [],
     seed: false,
     moreGrads: 0,
-    past: graphStep.isPast(block),
+    past: graphStep.isReleasedAndUntouched(block),
   };
   const line = new LineRoom(x + w + 5, column.right, cy);
-  addNames(graphStep, row, line);
-  addSlots(graphStep, row, node, line);
+  addTensorNamesAndFlags(graphStep, row, line);
+  addSavedSlots(graphStep, row, node, line);
   if (isFull) {
-    addGradientSum(graphStep, row, line);
-    addDocks(graphStep, row, position.docks, column, isPlaced);
-    addHiddenCount(row, position.docks, line);
-    addGradientsAbove(graphStep, row, node, column);
-    addFirstGradient(graphStep, row, column);
-  } else addSlimDocks(graphStep, row, line, isPlaced);
+    addGradientSumAtNode(graphStep, row, line);
+    addAttachedLeaves(graphStep, row, position.docks, column, isPlaced);
+    addHiddenLeafCount(row, position.docks, line);
+    addOutgoingGradients(graphStep, row, node, column);
+    addInitialGradient(graphStep, row, column);
+  } else addLeavesToCollapsedRow(graphStep, row, line, isPlaced);
   return row;
 }
 
-function addNames(graphStep: GraphStep, row: Row, line: LineRoom) {
+function addTensorNamesAndFlags(graphStep: GraphStep, row: GraphRow, line: LineRoom) {
   const output = graphStep.outputs.get(row.uid);
   const texts = [...new Set(output?.texts ?? [])];
   const slots = Object.keys(graphStep.node(row.uid)?.saved ?? {}).length ? SLOTS_COUNT : 0;
-  if (texts.length && line.left > 24 + slots) {
+  if (texts.length && line.widthLeft > 24 + slots) {
     const shownTexts = texts.slice(0, 2).join(", ");
-    const text = textWidth(shownTexts, 11) + 10 < line.left - 60 ? shownTexts : texts[0];
+    const text = textWidth(shownTexts, 11) + 10 < line.widthLeft - 60 ? shownTexts : texts[0];
     const hidden = text === shownTexts ? texts.slice(2) : texts.slice(1);
     const moreText = hidden.length ? ` +${hidden.length}` : "";
-    const w = Math.min(line.left - slots, Math.ceil(textWidth(text + moreText, 11)) + 10);
-    row.tag = { ...line.takeRect(w, 16, 5), text: text + moreText, hidden };
+    const w = Math.min(line.widthLeft - slots, Math.ceil(textWidth(text + moreText, 11)) + 10);
+    row.tag = { ...line.takeRectFromLeft(w, 16, 5), text: text + moreText, hidden };
   }
   for (const text of [output?.retains && "retain_grad", output?.hooks && "hook"]) {
     const w = text ? Math.ceil(textWidth(text, 9)) + 8 : 0;
-    if (text && w < line.left - 30) row.flags.push({ ...line.takeRect(w, 14), text, hidden: [] });
+    if (text && w < line.widthLeft - 30) row.flags.push({ ...line.takeRectFromLeft(w, 14), text, hidden: [] });
   }
 }

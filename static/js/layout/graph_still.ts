@@ -1,41 +1,55 @@
 /** The graph pane at rest: the places at which every node of a run stands in full, once for all of its steps. */
 
-import { Packer } from "./packing.ts";
-import { columnOf, docksHeight, FOLD, FOOT, gapAbove, NODE, PAD, SEED, TITLE } from "./graph_sizes.ts";
-import type { GraphModel, Component, Still } from "./graph_parts.ts";
+import { IntervalPacker } from "./packing.ts";
+import {
+  graphColumn,
+  attachedLeavesHeight,
+  GRAPH_FOLD_HEIGHT,
+  GRAPH_BOTTOM_PADDING,
+  gapAboveNode,
+  OPEN_NODE_HEIGHT,
+  GRAPH_TOP_PADDING,
+  INITIAL_GRADIENT_HEIGHT,
+  GRAPH_TITLE_HEIGHT,
+} from "./graph_sizes.ts";
+import type { GraphModel, GraphComponent, FixedGraphPlaces } from "./graph_parts.ts";
 
 /** So many widths are remembered. */
-const MAX_WIDTHS = 16;
+const MAX_CACHED_WIDTHS = 16;
 
 /** @param w of the pane */
-export function stillLayout(model: GraphModel, w: number): Still {
+export function fixedGraphPlaces(model: GraphModel, w: number): FixedGraphPlaces {
   const cached = model.stills.get(w);
   if (cached) return cached;
-  const packer = new Packer();
-  const hasTitles = haveOverlap(model.components);
-  const still: Still = { height: 0, titled: hasTitles, tops: new Map(), blocks: new Map(), idle: 0 };
+  const packer = new IntervalPacker();
+  const hasTitles = haveOverlappingLifetimes(model.components);
+  const still: FixedGraphPlaces = { height: 0, titled: hasTitles, tops: new Map(), blocks: new Map(), idle: 0 };
   for (const component of model.components) {
-    const column = columnOf(component, w);
-    let height = hasTitles ? TITLE : 0;
+    const column = graphColumn(component, w);
+    let height = hasTitles ? GRAPH_TITLE_HEIGHT : 0;
     const offsets: number[] = [];
     for (const block of component.order) {
       offsets.push(height);
       const { docks, visited, seed } = block;
-      height += gapAbove(block, column, visited) + docksHeight(docks.length) + NODE + (seed ? SEED : 0);
+      height +=
+        gapAboveNode(block, column, visited) +
+        attachedLeavesHeight(docks.length) +
+        OPEN_NODE_HEIGHT +
+        (seed ? INITIAL_GRADIENT_HEIGHT : 0);
     }
-    const top = PAD + packer.allocate(component.birth, component.death, height);
+    const top = GRAPH_TOP_PADDING + packer.allocate(component.birth, component.death, height);
     still.tops.set(component.key, top);
     component.order.forEach((block, i) => still.blocks.set(block.uid, top + offsets[i]));
   }
-  still.idle = PAD + packer.height;
-  still.height = still.idle + (hasIdleLeaf(model) ? FOLD : 0) + FOOT;
-  if (model.stills.size >= MAX_WIDTHS) model.stills.clear();
+  still.idle = GRAPH_TOP_PADDING + packer.height;
+  still.height = still.idle + (hasUnreadLeaf(model) ? GRAPH_FOLD_HEIGHT : 0) + GRAPH_BOTTOM_PADDING;
+  if (model.stills.size >= MAX_CACHED_WIDTHS) model.stills.clear();
   model.stills.set(w, still);
   return still;
 }
 
 /** @param components by birth */
-function haveOverlap(components: Component[]) {
+function haveOverlappingLifetimes(components: GraphComponent[]) {
   let death = -1;
   for (const component of components) {
     if (component.birth <= death) return true;
@@ -45,10 +59,10 @@ function haveOverlap(components: Component[]) {
 }
 
 /** Whether a leaf's node ever outlives, or comes before, all that read it. */
-function hasIdleLeaf({ index, leaves, readersOf }: GraphModel) {
+function hasUnreadLeaf({ index, leaves, readersOf }: GraphModel) {
   return leaves.some((leafUid) => {
-    const ownLife = index.lives.get(leafUid);
-    const readerLives = (readersOf.get(leafUid) ?? []).flatMap((uid) => index.lives.get(uid) ?? []);
+    const ownLife = index.lifetimes.get(leafUid);
+    const readerLives = (readersOf.get(leafUid) ?? []).flatMap((uid) => index.lifetimes.get(uid) ?? []);
     readerLives.sort((a, b) => a.birth - b.birth);
     let coveredUntil = (ownLife?.birth ?? 0) - 1;
     for (const { birth, death } of readerLives)

@@ -1,8 +1,8 @@
 /** Where things stand in the memory pane: at the place of the first name that ever meant them, for the whole run. */
 
-import { statesOf, type Entities, type OpenTrace } from "../trace/state.ts";
+import { iterateStates, type Entities, type OpenTrace } from "../trace/state.ts";
 import { textWidth } from "./metrics.ts";
-import { leadsToNames, namesAndPaths, refOf, type Tag } from "../trace/names.ts";
+import { canNameOthers, collectNamesAndPaths, referencedUid, type NameTag } from "../trace/names.ts";
 import type { Entity, Frame } from "../trace/entities.ts";
 import type { Delta, Step } from "../trace/wire.ts";
 
@@ -26,12 +26,12 @@ interface Section {
   kind: "object" | "frame" | "name";
 }
 
-const ROOT = /^[^.[]+/;
-const PARTS = /[^.[]+|\[[^\]]*\]?/g;
+const PATH_ROOT_PATTERN = /^[^.[]+/;
+const PATH_PARTS_PATTERN = /[^.[]+|\[[^\]]*\]?/g;
 
 /** The name with which a path begins. */
-export function rootOf(path: string) {
-  return path.match(ROOT)?.[0] ?? path;
+export function pathRoot(path: string) {
+  return path.match(PATH_ROOT_PATTERN)?.[0] ?? path;
 }
 
 /** Whether an object is an optimizer. */
@@ -40,7 +40,7 @@ export function isOptimizer(entity: Entity | undefined) {
 }
 
 /** The paths of the optimizers, each with what goes on from it. */
-export function optimizerPaths(optimizers: Iterable<string>, paths: Map<string, string>) {
+export function optimizerPathPrefixes(optimizers: Iterable<string>, paths: Map<string, string>) {
   const out = [];
   for (const uid of optimizers) {
     const path = paths.get(uid);
@@ -55,7 +55,10 @@ export function optimizerPaths(optimizers: Iterable<string>, paths: Map<string, 
  * @param optimizerPrefixes optimizers' paths
  * @returns state: the name in an optimizer of what has no other
  */
-export function namesOnRow(tags: Tag[] | undefined, optimizerPrefixes: string[]): { list: Tag[]; state: Tag | null } {
+export function namesShownOnRow(
+  tags: NameTag[] | undefined,
+  optimizerPrefixes: string[],
+): { list: NameTag[]; state: NameTag | null } {
   const nonGradTags = (tags ?? []).filter((tag) => tag.kind !== "grad");
   const list = nonGradTags.filter(
     (tag) => tag.kind === "var" || !optimizerPrefixes.some((path) => tag.text.startsWith(path)),
@@ -70,39 +73,39 @@ export class Homes {
   /** by storage, its handles that had names, in that order */
   handlesOfStorage = new Map<string, string[]>();
   /** by storage, once the run is known */
-  ofStorages = new Map<string, Home | null>();
+  storageHomeCache = new Map<string, Home | null>();
   /** by key */
   ranks = new Map<string, number>();
-  sections = new Map<string, Section>();
+  sectionByKey = new Map<string, Section>();
   /** by frame, the key of its section */
-  frames = new Map<string, string>();
+  sectionKeyByFrame = new Map<string, string>();
   optimizers = new Set<string>();
   /** whether any tensor ever has a gradient */
   hasGrads = false;
   /** the widest name */
-  widest = 0;
+  widestName = 0;
 
   /** Where a storage stands: at the home of the handle that was named first, one of the module's before the others'. */
-  ofStorage(storageUid: string): Home | undefined {
-    let home = this.ofStorages.get(storageUid);
+  homeOfStorage(storageUid: string): Home | undefined {
+    let home = this.storageHomeCache.get(storageUid);
     if (home === undefined) {
       const handleHomes = (this.handlesOfStorage.get(storageUid) ?? []).map((uid) => this.homeOf.get(uid));
       home = handleHomes.find((other) => other?.main) ?? handleHomes[0] ?? null;
-      this.ofStorages.set(storageUid, home);
+      this.storageHomeCache.set(storageUid, home);
     }
     return home ?? undefined;
   }
 
   /** The rank of a section. */
   sectionRank(key: string) {
-    return this.sections.get(key)?.rank ?? Infinity;
+    return this.sectionByKey.get(key)?.rank ?? Infinity;
   }
 }
 
-export function homesOf(opened: OpenTrace): Homes {
+export function findHomes(opened: OpenTrace): Homes {
   const builder = new HomesBuilder();
   let i = -1;
-  for (const entities of statesOf(opened.trace)) builder.addStep(opened.trace.steps[++i], entities);
+  for (const entities of iterateStates(opened.trace)) builder.addStep(opened.trace.steps[++i], entities);
   return builder.homes;
 }
 
@@ -110,7 +113,7 @@ export function homesOf(opened: OpenTrace): Homes {
 class HomesBuilder {
   homes = new Homes();
   /** what names go out from */
-  sources: Entities = new Map();
+  nameSources: Entities = new Map();
   mainFrame = "";
   /** frames of functions that are there */
   liveFrames = new Set<string>();
@@ -122,44 +125,47 @@ class HomesBuilder {
     for (const [uid, fields] of set) {
       const entity = entities.get(uid);
       if (!entity) continue;
-      if (leadsToNames(entity)) this.sources.set(uid, entity);
-      else this.sources.delete(uid);
+      if (canNameOthers(entity)) this.nameSources.set(uid, entity);
+      else this.nameSources.delete(uid);
       if (entity.kind === "frame") mustVisitAll = this.addFrame(uid, entity, fields, entities) || mustVisitAll;
       else if (entity.kind === "object") {
         mustVisitAll = true;
         if (isOptimizer(entity)) this.homes.optimizers.add(uid);
       } else if (entity.kind === "tensor") {
         if (fields.grad) this.homes.hasGrads = true;
-        if (fields.storage && this.homes.homeOf.has(uid)) this.addToStorage(uid, entity);
+        if (fields.storage && this.homes.homeOf.has(uid)) this.addHandleToStorage(uid, entity);
         mustVisitAll ||= Boolean(fields.parts || fields.tangent || fields.wraps);
       }
     }
     for (const uid of traceStep.gone ?? []) {
-      this.sources.delete(uid);
+      this.nameSources.delete(uid);
       this.liveFrames.delete(uid);
     }
-    if (mustVisitAll) this.addAll(entities);
+    if (mustVisitAll) this.addAllNamedThings(entities);
     else
       for (const [uid, { vars }] of set)
-        for (const [name, value] of Object.entries(vars ?? {})) this.addName(uid, name, refOf(value), entities);
+        for (const [name, value] of Object.entries(vars ?? {}))
+          this.addTensorName(uid, name, referencedUid(value), entities);
   }
 
   /** @returns whether it names an object anew */
   addFrame(uid: string, frame: Frame, fields: Delta, entities: Entities): boolean {
-    const { frames, sections } = this.homes;
+    const { sectionKeyByFrame: frames, sectionByKey: sections } = this.homes;
     if (!frame.caller) this.mainFrame ||= uid;
     else if (!frames.has(uid)) {
       this.liveFrames.add(uid);
-      const sameNamed = [...this.liveFrames].filter((other) => nameOf(entities, other) === frame.name).length;
+      const sameNamed = [...this.liveFrames].filter(
+        (other) => frameFunctionName(entities, other) === frame.name,
+      ).length;
       const key = `${frame.name}()${sameNamed > 1 ? ` ${sameNamed}` : ""}`;
       frames.set(uid, key);
-      if (!sections.has(key)) sections.set(key, { rank: this.rankOf(key), kind: "frame" });
+      if (!sections.has(key)) sections.set(key, { rank: this.homeRank(key), kind: "frame" });
     }
-    return Object.values(fields.vars ?? {}).some((value) => refOf(value)?.[0] === "o");
+    return Object.values(fields.vars ?? {}).some((value) => referencedUid(value)?.[0] === "o");
   }
 
   /** A name that means a tensor or an array. */
-  addName(frameUid: string, name: string, uid: string | null, entities: Entities) {
+  addTensorName(frameUid: string, name: string, uid: string | null, entities: Entities) {
     const owner = entities.get(frameUid);
     if (!uid || !entities.has(uid) || owner?.kind !== "frame") return;
     this.assignHome(
@@ -169,59 +175,59 @@ class HomesBuilder {
     );
   }
 
-  addAll(entities: Entities) {
-    const { tags, paths } = namesAndPaths(entities, this.sources);
-    const optimizerPrefixes = optimizerPaths(this.homes.optimizers, paths);
+  addAllNamedThings(entities: Entities) {
+    const { tags, paths } = collectNamesAndPaths(entities, this.nameSources);
+    const optimizerPrefixes = optimizerPathPrefixes(this.homes.optimizers, paths);
     const namedThings = [...tags].flatMap(([uid, list]) => {
-      const wornNames = "tao".includes(uid[0]) ? namesOnRow(list, optimizerPrefixes).list : [];
-      const tag = wornNames.find((name) => this.isMain(name, entities)) ?? wornNames[0];
+      const wornNames = "tao".includes(uid[0]) ? namesShownOnRow(list, optimizerPrefixes).list : [];
+      const tag = wornNames.find((name) => this.isModuleLevelName(name, entities)) ?? wornNames[0];
       return tag ? [{ uid, worn: wornNames, tag }] : [];
     });
     const staysAtHome = ({ uid, tag }: NamedThing) => {
       const home = this.homes.homeOf.get(uid);
-      return home !== undefined && (home.main || !this.isMain(tag, entities));
+      return home !== undefined && (home.main || !this.isModuleLevelName(tag, entities));
     };
     const homeless = namedThings.filter((thing) => !staysAtHome(thing));
-    for (const { uid, worn: wornNames, tag } of [...namedThings.filter(staysAtHome), ...depthFirst(homeless)]) {
+    for (const { uid, worn: wornNames, tag } of [...namedThings.filter(staysAtHome), ...sortDepthFirst(homeless)]) {
       this.assignHome(uid, tag, entities);
-      for (const name of wornNames) this.widenSection(name, uid);
+      for (const name of wornNames) this.widenForName(name, uid);
     }
   }
 
-  isMain(tag: Tag, entities: Entities) {
+  isModuleLevelName(tag: NameTag, entities: Entities) {
     if (tag.kind === "var") return tag.frame === this.mainFrame;
     const main = entities.get(this.mainFrame);
-    return main?.kind === "frame" && main.vars.has(rootOf(tag.text));
+    return main?.kind === "frame" && main.vars.has(pathRoot(tag.text));
   }
 
   /** Gives a thing its home, unless it has one. */
-  assignHome(uid: string, tag: Tag, entities: Entities) {
-    this.widenSection(tag, uid);
-    const main = this.isMain(tag, entities);
+  assignHome(uid: string, tag: NameTag, entities: Entities) {
+    this.widenForName(tag, uid);
+    const main = this.isModuleLevelName(tag, entities);
     const homeBefore = this.homes.homeOf.get(uid);
     if (!homeBefore || (main && !homeBefore.main)) {
-      const rootName = rootOf(tag.text);
-      const scope = main ? "" : this.scopeOf(tag, rootName, entities);
+      const rootName = pathRoot(tag.text);
+      const scope = main ? "" : this.functionSectionOf(tag, rootName, entities);
       const key = scope ? `${scope}/${tag.text}` : tag.text;
       const section = scope || (tag.kind === "var" && uid[0] !== "o" ? "" : rootName);
-      this.homes.homeOf.set(uid, { key, rank: this.rankOf(key), section, main, path: tag.text, root: rootName });
-      if (section && !this.homes.sections.has(section))
-        this.homes.sections.set(section, { rank: this.rankOf(section), kind: "object" });
+      this.homes.homeOf.set(uid, { key, rank: this.homeRank(key), section, main, path: tag.text, root: rootName });
+      if (section && !this.homes.sectionByKey.has(section))
+        this.homes.sectionByKey.set(section, { rank: this.homeRank(section), kind: "object" });
     }
-    this.addToStorage(uid, entities.get(uid));
+    this.addHandleToStorage(uid, entities.get(uid));
   }
 
   /** The section of the function whose name begins a path. */
-  scopeOf(tag: Tag, rootName: string, entities: Entities) {
-    if (tag.frame) return this.homes.frames.get(tag.frame) ?? "";
+  functionSectionOf(tag: NameTag, rootName: string, entities: Entities) {
+    if (tag.frame) return this.homes.sectionKeyByFrame.get(tag.frame) ?? "";
     for (const uid of this.liveFrames) {
       const frame = entities.get(uid);
-      if (frame?.kind === "frame" && frame.vars.has(rootName)) return this.homes.frames.get(uid) ?? "";
+      if (frame?.kind === "frame" && frame.vars.has(rootName)) return this.homes.sectionKeyByFrame.get(uid) ?? "";
     }
     return "";
   }
 
-  addToStorage(uid: string, handle: Entity | undefined) {
+  addHandleToStorage(uid: string, handle: Entity | undefined) {
     if (handle?.kind !== "tensor" && handle?.kind !== "array") return;
     const storage = handle.storage ?? `none ${uid}`;
     const handles = this.homes.handlesOfStorage.get(storage);
@@ -229,35 +235,35 @@ class HomesBuilder {
     else if (!handles.includes(uid)) handles.push(uid);
   }
 
-  rankOf(key: string) {
+  homeRank(key: string) {
     const { ranks } = this.homes;
     const rank = ranks.get(key) ?? ranks.size;
     ranks.set(key, rank);
     return rank;
   }
 
-  widenSection(tag: Tag, uid: string) {
+  widenForName(tag: NameTag, uid: string) {
     if (uid[0] === "o") return;
     const section = this.homes.homeOf.get(uid)?.section ?? "";
     const text =
       tag.kind === "item" && tag.text.startsWith(`${section}.`) ? tag.text.slice(section.length + 1) : tag.text;
     const scope = tag.scope ? textWidth(tag.scope, 8) + 5 : 0;
-    this.homes.widest = Math.max(this.homes.widest, textWidth(text, 12) + scope + 18);
+    this.homes.widestName = Math.max(this.homes.widestName, textWidth(text, 12) + scope + 18);
   }
 }
 
 /** a thing with its names, and that by which it is at home */
 interface NamedThing {
   uid: string;
-  worn: Tag[];
-  tag: Tag;
+  worn: NameTag[];
+  tag: NameTag;
 }
 
 /**
  * What is inside of a thing right after it, and in its order: `net.0.weight` before `net.1`, as the program made them.
  * @param sections what is nearer to a variable first
  */
-function depthFirst(sections: NamedThing[]): NamedThing[] {
+function sortDepthFirst(sections: NamedThing[]): NamedThing[] {
   interface Branch {
     here: NamedThing[];
     inner: Map<string, Branch>;
@@ -266,7 +272,7 @@ function depthFirst(sections: NamedThing[]): NamedThing[] {
   const rootBranch = newBranch();
   for (const thing of sections) {
     let branch = rootBranch;
-    for (const part of thing.tag.text.match(PARTS) ?? []) {
+    for (const part of thing.tag.text.match(PATH_PARTS_PATTERN) ?? []) {
       const next = branch.inner.get(part) ?? newBranch();
       branch.inner.set(part, next);
       branch = next;
@@ -283,7 +289,7 @@ function depthFirst(sections: NamedThing[]): NamedThing[] {
 }
 
 /** @param uid of a frame */
-function nameOf(entities: Entities, uid: string) {
+function frameFunctionName(entities: Entities, uid: string) {
   const frame = entities.get(uid);
   return frame?.kind === "frame" ? frame.name : undefined;
 }

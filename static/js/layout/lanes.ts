@@ -1,10 +1,10 @@
 /** Lanes side by side, each held from one height to another. */
 
-export class Lanes {
+export class LaneAllocator {
   /** until where each lane is held */
   endOfLane: number[] = [];
 
-  get count() {
+  get laneCount() {
     return this.endOfLane.length;
   }
 

@@ -14,12 +14,12 @@ export class LineRoom {
     this.cy = cy;
   }
 
-  get left() {
+  get widthLeft() {
     return this.right - this.x;
   }
 
   /** @param gap after it */
-  takeRect(w: number, h: number, gap = 4): Rect {
+  takeRectFromLeft(w: number, h: number, gap = 4): Rect {
     const rect = { x: this.x, y: this.cy - h / 2, w, h };
     this.x += w + gap;
     return rect;

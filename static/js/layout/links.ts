@@ -1,7 +1,7 @@
 /** The links between memory and graph: of what a step touched, what is selected and what is broken. */
 
-import { find, isHandle } from "../trace/entities.ts";
-import { BROKEN_STATES } from "../trace/trace_index.ts";
+import { findEntity, isHandle } from "../trace/entities.ts";
+import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import type { Names } from "../trace/names.ts";
 import type { Snapshot } from "../trace/state.ts";
 import type { Rect } from "./pane.ts";
@@ -20,7 +20,7 @@ interface LinkFacts {
 
 /** gradient: one that arrives at a leaf; broken: a saved value that isn't what backward needs; new: what this step
  * made or saved. */
-export interface Link {
+export interface PaneLink {
   key: string;
   kind: "gradient" | "broken" | "selected" | "new";
   graph: Rect;
@@ -38,19 +38,19 @@ export interface Link {
 }
 
 /** How far above a pin a link passes. */
-const PIN_CLEARANCE = 6;
+const LINK_PIN_CLEARANCE = 6;
 /** More links of what is new than these hide more than they tell. */
-const MAX_NEW = 6;
+const MAX_NEW_LINKS = 6;
 
 /** @param selected its uid @returns those with both ends drawn, each once */
-export function stageLinks(stepFacts: LinkFacts, plan: StagePlan, selected: string | null): Link[] {
+export function linksBetweenPanes(stepFacts: LinkFacts, plan: StagePlan, selected: string | null): PaneLink[] {
   const { memory, graph } = plan;
   if (!memory || !graph) return [];
   const collector = new LinkCollector(stepFacts, memory.anchors, graph.anchors);
-  arrivingGradient(collector);
-  savedValues(collector, selected);
-  if (selected) selectionLinks(collector, selected);
-  const newLinkList = newLinks(stepFacts, memory.anchors, graph.anchors);
+  addArrivingGradientLink(collector);
+  addSavedValueLinks(collector, selected);
+  if (selected) addSelectionLinks(collector, selected);
+  const newLinkList = linksOfNewEntities(stepFacts, memory.anchors, graph.anchors);
   return [...collector.links.values(), ...newLinkList.filter(({ key }) => !collector.links.has(key))];
 }
 
@@ -59,7 +59,7 @@ class LinkCollector {
   facts: LinkFacts;
   memory: Map<string, Rect>;
   graph: Map<string, Rect>;
-  links = new Map<string, Link>();
+  links = new Map<string, PaneLink>();
 
   /** @param graph anchors */
   constructor(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>) {
@@ -70,7 +70,7 @@ class LinkCollector {
 
   /** @param graphAnchors the first that is drawn counts */
   addLink(
-    kind: Link["kind"],
+    kind: PaneLink["kind"],
     graphAnchors: string[],
     memoryAnchors: string[],
     { graphName, memoryName, sum = false }: { graphName: string; memoryName: string; sum?: boolean },
@@ -91,13 +91,13 @@ class LinkCollector {
         memoryName,
         sum,
         slot: graphAnchor?.includes(":") ?? false,
-        behind: this.isBehind(graph),
-        above: memoryAnchor?.startsWith("pin ") ? PIN_CLEARANCE : lane && memory ? memory.y - lane.y : 0,
+        behind: this.hasAnchorOnItsLeft(graph),
+        above: memoryAnchor?.startsWith("pin ") ? LINK_PIN_CLEARANCE : lane && memory ? memory.y - lane.y : 0,
       });
   }
 
   /** Whether something stands left of this in its line. */
-  isBehind({ x, y, h }: Rect) {
+  hasAnchorOnItsLeft({ x, y, h }: Rect) {
     const middle = y + h / 2;
     for (const other of this.graph.values())
       if (other.x + other.w <= x && other.y < middle && other.y + other.h > middle) return true;
@@ -105,26 +105,26 @@ class LinkCollector {
   }
 
   /** What a reader calls an entity. */
-  nameOf(uid: string) {
+  entityName(uid: string) {
     return this.facts.names.paths.get(uid) ?? uid;
   }
 }
 
 /** The gradient that reaches a leaf in this visit. */
-function arrivingGradient(collector: LinkCollector) {
+function addArrivingGradientLink(collector: LinkCollector) {
   const { step, entities } = collector.facts.snap;
   const leafUid = step?.visit?.accumulates;
   if (!step?.visit || !leafUid) return;
   const tensor = entities.get(leafUid);
   const first = step.log.some((entry) => entry.kind === "event" && entry.event === "grad_accumulated" && entry.first);
   const grad = tensor?.kind === "tensor" ? tensor.grad : null;
-  const memoryName = `${collector.nameOf(leafUid)}.grad`;
+  const memoryName = `${collector.entityName(leafUid)}.grad`;
   collector.addLink(
     "gradient",
     [`dock ${step.visit.node}`, step.visit.node],
     [`grad ${leafUid}`, grad ?? "", leafUid],
     {
-      graphName: `+= ${collector.nameOf(leafUid)}`,
+      graphName: `+= ${collector.entityName(leafUid)}`,
       memoryName,
       sum: !first,
     },
@@ -132,7 +132,7 @@ function arrivingGradient(collector: LinkCollector) {
 }
 
 /** Slots whose value is broken, and those that keep the selected storage. */
-function savedValues(collector: LinkCollector, selected: string | null) {
+function addSavedValueLinks(collector: LinkCollector, selected: string | null) {
   const { entities } = collector.facts.snap;
   const selectedEntity = entities.get(selected ?? "");
   const storageUid =
@@ -140,12 +140,12 @@ function savedValues(collector: LinkCollector, selected: string | null) {
   for (const [uid, node] of entities) {
     if (node.kind !== "node") continue;
     for (const [slot, saved] of Object.entries(node.saved ?? {})) {
-      const isBroken = BROKEN_STATES.has(saved.state) && !node.released;
+      const isBroken = BROKEN_SLOT_STATES.has(saved.state) && !node.released;
       if (!saved.storage || !(isBroken || saved.storage === storageUid || uid === selected)) continue;
       if (saved.state === "freed" || node.released) continue;
       const named = {
         graphName: `${collector.facts.nodeName(uid)} · ${slot}`,
-        memoryName: storageName(collector, saved.storage),
+        memoryName: storageHandleName(collector, saved.storage),
       };
       collector.addLink(
         isBroken ? "broken" : "selected",
@@ -158,11 +158,11 @@ function savedValues(collector: LinkCollector, selected: string | null) {
 }
 
 /** The node that made the selected handle, the leaves docked for it, or what the selected node made. */
-function selectionLinks(collector: LinkCollector, selected: string) {
-  const handle = find(collector.facts.snap.entities, selected, "tensor");
+function addSelectionLinks(collector: LinkCollector, selected: string) {
+  const handle = findEntity(collector.facts.snap.entities, selected, "tensor");
   const named = (nodeUid: string, uid: string) => ({
     graphName: collector.facts.nodeName(nodeUid),
-    memoryName: collector.nameOf(uid),
+    memoryName: collector.entityName(uid),
   });
   if (handle?.grad_fn) collector.addLink("selected", [handle.grad_fn], [selected], named(handle.grad_fn, selected));
   for (const [uid, node] of collector.facts.snap.entities) {
@@ -179,7 +179,7 @@ function selectionLinks(collector: LinkCollector, selected: string) {
 
 /** From what this step made to the node that made it, and from the slots that it filled to what they keep; none
  * where there are too many. */
-function newLinks(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>): Link[] {
+function linksOfNewEntities(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<string, Rect>): PaneLink[] {
   const { snap } = stepFacts;
   if (snap.step?.visit) return [];
   const collector = new LinkCollector(stepFacts, memory, graph);
@@ -188,21 +188,21 @@ function newLinks(stepFacts: LinkFacts, memory: Map<string, Rect>, graph: Map<st
     if (entity?.kind === "tensor" && entity.grad_fn && stepFacts.names.tags.has(uid))
       collector.addLink("new", [entity.grad_fn], [uid], {
         graphName: stepFacts.nodeName(entity.grad_fn),
-        memoryName: collector.nameOf(uid),
+        memoryName: collector.entityName(uid),
       });
     if (entity?.kind !== "node") continue;
     for (const [slot, saved] of Object.entries(entity.saved ?? {}))
       if (saved.storage && saved.state === "ok")
         collector.addLink("new", [`${uid}:${slot}`], [`pin ${uid}:${slot}`, saved.storage], {
           graphName: `${stepFacts.nodeName(uid)} · ${slot}`,
-          memoryName: storageName(collector, saved.storage),
+          memoryName: storageHandleName(collector, saved.storage),
         });
   }
-  return collector.links.size > MAX_NEW ? [] : [...collector.links.values()];
+  return collector.links.size > MAX_NEW_LINKS ? [] : [...collector.links.values()];
 }
 
 /** A storage by the name of one of its handles. */
-function storageName(collector: LinkCollector, storageUid: string) {
+function storageHandleName(collector: LinkCollector, storageUid: string) {
   const reader = (collector.facts.readers.get(storageUid) ?? []).find((uid) => collector.facts.names.paths.has(uid));
-  return reader ? collector.nameOf(reader) : storageUid;
+  return reader ? collector.entityName(reader) : storageUid;
 }

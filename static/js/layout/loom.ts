@@ -1,96 +1,111 @@
 /** The loom's plan: columns for the cells of storages, a row for every statement, lanes for the graph. Nothing moves between steps. */
 
-import { storagesOutlivingRow, marginsOf, separateColumns, type Columns, type Margins } from "./loom_columns.ts";
-import { graphWidthEstimate, layoutGraph } from "./loom_graph.ts";
-import { homesOf, homeWidth } from "./loom_homes.ts";
-import { unnamedColumn } from "./loom_unnamed.ts";
-import { layoutPins } from "./loom_pins.ts";
-import { placeRow } from "./loom_rows.ts";
 import {
-  CODE_SHARE,
-  HEADER_HEIGHT,
-  UNNAMED_STACKED_WIDTH,
-  ROOMY_CELLS,
-  SMALLEST_SCALE,
-  STACKED_CELLS,
+  storagesOutlivingRow,
+  railMargins,
+  oneColumnPerStorage,
+  type StorageColumns,
+  type RailMargins,
+} from "./loom_columns.ts";
+import { estimateLoomGraphWidth, layoutLoomGraph } from "./loom_graph.ts";
+import { groupColumnsByHome, homeWidth } from "./loom_homes.ts";
+import { unnamedStoragesColumn } from "./loom_unnamed.ts";
+import { layoutLoomPins } from "./loom_pins.ts";
+import { placeLoomRow } from "./loom_rows.ts";
+import {
+  MAX_CODE_WIDTH_SHARE,
+  LOOM_HEADER_HEIGHT,
+  UNNAMED_COLUMN_WIDTH_STACKED,
+  CELL_SCALES,
+  MIN_LOOM_SCALE,
+  STACKED_CELL_SCALES,
 } from "./loom_sizes.ts";
-import { shareOfRowsThatFit, storagesTouchedByRow, windowColumns } from "./loom_windows.ts";
+import { shareOfRowsThatFit, storagesTouchedByRow, timeSharedColumns } from "./loom_windows.ts";
 import { textWidth } from "./metrics.ts";
-import { runRows } from "./run_rows.ts";
+import { buildRunRows } from "./run_rows.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { RunRows, StorageLife } from "./run_row.ts";
-import type { Loom, Arrangement } from "./loom_plan.ts";
+import type { RunRows, StorageLifetime } from "./run_row.ts";
+import type { LoomPlan, LoomArrangement } from "./loom_plan.ts";
 
 /** The least cell in which a number is read. */
-const MIN_READABLE_CELL = 24;
+const MIN_READABLE_CELL_WIDTH = 24;
 /** Of the rows, as many have room for all that they touch beside each other; or cells get smaller. */
-const SUFFICIENT_SHARE = 0.98;
+const SUFFICIENT_ROW_SHARE = 0.98;
 /** Cells get smaller only for so much, and give up their numbers only for so much. */
-const SMALLER_CELL_GAIN = 0.85;
-const UNREADABLE_CELL_GAIN = 0.4;
+const SMALLER_CELLS_COST_RATIO = 0.85;
+const UNREADABLE_CELLS_COST_RATIO = 0.4;
 /** A cell in which a number is read with ease: down to it, also what the last rows touched is to stay; and what that counts. */
-const COMFORTABLE_CELL = 32;
-const RECENT_ROWS = 4;
+const COMFORTABLE_CELL_WIDTH = 32;
+const RECENT_ROW_COUNT = 4;
 const RECENT_ROWS_WEIGHT = 0.2;
 /** A column's cells may be as wide as this, however little room there is. */
 const MIN_COLUMN_WIDTH = 100;
 
 /** @param options room: the width that there is; stacked: code above its row, not beside */
-export function loomLayout(
+export function layoutLoom(
   opened: OpenTrace,
   { room: stageWidth = 1180, stacked = false }: { room?: number; stacked?: boolean } = {},
-): Loom {
-  const run = runRows(opened);
-  const code = stacked ? 8 : codeWidth(run, stageWidth, CODE_SHARE.roomy);
-  const margins = marginsOf(run);
+): LoomPlan {
+  const run = buildRunRows(opened);
+  const code = stacked ? 8 : loomCodeWidth(run, stageWidth, MAX_CODE_WIDTH_SHARE.roomy);
+  const margins = railMargins(run);
   const lastingStorageLives = storagesOutlivingRow(run);
-  const sizes = stacked ? STACKED_CELLS : ROOMY_CELLS;
-  const maxWidth = stageWidth / SMALLEST_SCALE;
+  const sizes = stacked ? STACKED_CELL_SCALES : CELL_SCALES;
+  const maxWidth = stageWidth / MIN_LOOM_SCALE;
   for (const [cell, maxCells] of sizes) {
-    if (cell < MIN_READABLE_CELL || maxCells < MIN_READABLE_CELL) continue;
+    if (cell < MIN_READABLE_CELL_WIDTH || maxCells < MIN_READABLE_CELL_WIDTH) continue;
     if (lastingStorageLives.length > sizes.length * 8) break;
-    const columns = separateColumns(run, lastingStorageLives, margins, code + 14, { cell, most: maxCells });
+    const columns = oneColumnPerStorage(run, lastingStorageLives, margins, code + 14, { cell, most: maxCells });
     if (columns.right > maxWidth) continue;
     const plan = assembleLoom(run, { columns, unnamed: null, code, cell, room: stageWidth, stacked, bounded: false });
     if (plan.width <= (cell === sizes[0][0] ? stageWidth : maxWidth)) return plan;
   }
-  const slimCodeWidth = stacked ? 8 : codeWidth(run, stageWidth, CODE_SHARE.slim);
+  const slimCodeWidth = stacked ? 8 : loomCodeWidth(run, stageWidth, MAX_CODE_WIDTH_SHARE.slim);
   return assembleLoom(
     run,
-    boundedColumns(run, lastingStorageLives, margins, { code: slimCodeWidth, room: stageWidth, stacked }),
+    columnsOfBoundedWidth(run, lastingStorageLives, margins, { code: slimCodeWidth, room: stageWidth, stacked }),
   );
 }
 
 /** Columns of bounded width: homes that give way to each other, and one column for all that never had a name. */
-function boundedColumns(
+function columnsOfBoundedWidth(
   runRows: RunRows,
-  lives: StorageLife[],
-  margins: Margins,
+  lives: StorageLifetime[],
+  margins: RailMargins,
   { code, room: width, stacked }: { code: number; room: number; stacked: boolean },
-): Arrangement {
+): LoomArrangement {
   const namedLives = lives.filter(({ uid }) => runRows.storageNames.has(uid));
-  const unnamed = unnamedColumn(
+  const unnamed = unnamedStoragesColumn(
     runRows,
     lives.filter(({ uid }) => !runRows.storageNames.has(uid)),
   );
-  if (unnamed && stacked) unnamed.w = UNNAMED_STACKED_WIDTH;
+  if (unnamed && stacked) unnamed.w = UNNAMED_COLUMN_WIDTH_STACKED;
   const unnamedWidth = unnamed?.w ?? 0;
   const touches = storagesTouchedByRow(runRows);
-  const memoryWidth = width - code - 14 - unnamedWidth - 10 - graphWidthEstimate(runRows, width, stacked);
-  let cheapest: { cell: number; columns: Columns; cost: number } | null = null;
-  for (const [cell, maxCells] of stacked ? STACKED_CELLS : ROOMY_CELLS) {
+  const memoryWidth = width - code - 14 - unnamedWidth - 10 - estimateLoomGraphWidth(runRows, width, stacked);
+  let cheapest: { cell: number; columns: StorageColumns; cost: number } | null = null;
+  for (const [cell, maxCells] of stacked ? STACKED_CELL_SCALES : CELL_SCALES) {
     const widest = Math.max(memoryWidth * 0.4, MIN_COLUMN_WIDTH);
-    const homes = homesOf(namedLives, runRows.storageNames, margins, { cell, most: maxCells, widest, slim: true });
-    const columns = windowColumns(homes, touches, code + 14, Math.max(memoryWidth, ...homes.map(homeWidth)));
+    const homes = groupColumnsByHome(namedLives, runRows.storageNames, margins, {
+      cell,
+      most: maxCells,
+      widest,
+      slim: true,
+    });
+    const columns = timeSharedColumns(homes, touches, code + 14, Math.max(memoryWidth, ...homes.map(homeWidth)));
     const cost =
-      columns.missingRoom() +
-      (1 - shareOfRowsThatFit(homes, touches, memoryWidth, RECENT_ROWS)) *
-        (cell > COMFORTABLE_CELL ? RECENT_ROWS_WEIGHT : 0);
-    if (!cheapest || cost < cheapest.cost * (maxCells < MIN_READABLE_CELL ? UNREADABLE_CELL_GAIN : SMALLER_CELL_GAIN))
+      columns.missingRoomPerRow() +
+      (1 - shareOfRowsThatFit(homes, touches, memoryWidth, RECENT_ROW_COUNT)) *
+        (cell > COMFORTABLE_CELL_WIDTH ? RECENT_ROWS_WEIGHT : 0);
+    if (
+      !cheapest ||
+      cost <
+        cheapest.cost * (maxCells < MIN_READABLE_CELL_WIDTH ? UNREADABLE_CELLS_COST_RATIO : SMALLER_CELLS_COST_RATIO)
+    )
       cheapest = { cell, columns, cost };
-    if (cost <= 1 - SUFFICIENT_SHARE) break;
+    if (cost <= 1 - SUFFICIENT_ROW_SHARE) break;
   }
-  const { cell, columns } = cheapest ?? { cell: 0, columns: windowColumns([], touches, code + 14, memoryWidth) };
+  const { cell, columns } = cheapest ?? { cell: 0, columns: timeSharedColumns([], touches, code + 14, memoryWidth) };
   if (unnamed) {
     unnamed.x = columns.right;
     columns.right += unnamed.w;
@@ -99,13 +114,16 @@ function boundedColumns(
 }
 
 /** The plan with these columns. */
-function assembleLoom(runRows: RunRows, { columns, unnamed, code, cell, room, stacked, bounded }: Arrangement): Loom {
+function assembleLoom(
+  runRows: RunRows,
+  { columns, unnamed, code, cell, room, stacked, bounded }: LoomArrangement,
+): LoomPlan {
   const { right } = columns;
-  const plan: Loom = {
+  const plan: LoomPlan = {
     run: runRows,
     rows: [],
     shelves: [],
-    ends: new Set(columns.all.flatMap(({ uid }) => freeingRows(runRows, uid))),
+    ends: new Set(columns.allColumns.flatMap(({ uid }) => rowsFreeingStorage(runRows, uid))),
     columns,
     unnamed,
     handles: [],
@@ -116,7 +134,7 @@ function assembleLoom(runRows: RunRows, { columns, unnamed, code, cell, room, st
     edges: [],
     trunks: [],
     pinLines: [],
-    head: HEADER_HEIGHT,
+    head: LOOM_HEADER_HEIGHT,
     code,
     memory: { x: code, w: right - code },
     graph: { x: right + 10, w: 16, names: 0, short: stacked || bounded, chars: 30 },
@@ -125,24 +143,24 @@ function assembleLoom(runRows: RunRows, { columns, unnamed, code, cell, room, st
     width: 0,
     height: 0,
   };
-  let y = HEADER_HEIGHT;
+  let y = LOOM_HEADER_HEIGHT;
   runRows.rows.forEach((row, r) => {
-    y = placeRow(plan, row, r, y, room);
+    y = placeLoomRow(plan, row, r, y, room);
   });
   plan.height = y;
-  layoutGraph(plan, bounded ? room : null);
-  layoutPins(plan);
+  layoutLoomGraph(plan, bounded ? room : null);
+  layoutLoomPins(plan);
   return plan;
 }
 
 /** The row that freed a storage. */
-function freeingRows({ storages }: RunRows, uid: string) {
+function rowsFreeingStorage({ storages }: RunRows, uid: string) {
   const life = storages.get(uid);
   return life?.freed ? [life.death] : [];
 }
 
 /** @param maxShare of the room */
-function codeWidth(runRows: RunRows, stageWidth: number, maxShare: number) {
+function loomCodeWidth(runRows: RunRows, stageWidth: number, maxShare: number) {
   let longest = 0;
   for (const row of runRows.rows)
     for (const line of row.code)

@@ -1,11 +1,18 @@
 /** The loom's columns: places across for the cells of storages, each with a rail for each of its counters. */
 
 import { addToList } from "../trace/multimap.ts";
-import { MAX_PINS, PIN_PITCH, RAIL, RAIL_PITCH, MIN_SLIM_BAND, SLIM_RAIL } from "./loom_sizes.ts";
+import {
+  MAX_PINS_PER_RAIL,
+  PIN_SPACING,
+  COUNTER_RAIL_MARGINS,
+  COUNTER_RAIL_SPACING,
+  MIN_NARROW_COLUMN_WIDTH,
+  NARROW_COUNTER_RAIL_MARGINS,
+} from "./loom_sizes.ts";
 import { textWidth } from "./metrics.ts";
-import { Packer } from "./packing.ts";
+import { IntervalPacker } from "./packing.ts";
 import { itemsize } from "./reads.ts";
-import type { RunRows, StorageLife } from "./run_row.ts";
+import type { RunRows, StorageLifetime } from "./run_row.ts";
 
 interface Shape {
   w: number;
@@ -15,7 +22,7 @@ interface Shape {
   heat: boolean;
 }
 
-export type Column = Shape & {
+export type StorageColumn = Shape & {
   uid: string;
   /** from, to: its shelves */
   from: number;
@@ -27,13 +34,13 @@ export type Column = Shape & {
 };
 
 /** the room that pins and ticks need */
-export interface Margins {
+export interface RailMargins {
   pins: Map<string, number>;
   bumps: Map<string, number>;
 }
 
 /** widths of a cell, and the most elements of a storage that is drawn cell by cell */
-export interface Scale {
+export interface CellScale {
   cell: number;
   most: number;
   /** of a column's cells */
@@ -46,10 +53,10 @@ export interface Scale {
  * All columns of a loom: where a storage stands in a row, if it stands there at all. A row has one shelf, or several below
  * each other where it touches more than fits beside each other.
  */
-export class Columns {
-  all: Column[] = [];
-  byStorage = new Map<string, Column[]>();
-  byCounter = new Map<string, Column[]>();
+export class StorageColumns {
+  allColumns: StorageColumn[] = [];
+  byStorage = new Map<string, StorageColumn[]>();
+  byCounter = new Map<string, StorageColumn[]>();
   /** by row, storages that it touched for which there was no room */
   hidden = new Map<number, string[]>();
   /** The first shelf of each row, and where that of one more row would be. */
@@ -70,7 +77,7 @@ export class Columns {
   }
 
   /** How often a row has not enough room: shelves below the first, and what is hidden, for each row. */
-  missingRoom() {
+  missingRoomPerRow() {
     const rows = this.firstShelfOfRow.length - 1;
     let hidden = 0;
     for (const list of this.hidden.values()) hidden += list.length;
@@ -78,17 +85,17 @@ export class Columns {
   }
 
   /** On which shelf of a row a column stands there first, counted from 0. */
-  shelfIn(column: Column, row: number) {
+  firstShelfIn(column: StorageColumn, row: number) {
     return Math.max(0, column.from - this.firstShelfOfRow[row]);
   }
 
   /** Whether a column stands in some of these rows. */
-  isInRows(column: Column, from: number, to: number) {
+  isColumnInRows(column: StorageColumn, from: number, to: number) {
     return column.from < this.firstShelfOfRow[to + 1] && column.to >= this.firstShelfOfRow[from];
   }
 
-  add(column: Column) {
-    this.all.push(column);
+  addColumn(column: StorageColumn) {
+    this.allColumns.push(column);
     addToList(this.byStorage, column.uid, column);
     for (const counterUid of column.rails.keys()) addToList(this.byCounter, counterUid, column);
     this.right = Math.max(this.right, column.right);
@@ -96,7 +103,7 @@ export class Columns {
 
   /** Where a storage stands in a row. */
   columnAt(uid: string | null | undefined, row: number) {
-    return this.byStorage.get(uid ?? "")?.find((column) => this.isInRows(column, row, row));
+    return this.byStorage.get(uid ?? "")?.find((column) => this.isColumnInRows(column, row, row));
   }
 
   /** Where a storage stands, from row to row. */
@@ -105,41 +112,41 @@ export class Columns {
   }
 
   /** Where a storage stands first. */
-  get(uid: string | null | undefined) {
+  firstColumnOf(uid: string | null | undefined) {
     return this.byStorage.get(uid ?? "")?.[0];
   }
 
-  has(uid: string | null | undefined) {
+  hasColumn(uid: string | null | undefined) {
     return this.byStorage.has(uid ?? "");
   }
 
   /** Columns of what wears a counter, in a row. */
   columnsOfCounter(counterUid: string, row: number) {
-    return (this.byCounter.get(counterUid) ?? []).filter((column) => this.isInRows(column, row, row));
+    return (this.byCounter.get(counterUid) ?? []).filter((column) => this.isColumnInRows(column, row, row));
   }
 }
 
 /** The room that pins and ticks of counters need beside their rails. */
-export function marginsOf(runRows: RunRows): Margins {
-  return { pins: mostPinsByRail(runRows), bumps: tickWidths(runRows) };
+export function railMargins(runRows: RunRows): RailMargins {
+  return { pins: maxPinsByRail(runRows), bumps: counterBumpWidths(runRows) };
 }
 
 /** How many pins hold a rail at once. */
-function mostPinsByRail(runRows: RunRows): Map<string, number> {
+function maxPinsByRail(runRows: RunRows): Map<string, number> {
   const mostPins = new Map<string, number>();
-  const slots = new Map<string, Packer>();
+  const slots = new Map<string, IntervalPacker>();
   for (const pin of runRows.pins.values()) {
     const key = `${pin.storage}|${pin.counter ?? ""}`;
-    const packer = slots.get(key) ?? new Packer();
+    const packer = slots.get(key) ?? new IntervalPacker();
     slots.set(key, packer);
-    if (packer.height < MAX_PINS) packer.allocate(pin.birth, pin.death, 1);
+    if (packer.height < MAX_PINS_PER_RAIL) packer.allocate(pin.birth, pin.death, 1);
     mostPins.set(key, packer.height);
   }
   return mostPins;
 }
 
 /** How wide the ticks of a counter are written. */
-function tickWidths(runRows: RunRows): Map<string, number> {
+function counterBumpWidths(runRows: RunRows): Map<string, number> {
   const widths = new Map<string, number>();
   for (const { bumps } of runRows.rows)
     for (const [counter, bump] of bumps)
@@ -148,31 +155,32 @@ function tickWidths(runRows: RunRows): Map<string, number> {
 }
 
 /** The storages that outlive the row that made them. */
-export function storagesOutlivingRow(runRows: RunRows): StorageLife[] {
+export function storagesOutlivingRow(runRows: RunRows): StorageLifetime[] {
   return [...runRows.storages.values()].filter((life) => life.death > life.birth || !life.freed);
 }
 
 /** A column for every one of these storages, which nothing else ever has. */
-export function separateColumns(
+export function oneColumnPerStorage(
   runRows: RunRows,
-  lives: StorageLife[],
-  margins: Margins,
+  lives: StorageLifetime[],
+  margins: RailMargins,
   left: number,
-  scale: Scale,
-): Columns {
-  const columns = new Columns(left, runRows.rows.length);
-  for (const life of ownersFirst(lives)) columns.add(columnOfLife(life, margins, scale, columns.right));
+  scale: CellScale,
+): StorageColumns {
+  const columns = new StorageColumns(left, runRows.rows.length);
+  for (const life of sortOwnersBeforeGradients(lives))
+    columns.addColumn(storageColumn(life, margins, scale, columns.right));
   return columns;
 }
 
 /** By birth, with a .grad right of its owner. */
-function ownersFirst(lives: StorageLife[]) {
+function sortOwnersBeforeGradients(lives: StorageLifetime[]) {
   const uids = new Set(lives.map((life) => life.uid));
-  const gradsOf = new Map<string, StorageLife[]>();
+  const gradsOf = new Map<string, StorageLifetime[]>();
   for (const life of lives)
     if (life.owner && life.owner !== life.uid) gradsOf.set(life.owner, [...(gradsOf.get(life.owner) ?? []), life]);
-  const ordered = new Set<StorageLife>();
-  const addWithGradients = (life: StorageLife) => {
+  const ordered = new Set<StorageLifetime>();
+  const addWithGradients = (life: StorageLifetime) => {
     if (ordered.has(life)) return;
     ordered.add(life);
     gradsOf.get(life.uid)?.forEach(addWithGradients);
@@ -183,26 +191,26 @@ function ownersFirst(lives: StorageLife[]) {
 }
 
 /** A storage's column for all its life. */
-export function columnOfLife(life: StorageLife, margins: Margins, scale: Scale, x: number): Column {
-  const shape = columnShape(life, scale);
-  const { before, after } = scale.slim ? SLIM_RAIL : RAIL;
+export function storageColumn(life: StorageLifetime, margins: RailMargins, scale: CellScale, x: number): StorageColumn {
+  const shape = storageColumnShape(life, scale);
+  const { before, after } = scale.slim ? NARROW_COUNTER_RAIL_MARGINS : COUNTER_RAIL_MARGINS;
   let railX = before;
   const rails: [string, number][] = [];
   for (const counterUid of life.counters.length ? life.counters : [""]) {
     rails.push([counterUid, x + shape.w + railX]);
     railX +=
-      RAIL_PITCH +
+      COUNTER_RAIL_SPACING +
       Math.max(
         0,
-        ((margins.pins.get(`${life.uid}|${counterUid}`) ?? 0) - 1) * PIN_PITCH,
+        ((margins.pins.get(`${life.uid}|${counterUid}`) ?? 0) - 1) * PIN_SPACING,
         (margins.bumps.get(counterUid) ?? 0) - 38,
       );
   }
-  const right = x + Math.ceil(shape.w + railX - RAIL_PITCH + after);
+  const right = x + Math.ceil(shape.w + railX - COUNTER_RAIL_SPACING + after);
   return { uid: life.uid, from: life.birth, to: life.death, x, ...shape, rails: new Map(rails), right };
 }
 
-function columnShape(life: StorageLife, { cell, most, widest = Infinity, slim = false }: Scale): Shape {
+function storageColumnShape(life: StorageLifetime, { cell, most, widest = Infinity, slim = false }: CellScale): Shape {
   if (life.summary) {
     const w = Math.min(150, widest);
     return { w, cell: w / Math.max(1, life.nbytes), least: 1, heat: true };
@@ -223,12 +231,12 @@ function columnShape(life: StorageLife, { cell, most, widest = Infinity, slim = 
     Math.max(0.3, Math.min(most < 24 ? 200 : 300, widest) / n),
     widest / n,
   );
-  const cellWidth = slim ? Math.max(usualWidth, MIN_SLIM_BAND / n) : usualWidth;
+  const cellWidth = slim ? Math.max(usualWidth, MIN_NARROW_COLUMN_WIDTH / n) : usualWidth;
   return { w: n * cellWidth, cell: cellWidth, least: smallestItemSize, heat: true };
 }
 
 /** Where element i of a dtype lies. */
-export function elementBox(column: Column, dtype: string, i: number) {
+export function elementSpan(column: StorageColumn, dtype: string, i: number) {
   const w = column.cell * (itemsize(dtype) / column.least);
   return { x: column.x + i * w, w };
 }

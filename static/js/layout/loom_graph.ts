@@ -1,11 +1,19 @@
 /** The loom's graph: lanes for the nodes, and the way of every edge. */
 
-import { Lanes } from "./lanes.ts";
+import { LaneAllocator } from "./lanes.ts";
 import { unqualifiedNodeName } from "./node_labels.ts";
-import { BOLD, GRAPH_SHARE, LANE, LANES, LANES_STACKED, NODE_HEIGHT, SLOT_HEIGHT } from "./loom_sizes.ts";
-import { EM, textWidth, truncate } from "./metrics.ts";
+import {
+  BOLD_WIDTH_FACTOR,
+  MAX_GRAPH_WIDTH_SHARE,
+  MIN_LANE_SPACING,
+  MAX_LANES_WIDTH,
+  MAX_LANES_WIDTH_STACKED,
+  LOOM_NODE_HEIGHT,
+  LOOM_SLOT_HEIGHT,
+} from "./loom_sizes.ts";
+import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "./metrics.ts";
 import type { RunRows, GraphNode } from "./run_row.ts";
-import type { Loom, Dot } from "./loom_plan.ts";
+import type { LoomPlan, NodeDot } from "./loom_plan.ts";
 
 /** `Addmm` for `AddmmBackward0`. */
 export function shortNodeName(name: string) {
@@ -16,9 +24,12 @@ export function shortNodeName(name: string) {
 }
 
 /** @param isInline whether its slots stand in its line */
-export function addNodeDot(plan: Loom, node: GraphNode, y: number, r: number, isInline: boolean): Dot {
+export function addNodeDot(plan: LoomPlan, node: GraphNode, y: number, r: number, isInline: boolean): NodeDot {
   const slots = new Map(
-    node.slots.map((slot, k) => [slot, isInline ? y : y + NODE_HEIGHT / 2 + k * SLOT_HEIGHT + SLOT_HEIGHT / 2]),
+    node.slots.map((slot, k) => [
+      slot,
+      isInline ? y : y + LOOM_NODE_HEIGHT / 2 + k * LOOM_SLOT_HEIGHT + LOOM_SLOT_HEIGHT / 2,
+    ]),
   );
   const name = unqualifiedNodeName(node.name).replace("+= ", "");
   const dot = {
@@ -39,7 +50,7 @@ export function addNodeDot(plan: Loom, node: GraphNode, y: number, r: number, is
 }
 
 /** AccumulateGrad stands in its leaf's row: one place for all that ever lead there. */
-export function addLeafDot(plan: Loom, node: GraphNode, r: number, rowDots: Dot[]): boolean {
+export function addLeafDot(plan: LoomPlan, node: GraphNode, r: number, rowDots: NodeDot[]): boolean {
   const leafRow = plan.handleRows.get(node.variable ?? "");
   if (!leafRow) return false;
   const dot = addNodeDot(plan, node, leafRow.cy, leafRow.row, false);
@@ -50,9 +61,9 @@ export function addLeafDot(plan: Loom, node: GraphNode, r: number, rowDots: Dot[
 }
 
 /** About the width that the graph needs, at most its share of the room. */
-export function graphWidthEstimate(runRows: RunRows, maxWidth: number, stacked: boolean) {
+export function estimateLoomGraphWidth(runRows: RunRows, maxWidth: number, stacked: boolean) {
   if (!runRows.nodes.size) return 16;
-  const lanes = new Lanes();
+  const lanes = new LaneAllocator();
   const order = [...runRows.nodes.keys()];
   const rank = new Map(order.map((uid, k) => [uid, k]));
   const last = new Map(rank);
@@ -62,26 +73,29 @@ export function graphWidthEstimate(runRows: RunRows, maxWidth: number, stacked: 
   for (const [k, uid] of order.entries()) {
     const node = runRows.nodes.get(uid) as GraphNode;
     lanes.allocateLane(k, Math.max(k, last.get(uid) ?? k));
-    nameWidth = Math.max(nameWidth, textWidth(shortNodeName(node.name), 11.5) * BOLD + 90);
+    nameWidth = Math.max(nameWidth, textWidth(shortNodeName(node.name), 11.5) * BOLD_WIDTH_FACTOR + 90);
     for (const slot of node.slots) nameWidth = Math.max(nameWidth, textWidth(`${slot} = name @ v0`, 10.5));
   }
-  const pitch = lanePitch(lanes.count, stacked);
+  const pitch = laneSpacing(lanes.laneCount, stacked);
   return Math.min(
-    maxWidth * GRAPH_SHARE,
-    12 + Math.min(lanes.count * pitch, stacked ? LANES_STACKED : LANES) + nameWidth + 20,
+    maxWidth * MAX_GRAPH_WIDTH_SHARE,
+    12 + Math.min(lanes.laneCount * pitch, stacked ? MAX_LANES_WIDTH_STACKED : MAX_LANES_WIDTH) + nameWidth + 20,
   );
 }
 
-function lanePitch(count: number, stacked: boolean) {
+function laneSpacing(count: number, stacked: boolean) {
   return Math.max(
-    LANE,
-    Math.min(stacked ? 11 : count > 6 ? 13 : 17, (stacked ? LANES_STACKED : LANES) / Math.max(1, count)),
+    MIN_LANE_SPACING,
+    Math.min(
+      stacked ? 11 : count > 6 ? 13 : 17,
+      (stacked ? MAX_LANES_WIDTH_STACKED : MAX_LANES_WIDTH) / Math.max(1, count),
+    ),
   );
 }
 
 /** Lanes for the nodes, the way of every edge. @param maxWidth the width of it all, where it is bounded */
-export function layoutGraph(plan: Loom, maxWidth: number | null) {
-  const lanes = new Lanes();
+export function layoutLoomGraph(plan: LoomPlan, maxWidth: number | null) {
+  const lanes = new LaneAllocator();
   const { dots, run } = plan;
   const lowestReader = new Map<string, number>();
   for (const [uid, node] of run.nodes) {
@@ -104,8 +118,8 @@ export function layoutGraph(plan: Loom, maxWidth: number | null) {
       .find((lane) => lane >= 0);
     laneOfGroup.set(key, lanes.allocateLane(dot.y, Math.max(dot.y, lowestReader.get(key) ?? 0), laneOfInput));
   }
-  const pitch = lanePitch(lanes.count, plan.stacked);
-  const lanesWidth = Math.min(lanes.count * pitch, plan.stacked ? LANES_STACKED : LANES);
+  const pitch = laneSpacing(lanes.laneCount, plan.stacked);
+  const lanesWidth = Math.min(lanes.laneCount * pitch, plan.stacked ? MAX_LANES_WIDTH_STACKED : MAX_LANES_WIDTH);
   for (const dot of dots.values())
     dot.x = plan.graph.x + 12 + Math.min((laneOfGroup.get(dot.group) ?? 0) * pitch, lanesWidth - pitch);
   plan.graph.names = Math.ceil(plan.graph.x + 12 + lanesWidth + 4);
@@ -113,13 +127,16 @@ export function layoutGraph(plan: Loom, maxWidth: number | null) {
   for (const dot of dots.values())
     widest = Math.max(
       widest,
-      labelWidth(plan, dot),
-      ...(dot.inline ? [] : [...dot.slots.keys()].map((slot) => slotWidth(plan, dot, slot))),
+      nodeLabelWidth(plan, dot),
+      ...(dot.inline ? [] : [...dot.slots.keys()].map((slot) => slotLabelWidth(plan, dot, slot))),
     );
   plan.graph.w = dots.size ? Math.ceil(plan.graph.names - plan.graph.x + widest + 14) : 16;
   if (maxWidth !== null) plan.graph.w = Math.max(16, Math.min(plan.graph.w, maxWidth - plan.graph.x));
   plan.width = plan.graph.x + plan.graph.w;
-  plan.graph.chars = Math.max(4, Math.floor((plan.width - plan.graph.names - 10) / (11.5 * EM * BOLD)));
+  plan.graph.chars = Math.max(
+    4,
+    Math.floor((plan.width - plan.graph.names - 10) / (11.5 * CHARACTER_WIDTH_EM * BOLD_WIDTH_FACTOR)),
+  );
   const trunks = new Set<string>();
   for (const [uid, node] of run.nodes) {
     const from = dots.get(uid);
@@ -145,13 +162,15 @@ export function layoutGraph(plan: Loom, maxWidth: number | null) {
 }
 
 /** How wide a node is written, with the gradient that reaches it. */
-function labelWidth(plan: Loom, dot: Dot) {
+function nodeLabelWidth(plan: LoomPlan, dot: NodeDot) {
   if (dot.fold.length) return 150;
   const chips = plan.stacked ? [] : (plan.run.visits.get(dot.uid) ?? []).map((k) => plan.run.gradWidths.get(k) ?? 0);
-  return textWidth(truncate(dot.label, plan.stacked ? 15 : 30), 11.5) * BOLD + 14 + Math.max(0, ...chips);
+  return (
+    textWidth(truncateText(dot.label, plan.stacked ? 15 : 30), 11.5) * BOLD_WIDTH_FACTOR + 14 + Math.max(0, ...chips)
+  );
 }
 
-function slotWidth(plan: Loom, dot: Dot, slot: string) {
+function slotLabelWidth(plan: LoomPlan, dot: NodeDot, slot: string) {
   const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
   const text = pin && !plan.stacked ? `${slot} = ${plan.run.storageNames.get(pin.storage) ?? pin.storage} @ v0` : slot;
   const suffixWidth = pin?.broken !== null && pin ? 66 : pin?.silent !== null && pin ? 92 : plan.stacked ? 0 : 58;

@@ -1,16 +1,16 @@
 /** The loom's homes: storages that have the same name one after the other share a place across, with their `.grad` beside it. */
 
-import { columnOfLife, type Column, type Margins, type Scale } from "./loom_columns.ts";
-import type { StorageLife } from "./run_row.ts";
+import { storageColumn, type StorageColumn, type RailMargins, type CellScale } from "./loom_columns.ts";
+import type { StorageLifetime } from "./run_row.ts";
 
 interface Track {
   until: number;
   w: number;
   /** one after the other; x from the track's left */
-  columns: Column[];
+  columns: StorageColumn[];
 }
 
-export interface Home {
+export interface LoomHome {
   values: Track;
   grads: Track | null;
   name: string;
@@ -24,15 +24,20 @@ const MAX_HOMES_TRIED = 4;
  * @param lives by birth
  * @param names by storage
  */
-export function homesOf(lives: StorageLife[], names: Map<string, string>, margins: Margins, scale: Scale): Home[] {
-  const homes: Home[] = [];
-  const homesByName = new Map<string, Home[]>();
-  const homeOf = new Map<string, Home>();
+export function groupColumnsByHome(
+  lives: StorageLifetime[],
+  names: Map<string, string>,
+  margins: RailMargins,
+  scale: CellScale,
+): LoomHome[] {
+  const homes: LoomHome[] = [];
+  const homesByName = new Map<string, LoomHome[]>();
+  const homeOf = new Map<string, LoomHome>();
   for (const life of lives) {
-    const column = columnOfLife(life, margins, scale, 0);
+    const column = storageColumn(life, margins, scale, 0);
     const owner = homeOf.get(life.owner ?? "");
     if (owner && (!owner.grads || owner.grads.until < life.birth)) {
-      owner.grads = addToTrack(owner.grads, column);
+      owner.grads = addColumnToTrack(owner.grads, column);
       homeOf.set(life.uid, owner);
       continue;
     }
@@ -40,8 +45,8 @@ export function homesOf(lives: StorageLife[], names: Map<string, string>, margin
     const list = homesByName.get(name) ?? [];
     homesByName.set(name, list);
     const freeHome = list.slice(-MAX_HOMES_TRIED).find(({ values }) => values.until < life.birth);
-    const home = freeHome ?? { values: addToTrack(null, column), grads: null, name };
-    if (freeHome) addToTrack(freeHome.values, column);
+    const home = freeHome ?? { values: addColumnToTrack(null, column), grads: null, name };
+    if (freeHome) addColumnToTrack(freeHome.values, column);
     else {
       list.push(home);
       homes.push(home);
@@ -51,7 +56,7 @@ export function homesOf(lives: StorageLife[], names: Map<string, string>, margin
   return homes;
 }
 
-function addToTrack(track: Track | null, column: Column): Track {
+function addColumnToTrack(track: Track | null, column: StorageColumn): Track {
   const extended = track ?? { until: -1, w: 0, columns: [] };
   extended.columns.push(column);
   extended.until = column.to;
@@ -60,12 +65,18 @@ function addToTrack(track: Track | null, column: Column): Track {
 }
 
 /** How wide a home is, with the place of its gradients. */
-export function homeWidth({ values, grads }: Home) {
+export function homeWidth({ values, grads }: LoomHome) {
   return values.w + (grads?.w ?? 0);
 }
 
 /** The columns of a home that stands at x, cut to some shelves. @param shelves the first of each row */
-export function homeColumns({ values, grads }: Home, x: number, from: number, to: number, shelves: number[]): Column[] {
+export function homeColumns(
+  { values, grads }: LoomHome,
+  x: number,
+  from: number,
+  to: number,
+  shelves: number[],
+): StorageColumn[] {
   const columns = [];
   for (const [track, trackX] of [
     [values, x],

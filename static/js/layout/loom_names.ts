@@ -1,6 +1,6 @@
 /** Names in little room: of a path its end matters, of a plain name its beginning. */
 
-import { truncate } from "./metrics.ts";
+import { truncateText } from "./metrics.ts";
 
 /** A path cut before one of its parts where it is too long: `…2.weight.grad`. @param maxLength characters */
 export function pathThatFits(name: string, maxLength: number) {
@@ -9,7 +9,7 @@ export function pathThatFits(name: string, maxLength: number) {
     const end = name.slice(dot + 1);
     if (Array.from(end).length < maxLength) return `…${end}`;
   }
-  return truncate(name, maxLength);
+  return truncateText(name, maxLength);
 }
 
 /**

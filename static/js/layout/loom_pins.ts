@@ -1,30 +1,30 @@
 /** The loom's pins: from a node's slot to the rail whose version it expects, and down until backward lets go. */
 
-import { MAX_PINS, PIN_PITCH } from "./loom_sizes.ts";
-import { Packer } from "./packing.ts";
-import type { Column } from "./loom_columns.ts";
-import type { Pin } from "./run_row.ts";
-import type { Loom, PinLine } from "./loom_plan.ts";
+import { MAX_PINS_PER_RAIL, PIN_SPACING } from "./loom_sizes.ts";
+import { IntervalPacker } from "./packing.ts";
+import type { StorageColumn } from "./loom_columns.ts";
+import type { LoomPin } from "./run_row.ts";
+import type { LoomPlan, PinLine } from "./loom_plan.ts";
 
-export function layoutPins(plan: Loom) {
-  const lanes = new Map<string, Packer>();
+export function layoutLoomPins(plan: LoomPlan) {
+  const lanes = new Map<string, IntervalPacker>();
   for (const pin of plan.run.pins.values()) {
     const y = plan.dots.get(pin.node)?.slots.get(pin.slot);
     const columns = plan.columns
       .columnsOfStorage(pin.storage)
-      .filter((column) => plan.columns.isInRows(column, pin.birth, pin.death));
+      .filter((column) => plan.columns.isColumnInRows(column, pin.birth, pin.death));
     if (!columns.length || y === undefined) continue;
     const key = `${pin.storage}|${pin.counter ?? ""}`;
-    const lane = lanes.get(key) ?? new Packer();
+    const lane = lanes.get(key) ?? new IntervalPacker();
     lanes.set(key, lane);
-    const pinOffset = Math.min(lane.allocate(pin.birth, pin.death, 1), MAX_PINS - 1) * PIN_PITCH;
-    plan.pinLines.push(pinLine(plan, pin, columns, y, pinOffset));
+    const pinOffset = Math.min(lane.allocate(pin.birth, pin.death, 1), MAX_PINS_PER_RAIL - 1) * PIN_SPACING;
+    plan.pinLines.push(layoutPinLine(plan, pin, columns, y, pinOffset));
   }
-  joinWarnings(plan.pinLines);
+  joinSilentWriteWarnings(plan.pinLines);
 }
 
 /** One write that changed the bytes of several saved values without a word has one warning, between their pins. */
-function joinWarnings(lines: PinLine[]) {
+function joinSilentWriteWarnings(lines: PinLine[]) {
   const firstByKey = new Map<string, { x: number; y: number }>();
   for (const line of lines) {
     const { pin, hit: warning } = line;
@@ -42,16 +42,18 @@ function joinWarnings(lines: PinLine[]) {
  * @param y of the slot
  * @param pinOffset how far right of the rail
  */
-function pinLine(plan: Loom, pin: Pin, columns: Column[], y: number, pinOffset: number): PinLine {
+function layoutPinLine(plan: LoomPlan, pin: LoomPin, columns: StorageColumn[], y: number, pinOffset: number): PinLine {
   const [first] = columns;
-  const rail = railOf(first, pin);
+  const rail = pinRail(first, pin);
   const isBelowTop = plan.shelves[first.from].y <= y;
   const brokenRow = pin.broken ?? pin.silent;
   const write =
     brokenRow === null ? undefined : plan.writes[brokenRow].find((box) => box.write.storage === pin.storage);
   const struckColumn =
     write?.column ??
-    (brokenRow === null ? undefined : columns.find((column) => plan.columns.isInRows(column, brokenRow, brokenRow)));
+    (brokenRow === null
+      ? undefined
+      : columns.find((column) => plan.columns.isColumnInRows(column, brokenRow, brokenRow)));
   return {
     pin,
     rail,
@@ -61,22 +63,22 @@ function pinLine(plan: Loom, pin: Pin, columns: Column[], y: number, pinOffset: 
     headed: isBelowTop,
     holds: columns.map((column, k) => {
       const top = k || !isBelowTop ? plan.shelves[column.from].y : y;
-      return { x: railOf(column, pin) + pinOffset, from: top, to: Math.max(top, endOfHold(plan, pin, column, y)) };
+      return { x: pinRail(column, pin) + pinOffset, from: top, to: Math.max(top, pinHoldEnd(plan, pin, column, y)) };
     }),
     hit: struckColumn
-      ? { x: railOf(struckColumn, pin) + pinOffset, y: write?.cy ?? plan.rows[brokenRow ?? 0].cy }
+      ? { x: pinRail(struckColumn, pin) + pinOffset, y: write?.cy ?? plan.rows[brokenRow ?? 0].cy }
       : null,
   };
 }
 
-function railOf(column: Column, pin: Pin) {
+function pinRail(column: StorageColumn, pin: LoomPin) {
   return column.rails.get(pin.counter ?? "") ?? [...column.rails.values()][0];
 }
 
-function endOfHold(plan: Loom, pin: Pin, column: Column, y: number) {
+function pinHoldEnd(plan: LoomPlan, pin: LoomPin, column: StorageColumn, y: number) {
   const shelf = plan.shelves[column.to];
   const row = plan.rows[pin.death];
-  const isReleasedHere = pin.released && plan.columns.isInRows(column, pin.death, pin.death);
+  const isReleasedHere = pin.released && plan.columns.isColumnInRows(column, pin.death, pin.death);
   if (!isReleasedHere) return shelf.y + shelf.h;
   return Math.min(shelf.y + shelf.h, pin.death > pin.birth ? row.y + row.h / 2 : y + 7);
 }

@@ -1,8 +1,8 @@
 /** What stands in the loom, each with its place. */
 
-import type { Reader, Write, Pin, RunRows } from "./run_row.ts";
-import type { Column, Columns } from "./loom_columns.ts";
-import type { Unnamed } from "./loom_unnamed.ts";
+import type { StorageReader, StorageWrite, LoomPin, RunRows } from "./run_row.ts";
+import type { StorageColumn, StorageColumns } from "./loom_columns.ts";
+import type { UnnamedColumn } from "./loom_unnamed.ts";
 
 export interface ReadLine {
   cells: { subscript: string; x: number; w: number; cell: number }[];
@@ -11,8 +11,8 @@ export interface ReadLine {
 }
 
 export interface HandleBox {
-  reader: Reader;
-  column: Column;
+  reader: StorageReader;
+  column: StorageColumn;
   y: number;
   cy: number;
   lines: ReadLine[];
@@ -20,8 +20,8 @@ export interface HandleBox {
 }
 
 export interface WriteBox {
-  write: Write;
-  column: Column;
+  write: StorageWrite;
+  column: StorageColumn;
   y: number;
   cy: number;
 }
@@ -40,7 +40,7 @@ interface RowBox {
   hidden: string[];
 }
 
-export interface Dot {
+export interface NodeDot {
   uid: string;
   name: string;
   leaf: boolean;
@@ -69,7 +69,7 @@ interface Edge {
 }
 
 export interface PinLine {
-  pin: Pin;
+  pin: LoomPin;
   x: number;
   /** where the counter stands */
   rail: number;
@@ -83,18 +83,18 @@ export interface PinLine {
   hit: { x: number; y: number } | null;
 }
 
-export interface Loom {
+export interface LoomPlan {
   run: RunRows;
   rows: RowBox[];
   shelves: { y: number; h: number }[];
   ends: Set<number>;
-  columns: Columns;
-  unnamed: Unnamed | null;
+  columns: StorageColumns;
+  unnamed: UnnamedColumn | null;
   handles: HandleBox[][];
   writes: WriteBox[][];
   handleRows: Map<string, { row: number; cy: number; name: string }>;
-  dots: Map<string, Dot>;
-  rowDots: Dot[][];
+  dots: Map<string, NodeDot>;
+  rowDots: NodeDot[][];
   edges: Edge[];
   trunks: { x: number; y0: number; y1: number }[];
   pinLines: PinLine[];
@@ -108,9 +108,9 @@ export interface Loom {
   height: number;
 }
 
-export interface Arrangement {
-  columns: Columns;
-  unnamed: Unnamed | null;
+export interface LoomArrangement {
+  columns: StorageColumns;
+  unnamed: UnnamedColumn | null;
   code: number;
   cell: number;
   room: number;

@@ -1,44 +1,44 @@
 /** What a row of the run left other than it was: handles made and named, cells written, counters, and what its events say. */
 
 import { changedCells, type Entities } from "../trace/state.ts";
-import { isHandle, sameValue, type Entity, type Frame, type Handle } from "../trace/entities.ts";
-import { handleKey } from "../trace/trace_index.ts";
-import { refOf, type Names } from "../trace/names.ts";
-import { extent, plainDtype } from "./reads.ts";
+import { isHandle, isSameValue, type Entity, type Frame, type Handle } from "../trace/entities.ts";
+import { placementKey } from "../trace/trace_index.ts";
+import { referencedUid, type Names } from "../trace/names.ts";
+import { cellExtentOfHandle, unqualifiedDtype } from "./reads.ts";
 import type { Counter, Step, Storage, Written } from "../trace/wire.ts";
 import type { RowState } from "./loom_row_state.ts";
-import type { RunRows, Row, Reader, Write } from "./run_row.ts";
+import type { RunRows, LoomRow, StorageReader, StorageWrite } from "./run_row.ts";
 
 /**
  * Fill a row with its readers, writes and bumps, and the run with what the row tells of storages.
  * @param r its number
  * @param rowState that of the row
  */
-export function recordRow(runRows: RunRows, row: Row, r: number, rowState: RowState, steps: Step[]) {
-  const naming = rowState.names.namesOf(handlesToName(row, rowState, steps));
+export function recordRowChanges(runRows: RunRows, row: LoomRow, r: number, rowState: RowState, steps: Step[]) {
+  const naming = rowState.names.namesAndPathsOf(handlesToName(row, rowState, steps));
   for (const uid of rowState.touchSteps.keys()) {
-    const entityNow = rowState.after.get(uid);
-    if (uid[0] === "s") recordStorage(runRows, row, r, uid, rowState);
-    else if (entityNow?.kind === "counter") recordBump(row, uid, rowState.stateBefore.get(uid), entityNow);
-    else if (isHandle(entityNow)) recordHandle(row, uid, entityNow, rowState, naming);
-    else if (entityNow?.kind === "frame") recordBindings(row, uid, entityNow, rowState, naming);
+    const entityNow = rowState.entitiesAfter.get(uid);
+    if (uid[0] === "s") recordStorageChange(runRows, row, r, uid, rowState);
+    else if (entityNow?.kind === "counter") recordVersionBump(row, uid, rowState.stateBefore.get(uid), entityNow);
+    else if (isHandle(entityNow)) recordHandleChange(row, uid, entityNow, rowState, naming);
+    else if (entityNow?.kind === "frame") recordNewNames(row, uid, entityNow, rowState, naming);
   }
-  for (const reader of row.readers) updateStorageFromHandle(runRows, reader, r);
-  for (const uid of rowState.touchSteps.keys()) recordOwner(runRows, rowState.after, uid);
+  for (const reader of row.readers) recordNameAndCounter(runRows, reader, r);
+  for (const uid of rowState.touchSteps.keys()) recordGradientOwner(runRows, rowState.entitiesAfter, uid);
   for (const write of row.writes.values()) write.step = rowState.writeSteps.get(write.storage) ?? row.last;
-  recordEvents(row, rowState, naming, steps);
+  recordRowEvents(row, rowState, naming, steps);
 }
 
 /** What a row has to name: the handles that it touched or bound, and those that it wrote by. */
-function handlesToName(row: Row, rowState: RowState, steps: Step[]) {
+function handlesToName(row: LoomRow, rowState: RowState, steps: Step[]) {
   const uids = new Set<string>();
-  for (const uid of rowState.touchSteps.keys()) if (isHandle(rowState.after.get(uid))) uids.add(uid);
+  for (const uid of rowState.touchSteps.keys()) if (isHandle(rowState.entitiesAfter.get(uid))) uids.add(uid);
   for (const [frame, names] of rowState.valuesBefore) {
-    const entity = rowState.after.get(frame);
+    const entity = rowState.entitiesAfter.get(frame);
     if (entity?.kind !== "frame") continue;
     for (const name of names.keys()) {
-      const ref = refOf(entity.vars.get(name));
-      if (ref && isHandle(rowState.after.get(ref))) uids.add(ref);
+      const ref = referencedUid(entity.vars.get(name));
+      if (ref && isHandle(rowState.entitiesAfter.get(ref))) uids.add(ref);
     }
   }
   for (let k = row.first; k <= row.last; k++)
@@ -47,54 +47,59 @@ function handlesToName(row: Row, rowState: RowState, steps: Step[]) {
   return uids;
 }
 
-function recordBump(row: Row, uid: string, old: Entity | undefined, counterAfter: Counter) {
+function recordVersionBump(row: LoomRow, uid: string, old: Entity | undefined, counterAfter: Counter) {
   if (old?.kind === "counter" && old.value !== counterAfter.value)
     row.bumps.set(uid, [old.value ?? 0, counterAfter.value ?? 0]);
 }
 
 /** A handle that is new, or reads other memory than before. */
-function recordHandle(row: Row, uid: string, entityNow: Handle, rowState: RowState, naming: Names) {
+function recordHandleChange(row: LoomRow, uid: string, entityNow: Handle, rowState: RowState, naming: Names) {
   const old = rowState.stateBefore.get(uid);
-  if (isHandle(old) && handleKey(uid, old) === handleKey(uid, entityNow)) return;
-  const isGrad = isGradient(uid, rowState) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
+  if (isHandle(old) && placementKey(uid, old) === placementKey(uid, entityNow)) return;
+  const isGrad =
+    isGradientOfTouchedTensor(uid, rowState) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
   row.readers.push(
-    newReader(uid, entityNow, naming, { alias: false, grad: isGrad, step: rowState.touchSteps.get(uid) ?? row.last }),
+    createStorageReader(uid, entityNow, naming, {
+      alias: false,
+      grad: isGrad,
+      step: rowState.touchSteps.get(uid) ?? row.last,
+    }),
   );
 }
 
 /** Whether a tensor that the row touched has the handle as its `.grad`. */
-function isGradient(uid: string, rowState: RowState) {
+function isGradientOfTouchedTensor(uid: string, rowState: RowState) {
   for (const ownerUid of rowState.names.carriersOf.get(uid) ?? []) {
-    const tensor = rowState.after.get(ownerUid);
+    const tensor = rowState.entitiesAfter.get(ownerUid);
     if (rowState.touchSteps.has(ownerUid) && tensor?.kind === "tensor" && tensor.grad === uid) return true;
   }
   return false;
 }
 
 /** Names that now mean a handle which was there before. @param uid of the frame */
-function recordBindings(row: Row, uid: string, frame: Frame, rowState: RowState, naming: Names) {
+function recordNewNames(row: LoomRow, uid: string, frame: Frame, rowState: RowState, naming: Names) {
   const step = rowState.touchSteps.get(uid) ?? row.last;
   for (const [name, valueBefore] of rowState.valuesBefore.get(uid) ?? []) {
     const value = frame.vars.get(name);
-    const ref = refOf(value);
-    const handle = ref && rowState.existedBefore(ref) ? rowState.after.get(ref) : undefined;
-    if (!ref || !isHandle(handle) || !handle.storage || sameValue(valueBefore, value)) continue;
-    const reader = newReader(ref, handle, naming, { alias: true, grad: false, step });
+    const ref = referencedUid(value);
+    const handle = ref && rowState.existedBeforeRow(ref) ? rowState.entitiesAfter.get(ref) : undefined;
+    if (!ref || !isHandle(handle) || !handle.storage || isSameValue(valueBefore, value)) continue;
+    const reader = createStorageReader(ref, handle, naming, { alias: true, grad: false, step });
     row.readers.push({ ...reader, key: `${ref}|${uid}|${name}`, title: name });
   }
 }
 
-function newReader(
+function createStorageReader(
   uid: string,
   entity: Handle,
   naming: Names,
   { alias, grad: isGrad, step }: { alias: boolean; grad: boolean; step: number },
-): Reader {
+): StorageReader {
   const tags = (naming.tags.get(uid) ?? []).map((tag) => tag.text);
   const title = tags.slice(0, 3).join(" ");
   return {
     uid,
-    key: handleKey(uid, entity),
+    key: placementKey(uid, entity),
     entity,
     title,
     alias,
@@ -106,7 +111,7 @@ function newReader(
 }
 
 /** A storage's first name, and its counters. @param r its row */
-function updateStorageFromHandle({ storages, storageNames }: RunRows, { entity, title, named }: Reader, r: number) {
+function recordNameAndCounter({ storages, storageNames }: RunRows, { entity, title, named }: StorageReader, r: number) {
   const storage = entity.storage ?? "";
   if (named && storage && !storageNames.has(storage)) storageNames.set(storage, title.split(" ")[0]);
   const life = storages.get(storage);
@@ -115,7 +120,7 @@ function updateStorageFromHandle({ storages, storageNames }: RunRows, { entity, 
   if (life && counter && !life.counters.includes(counter)) life.counters.push(counter);
 }
 
-function recordOwner({ storages }: RunRows, after: Entities, uid: string) {
+function recordGradientOwner({ storages }: RunRows, after: Entities, uid: string) {
   const tensor = after.get(uid);
   if (tensor?.kind !== "tensor" || !tensor.grad || !tensor.storage) return;
   const grad = after.get(tensor.grad);
@@ -123,9 +128,9 @@ function recordOwner({ storages }: RunRows, after: Entities, uid: string) {
   if (life && life.uid !== tensor.storage) life.owner ??= tensor.storage;
 }
 
-function recordStorage({ storages }: RunRows, row: Row, r: number, uid: string, rowState: RowState) {
+function recordStorageChange({ storages }: RunRows, row: LoomRow, r: number, uid: string, rowState: RowState) {
   const old = rowState.stateBefore.get(uid);
-  const entityNow = rowState.after.get(uid);
+  const entityNow = rowState.entitiesAfter.get(uid);
   const known = storages.get(uid);
   if (entityNow?.kind !== "storage") {
     if (known) Object.assign(known, { death: r, freed: true });
@@ -149,30 +154,30 @@ function recordStorage({ storages }: RunRows, row: Row, r: number, uid: string, 
     life.cells.set(dtype, Math.max(life.cells.get(dtype) ?? 0, cells.length));
   life.summary ||= !entityNow.cells && Boolean(entityNow.summary || entityNow.windows);
   if (old?.kind !== "storage") return;
-  const cells: Write["cells"] = new Map();
+  const cells: StorageWrite["cells"] = new Map();
   for (const [key, valueBefore] of changedCells({ ...old, windows: undefined }, { ...entityNow, windows: undefined })) {
     const colon = key.lastIndexOf(":");
     const value = entityNow.cells?.[key.slice(0, colon)][Number(key.slice(colon + 1))];
     if (value !== undefined) cells.set(key, { was: valueBefore, now: value });
   }
-  if (cells.size) row.writes.set(uid, { ...newWrite(uid, row.last), cells });
+  if (cells.size) row.writes.set(uid, { ...emptyStorageWrite(uid, row.last), cells });
 }
 
-function newWrite(storageUid: string, step: number): Write {
+function emptyStorageWrite(storageUid: string, step: number): StorageWrite {
   return { storage: storageUid, by: null, silent: false, cells: new Map(), step, span: null };
 }
 
 /** Who wrote, what it broke, and what was cut. */
-function recordEvents(row: Row, rowState: RowState, naming: Names, steps: Step[]) {
+function recordRowEvents(row: LoomRow, rowState: RowState, naming: Names, steps: Step[]) {
   for (let k = row.first; k <= row.last; k++)
     for (const entry of steps[k].log ?? []) {
       if (entry.kind !== "event") continue;
       if (entry.event === "written") {
-        const entityNow = rowState.after.get(entry.storage);
-        if (rowState.existedBefore(entry.storage) && entityNow?.kind === "storage")
-          recordWrite(row, k, entry, entityNow, naming);
+        const entityNow = rowState.entitiesAfter.get(entry.storage);
+        if (rowState.existedBeforeRow(entry.storage) && entityNow?.kind === "storage")
+          recordWriteEvent(row, k, entry, entityNow, naming);
       } else if (entry.event === "saved_changed_silently") {
-        const node = rowState.after.get(entry.node);
+        const node = rowState.entitiesAfter.get(entry.node);
         const saved = node?.kind === "node" ? node.saved?.[entry.slot] : undefined;
         const write = row.writes.get(saved?.storage ?? "");
         if (write) write.silent = true;
@@ -184,14 +189,14 @@ function recordEvents(row: Row, rowState: RowState, naming: Names, steps: Step[]
 }
 
 /** @param k the step */
-function recordWrite(row: Row, k: number, event: Written, entityNow: Storage, naming: Names) {
-  const write = row.writes.get(event.storage) ?? newWrite(event.storage, k);
+function recordWriteEvent(row: LoomRow, k: number, event: Written, entityNow: Storage, naming: Names) {
+  const write = row.writes.get(event.storage) ?? emptyStorageWrite(event.storage, k);
   const changed = write.cells.size > 0 || (event.changed !== 0 && !entityNow.cells);
   if (changed) row.writes.set(event.storage, write);
-  const span = event.region && extent({ kind: "tensor", storage: event.storage, ...event.region });
+  const span = event.region && cellExtentOfHandle({ kind: "tensor", storage: event.storage, ...event.region });
   if (span)
     write.span = [
-      plainDtype(event.region?.dtype),
+      unqualifiedDtype(event.region?.dtype),
       Math.min(span[0], write.span?.[1] ?? span[0]),
       Math.max(span[1], write.span?.[2] ?? span[1]),
     ];

@@ -1,14 +1,14 @@
-/** How the program reaches the few things that a row is about: as `namesAndPaths` tells it, asked of no more than leads to them. */
+/** How the program reaches the few things that a row is about: as `collectNamesAndPaths` tells it, asked of no more than leads to them. */
 
 import { isHandle, type Container, type Entity } from "../trace/entities.ts";
-import { namesAndPaths, pairsOf, refOf, type Names } from "../trace/names.ts";
+import { collectNamesAndPaths, keyValuePairs, referencedUid, type Names } from "../trace/names.ts";
 import type { Value } from "../trace/wire.ts";
 
-/** Remembers what has ever led to what. That may lead there no longer: it says where to look, `namesAndPaths` says what is so. */
+/** Remembers what has ever led to what. That may lead there no longer: it says where to look, `collectNamesAndPaths` says what is so. */
 export class RowNames {
   entities: Map<string, Entity>;
   /** by what it meant, by frame: names */
-  boundTo = new Map<string, Map<string, Set<string>>>();
+  namesByUidAndFrame = new Map<string, Map<string, Set<string>>>();
   /** by frame, its names with their rank */
   nameOrder = new Map<string, Map<string, number>>();
   /** by frame, names that meant an object */
@@ -29,68 +29,68 @@ export class RowNames {
   }
 
   /** A frame's name means something. */
-  noteBinding(frameUid: string, name: string, ref: string) {
+  addBinding(frameUid: string, name: string, ref: string) {
     const order = this.nameOrder.get(frameUid) ?? new Map();
     this.nameOrder.set(frameUid, order);
     if (!order.has(name)) order.set(name, this.bindCount++);
-    if (ref[0] === "o") setAtKey(this.objectNames, frameUid).add(name);
-    const frames = this.boundTo.get(ref) ?? new Map();
-    this.boundTo.set(ref, frames);
-    setAtKey(frames, frameUid).add(name);
+    if (ref[0] === "o") getOrAddSet(this.objectNames, frameUid).add(name);
+    const frames = this.namesByUidAndFrame.get(ref) ?? new Map();
+    this.namesByUidAndFrame.set(ref, frames);
+    getOrAddSet(frames, frameUid).add(name);
   }
 
   /** A frame's name means nothing any more. */
-  noteUnbinding(frameUid: string, name: string) {
+  removeBinding(frameUid: string, name: string) {
     this.nameOrder.get(frameUid)?.delete(name);
   }
 
   /** An entity has other fields. */
-  noteFields(uid: string, entity: Entity) {
+  recordEntity(uid: string, entity: Entity) {
     if (entity.kind === "frame") this.frames.add(uid);
     else if (entity.kind === "tensor") {
       const { grad, parts, tangent, wraps } = entity;
-      for (const ref of [grad, tangent, refOf(wraps?.value), ...Object.values(parts ?? {})])
-        if (ref) setAtKey(this.carriersOf, ref).add(uid);
-    } else if (entity.kind === "object") this.noteObject(entity);
+      for (const ref of [grad, tangent, referencedUid(wraps?.value), ...Object.values(parts ?? {})])
+        if (ref) getOrAddSet(this.carriersOf, ref).add(uid);
+    } else if (entity.kind === "object") this.recordContainer(entity);
   }
 
-  noteObject(object: Container) {
-    const pairs = pairsOf(object);
+  recordContainer(object: Container) {
+    const pairs = keyValuePairs(object);
     const values = (pairs ? pairs.map(([, value]) => value) : (object.items ?? [])) as Value[];
     for (const value of [...values, ...Object.values(object.attrs ?? {})]) {
-      const ref = refOf(value);
+      const ref = referencedUid(value);
       if (ref) this.containedUids.add(ref);
     }
     for (const [key] of pairs ?? []) {
-      const ref = refOf(key);
+      const ref = referencedUid(key);
       if (ref) this.keyUids.add(ref);
     }
   }
 
   /** The names and paths of these handles now. */
-  namesOf(uids: Iterable<string>): Names {
-    const wantedUids = this.withCarriers(uids);
+  namesAndPathsOf(uids: Iterable<string>): Names {
+    const wantedUids = this.withCarryingTensors(uids);
     const isContained = [...wantedUids].some((uid) => this.containedUids.has(uid));
-    if (isContained) for (const uid of this.withCarriers(this.keyUids)) wantedUids.add(uid);
+    if (isContained) for (const uid of this.withCarryingTensors(this.keyUids)) wantedUids.add(uid);
     const namesByFrame = new Map<string, Set<string>>();
     if (isContained)
-      for (const [frame, list] of this.objectNames) for (const name of list) setAtKey(namesByFrame, frame).add(name);
+      for (const [frame, list] of this.objectNames) for (const name of list) getOrAddSet(namesByFrame, frame).add(name);
     for (const uid of wantedUids)
-      for (const [frame, list] of this.boundTo.get(uid) ?? [])
-        for (const name of list) if (this.isNameOf(frame, name, uid)) setAtKey(namesByFrame, frame).add(name);
-    return namesAndPaths(this.entities, this.nameSources(namesByFrame, wantedUids));
+      for (const [frame, list] of this.namesByUidAndFrame.get(uid) ?? [])
+        for (const name of list) if (this.isFrameNameOf(frame, name, uid)) getOrAddSet(namesByFrame, frame).add(name);
+    return collectNamesAndPaths(this.entities, this.nameSources(namesByFrame, wantedUids));
   }
 
   /** These, and the tensors that carry them. */
-  withCarriers(uids: Iterable<string>) {
+  withCarryingTensors(uids: Iterable<string>) {
     const out = new Set(uids);
     for (const uid of out) for (const carrier of this.carriersOf.get(uid) ?? []) out.add(carrier);
     return out;
   }
 
-  isNameOf(frameUid: string, name: string, uid: string) {
+  isFrameNameOf(frameUid: string, name: string, uid: string) {
     const entity = this.entities.get(frameUid);
-    return entity?.kind === "frame" && refOf(entity.vars.get(name)) === uid;
+    return entity?.kind === "frame" && referencedUid(entity.vars.get(name)) === uid;
   }
 
   /** What names can begin at: the frames with only these names, and the tensors of these. */
@@ -116,7 +116,7 @@ export class RowNames {
   }
 }
 
-function setAtKey<K>(map: Map<K, Set<string>>, key: K): Set<string> {
+function getOrAddSet<K>(map: Map<K, Set<string>>, key: K): Set<string> {
   const existing = map.get(key);
   if (existing) return existing;
   const created = new Set<string>();

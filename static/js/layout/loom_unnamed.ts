@@ -1,9 +1,9 @@
 /** The loom's column of storages without a name: how many storages that never had a name there are after each row, and their bytes. */
 
-import { UNNAMED_WIDTH } from "./loom_sizes.ts";
-import type { RunRows, StorageLife } from "./run_row.ts";
+import { UNNAMED_COLUMN_WIDTH } from "./loom_sizes.ts";
+import type { RunRows, StorageLifetime } from "./run_row.ts";
 
-export interface Unnamed {
+export interface UnnamedColumn {
   x: number;
   w: number;
   /** counts, bytes: by row */
@@ -14,7 +14,7 @@ export interface Unnamed {
 }
 
 /** @param lives those without a name @returns null where there are none */
-export function unnamedColumn(runRows: RunRows, lives: StorageLife[]): Unnamed | null {
+export function unnamedStoragesColumn(runRows: RunRows, lives: StorageLifetime[]): UnnamedColumn | null {
   if (!lives.length) return null;
   const counts = runRows.rows.map(() => 0);
   const bytes = runRows.rows.map(() => 0);
@@ -32,5 +32,5 @@ export function unnamedColumn(runRows: RunRows, lives: StorageLife[]): Unnamed |
     bytes[r] += bytes[r - 1];
   }
   for (const sum of bytes) mostBytes = Math.max(mostBytes, sum);
-  return { x: 0, w: UNNAMED_WIDTH, counts, bytes, most: mostBytes };
+  return { x: 0, w: UNNAMED_COLUMN_WIDTH, counts, bytes, most: mostBytes };
 }

@@ -3,14 +3,14 @@
  * another that is touched sooner. Widths stay within the room, whatever the run.
  */
 
-import { inputsFirst } from "./run_rows.ts";
-import { Columns } from "./loom_columns.ts";
-import { homeColumns, homeWidth, type Home } from "./loom_homes.ts";
-import { MAX_SHELVES } from "./loom_sizes.ts";
-import type { RunRows, Row } from "./run_row.ts";
+import { sortInputsFirst } from "./run_rows.ts";
+import { StorageColumns } from "./loom_columns.ts";
+import { homeColumns, homeWidth, type LoomHome } from "./loom_homes.ts";
+import { MAX_SHELVES_PER_ROW } from "./loom_sizes.ts";
+import type { RunRows, LoomRow } from "./run_row.ts";
 
 interface Claim {
-  home: Home;
+  home: LoomHome;
   width: number;
   /** those that touch it */
   rows: number[];
@@ -52,7 +52,7 @@ export function storagesTouchedByRow(runRows: RunRows): Touches[] {
     for (const first of [true, false])
       for (const { entity, named, alias } of row.readers)
         if ((named && !alias) === first && entity.storage) required.add(entity.storage);
-    const madeUids = new Set(madeStorages(row, runRows));
+    const madeUids = new Set(storagesMadeByNodes(row, runRows));
     for (const uid of madeUids) if (required.delete(uid)) required.add(uid);
     for (const counterUid of row.bumps.keys())
       for (const uid of storagesOfCounter.get(counterUid) ?? []) required.add(uid);
@@ -61,22 +61,22 @@ export function storagesTouchedByRow(runRows: RunRows): Touches[] {
 }
 
 /** The storages of what a row's nodes made, inputs first: they stand below each other as their nodes do. */
-function madeStorages(row: Row, runRows: RunRows) {
+function storagesMadeByNodes(row: LoomRow, runRows: RunRows) {
   const storages = new Map<string, string>();
   for (const { entity, alias } of row.readers)
     if (!alias && entity.grad_fn && entity.storage) storages.set(entity.grad_fn, entity.storage);
-  return storages.size > 1 ? inputsFirst(row.nodes, runRows).flatMap((uid) => storages.get(uid) ?? []) : [];
+  return storages.size > 1 ? sortInputsFirst(row.nodes, runRows).flatMap((uid) => storages.get(uid) ?? []) : [];
 }
 
 /**
  * The share of rows that have room for all that they and those just before them made, wrote or read anew.
  * @param rowsBefore how many rows before
  */
-export function shareOfRowsThatFit(homes: Home[], touches: Touches[], maxWidth: number, rowsBefore = 0): number {
+export function shareOfRowsThatFit(homes: LoomHome[], touches: Touches[], maxWidth: number, rowsBefore = 0): number {
   const homeOf = homeByStorage(homes);
   let fittingRows = 0;
   touches.forEach((_, r) => {
-    const needed = new Set<Home>();
+    const needed = new Set<LoomHome>();
     for (let k = Math.max(0, r - rowsBefore); k <= r; k++)
       for (const uid of touches[k].required) {
         const home = homeOf.get(uid);
@@ -89,24 +89,29 @@ export function shareOfRowsThatFit(homes: Home[], touches: Touches[], maxWidth: 
   return touches.length ? fittingRows / touches.length : 1;
 }
 
-function homeByStorage(homes: Home[]): Map<string, Home> {
-  const out = new Map<string, Home>();
+function homeByStorage(homes: LoomHome[]): Map<string, LoomHome> {
+  const out = new Map<string, LoomHome>();
   for (const home of homes)
     for (const { uid } of [...home.values.columns, ...(home.grads?.columns ?? [])]) out.set(uid, home);
   return out;
 }
 
-export function windowColumns(homes: Home[], touches: Touches[], left: number, maxWidth: number): Columns {
-  const columns = new Columns(left, touches.length);
-  const claims = claimsOf(homes, touches);
-  const windows = new HomeWindows(maxWidth);
+export function timeSharedColumns(
+  homes: LoomHome[],
+  touches: Touches[],
+  left: number,
+  maxWidth: number,
+): StorageColumns {
+  const columns = new StorageColumns(left, touches.length);
+  const claims = claimsByStorage(homes, touches);
+  const windows = new TimeSharedHomes(maxWidth);
   touches.forEach(({ required, preferred }, r) => {
     columns.firstShelfOfRow[r] = windows.shelf;
-    const openUids = required.filter((uid) => windows.isOpen(claims.get(uid)));
+    const openUids = required.filter((uid) => windows.isHomeOpen(claims.get(uid)));
     for (const uid of new Set([...openUids, ...required])) {
       const claim = claims.get(uid);
       if (!claim || windows.placeHome(claim, r)) continue;
-      if (windows.shelf - columns.firstShelfOfRow[r] + 1 < MAX_SHELVES) {
+      if (windows.shelf - columns.firstShelfOfRow[r] + 1 < MAX_SHELVES_PER_ROW) {
         windows.shelf += 1;
         windows.placeHome(claim, r);
       } else columns.hidden.set(r, [...(columns.hidden.get(r) ?? []), uid]);
@@ -118,27 +123,27 @@ export function windowColumns(homes: Home[], touches: Touches[], left: number, m
     windows.shelf += 1;
   });
   columns.firstShelfOfRow[touches.length] = windows.shelf;
-  for (const openHome of windows.open) windows.close(openHome, windows.shelf - 1);
+  for (const openHome of windows.open) windows.closeHome(openHome, windows.shelf - 1);
   for (const { home, x, from, to } of windows.closed)
-    for (const column of homeColumns(home, left + x, from, to, columns.firstShelfOfRow)) columns.add(column);
-  columns.all.sort((a, b) => a.from - b.from);
+    for (const column of homeColumns(home, left + x, from, to, columns.firstShelfOfRow)) columns.addColumn(column);
+  columns.allColumns.sort((a, b) => a.from - b.from);
   columns.right = left + maxWidth;
   return columns;
 }
 
 /** Who stands where, from shelf to shelf. */
-class HomeWindows {
+class TimeSharedHomes {
   maxWidth: number;
   shelf = 0;
   open: OpenHome[] = [];
   /** stays that are over */
-  closed: { home: Home; x: number; from: number; to: number }[] = [];
+  closed: { home: LoomHome; x: number; from: number; to: number }[] = [];
 
   constructor(maxWidth: number) {
     this.maxWidth = maxWidth;
   }
 
-  isOpen(claim: Claim | undefined) {
+  isHomeOpen(claim: Claim | undefined) {
     return this.open.some((openHome) => openHome.claim === claim);
   }
 
@@ -149,12 +154,12 @@ class HomeWindows {
       standingHome.used = this.shelf;
       return true;
     }
-    const x = cheapestX(this.open, claim, this.maxWidth, (openHome) =>
-      openHome.used === this.shelf ? Infinity : displacementCost(openHome, r, this.shelf),
+    const x = cheapestHomeX(this.open, claim, this.maxWidth, (openHome) =>
+      openHome.used === this.shelf ? Infinity : homeDisplacementCost(openHome, r, this.shelf),
     );
     if (x === null) return false;
-    const displaced = this.open.filter((openHome) => overlapsPlace(openHome, x, claim.width));
-    for (const openHome of displaced) this.close(openHome, this.shelf - 1);
+    const displaced = this.open.filter((openHome) => overlapsOpenHome(openHome, x, claim.width));
+    for (const openHome of displaced) this.closeHome(openHome, this.shelf - 1);
     this.open = [
       ...this.open.filter((openHome) => !displaced.includes(openHome)),
       { claim, x, from: this.shelf, used: this.shelf },
@@ -163,14 +168,14 @@ class HomeWindows {
   }
 
   /** @param to its last shelf */
-  close({ claim, x, from }: OpenHome, to: number) {
+  closeHome({ claim, x, from }: OpenHome, to: number) {
     claim.wish = x;
     this.closed.push({ home: claim.home, x, from, to });
   }
 }
 
 /** By storage, what its home asks for. */
-function claimsOf(homes: Home[], touches: Touches[]): Map<string, Claim> {
+function claimsByStorage(homes: LoomHome[], touches: Touches[]): Map<string, Claim> {
   const claims = new Map<string, Claim>();
   for (const home of homes) {
     const list = [...home.values.columns, ...(home.grads?.columns ?? [])];
@@ -187,12 +192,12 @@ function claimsOf(homes: Home[], touches: Touches[]): Map<string, Claim> {
   return claims;
 }
 
-function overlapsPlace({ x: from, claim }: OpenHome, x: number, width: number) {
+function overlapsOpenHome({ x: from, claim }: OpenHome, x: number, width: number) {
   return from < x + width && x < from + claim.width;
 }
 
 /** Where nobody stands, else where those stand that it costs least to send away; null where none may be. */
-function cheapestX(
+function cheapestHomeX(
   openHomes: OpenHome[],
   { width, wish }: Claim,
   maxWidth: number,
@@ -204,7 +209,7 @@ function cheapestX(
   for (const x of candidates) {
     if (x < 0 || x + width > maxWidth) continue;
     let totalCost = 0;
-    for (const [k, openHome] of openHomes.entries()) if (overlapsPlace(openHome, x, width)) totalCost += costs[k];
+    for (const [k, openHome] of openHomes.entries()) if (overlapsOpenHome(openHome, x, width)) totalCost += costs[k];
     const isCheaper = !best || totalCost < best.cost || (totalCost === best.cost && best.x !== wish && x < best.x);
     if (totalCost < Infinity && isCheaper) best = { x, cost: totalCost };
   }
@@ -212,7 +217,7 @@ function cheapestX(
 }
 
 /** What it costs that a home has to go in row r: more, the sooner it is touched again, or the less long ago it was. */
-function displacementCost({ claim, used }: OpenHome, r: number, shelf: number) {
+function homeDisplacementCost({ claim, used }: OpenHome, r: number, shelf: number) {
   if (claim.until < r) return 0;
   const { rows } = claim;
   while (rows[claim.next] < r) claim.next += 1;

@@ -1,17 +1,17 @@
 /** Where each entity stands in the memory pane: what links lead to, what is folded, and what the step touched. */
 
-import { refOf } from "../trace/names.ts";
-import { SIZE } from "./row_lines.ts";
-import type { Columns } from "./memory_columns.ts";
+import { referencedUid } from "../trace/names.ts";
+import { ROW_SIZES } from "./row_lines.ts";
+import type { MemoryColumns } from "./memory_columns.ts";
 import type { Rect } from "./pane.ts";
-import type { PlacedItem, RowLayout, HandleLine, Block } from "./memory_parts.ts";
+import type { PlacedItem, RowLayout, HandleLine, RowBlock } from "./memory_parts.ts";
 
 /** How far below a row's top, and above a later line, links pass on their way to it. */
-const LANE = 2;
+const LINK_LANE_OFFSET = 2;
 
-export function memoryAnchors(
+export function memoryAnchorRects(
   placed: PlacedItem[],
-  columns: Columns,
+  columns: MemoryColumns,
 ): { anchors: Map<string, Rect>; folds: Map<string, string> } {
   const anchors = new Map<string, Rect>();
   const folds = new Map<string, string>();
@@ -21,43 +21,49 @@ export function memoryAnchors(
     if (item.kind === "heading") {
       anchors.set(item.uid, line);
       for (const chip of place.chips?.chips ?? []) {
-        const targetUid = refOf(chip.value);
+        const targetUid = referencedUid(chip.value);
         if (targetUid?.[0] === "o" && chip.kind === "here" && !anchors.has(targetUid))
           anchors.set(targetUid, { x: chip.x, y: y + chip.line * 18 + 3, w: chip.w, h: 16 });
       }
       const key = item.type === "optimizer" ? `state ${item.uid}` : `rows ${item.section}`;
-      for (const { item: row } of place.folded) if (row.kind === "row") addFolded(folds, row.block, key);
-      for (const block of item.state) if (!anchors.has(block.key)) addFolded(folds, block, key);
-    } else if (item.kind === "fold") for (const block of item.blocks) addFolded(folds, block, item.key);
+      for (const { item: row } of place.folded) if (row.kind === "row") addFoldedUids(folds, row.block, key);
+      for (const block of item.state) if (!anchors.has(block.key)) addFoldedUids(folds, block, key);
+    } else if (item.kind === "fold") for (const block of item.blocks) addFoldedUids(folds, block, item.key);
     else if (item.kind === "ghosts") for (const { uid } of item.freed) anchors.set(uid, line);
-    else if (item.kind === "row" && place.layout) addRowAnchors(anchors, place, place.layout, columns);
+    else if (item.kind === "row" && place.layout) addRowAnchorRects(anchors, place, place.layout, columns);
   }
   for (const uid of anchors.keys()) folds.delete(uid);
   return { anchors, folds };
 }
 
-function addFolded(folds: Map<string, string>, block: Block, key: string) {
+function addFoldedUids(folds: Map<string, string>, block: RowBlock, key: string) {
   for (const uid of block.uids) folds.set(uid, key);
   for (const { node, slot } of block.pins) folds.set(`pin ${node}:${slot}`, key);
-  for (const grad of block.grads.values()) addFolded(folds, grad, key);
+  for (const grad of block.grads.values()) addFoldedUids(folds, grad, key);
 }
 
-function addRowAnchors(anchors: Map<string, Rect>, { item, y, pins }: PlacedItem, layout: RowLayout, columns: Columns) {
+function addRowAnchorRects(
+  anchors: Map<string, Rect>,
+  { item, y, pins }: PlacedItem,
+  layout: RowLayout,
+  columns: MemoryColumns,
+) {
   if (item.kind !== "row") return;
   const { block } = item;
   const isSlim = layout.level === "slim";
-  const top = y + SIZE.inset;
+  const top = y + ROW_SIZES.inset;
   const strip = { x: columns.strip, y: top + layout.top, w: layout.strip.w, h: layout.strip.h };
   if (block.storage) anchors.set(block.storage, strip);
   for (const group of layout.groups)
     if (group.counter) anchors.set(group.counter, { x: columns.rail, y: top + group.y, w: columns.railW, h: group.h });
-  const cardHeight = isSlim || layout.low ? 16 : SIZE.card;
-  if (block.storage) anchors.set(`above ${block.storage}`, { ...strip, y: y + LANE, h: strip.y - y - LANE });
+  const cardHeight = isSlim || layout.low ? 16 : ROW_SIZES.card;
+  if (block.storage)
+    anchors.set(`above ${block.storage}`, { ...strip, y: y + LINK_LANE_OFFSET, h: strip.y - y - LINK_LANE_OFFSET });
   for (const line of layout.lines) {
     anchors.set(line.uid, { x: columns.card, y: top + line.y, w: columns.cardW, h: cardHeight });
-    const linkLane = line.first ? y + LANE : top + line.y - LANE;
+    const linkLane = line.first ? y + LINK_LANE_OFFSET : top + line.y - LINK_LANE_OFFSET;
     anchors.set(`above ${line.uid}`, { x: columns.card, y: linkLane, w: columns.cardW, h: top + line.y - linkLane });
-    if (line.grad) addGradAnchors(anchors, line, top + line.y, columns);
+    if (line.grad) addGradientAnchorRects(anchors, line, top + line.y, columns);
   }
   for (const line of layout.quiet)
     for (const uid of line.uids) anchors.set(uid, { x: columns.card, y: top + line.y, w: columns.cardW, h: 15 });
@@ -69,7 +75,7 @@ function addRowAnchors(anchors: Map<string, Rect>, { item, y, pins }: PlacedItem
     anchors.set(`pin ${pin.node}:${pin.slot}`, { x: pins?.moreX ?? 0, y: top + layout.top - 14, w: 20, h: 13 });
 }
 
-function addGradAnchors(anchors: Map<string, Rect>, line: HandleLine, y: number, columns: Columns) {
+function addGradientAnchorRects(anchors: Map<string, Rect>, line: HandleLine, y: number, columns: MemoryColumns) {
   const { grad } = line;
   if (!grad) return;
   const rect = { x: grad.x, y: y + grad.y, w: grad.strip?.w ?? Math.min(42, columns.gradW), h: grad.strip?.h ?? 16 };
@@ -80,7 +86,7 @@ function addGradAnchors(anchors: Map<string, Rect>, line: HandleLine, y: number,
 }
 
 /** What the step touched and is drawn, what matters most first. */
-export function memoryFocus(placed: PlacedItem[], columns: Columns): Rect[] {
+export function touchedMemoryRects(placed: PlacedItem[], columns: MemoryColumns): Rect[] {
   const weighted = [] as { rect: Rect; weight: number }[];
   for (const { item, y, h, hidden } of placed) {
     if (hidden) continue;

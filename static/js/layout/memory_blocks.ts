@@ -1,21 +1,25 @@
 /** The storages of a step as rows to draw: with the handles that read them, their names, gradients and pins. */
 
 import { isHandle } from "../trace/entities.ts";
-import { createPurposeFinder } from "./nameless.ts";
-import { shownNames, uidNumber } from "./pane_names.ts";
+import { createNamelessPurposeFinder } from "./nameless.ts";
+import { namesOfHandle, uidNumber } from "./pane_names.ts";
 import type { MemoryStep } from "./memory_step.ts";
-import type { ShownName, Block } from "./memory_parts.ts";
+import type { ShownName, RowBlock } from "./memory_parts.ts";
 
 /** Those with names, those that an optimizer keeps, and those without. */
-export function memoryBlocks(memoryStep: MemoryStep): { named: Block[]; states: Block[]; nameless: Block[] } {
-  const purposeOf = createPurposeFinder(memoryStep);
-  const named = [] as Block[];
-  const optimizerStates = [] as Block[];
-  const nameless = [] as Block[];
-  const gradients = new Map<string, Block>();
-  const byHandle = new Map<string, Block>();
+export function memoryRowBlocks(memoryStep: MemoryStep): {
+  named: RowBlock[];
+  states: RowBlock[];
+  nameless: RowBlock[];
+} {
+  const purposeOf = createNamelessPurposeFinder(memoryStep);
+  const named = [] as RowBlock[];
+  const optimizerStates = [] as RowBlock[];
+  const nameless = [] as RowBlock[];
+  const gradients = new Map<string, RowBlock>();
+  const byHandle = new Map<string, RowBlock>();
   for (const [key, uids] of memoryStep.readers) {
-    const block = makeBlock(memoryStep, key, uids);
+    const block = makeRowBlock(memoryStep, key, uids);
     const gradientUid = block.handles.length ? undefined : uids.find((uid) => memoryStep.owners.has(uid));
     if (block.handles.length) {
       named.push(block);
@@ -25,54 +29,55 @@ export function memoryBlocks(memoryStep: MemoryStep): { named: Block[]; states: 
     else nameless.push(block);
   }
   for (const [uid, entity] of memoryStep.entities)
-    if (entity.kind === "storage" && !memoryStep.readers.has(uid)) nameless.push(makeBlock(memoryStep, uid, []));
+    if (entity.kind === "storage" && !memoryStep.readers.has(uid)) nameless.push(makeRowBlock(memoryStep, uid, []));
   for (const [uid, block] of gradients) {
     const ownerUid = memoryStep.owners.get(uid) ?? "";
     const row = byHandle.get(ownerUid);
-    showFirst(block, uid);
-    if (row) attachGradient(row, ownerUid, block);
+    showHandleFirst(block, uid);
+    if (row) attachGradientBlock(row, ownerUid, block);
     else nameless.push(block);
   }
-  for (const block of named) addLostGradients(memoryStep, block);
-  const numberOf = (block: Block) => uidNumber(block.key);
+  for (const block of named) addRemovedGradients(memoryStep, block);
+  const numberOf = (block: RowBlock) => uidNumber(block.key);
   for (const list of [optimizerStates, nameless]) list.sort((a, b) => numberOf(a) - numberOf(b));
   for (const block of nameless) {
     block.purpose = purposeOf(block);
     block.label = block.purpose.label;
   }
   for (const block of [...optimizerStates, ...nameless])
-    if (block.others.length && !block.handles.length) showFirst(block, block.purpose?.gradient ?? block.others[0]);
+    if (block.others.length && !block.handles.length)
+      showHandleFirst(block, block.purpose?.gradient ?? block.others[0]);
   return { named, states: optimizerStates, nameless };
 }
 
 /** Puts a handle without a name in front. */
-function showFirst(block: Block, uid: string) {
+function showHandleFirst(block: RowBlock, uid: string) {
   block.handles = [uid];
   block.others = block.others.filter((other) => other !== uid);
 }
 
-function attachGradient(row: Block, ownerUid: string, block: Block) {
+function attachGradientBlock(row: RowBlock, ownerUid: string, block: RowBlock) {
   row.grads.set(ownerUid, block);
   row.hot ||= block.hot;
   row.heat = Math.max(row.heat, block.heat);
 }
 
-function makeBlock(memoryStep: MemoryStep, key: string, uids: string[]): Block {
+function makeRowBlock(memoryStep: MemoryStep, key: string, uids: string[]): RowBlock {
   const storageUid = key.startsWith("none ") ? null : key;
   const names = new Map<string, ShownName[]>();
   let state = null;
-  const section = memoryStep.homes.ofStorage(key)?.section ?? "";
+  const section = memoryStep.homes.homeOfStorage(key)?.section ?? "";
   for (const uid of uids) {
-    const wornNames = memoryStep.namesOn(uid);
+    const wornNames = memoryStep.namesShownOn(uid);
     state ??= wornNames.state;
-    if (wornNames.list.length) names.set(uid, shownNames(memoryStep, uid, wornNames.list, section));
+    if (wornNames.list.length) names.set(uid, namesOfHandle(memoryStep, uid, wornNames.list, section));
   }
   const allUids = [...(storageUid ? [storageUid] : []), ...uids];
   for (const uid of uids) {
     const handle = memoryStep.entities.get(uid);
     if (isHandle(handle) && handle.counter && !allUids.includes(handle.counter)) allUids.push(handle.counter);
   }
-  const { fresh, written } = memoryStep.snap;
+  const { fresh, written } = memoryStep.snapshot;
   const hasNewName = [...names.values()].some((list) => list.some((name) => name.moved));
   const isTouched = hasNewName || allUids.some((uid) => memoryStep.touched.uids.has(uid));
   const isChanged = hasNewName || written.has(key) || fresh.has(key) || uids.some((uid) => fresh.has(uid));
@@ -80,7 +85,7 @@ function makeBlock(memoryStep: MemoryStep, key: string, uids: string[]): Block {
   return {
     storage: storageUid,
     key,
-    handles: sortHandles(
+    handles: sortHandlesByCounter(
       memoryStep,
       uids.filter((uid) => names.has(uid)),
     ),
@@ -101,7 +106,7 @@ function makeBlock(memoryStep: MemoryStep, key: string, uids: string[]): Block {
 }
 
 /** Handles of one counter stand together, then by their names. */
-function sortHandles(memoryStep: MemoryStep, uids: string[]) {
+function sortHandlesByCounter(memoryStep: MemoryStep, uids: string[]) {
   if (uids.length < 2) return uids;
   const counterOf = (uid: string) => {
     const handle = memoryStep.entities.get(uid);
@@ -109,15 +114,16 @@ function sortHandles(memoryStep: MemoryStep, uids: string[]) {
   };
   const firstRank = new Map<string, number>();
   for (const uid of uids)
-    firstRank.set(counterOf(uid), Math.min(firstRank.get(counterOf(uid)) ?? Infinity, memoryStep.rank(uid)));
+    firstRank.set(counterOf(uid), Math.min(firstRank.get(counterOf(uid)) ?? Infinity, memoryStep.homeRank(uid)));
   const groupRank = (uid: string) => firstRank.get(counterOf(uid)) ?? 0;
   return uids.sort(
-    (a, b) => groupRank(a) - groupRank(b) || memoryStep.rank(a) - memoryStep.rank(b) || uidNumber(a) - uidNumber(b),
+    (a, b) =>
+      groupRank(a) - groupRank(b) || memoryStep.homeRank(a) - memoryStep.homeRank(b) || uidNumber(a) - uidNumber(b),
   );
 }
 
 /** A gradient that the step took away leaves its place for this step. */
-function addLostGradients(memoryStep: MemoryStep, block: Block) {
+function addRemovedGradients(memoryStep: MemoryStep, block: RowBlock) {
   for (const uid of block.handles) {
     const before = memoryStep.previous.get(uid);
     const now = memoryStep.entities.get(uid);

@@ -2,7 +2,7 @@
 
 import type { Homes } from "./homes.ts";
 
-export interface Columns {
+export interface MemoryColumns {
   w: number;
   phone: boolean;
   names: number;
@@ -24,21 +24,21 @@ export interface Columns {
 }
 
 /** A narrower pane has the layout of a phone. */
-const PHONE_WIDTH = 500;
-const LEFT_MARGIN = 10;
+const PHONE_PANE_WIDTH = 500;
+const MEMORY_LEFT_MARGIN = 10;
 /** The least room of storages and their gradients: a pane that is enlarged beyond it is cut at its right. */
 const MIN_STRIPS_WIDTH = 130;
 /** By how much a gradient stands further right than its value, above it, so that its counter has room. */
-export const SMALL_COUNTER = 14;
+export const GRADIENT_COUNTER_INDENT = 14;
 
-export function memoryColumns(homes: Homes, w: number): Columns {
-  const isPhone = w < PHONE_WIDTH;
+export function layoutMemoryColumns(homes: Homes, w: number): MemoryColumns {
+  const isPhone = w < PHONE_PANE_WIDTH;
   const [minNames, maxNames] = isPhone ? [62, 104] : [84, Math.max(132, Math.min(160, w * 0.2))];
-  const widestName = homes.widest + (homes.sections.size && !isPhone ? 12 : 0);
+  const widestName = homes.widestName + (homes.sectionByKey.size && !isPhone ? 12 : 0);
   const namesW = Math.round(Math.min(maxNames, Math.max(minNames, widestName)));
   const cardW = isPhone ? 50 : 104;
   const railW = isPhone ? 24 : 30;
-  const card = LEFT_MARGIN + namesW + 8;
+  const card = MEMORY_LEFT_MARGIN + namesW + 8;
   const rail = card + cardW + 3;
   const strip = rail + railW + 12;
   const stripsWidth = Math.max(MIN_STRIPS_WIDTH, w - strip - 14);
@@ -47,7 +47,7 @@ export function memoryColumns(homes: Homes, w: number): Columns {
   return {
     w,
     phone: isPhone,
-    names: LEFT_MARGIN,
+    names: MEMORY_LEFT_MARGIN,
     namesW,
     card,
     cardW,
@@ -58,7 +58,7 @@ export function memoryColumns(homes: Homes, w: number): Columns {
     grad: strip + stripW + 30,
     gradW,
     fullStripW: isPhone ? stripsWidth : stripW,
-    fullGradW: isPhone ? stripsWidth - SMALL_COUNTER : gradW,
+    fullGradW: isPhone ? stripsWidth - GRADIENT_COUNTER_INDENT : gradW,
     indent: isPhone ? 0 : 12,
   };
 }

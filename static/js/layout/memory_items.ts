@@ -1,26 +1,26 @@
 /** What there is to draw in the memory pane at a step, in the order that never changes: headings, rows, folds. */
 
 import { allocatorItems } from "./allocator.ts";
-import { memoryBlocks } from "./memory_blocks.ts";
-import { objectEntries } from "./memory_outline.ts";
+import { memoryRowBlocks } from "./memory_blocks.ts";
+import { objectOutlineEntries } from "./memory_outline.ts";
 import { uidNumber } from "./pane_names.ts";
 import type { MemoryStep } from "./memory_step.ts";
-import type { Block, RowItem, HeadingItem, FoldItem, Entry, MemoryItem } from "./memory_parts.ts";
+import type { RowBlock, RowItem, HeadingItem, FoldItem, RankedItems, MemoryItem } from "./memory_parts.ts";
 
 /** Calls under way that each have a line. */
 const MAX_CALL_LINES = 6;
 
 export function memoryItems(memoryStep: MemoryStep): MemoryItem[] {
-  const { named: namedBlocks, states, nameless } = memoryBlocks(memoryStep);
-  const items = sectionItems(memoryStep, namedBlocks, states);
-  return [...items, ...footItems(memoryStep, nameless), ...allocatorItems(memoryStep)];
+  const { named: namedBlocks, states, nameless } = memoryRowBlocks(memoryStep);
+  const items = headingsWithRows(memoryStep, namedBlocks, states);
+  return [...items, ...namelessAndFreedItems(memoryStep, nameless), ...allocatorItems(memoryStep)];
 }
 
 /** Headings with the rows under them. */
-function sectionItems(memoryStep: MemoryStep, named: Block[], states: Block[]): MemoryItem[] {
-  const entries = [] as Entry[];
+function headingsWithRows(memoryStep: MemoryStep, named: RowBlock[], states: RowBlock[]): MemoryItem[] {
+  const entries = [] as RankedItems[];
   for (const block of named) {
-    const home = memoryStep.homes.ofStorage(block.key) ?? memoryStep.homes.homeOf.get(block.handles[0]);
+    const home = memoryStep.homes.homeOfStorage(block.key) ?? memoryStep.homes.homeOf.get(block.handles[0]);
     const section = home?.section ?? "";
     const rank = section ? memoryStep.homes.sectionRank(section) : (home?.rank ?? Infinity);
     block.label = block.names.get(block.handles[0])?.[0].text ?? block.key;
@@ -28,7 +28,7 @@ function sectionItems(memoryStep: MemoryStep, named: Block[], states: Block[]): 
     const item = { kind: "row", key: block.key, block, indent, section, small: false } as RowItem;
     entries.push({ rank, inner: home?.rank ?? Infinity, number: uidNumber(block.key), items: [item] });
   }
-  const calls = [...memoryStep.homes.frames].filter(([uid]) => memoryStep.entities.has(uid));
+  const calls = [...memoryStep.homes.sectionKeyByFrame].filter(([uid]) => memoryStep.entities.has(uid));
   const foldedKeys = sectionsOfFoldedCalls(memoryStep, calls);
   for (const [uid, key] of calls)
     if (!foldedKeys.has(key))
@@ -36,10 +36,10 @@ function sectionItems(memoryStep: MemoryStep, named: Block[], states: Block[]): 
         rank: memoryStep.homes.sectionRank(key),
         inner: -1,
         number: 0,
-        items: [frameHeading(memoryStep, uid, key)],
+        items: [frameHeadingItem(memoryStep, uid, key)],
       });
   if (foldedKeys.size) entries.push(foldCallEntries(memoryStep, calls, foldedKeys, entries));
-  entries.push(...objectEntries(memoryStep, states));
+  entries.push(...objectOutlineEntries(memoryStep, states));
   entries.sort((a, b) => a.rank - b.rank || a.inner - b.inner || a.number - b.number);
   return entries.flatMap(({ rank, inner: rankWithin, items }) =>
     items.map((item) => ({ ...item, place: `${rank}:${rankWithin}` })),
@@ -57,9 +57,9 @@ function foldCallEntries(
   memoryStep: MemoryStep,
   calls: [string, string][],
   foldedKeys: Set<string>,
-  entries: Entry[],
-): Entry {
-  const blocks = [] as Block[];
+  entries: RankedItems[],
+): RankedItems {
+  const blocks = [] as RowBlock[];
   const keptEntries = entries.filter(({ items: [item] }) => {
     const isHidden = item.kind === "row" && foldedKeys.has(item.section) && !item.block.hot;
     if (isHidden) blocks.push(item.block);
@@ -71,9 +71,9 @@ function foldCallEntries(
   return { rank, inner: -2, number: 0, items: [{ kind: "fold", key: "calls", blocks, foldKind: "calls", count }] };
 }
 
-function frameHeading(memoryStep: MemoryStep, uid: string, key: string): HeadingItem {
+function frameHeadingItem(memoryStep: MemoryStep, uid: string, key: string): HeadingItem {
   const isTouched =
-    memoryStep.snap.fresh.has(uid) || [...memoryStep.snap.changed].some((name) => name.startsWith(`${uid}/`));
+    memoryStep.snapshot.fresh.has(uid) || [...memoryStep.snapshot.changed].some((name) => name.startsWith(`${uid}/`));
   return {
     kind: "heading",
     key: `frame ${uid}`,
@@ -89,7 +89,7 @@ function frameHeading(memoryStep: MemoryStep, uid: string, key: string): Heading
 }
 
 /** At the foot: what has no name, and what the step freed. */
-function footItems(memoryStep: MemoryStep, nameless: Block[]): MemoryItem[] {
+function namelessAndFreedItems(memoryStep: MemoryStep, nameless: RowBlock[]): MemoryItem[] {
   const folds = new Map<string, FoldItem>();
   const rows = [] as RowItem[];
   for (const block of nameless) {
@@ -101,9 +101,9 @@ function footItems(memoryStep: MemoryStep, nameless: Block[]): MemoryItem[] {
       folds.set(key, fold);
     } else rows.push({ kind: "row", key: block.key, block, indent: 0, section: key, small: true });
   }
-  const freed = [...memoryStep.snap.freed].map(([uid, storage]) => ({
+  const freed = [...memoryStep.snapshot.freed].map(([uid, storage]) => ({
     uid,
-    name: nameBeforeFreed(memoryStep, uid),
+    name: nameOfFreedStorage(memoryStep, uid),
     nbytes: storage.nbytes,
   }));
   const out: MemoryItem[] = [];
@@ -118,9 +118,9 @@ function footItems(memoryStep: MemoryStep, nameless: Block[]): MemoryItem[] {
 }
 
 /** What a freed storage was called. */
-function nameBeforeFreed(memoryStep: MemoryStep, storageUid: string) {
+function nameOfFreedStorage(memoryStep: MemoryStep, storageUid: string) {
   const { paths } = memoryStep.model.opened.names(memoryStep.index - 1);
-  for (const uid of memoryStep.model.opened.index.handlesOf(storageUid, memoryStep.index - 1)) {
+  for (const uid of memoryStep.model.opened.index.handlesOfStorage(storageUid, memoryStep.index - 1)) {
     const path = paths.get(uid);
     if (path) return path;
   }

@@ -1,9 +1,9 @@
 /** Which rows of the memory pane are open: first what the step touched, then what is broken, then what was touched last. */
 
-import { rowLayout, slimHeight } from "./row_lines.ts";
-import type { Columns } from "./memory_columns.ts";
+import { layoutRow, collapsedRowHeight } from "./row_lines.ts";
+import type { MemoryColumns } from "./memory_columns.ts";
 import type { MemoryStep } from "./memory_step.ts";
-import type { PlacedItem, RowItem, Block } from "./memory_parts.ts";
+import type { PlacedItem, RowItem, RowBlock } from "./memory_parts.ts";
 
 interface Candidate {
   placed: PlacedItem;
@@ -15,22 +15,27 @@ interface Candidate {
 }
 
 /** Untouched rows beyond which what was touched gets its open rows before they get their closed ones. */
-const CROWDED_ABOVE = 14;
+const MAX_UNCROWDED_ROWS = 14;
 /** Where rows are folded, the others that were left alone have this share of the height at most, and stay closed: as many
  * at each step, so that what a step touched opens where the last one's closes, and no other row comes or goes. */
-const UNTOUCHED_SHARE = 0.66;
+const UNTOUCHED_ROWS_HEIGHT_SHARE = 0.66;
 
 /** So many of the rows that the step touched stay where there is no room for them: the pane is scrolled to them. */
-const MIN_TOUCHED_ROWS = 3;
+const MIN_UNFOLDED_TOUCHED_ROWS = 3;
 
 /** Heights and levels of all rows, so that they fit into the room where that is possible. */
-export function chooseLevels(memoryStep: MemoryStep, placed: PlacedItem[], columns: Columns, maxHeight: number) {
+export function chooseRowLevels(
+  memoryStep: MemoryStep,
+  placed: PlacedItem[],
+  columns: MemoryColumns,
+  maxHeight: number,
+) {
   const { selected } = memoryStep.options;
   const rows = [] as Candidate[];
   placed.forEach((place, index) => {
     const { item } = place;
     if (item.kind !== "row") return;
-    const slim = slimHeight(memoryStep, item, columns);
+    const slim = collapsedRowHeight(memoryStep, item, columns);
     const { block } = item;
     const grads = [...block.grads.values()];
     const isSelected = selected !== null && [block, ...grads].some(({ uids }) => uids.includes(selected));
@@ -40,27 +45,27 @@ export function chooseLevels(memoryStep: MemoryStep, placed: PlacedItem[], colum
       item,
       slim,
       hot,
-      seen: hot ? memoryStep.index : lastTouched(memoryStep, block),
+      seen: hot ? memoryStep.index : lastTouchedStep(memoryStep, block),
       at: index,
     });
   });
   const fixedHeight = placed.reduce((sum, place) => sum + place.h, 0);
-  const order = [...rows].sort(byPriority);
+  const order = [...rows].sort(compareRowPriority);
   const freeHeight =
     maxHeight - fixedHeight - foldRowsWithoutRoom(memoryStep, placed, rows, order, maxHeight - fixedHeight, columns);
-  openRows(memoryStep, order, columns, freeHeight);
+  openRowsThatFit(memoryStep, order, columns, freeHeight);
 }
 
 /** The last step that touched a row, or a gradient in it. */
-function lastTouched(memoryStep: MemoryStep, block: Block) {
+function lastTouchedStep(memoryStep: MemoryStep, block: RowBlock) {
   let lastStep = -1;
   for (const uid of block.uids)
-    lastStep = Math.max(lastStep, memoryStep.model.history.lastTouch(uid, memoryStep.index));
-  for (const grad of block.grads.values()) lastStep = Math.max(lastStep, lastTouched(memoryStep, grad));
+    lastStep = Math.max(lastStep, memoryStep.model.history.lastTouchStep(uid, memoryStep.index));
+  for (const grad of block.grads.values()) lastStep = Math.max(lastStep, lastTouchedStep(memoryStep, grad));
   return lastStep;
 }
 
-function byPriority(a: Candidate, b: Candidate) {
+function compareRowPriority(a: Candidate, b: Candidate) {
   const [blockA, blockB] = [a.item.block, b.item.block];
   return (
     Number(b.hot) - Number(a.hot) ||
@@ -83,23 +88,23 @@ function foldRowsWithoutRoom(
   rows: Candidate[],
   order: Candidate[],
   maxHeight: number,
-  columns: Columns,
+  columns: MemoryColumns,
 ): number {
   let usedHeight = rows.reduce((sum, row) => sum + row.slim, 0);
   const untouchedCount = rows.filter((row) => !row.hot).length;
-  const isCrowded = untouchedCount > CROWDED_ABOVE;
-  const touchedHeight = isCrowded ? Math.min(maxHeight / 2, extraForTouched(memoryStep, rows, columns)) : 0;
+  const isCrowded = untouchedCount > MAX_UNCROWDED_ROWS;
+  const touchedHeight = isCrowded ? Math.min(maxHeight / 2, extraHeightOfTouchedRows(memoryStep, rows, columns)) : 0;
   const fixedHeight = placed.reduce((sum, place) => sum + place.h, 0);
   const touchedSlimHeight = rows.reduce((sum, row) => sum + (row.hot ? row.slim : 0), 0);
   const maxUntouched = isCrowded
-    ? Math.min(maxHeight - touchedHeight, (maxHeight + fixedHeight) * UNTOUCHED_SHARE + touchedSlimHeight)
+    ? Math.min(maxHeight - touchedHeight, (maxHeight + fixedHeight) * UNTOUCHED_ROWS_HEIGHT_SHARE + touchedSlimHeight)
     : maxHeight;
   const isTooHigh = usedHeight > maxHeight;
   const hidden = new Map<string, Candidate[]>();
-  const headings = headingsOf(placed);
+  const headings = headingsBySection(placed);
   let lineForRest = 0;
   const leastImportant = [...order].reverse();
-  const keptRows = new Set(order.filter(({ hot }) => hot).slice(0, MIN_TOUCHED_ROWS));
+  const keptRows = new Set(order.filter(({ hot }) => hot).slice(0, MIN_UNFOLDED_TOUCHED_ROWS));
   for (const row of [...leastImportant.filter(({ hot }) => !hot), ...leastImportant.filter(({ hot }) => hot)]) {
     if (keptRows.has(row)) continue;
     if (!isTooHigh || usedHeight <= (row.hot ? maxHeight : maxUntouched)) continue;
@@ -121,19 +126,19 @@ function foldRowsWithoutRoom(
     }
   }
   for (const list of hidden.values()) for (const row of list) row.placed.hidden = true;
-  attachHiddenRows(placed);
+  attachHiddenRowsToHeadings(placed);
   return usedHeight;
 }
 
 /** What the rows that the step touched take more when they are open. */
-function extraForTouched(memoryStep: MemoryStep, rows: Candidate[], columns: Columns) {
+function extraHeightOfTouchedRows(memoryStep: MemoryStep, rows: Candidate[], columns: MemoryColumns) {
   let sum = 0;
-  for (const { hot, item, slim } of rows) if (hot) sum += rowLayout(memoryStep, item, columns, "full").h - slim;
+  for (const { hot, item, slim } of rows) if (hot) sum += layoutRow(memoryStep, item, columns, "full").h - slim;
   return sum;
 }
 
 /** The headings that count what they hide, by section. */
-function headingsOf(placed: PlacedItem[]): Map<string, PlacedItem> {
+function headingsBySection(placed: PlacedItem[]): Map<string, PlacedItem> {
   const out = new Map<string, PlacedItem>();
   for (const place of placed)
     if (place.item.kind === "heading" && place.item.type !== "inner" && !out.has(place.item.section))
@@ -142,8 +147,8 @@ function headingsOf(placed: PlacedItem[]): Map<string, PlacedItem> {
 }
 
 /** Headings count the rows that they hide; those without a heading have a line at the end of the named ones. */
-function attachHiddenRows(placed: PlacedItem[]) {
-  const headings = headingsOf(placed);
+function attachHiddenRowsToHeadings(placed: PlacedItem[]) {
+  const headings = headingsBySection(placed);
   const withoutHeading = [] as PlacedItem[];
   for (const place of placed) {
     if (!place.hidden || place.item.kind !== "row") continue;
@@ -168,7 +173,7 @@ function attachHiddenRows(placed: PlacedItem[]) {
 }
 
 /** Open what there is room for, by claim; the others are closed. */
-function openRows(memoryStep: MemoryStep, order: Candidate[], columns: Columns, freeHeight: number) {
+function openRowsThatFit(memoryStep: MemoryStep, order: Candidate[], columns: MemoryColumns, freeHeight: number) {
   let heightLeft = freeHeight;
   const hasFolded = order.some(({ placed, hot }) => placed.hidden && !hot);
   for (const { placed, item, slim, hot } of order) {
@@ -176,13 +181,13 @@ function openRows(memoryStep: MemoryStep, order: Candidate[], columns: Columns, 
     if (hot || item.block.broken || !(item.small || hasFolded))
       for (const level of ["full", "tight"] as const) {
         if (heightLeft <= 0) break;
-        const layout = rowLayout(memoryStep, item, columns, level);
+        const layout = layoutRow(memoryStep, item, columns, level);
         if (layout.h - slim > heightLeft) continue;
         placed.layout = layout;
         heightLeft -= layout.h - slim;
         break;
       }
-    placed.layout ??= rowLayout(memoryStep, item, columns, "slim");
+    placed.layout ??= layoutRow(memoryStep, item, columns, "slim");
     placed.h = placed.layout.h;
   }
 }

@@ -1,33 +1,33 @@
 /** The memory pane at a step: which rows are open, which closed, which folded, and where everything stands. */
 
-import { frameChips } from "./heading_chips.ts";
-import { homesOf } from "./homes.ts";
-import { memoryAnchors, memoryFocus } from "./memory_anchors.ts";
-import { memoryColumns, type Columns } from "./memory_columns.ts";
-import { HEIGHT, placeItems } from "./memory_placed.ts";
+import { frameValueChips } from "./heading_chips.ts";
+import { findHomes } from "./homes.ts";
+import { memoryAnchorRects, touchedMemoryRects } from "./memory_anchors.ts";
+import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
+import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
-import { findStill, stillPlaces, stillWithin } from "./memory_still.ts";
+import { findFixedPlaces, moveToFixedPlaces, fixedPlacesWithin } from "./memory_still.ts";
 import { namelessPlaces } from "./nameless_places.ts";
-import { PLAIN, type Pane, type PaneOptions, type Room } from "./pane.ts";
-import { placePins } from "./row_pins.ts";
-import { touchHistory } from "./touched.ts";
+import { DEFAULT_PANE_OPTIONS, type Pane, type PaneOptions, type PaneRoom } from "./pane.ts";
+import { placeRowPins } from "./row_pins.ts";
+import { cachedTouchHistory } from "./touched.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { PlacedItem, Chip } from "./memory_parts.ts";
+import type { PlacedItem, ValueChip } from "./memory_parts.ts";
 
 export type MemoryPane = Pane & {
-  columns: Columns;
+  columns: MemoryColumns;
   /** from top to bottom */
   placed: PlacedItem[];
   /** the plain values of the module, main its frame */
-  values: Chip[];
+  values: ValueChip[];
   main: string | null;
   step: MemoryStep;
 };
 
 /** @param nodeNames what the graph calls its nodes, where that is more than the operation */
-export function memoryModel(opened: OpenTrace, nodeNames: ReadonlyMap<string, string> = new Map()): MemoryModel {
+export function buildMemoryModel(opened: OpenTrace, nodeNames: ReadonlyMap<string, string> = new Map()): MemoryModel {
   const kept = new Set([...opened.index.pins.values()].map((pin) => pin.storage));
-  const modelBase = { opened, homes: homesOf(opened), history: touchHistory(opened) };
+  const modelBase = { opened, homes: findHomes(opened), history: cachedTouchHistory(opened) };
   return {
     ...modelBase,
     nodeNames,
@@ -40,22 +40,27 @@ export function memoryModel(opened: OpenTrace, nodeNames: ReadonlyMap<string, st
   };
 }
 
-export function memoryPane(model: MemoryModel, i: number, paneSize: Room, options: PaneOptions = PLAIN): MemoryPane {
+export function layoutMemoryPane(
+  model: MemoryModel,
+  i: number,
+  paneSize: PaneRoom,
+  options: PaneOptions = DEFAULT_PANE_OPTIONS,
+): MemoryPane {
   const memoryStep = new MemoryStep(model, i, options);
-  const columns = memoryColumns(model.homes, paneSize.w);
-  const places = Number.isFinite(paneSize.h) ? stillWithin(model, paneSize.w, paneSize.h) : null;
-  let placed = placeItems(memoryStep, columns, places ? Infinity : paneSize.h);
-  let height = places ? stillPlaces(places, placed, i) : null;
-  if (places && height === null) placed = placeItems(memoryStep, columns, paneSize.h);
-  height ??= placeBelowEachOther(placed);
+  const columns = layoutMemoryColumns(model.homes, paneSize.w);
+  const places = Number.isFinite(paneSize.h) ? fixedPlacesWithin(model, paneSize.w, paneSize.h) : null;
+  let placed = placeMemoryItems(memoryStep, columns, places ? Infinity : paneSize.h);
+  let height = places ? moveToFixedPlaces(places, placed, i) : null;
+  if (places && height === null) placed = placeMemoryItems(memoryStep, columns, paneSize.h);
+  height ??= stackItems(placed);
   for (const place of placed)
     if (place.item.kind === "row" && place.layout)
-      place.pins = placePins(memoryStep, place.item.block, place.layout, columns);
+      place.pins = placeRowPins(memoryStep, place.item.block, place.layout, columns);
   const moduleFrame =
     [...memoryStep.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
-  const values = moduleFrame ? frameChips(memoryStep, moduleFrame) : [];
-  const anchors = memoryAnchors(placed, columns);
-  const focus = memoryFocus(placed, columns);
+  const values = moduleFrame ? frameValueChips(memoryStep, moduleFrame) : [];
+  const anchors = memoryAnchorRects(placed, columns);
+  const focus = touchedMemoryRects(placed, columns);
   return {
     height,
     ...anchors,
@@ -70,21 +75,21 @@ export function memoryPane(model: MemoryModel, i: number, paneSize: Room, option
 }
 
 /** The height at which every row of the run is open at a place of its own; Infinity where there is none. */
-export function stillHeight(model: MemoryModel, w: number) {
-  return findStill(model, w)?.h ?? Infinity;
+export function memoryHeightForFixedPlaces(model: MemoryModel, w: number) {
+  return findFixedPlaces(model, w)?.h ?? Infinity;
 }
 
 /** Whether every row of the run has room at a place of its own. */
-export function fitsStill(model: MemoryModel, w: number, h: number) {
-  return stillWithin(model, w, h) !== null;
+export function hasRoomForFixedPlaces(model: MemoryModel, w: number, h: number) {
+  return fixedPlacesWithin(model, w, h) !== null;
 }
 
 /** One below the other. @returns the height of all */
-function placeBelowEachOther(placed: PlacedItem[]): number {
-  let y = HEIGHT.top;
+function stackItems(placed: PlacedItem[]): number {
+  let y = MEMORY_ITEM_HEIGHTS.top;
   for (const item of placed) {
     item.y = y;
     y += item.h;
   }
-  return y + HEIGHT.top;
+  return y + MEMORY_ITEM_HEIGHTS.top;
 }

@@ -1,13 +1,13 @@
 /** What stands in the memory pane: rows, names, pins and what is between them, each with its place. */
 
-import type { Tag } from "../trace/names.ts";
+import type { NameTag } from "../trace/names.ts";
 import type { Block as DeviceBlock, Slot, Value } from "../trace/wire.ts";
 import type { RowReading } from "./row_reading.ts";
-import type { RowStrip } from "./row_strip.ts";
+import type { CellStrip } from "./row_strip.ts";
 import type { Cell } from "../trace/entities.ts";
 
 /** what one row shows: a storage with the handles that have names, the others, and all their uids, counters too. */
-export interface Block {
+export interface RowBlock {
   storage: string | null;
   key: string;
   handles: string[];
@@ -15,10 +15,10 @@ export interface Block {
   uids: string[];
   names: Map<string, ShownName[]>;
   /** by handle, the gradient beside it */
-  grads: Map<string, Block>;
+  grads: Map<string, RowBlock>;
   /** by handle, the storage of a gradient that the step took away */
   lost: Map<string, string>;
-  pins: Pin[];
+  pins: StoragePin[];
   /** the step touched it */
   hot: boolean;
   /** how much */
@@ -27,11 +27,11 @@ export interface Block {
   /** whether a node ever saves it */
   kept: boolean;
   label: string;
-  purpose: Purpose | null;
-  state: Tag | null;
+  purpose: NamelessPurpose | null;
+  state: NameTag | null;
 }
 
-export interface Purpose {
+export interface NamelessPurpose {
   foldKind: "flight" | "kept" | "unnamed";
   label: string;
   /** the handle that has the gradient's shape */
@@ -39,7 +39,7 @@ export interface Purpose {
 }
 
 export interface ShownName {
-  tag: Tag;
+  tag: NameTag;
   text: string;
   /** the function's name, where the heading does not say it */
   scope: string;
@@ -54,7 +54,7 @@ export type PlacedName = ShownName & { x: number; line: number; w: number; font:
 export interface RowItem {
   kind: "row";
   key: string;
-  block: Block;
+  block: RowBlock;
   indent: number;
   section: string;
   /** without cards, its numbers alone */
@@ -72,7 +72,7 @@ export interface HeadingItem {
   type: "frame" | "object" | "optimizer" | "inner";
   names: ShownName[];
   /** of an optimizer, the storages that only it keeps */
-  state: Block[];
+  state: RowBlock[];
   /** whether the reader wants them drawn */
   open: boolean;
   indent: number;
@@ -88,36 +88,36 @@ interface RuleItem {
 export interface FoldItem {
   kind: "fold";
   key: string;
-  blocks: Block[];
+  blocks: RowBlock[];
   foldKind: "flight" | "kept" | "unnamed" | "rows" | "calls";
   /** of what is folded, where that is not the storages */
   count?: number;
   place?: string;
 }
 
-export interface GhostItem {
+export interface FreedItem {
   kind: "ghosts";
   key: string;
   freed: { uid: string; name: string; nbytes: number | undefined }[];
 }
 
 /** items with their place in the order */
-export interface Entry {
+export interface RankedItems {
   rank: number;
   inner: number;
   number: number;
   items: MemoryItem[];
 }
 
-export type MemoryItem = RowItem | HeadingItem | RuleItem | FoldItem | GhostItem | AllocatorItem;
+export type MemoryItem = RowItem | HeadingItem | RuleItem | FoldItem | FreedItem | AllocatorItem;
 
 /** waiting: freed, while a stream may still use it */
-export type PartState = "allocated" | "waiting" | "free" | "several";
+export type SegmentPartState = "allocated" | "waiting" | "free" | "several";
 
 /** of a segment: a block, or neighbours that have no room of their own */
-export interface BlockPart {
+export interface SegmentPart {
   blocks: DeviceBlock[];
-  state: PartState;
+  state: SegmentPartState;
   size: number;
   requested: number;
   name: string;
@@ -140,7 +140,7 @@ interface SegmentFacts {
 
 export type Segment = SegmentFacts & { blocks: DeviceBlock[] };
 
-export type PlacedSegment = SegmentFacts & { key: string; lines: BlockPart[][]; y: number; h: number };
+export type PlacedSegment = SegmentFacts & { key: string; lines: SegmentPart[][]; y: number; h: number };
 
 export interface AllocatorItem {
   kind: "allocator";
@@ -160,7 +160,7 @@ export interface AllocatorLayout {
 }
 
 /** tight: full, with the beads of each handle stacked in one line */
-export type Level = "slim" | "tight" | "full";
+export type RowLevel = "slim" | "tight" | "full";
 
 export interface HandleLine {
   uid: string;
@@ -172,7 +172,7 @@ export interface HandleLine {
   reading: RowReading;
   first: boolean;
   /** its place, block null where there is no gradient to draw in it, path what the program calls it */
-  grad: { block: Block | null; strip: RowStrip | null; x: number; y: number; path: string } | null;
+  grad: { block: RowBlock | null; strip: CellStrip | null; x: number; y: number; path: string } | null;
 }
 
 interface CounterGroup {
@@ -184,12 +184,12 @@ interface CounterGroup {
 }
 
 export interface RowLayout {
-  level: Level;
+  level: RowLevel;
   /** without cards */
   low: boolean;
   /** of the strip */
   top: number;
-  strip: RowStrip;
+  strip: CellStrip;
   lines: HandleLine[];
   /** handles without a name, in a line of their own */
   quiet: { uids: string[]; y: number }[];
@@ -199,7 +199,7 @@ export interface RowLayout {
 
 /** from the row's corner */
 export interface PlacedPin {
-  pin: Pin;
+  pin: StoragePin;
   text: string;
   x: number;
   y: number;
@@ -208,19 +208,19 @@ export interface PlacedPin {
   dot: boolean;
 }
 
-export interface PinFlow {
+export interface PlacedPins {
   pins: PlacedPin[];
   /** those that there is no room for */
-  more: Pin[];
+  more: StoragePin[];
   moreX: number;
   /** from where on the line is free */
   end: number;
   /** of a broken one */
-  cause: Cause | null;
+  cause: BreakingWrite | null;
 }
 
 /** the statement that wrote, and the value that a cell had before */
-export interface Cause {
+export interface BreakingWrite {
   line: number;
   text: string;
   was: Cell | undefined;
@@ -228,7 +228,7 @@ export interface Cause {
 }
 
 /** here: what it leads to has its place below; tensor, object: it has a name of its own */
-export interface Chip {
+export interface ValueChip {
   key: string;
   label: string;
   text: string;
@@ -237,10 +237,10 @@ export interface Chip {
   changed: boolean;
 }
 
-export type PlacedChip = Chip & { x: number; line: number; w: number };
+export type PlacedValueChip = ValueChip & { x: number; line: number; w: number };
 
-export interface ChipFlow {
-  chips: PlacedChip[];
+export interface WrappedValueChips {
+  chips: PlacedValueChip[];
   /** before, after: how many there is no room for */
   before: number;
   after: number;
@@ -261,32 +261,32 @@ export interface PlacedItem {
   /** it is in a fold */
   hidden: boolean;
   /** of a heading, from chipX on */
-  chips: ChipFlow | null;
+  chips: WrappedValueChips | null;
   chipX: number;
   /** of a heading and of the last line, the rows that it hides */
   folded: PlacedItem[];
-  pins: PinFlow | null;
+  pins: PlacedPins | null;
   allocator?: AllocatorLayout;
 }
 
-export interface Still {
+export interface FixedMemoryPlaces {
   h: number;
   /** by place and what is drawn, which of the places of the same names it has; y and heights: by place */
   slots: Map<string, number>;
   y: Map<string, number>;
   heights: Map<string, number>;
   /** by storage, the places of what has no name */
-  foot: Map<string, PlaceStay[]>;
+  foot: Map<string, PlaceInterval[]>;
 }
 
 /** steps, both included */
-export interface PlaceStay {
+export interface PlaceInterval {
   from: number;
   to: number;
   place: number;
 }
 
-export interface Pin {
+export interface StoragePin {
   node: string;
   slot: string;
   saved: Slot;

@@ -3,13 +3,13 @@
 import type { Names } from "../trace/names.ts";
 import { isHandle } from "../trace/entities.ts";
 import { addToList } from "../trace/multimap.ts";
-import { BROKEN_STATES } from "../trace/trace_index.ts";
-import { optimizerPaths, namesOnRow, type Homes } from "./homes.ts";
-import { touched, type TouchHistory, type Touched } from "./touched.ts";
+import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
+import { optimizerPathPrefixes, namesShownOnRow, type Homes } from "./homes.ts";
+import { touchedByStep, type TouchHistory, type TouchedEntities } from "./touched.ts";
 import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Node } from "../trace/wire.ts";
 import type { PaneOptions } from "./pane.ts";
-import type { PlaceStay, Still, Cause, MemoryItem, Pin } from "./memory_parts.ts";
+import type { PlaceInterval, FixedMemoryPlaces, BreakingWrite, MemoryItem, StoragePin } from "./memory_parts.ts";
 
 /** what is known of a run before any step is drawn. */
 export interface MemoryModel {
@@ -19,15 +19,15 @@ export interface MemoryModel {
   /** the storages that a node saves at some step */
   kept: Set<string>;
   /** by width, the places at which nothing has to move */
-  stills: Map<number, Still | null>;
+  stills: Map<number, FixedMemoryPlaces | null>;
   /** by width */
   leastHeights: Map<number, number>;
   /** those that a search has looked at */
   plainSteps: Map<number, { step: MemoryStep; items: MemoryItem[] }>;
   /** by `node:slot`, what broke it */
-  causes: Map<string, Cause | null>;
+  causes: Map<string, BreakingWrite | null>;
   /** where storages without a name stand while steps touch them */
-  nameless: Map<string, PlaceStay[]>;
+  nameless: Map<string, PlaceInterval[]>;
   /** of nodes that need more than their operation's name */
   nodeNames: ReadonlyMap<string, string>;
 }
@@ -38,18 +38,18 @@ export class MemoryStep {
   homes: Homes;
   index: number;
   options: PaneOptions;
-  snap: Snapshot;
+  snapshot: Snapshot;
   entities: Entities;
   previous: Entities;
   names: Names;
   optimizerPrefixes: string[];
-  touched: Touched;
+  touched: TouchedEntities;
   /** by storage, or `none` and the handle where it has none */
   readers = new Map<string, string[]>();
   /** by gradient, the first tensor that has it */
   owners = new Map<string, string>();
   /** by storage */
-  pins = new Map<string, Pin[]>();
+  pins = new Map<string, StoragePin[]>();
 
   constructor(model: MemoryModel, i: number, options: PaneOptions) {
     const { opened, homes } = model;
@@ -57,16 +57,16 @@ export class MemoryStep {
     this.homes = homes;
     this.index = i;
     this.options = options;
-    this.snap = opened.at(i);
-    this.entities = this.snap.entities;
+    this.snapshot = opened.at(i);
+    this.entities = this.snapshot.entities;
     this.previous = opened.state(i - 1);
     this.names = opened.names(i);
-    this.optimizerPrefixes = optimizerPaths(homes.optimizers, this.names.paths);
-    this.touched = touched(this.snap.step, this.entities);
-    this.collectRelations();
+    this.optimizerPrefixes = optimizerPathPrefixes(homes.optimizers, this.names.paths);
+    this.touched = touchedByStep(this.snapshot.step, this.entities);
+    this.collectReadersAndOwners();
   }
 
-  collectRelations() {
+  collectReadersAndOwners() {
     for (const [uid, entity] of this.entities) {
       if (isHandle(entity)) {
         addToList(this.readers, entity.storage ?? `none ${uid}`, uid);
@@ -78,14 +78,19 @@ export class MemoryStep {
   collectPins(nodeUid: string, entity: Node) {
     for (const [slot, saved] of Object.entries(entity.saved ?? {}))
       if (saved.storage && saved.state !== "freed")
-        addToList(this.pins, saved.storage, { node: nodeUid, slot, saved, broken: BROKEN_STATES.has(saved.state) });
+        addToList(this.pins, saved.storage, {
+          node: nodeUid,
+          slot,
+          saved,
+          broken: BROKEN_SLOT_STATES.has(saved.state),
+        });
   }
 
-  namesOn(uid: string) {
-    return namesOnRow(this.names.tags.get(uid), this.optimizerPrefixes);
+  namesShownOn(uid: string) {
+    return namesShownOnRow(this.names.tags.get(uid), this.optimizerPrefixes);
   }
 
-  rank(uid: string) {
+  homeRank(uid: string) {
     return this.homes.homeOf.get(uid)?.rank ?? Infinity;
   }
 }

@@ -2,35 +2,35 @@
 
 import { addToList } from "../trace/multimap.ts";
 import { memoryItems } from "./memory_items.ts";
-import { memoryColumns, type Columns } from "./memory_columns.ts";
+import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
-import { HEIGHT, placeItems } from "./memory_placed.ts";
-import { PLAIN } from "./pane.ts";
-import type { PlaceStay, PlacedItem, Still } from "./memory_parts.ts";
+import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
+import { DEFAULT_PANE_OPTIONS } from "./pane.ts";
+import type { PlaceInterval, PlacedItem, FixedMemoryPlaces } from "./memory_parts.ts";
 
 /** No window is higher: of a run that needs more, no places are sought. */
-const MAX_HEIGHT = 1600;
+const MAX_FIXED_PLACES_HEIGHT = 1600;
 
 /** Of a longer run the first steps are looked at and as many of the others; one that needs more height is laid out anew. */
 const MAX_STEPS_MEASURED = 60;
 
-export function findStill(model: MemoryModel, w: number): Still | null {
+export function findFixedPlaces(model: MemoryModel, w: number): FixedMemoryPlaces | null {
   const cached = model.stills.get(w);
   if (cached !== undefined) return cached;
-  const still = new StillMeasurement(model, w).measureAll();
+  const still = new FixedPlacesMeasurement(model, w).measureAllSteps();
   model.stills.set(w, still);
   return still;
 }
 
 /** The places, where they are no higher than that. Mostly a step or two say that they are: they are looked at first. */
-export function stillWithin(model: MemoryModel, w: number, h: number): Still | null {
-  if (!model.stills.has(w) && minHeight(model, w) > h) return null;
-  const still = findStill(model, w);
+export function fixedPlacesWithin(model: MemoryModel, w: number, h: number): FixedMemoryPlaces | null {
+  if (!model.stills.has(w) && minFixedPlacesHeight(model, w) > h) return null;
+  const still = findFixedPlaces(model, w);
   return still && still.h <= h ? still : null;
 }
 
 /** A height that all steps together need at least: the most that one of a few needs. */
-function minHeight(model: MemoryModel, w: number) {
+function minFixedPlacesHeight(model: MemoryModel, w: number) {
   const cached = model.leastHeights.get(w);
   if (cached !== undefined) return cached;
   const steps = stepsToMeasure(model.opened.count);
@@ -38,11 +38,11 @@ function minHeight(model: MemoryModel, w: number) {
   const totals = [...new Set(sampleSteps)]
     .filter((i) => i !== undefined)
     .map((i) => {
-      const measurement = new StillMeasurement(model, w);
-      measurement.measure(i);
+      const measurement = new FixedPlacesMeasurement(model, w);
+      measurement.measureStep(i);
       return measurement.totalHeight;
     });
-  const height = 2 * HEIGHT.top + Math.max(0, ...totals);
+  const height = 2 * MEMORY_ITEM_HEIGHTS.top + Math.max(0, ...totals);
   model.leastHeights.set(w, height);
   return height;
 }
@@ -55,63 +55,63 @@ function stepsToMeasure(count: number): number[] {
 }
 
 /** Walks over all steps with everything open, and keeps how high each place gets. */
-class StillMeasurement {
+class FixedPlacesMeasurement {
   model: MemoryModel;
-  columns: Columns;
+  columns: MemoryColumns;
   /** by what is drawn, its place among those of the same names */
   slots = new Map<string, number>();
   /** heights by place */
   heights = new Map<string, number>();
-  footStays: Map<string, PlaceStay[]>;
+  footStays: Map<string, PlaceInterval[]>;
   totalHeight = 0;
 
   constructor(model: MemoryModel, w: number) {
     this.model = model;
-    this.columns = memoryColumns(model.homes, w);
+    this.columns = layoutMemoryColumns(model.homes, w);
     this.footStays = model.nameless;
   }
 
-  measureAll(): Still | null {
+  measureAllSteps(): FixedMemoryPlaces | null {
     for (const i of stepsToMeasure(this.model.opened.count)) {
-      this.measure(i);
-      if (this.totalHeight > MAX_HEIGHT) return null;
+      this.measureStep(i);
+      if (this.totalHeight > MAX_FIXED_PLACES_HEIGHT) return null;
     }
     const y = new Map<string, number>();
-    let nextY = HEIGHT.top;
+    let nextY = MEMORY_ITEM_HEIGHTS.top;
     for (const place of [...this.heights.keys()].sort(comparePlaces)) {
       y.set(place, nextY);
       nextY += this.heights.get(place) ?? 0;
     }
-    return { h: nextY + HEIGHT.top, slots: this.slots, y, heights: this.heights, foot: this.footStays };
+    return { h: nextY + MEMORY_ITEM_HEIGHTS.top, slots: this.slots, y, heights: this.heights, foot: this.footStays };
   }
 
-  measure(i: number) {
+  measureStep(i: number) {
     const { plainSteps } = this.model;
     let plainStep = plainSteps.get(i);
     if (!plainStep) {
-      const memoryStep = new MemoryStep(this.model, i, PLAIN);
+      const memoryStep = new MemoryStep(this.model, i, DEFAULT_PANE_OPTIONS);
       plainStep = { step: memoryStep, items: memoryItems(memoryStep) };
       plainSteps.set(i, plainStep);
     }
-    this.addPlaced(placeItems(plainStep.step, this.columns, Infinity, plainStep.items), i);
+    this.recordPlacedItems(placeMemoryItems(plainStep.step, this.columns, Infinity, plainStep.items), i);
   }
 
-  addPlaced(placed: PlacedItem[], i: number) {
+  recordPlacedItems(placed: PlacedItem[], i: number) {
     const groups = new Map<string, PlacedItem[]>();
     for (const item of placed) {
-      const place = orderOf(item);
+      const place = placeOfItem(item);
       if (place) addToList(groups, place, item);
       else {
-        const foot = placeBelowNamed(item, this.footStays, i);
-        if (foot) this.growPlace(foot, item.h);
+        const foot = placeOfFootItem(item, this.footStays, i);
+        if (foot) this.growPlaceHeight(foot, item.h);
         else addToList(groups, FORMER_NAMES_PLACE, item);
       }
     }
-    for (const [place, items] of groups) this.giveSlots(items, place);
+    for (const [place, items] of groups) this.assignSlots(items, place);
   }
 
   /** Gives each its slot, for good. */
-  giveSlots(items: PlacedItem[], place: string) {
+  assignSlots(items: PlacedItem[], place: string) {
     const { slots } = this;
     const keyedItems = items.map(({ item, h }) => ({ key: `${place}/${item.key}`, h }));
     const takenSlots = new Set(keyedItems.map(({ key }) => slots.get(key)));
@@ -123,11 +123,11 @@ class StillMeasurement {
         slots.set(key, slot);
         takenSlots.add(slot);
       }
-      this.growPlace(`${place}/${slot}`, h);
+      this.growPlaceHeight(`${place}/${slot}`, h);
     }
   }
 
-  growPlace(place: string, h: number) {
+  growPlaceHeight(place: string, h: number) {
     const before = this.heights.get(place) ?? 0;
     if (h <= before) return;
     this.heights.set(place, h);
@@ -138,12 +138,12 @@ class StillMeasurement {
 /** The place of what has no name any more. */
 const FORMER_NAMES_PLACE = "foot:1.5";
 
-function orderOf({ item }: PlacedItem) {
+function placeOfItem({ item }: PlacedItem) {
   return "place" in item ? item.place : undefined;
 }
 
 /** The place of what stands below the named rows. */
-function placeBelowNamed({ item }: PlacedItem, foot: Still["foot"], i: number): string | null {
+function placeOfFootItem({ item }: PlacedItem, foot: FixedMemoryPlaces["foot"], i: number): string | null {
   if (item.kind === "rule") return "foot:0/0";
   if (item.kind === "ghosts") return "foot:9/0";
   if (item.kind === "allocator") return `foot:10/${item.uid.slice(1)}`;
@@ -154,12 +154,12 @@ function placeBelowNamed({ item }: PlacedItem, foot: Still["foot"], i: number): 
 
 /** Places are told apart as `rank:inner/slot`. */
 function comparePlaces(a: string, b: string) {
-  const [numbersA, numbersB] = [placeNumbers(a), placeNumbers(b)];
+  const [numbersA, numbersB] = [parsePlace(a), parsePlace(b)];
   for (let k = 0; k < 3; k++) if (numbersA[k] !== numbersB[k]) return numbersA[k] < numbersB[k] ? -1 : 1;
   return 0;
 }
 
-function placeNumbers(place: string) {
+function parsePlace(place: string) {
   return place.split(/[:/]/).map((part) => (part === "foot" ? Infinity : Number(part)));
 }
 
@@ -167,12 +167,12 @@ function placeNumbers(place: string) {
  * Puts what is drawn at a step where it stands for the whole run.
  * @returns the height of all; null where something needs more room than it has
  */
-export function stillPlaces(still: Still, placed: PlacedItem[], i: number): number | null {
+export function moveToFixedPlaces(still: FixedMemoryPlaces, placed: PlacedItem[], i: number): number | null {
   for (const item of placed) {
-    const order = orderOf(item);
+    const order = placeOfItem(item);
     const group = order ?? FORMER_NAMES_PLACE;
     const place =
-      (order ? null : placeBelowNamed(item, still.foot, i)) ??
+      (order ? null : placeOfFootItem(item, still.foot, i)) ??
       `${group}/${still.slots.get(`${group}/${item.item.key}`)}`;
     const y = still.y.get(place);
     if (y === undefined || item.h > (still.heights.get(place) ?? 0)) return null;

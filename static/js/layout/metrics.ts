@@ -1,24 +1,24 @@
 /** How wide texts are in the pictures' monospaced face, and how they are cut to a length. */
 
 /** Width of one character of the monospaced face, in em. */
-export const EM = 0.603;
+export const CHARACTER_WIDTH_EM = 0.603;
 
 /** East Asian characters are two columns wide in a monospaced face. */
-const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]/;
+const WIDE_CHARACTERS = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]/;
 /** Characters of one column and one code unit: nearly every text has no others. */
-const PLAIN = /^[\0-\u10ff]*$/;
+const NARROW_TEXT_PATTERN = /^[\0-\u10ff]*$/;
 
 export function textWidth(text: string, size: number) {
   let columns = text.length;
-  if (!PLAIN.test(text)) {
+  if (!NARROW_TEXT_PATTERN.test(text)) {
     columns = 0;
-    for (const c of text) columns += WIDE.test(c) ? 2 : 1;
+    for (const c of text) columns += WIDE_CHARACTERS.test(c) ? 2 : 1;
   }
-  return columns * EM * size;
+  return columns * CHARACTER_WIDTH_EM * size;
 }
 
 /** A text cut to at most so many characters. */
-export function truncate(text: string, maxLength: number) {
+export function truncateText(text: string, maxLength: number) {
   const chars = Array.from(text);
   return chars.length <= maxLength ? text : `${chars.slice(0, maxLength - 1).join("")}…`;
 }

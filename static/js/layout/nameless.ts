@@ -1,29 +1,29 @@
 /** What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression or a node. */
 
 import { isHandle, type Entity } from "../trace/entities.ts";
-import { opName } from "./op_name.ts";
-import { spokenName } from "./pane_names.ts";
+import { operationNameOfNode } from "./op_name.ts";
+import { nameInSentences } from "./pane_names.ts";
 import type { MemoryStep } from "./memory_step.ts";
-import type { Block, Purpose } from "./memory_parts.ts";
+import type { RowBlock, NamelessPurpose } from "./memory_parts.ts";
 
-export function createPurposeFinder(memoryStep: MemoryStep): (block: Block) => Purpose {
+export function createNamelessPurposeFinder(memoryStep: MemoryStep): (block: RowBlock) => NamelessPurpose {
   const gradients = gradientsOnTheWay(memoryStep);
   return (block) => {
     const gradientOnWay = gradients.get(block.key);
     if (gradientOnWay) {
       const { to, shape, arrived: hasArrived } = gradientOnWay;
       const gradient = block.uids.find((uid) => hasShape(memoryStep.entities.get(uid), shape));
-      if (hasArrived) return { foldKind: "unnamed", label: `∇ ${nameOfTarget(memoryStep, to)}`, gradient };
-      return { foldKind: "flight", label: to ? `∇ → ${nameOfTarget(memoryStep, to)}` : "∇", gradient };
+      if (hasArrived) return { foldKind: "unnamed", label: `∇ ${gradientTargetName(memoryStep, to)}`, gradient };
+      return { foldKind: "flight", label: to ? `∇ → ${gradientTargetName(memoryStep, to)}` : "∇", gradient };
     }
     const ownerUid = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
-    if (ownerUid) return { foldKind: "flight", label: `${spokenName(memoryStep, ownerUid) ?? ownerUid}.grad` };
+    if (ownerUid) return { foldKind: "flight", label: `${nameInSentences(memoryStep, ownerUid) ?? ownerUid}.grad` };
     const [pin] = block.pins;
-    if (pin) return { foldKind: "kept", label: `${nodeName(memoryStep, pin.node)}.${pin.slot}` };
+    if (pin) return { foldKind: "kept", label: `${nodeDisplayName(memoryStep, pin.node)}.${pin.slot}` };
     for (const uid of block.uids) {
       const handle = memoryStep.entities.get(uid);
       if (isHandle(handle) && handle.grad_fn)
-        return { foldKind: "unnamed", label: `${nodeName(memoryStep, handle.grad_fn)} result` };
+        return { foldKind: "unnamed", label: `${nodeDisplayName(memoryStep, handle.grad_fn)} result` };
     }
     return { foldKind: "unnamed", label: block.uids[1] ?? block.key };
   };
@@ -33,9 +33,9 @@ function hasShape(entity: Entity | undefined, shape: number[]) {
   return isHandle(entity) && String(entity.shape ?? []) === String(shape);
 }
 
-function nodeName(memoryStep: MemoryStep, uid: string) {
+function nodeDisplayName(memoryStep: MemoryStep, uid: string) {
   const node = memoryStep.entities.get(uid);
-  return memoryStep.model.nodeNames.get(uid) ?? opName((node?.kind === "node" && node.name) || uid);
+  return memoryStep.model.nodeNames.get(uid) ?? operationNameOfNode((node?.kind === "node" && node.name) || uid);
 }
 
 interface GradientOnWay {
@@ -52,7 +52,7 @@ function gradientsOnTheWay(memoryStep: MemoryStep): Map<string, GradientOnWay> {
   const { trace, index } = memoryStep.model.opened;
   for (const [uid, entity] of memoryStep.entities) {
     if (entity.kind !== "backward") continue;
-    for (const { node, step } of index.visits.get(uid) ?? []) {
+    for (const { node, step } of index.visitsByBackward.get(uid) ?? []) {
       if (step > memoryStep.index) break;
       const visit = trace.steps[step].visit;
       const hasArrived = step < memoryStep.index;
@@ -70,8 +70,8 @@ function gradientsOnTheWay(memoryStep: MemoryStep): Map<string, GradientOnWay> {
 }
 
 /** @param uid of a node */
-function nameOfTarget(memoryStep: MemoryStep, uid: string) {
+function gradientTargetName(memoryStep: MemoryStep, uid: string) {
   const node = memoryStep.entities.get(uid);
   const leafUid = node?.kind === "node" ? node.variable : undefined;
-  return (leafUid && spokenName(memoryStep, leafUid)) || nodeName(memoryStep, uid);
+  return (leafUid && nameInSentences(memoryStep, leafUid)) || nodeDisplayName(memoryStep, uid);
 }

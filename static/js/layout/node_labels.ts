@@ -1,17 +1,17 @@
 /** What the graph's nodes are called for short: torch's name without its ending, numbered where a graph has it more than once. */
 
-import { opName } from "./op_name.ts";
+import { operationNameOfNode } from "./op_name.ts";
 
-const SUBSCRIPTS = [..."₀₁₂₃₄₅₆₇₈₉"];
+const SUBSCRIPT_DIGITS = [..."₀₁₂₃₄₅₆₇₈₉"];
 
 /** A number as subscript digits. */
-function subscript(n: number) {
-  return [...String(n)].map((digit) => SUBSCRIPTS[Number(digit)]).join("");
+function subscriptNumber(n: number) {
+  return [...String(n)].map((digit) => SUBSCRIPT_DIGITS[Number(digit)]).join("");
 }
 
 /** @param name as torch calls a node */
 export function shortNodeName(name: string) {
-  return opName(name) || name;
+  return operationNameOfNode(name) || name;
 }
 
 /**
@@ -20,7 +20,7 @@ export function shortNodeName(name: string) {
  * @param nameOf torch's name of a node
  * @returns by uid: `Addmm`, or `Addmm ₂` where several have the name
  */
-export function numberedLabels(uids: string[], nameOf: (uid: string) => string): Map<string, string> {
+export function numberedNodeLabels(uids: string[], nameOf: (uid: string) => string): Map<string, string> {
   const totals = new Map<string, number>();
   for (const uid of uids) {
     const name = shortNodeName(nameOf(uid));
@@ -32,7 +32,7 @@ export function numberedLabels(uids: string[], nameOf: (uid: string) => string):
     const name = shortNodeName(nameOf(uid));
     const k = (counts.get(name) ?? 0) + 1;
     counts.set(name, k);
-    labels.set(uid, (totals.get(name) ?? 0) > 1 ? `${name} ${subscript(k)}` : name);
+    labels.set(uid, (totals.get(name) ?? 0) > 1 ? `${name} ${subscriptNumber(k)}` : name);
   }
   return labels;
 }
@@ -44,7 +44,7 @@ export function unqualifiedNodeName(name: string) {
 }
 
 /** A label cut so that its number stays. @param maxLength characters */
-export function shortenLabel(label: string, maxLength: number) {
+export function shortenNodeLabel(label: string, maxLength: number) {
   const chars = Array.from(label);
   if (chars.length <= maxLength) return label;
   const space = label.lastIndexOf(" ");
@@ -53,7 +53,7 @@ export function shortenLabel(label: string, maxLength: number) {
 }
 
 /** A path in at most so many characters: `net.0.weight`, `0.weight`, `…weight`. */
-export function shortPath(path: string, maxLength: number) {
+export function shortenPath(path: string, maxLength: number) {
   const parts = path.match(/^[^.[]+|\.[^.[]+|\[[^\]]*\]?/g) ?? [path];
   for (let from = 0; from === 0 || from + 1 < parts.length; from++) {
     const text = parts.slice(from).join("").replace(/^\./, "");
@@ -65,7 +65,7 @@ export function shortPath(path: string, maxLength: number) {
 }
 
 /** What is left of a path at the least: the name itself and what it is in. */
-export function pathEnd(path: string) {
+export function lastPathParts(path: string) {
   const parts = path.match(/^[^.[]+|\.[^.[]+|\[[^\]]*\]?/g) ?? [path];
   return parts.slice(-2).join("").replace(/^\./, "");
 }

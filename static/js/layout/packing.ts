@@ -1,7 +1,7 @@
 /** Places along one axis, held for a lifetime and let again afterwards; lifetimes are steps, both ends included. */
 
 /** Places of one height, numbered from the lowest. */
-export class Slots {
+export class IntervalSlots {
   /** by place, the last step for which it is held */
   endOfPlace: number[] = [];
   lowestFree = 0;
@@ -26,7 +26,7 @@ export class Slots {
   }
 }
 
-export class Packer {
+export class IntervalPacker {
   heldPlaces: { y: number; height: number; death: number }[] = [];
   height = 0;
 

@@ -10,7 +10,7 @@ export interface Rect {
 
 /** units in sight, without the pane's heading; h is Infinity where nothing has to close, as in a picture that is
  * saved */
-export interface Room {
+export interface PaneRoom {
   w: number;
   h: number;
 }
@@ -37,9 +37,9 @@ export interface Pane {
   still: boolean;
 }
 
-export const PLAIN: PaneOptions = { selected: null, toggled: new Set() };
+export const DEFAULT_PANE_OPTIONS: PaneOptions = { selected: null, toggled: new Set() };
 
 /** The uid that a selection like `handle:t3` or `slot:n5:self` is of. */
-export function selectedUid(key: string | null): string | null {
+export function uidOfSelection(key: string | null): string | null {
   return key?.match(/^[a-z-]+:(?:.*\/)?([a-z]\d+)/)?.[1] ?? null;
 }

@@ -1,20 +1,20 @@
 /** How a name is written beside its row: short under the heading that it begins with, with its function's otherwise. */
 
-import { rootOf } from "./homes.ts";
-import { EM, textWidth } from "./metrics.ts";
-import type { Tag } from "../trace/names.ts";
+import { pathRoot } from "./homes.ts";
+import { CHARACTER_WIDTH_EM, textWidth } from "./metrics.ts";
+import type { NameTag } from "../trace/names.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { ShownName, PlacedName } from "./memory_parts.ts";
 
 /** @param section of the row */
-function shownName(memoryStep: MemoryStep, tag: Tag, section: string): ShownName {
+function makeShownName(memoryStep: MemoryStep, tag: NameTag, section: string): ShownName {
   const isNew = tag.kind === "var" && memoryStep.touched.names.has(`${tag.frame}/${tag.name}`);
   if (tag.kind === "var") {
-    const isUnderHeading = tag.scope !== "" && memoryStep.homes.frames.get(tag.frame ?? "") === section;
+    const isUnderHeading = tag.scope !== "" && memoryStep.homes.sectionKeyByFrame.get(tag.frame ?? "") === section;
     return { tag, text: tag.text, scope: isUnderHeading ? "" : tag.scope, short: false, moved: isNew };
   }
-  const isUnderObject = section !== "" && memoryStep.homes.sections.get(section)?.kind === "object";
-  const isShort = isUnderObject && rootOf(tag.text) === section && tag.text[section.length] === ".";
+  const isUnderObject = section !== "" && memoryStep.homes.sectionByKey.get(section)?.kind === "object";
+  const isShort = isUnderObject && pathRoot(tag.text) === section && tag.text[section.length] === ".";
   return {
     tag,
     text: isShort ? tag.text.slice(section.length + 1) : tag.text,
@@ -24,19 +24,19 @@ function shownName(memoryStep: MemoryStep, tag: Tag, section: string): ShownName
   };
 }
 
-function nameWidth(name: ShownName, font: number) {
+function shownNameWidth(name: ShownName, font: number) {
   return Math.ceil(textWidth(name.text, font) + (name.scope ? textWidth(name.scope, font - 3) + 5 : 0) + 17);
 }
 
 /** The names of a handle in lines as wide as their column; one that is too long is written smaller. */
-export function flowNames(list: ShownName[], width: number, isOpen: boolean): { names: PlacedName[]; lines: number } {
+export function wrapNames(list: ShownName[], width: number, isOpen: boolean): { names: PlacedName[]; lines: number } {
   const placed: PlacedName[] = [];
   let x = 0;
   let line = 0;
   for (const name of list) {
     let font = isOpen && !placed.length ? 12 : 11;
-    while (font > 9 && nameWidth(name, font) > width) font -= 0.5;
-    const w = Math.min(width, nameWidth(name, font));
+    while (font > 9 && shownNameWidth(name, font) > width) font -= 0.5;
+    const w = Math.min(width, shownNameWidth(name, font));
     if (x && x + w > width) {
       line += 1;
       x = 0;
@@ -48,16 +48,16 @@ export function flowNames(list: ShownName[], width: number, isOpen: boolean): { 
 }
 
 /** A name cut to its room, at its beginning, for a path says most at its end. */
-export function cutPath(text: string, width: number, font: number) {
-  const maxChars = Math.max(2, Math.floor(width / (EM * font) + 0.02));
+export function cutPathAtStart(text: string, width: number, font: number) {
+  const maxChars = Math.max(2, Math.floor(width / (CHARACTER_WIDTH_EM * font) + 0.02));
   const characters = Array.from(text);
   return characters.length <= maxChars ? text : `…${characters.slice(characters.length - maxChars + 1).join("")}`;
 }
 
 /** The names of a handle, that of its home first. */
-export function shownNames(memoryStep: MemoryStep, uid: string, tags: Tag[], section: string) {
+export function namesOfHandle(memoryStep: MemoryStep, uid: string, tags: NameTag[], section: string) {
   const home = memoryStep.homes.homeOf.get(uid);
-  const list = tags.map((tag) => shownName(memoryStep, tag, section));
+  const list = tags.map((tag) => makeShownName(memoryStep, tag, section));
   return list.sort((a, b) => Number(b.tag.text === home?.path) - Number(a.tag.text === home?.path));
 }
 
@@ -66,7 +66,7 @@ export function uidNumber(uid: string) {
 }
 
 /** What a thing is called in a sentence: its name at home where it has that, else the first that leads to it. */
-export function spokenName(memoryStep: MemoryStep, uid: string): string | undefined {
+export function nameInSentences(memoryStep: MemoryStep, uid: string): string | undefined {
   const home = memoryStep.homes.homeOf.get(uid)?.path;
   const tags = memoryStep.names.tags.get(uid) ?? [];
   return tags.some((tag) => tag.text === home) ? home : memoryStep.names.paths.get(uid);

@@ -1,7 +1,7 @@
 /** Rails of one connected graph, as a commit graph has them: a lane for each chain, and for each edge that skips nodes. */
 
 /** a node's k-th edge and the node that it leads to */
-export interface Input {
+export interface InputEdge {
   k: number;
   to: string;
 }
@@ -15,16 +15,16 @@ export interface EdgeRail {
   lane: number;
 }
 
-export interface Rails {
+export interface GraphRails {
   lanes: number;
   /** by node */
   laneOf: Map<string, number>;
-  /** by `edgeKey` */
+  /** by `inputEdgeKey` */
   edges: Map<string, EdgeRail>;
 }
 
 /** One edge of a node; a node whose edges change has several of a number. */
-export function edgeKey(reader: string, { k, to }: Input) {
+export function inputEdgeKey(reader: string, { k, to }: InputEdge) {
   return `${reader}:${k}>${to}`;
 }
 
@@ -34,7 +34,7 @@ class LaneStretches {
   stretchesOfLane: [number, number][][] = [];
 
   /** The first lane that is free from one line to another. */
-  takeLane(from: number, to: number) {
+  takeFreeLane(from: number, to: number) {
     let lane = this.stretchesOfLane.findIndex((stretches) => !stretches.some(([a, z]) => a <= to && from <= z));
     if (lane < 0) lane = this.stretchesOfLane.push([]) - 1;
     this.stretchesOfLane[lane].push([from, to]);
@@ -47,17 +47,17 @@ class LaneStretches {
  * @param order the nodes, inputs before what reads them
  * @param inputs of each node
  */
-export function assignLanes(order: string[], inputs: Map<string, Input[]>): Rails {
+export function assignRailLanes(order: string[], inputs: Map<string, InputEdge[]>): GraphRails {
   const lineByUid = new Map(order.map((uid, line) => [uid, line]));
   const lineOf = (uid: string) => lineByUid.get(uid) as number;
-  const readers = readersOf(order, inputs);
-  const depths = longestWays(order, inputs);
+  const readers = readersByNode(order, inputs);
+  const depths = longestPathsUp(order, inputs);
   const lanes = new LaneStretches();
   const laneOf = new Map<string, number>();
   const edges = new Map<string, EdgeRail>();
   for (const lowestUid of [...order].reverse()) {
     if (laneOf.has(lowestUid)) continue;
-    const chain = chainUp(lowestUid, inputs, laneOf, depths);
+    const chain = longestChainUp(lowestUid, inputs, laneOf, depths);
     const top = chain[chain.length - 1].uid;
     const inputAbove = (inputs.get(top) ?? [])
       .filter((input) => laneOf.has(input.to))
@@ -65,23 +65,23 @@ export function assignLanes(order: string[], inputs: Map<string, Input[]>): Rail
     const readerBelow = (readers.get(lowestUid) ?? [])
       .filter(({ uid }) => laneOf.has(uid))
       .sort((p, q) => lineOf(p.uid) - lineOf(q.uid))[0];
-    const lane = lanes.takeLane(
+    const lane = lanes.takeFreeLane(
       inputAbove ? lineOf(inputAbove.to) + 1 : lineOf(top),
       readerBelow ? lineOf(readerBelow.uid) - 1 : lineOf(lowestUid),
     );
     for (const { uid, input } of chain) {
       laneOf.set(uid, lane);
-      if (input) edges.set(edgeKey(uid, input), { kind: "chain", lane });
+      if (input) edges.set(inputEdgeKey(uid, input), { kind: "chain", lane });
     }
-    if (inputAbove) edges.set(edgeKey(top, inputAbove), { kind: "branch", lane });
-    if (readerBelow) edges.set(edgeKey(readerBelow.uid, readerBelow.input), { kind: "join", lane });
+    if (inputAbove) edges.set(inputEdgeKey(top, inputAbove), { kind: "branch", lane });
+    if (readerBelow) edges.set(inputEdgeKey(readerBelow.uid, readerBelow.input), { kind: "join", lane });
   }
   for (const uid of order)
     for (const input of inputs.get(uid) ?? []) {
-      const key = edgeKey(uid, input);
+      const key = inputEdgeKey(uid, input);
       const from = lineOf(input.to) + 1;
       if (!edges.has(key))
-        edges.set(key, { kind: "skip", lane: lanes.takeLane(from, Math.max(from, lineOf(uid) - 1)) });
+        edges.set(key, { kind: "skip", lane: lanes.takeFreeLane(from, Math.max(from, lineOf(uid) - 1)) });
     }
   return { lanes: lanes.stretchesOfLane.length, laneOf, edges };
 }
@@ -90,15 +90,15 @@ export function assignLanes(order: string[], inputs: Map<string, Input[]>): Rail
  * From a node up, at each the input with the longest way behind it, as far as no lane is given.
  * @returns with the edge that goes on up
  */
-function chainUp(
+function longestChainUp(
   lowestUid: string,
-  inputs: Map<string, Input[]>,
+  inputs: Map<string, InputEdge[]>,
   laneOf: Map<string, number>,
   depths: Map<string, number>,
-): { uid: string; input: Input | null }[] {
-  const chain: { uid: string; input: Input | null }[] = [];
+): { uid: string; input: InputEdge | null }[] {
+  const chain: { uid: string; input: InputEdge | null }[] = [];
   for (let uid = lowestUid as string | null; uid; ) {
-    let deepestInput: Input | null = null;
+    let deepestInput: InputEdge | null = null;
     for (const input of inputs.get(uid) ?? [])
       if (!laneOf.has(input.to) && (!deepestInput || (depths.get(input.to) ?? 0) > (depths.get(deepestInput.to) ?? 0)))
         deepestInput = input;
@@ -108,8 +108,11 @@ function chainUp(
   return chain;
 }
 
-function readersOf(order: string[], inputs: Map<string, Input[]>): Map<string, { uid: string; input: Input }[]> {
-  const readers = new Map<string, { uid: string; input: Input }[]>();
+function readersByNode(
+  order: string[],
+  inputs: Map<string, InputEdge[]>,
+): Map<string, { uid: string; input: InputEdge }[]> {
+  const readers = new Map<string, { uid: string; input: InputEdge }[]>();
   for (const uid of order)
     for (const input of inputs.get(uid) ?? []) {
       const list = readers.get(input.to);
@@ -120,7 +123,7 @@ function readersOf(order: string[], inputs: Map<string, Input[]>): Map<string, {
 }
 
 /** How many nodes the longest way up from each has. */
-function longestWays(order: string[], inputs: Map<string, Input[]>) {
+function longestPathsUp(order: string[], inputs: Map<string, InputEdge[]>) {
   const depths = new Map<string, number>();
   for (const uid of order)
     depths.set(uid, 1 + (inputs.get(uid) ?? []).reduce((most, { to }) => Math.max(most, depths.get(to) ?? 0), 0));

@@ -2,7 +2,7 @@
 
 import type { Storage } from "../trace/wire.ts";
 
-export interface Read {
+export interface CellRead {
   /** its rank in logical order */
   k: number;
   index: number[];
@@ -22,9 +22,9 @@ export interface MemoryReading {
 }
 
 /** Handles with more elements than this are drawn as an extent, not element by element. */
-const MAX_BEADS = 128;
+const MAX_ELEMENTS_DRAWN_SINGLY = 128;
 
-const SIZES = new Map([
+const ITEM_SIZES = new Map([
   ["bool", 1],
   ["int8", 1],
   ["uint8", 1],
@@ -44,13 +44,13 @@ const SIZES = new Map([
 ]);
 
 /** Without the module in front: `torch.float32` is `float32`. */
-export function plainDtype(dtype: string | null | undefined) {
+export function unqualifiedDtype(dtype: string | null | undefined) {
   return (dtype ?? "").replace(/^torch\./, "");
 }
 
 /** Bytes of one element; 1 where the dtype is not known. */
 export function itemsize(dtype: string | null | undefined) {
-  return SIZES.get(plainDtype(dtype)) ?? 1;
+  return ITEM_SIZES.get(unqualifiedDtype(dtype)) ?? 1;
 }
 
 export function numel(shape: number[] | null | undefined) {
@@ -66,7 +66,7 @@ function offsetAndStride(handle: MemoryReading): { offset: number; stride: numbe
 
 /** Every element in logical order with the cell it reads; empty for more than `maxElements`, or where the handle
  * does not lie on whole cells of its dtype. */
-export function cellReads(handle: MemoryReading, maxElements: number = MAX_BEADS): Read[] {
+export function cellReads(handle: MemoryReading, maxElements: number = MAX_ELEMENTS_DRAWN_SINGLY): CellRead[] {
   const shape = handle.shape ?? [];
   const { offset, stride } = offsetAndStride(handle);
   const count = numel(shape);
@@ -88,9 +88,9 @@ export function cellReads(handle: MemoryReading, maxElements: number = MAX_BEADS
  * The elements of a handle that are drawn one by one over the listed cells of its storage.
  * @returns the dtype under which the storage lists the cells; no reads where some are not listed
  */
-export function readsDrawnAsBeads(handle: MemoryReading, storage: Storage): { dtype: string; reads: Read[] } {
-  const dtypeName = plainDtype(handle.dtype);
-  const dtype = Object.keys(storage.cells ?? {}).find((name) => plainDtype(name) === dtypeName);
+export function readsDrawnSingly(handle: MemoryReading, storage: Storage): { dtype: string; reads: CellRead[] } {
+  const dtypeName = unqualifiedDtype(handle.dtype);
+  const dtype = Object.keys(storage.cells ?? {}).find((name) => unqualifiedDtype(name) === dtypeName);
   if (dtype === undefined) return { dtype: dtypeName, reads: [] };
   const list = cellReads(handle);
   const count = storage.cells?.[dtype].length ?? 0;
@@ -99,9 +99,9 @@ export function readsDrawnAsBeads(handle: MemoryReading, storage: Storage): { dt
 
 /** The lines under the strip on which the reads are laid: one when memory is read forwards without repeating, else
  * one for each logical row, so that what is read twice is seen twice. */
-export function linesOfReads(list: Read[]): Read[][] {
+export function splitReadsIntoLines(list: CellRead[]): CellRead[][] {
   if (list.every((r, i) => i === 0 || r.cell > list[i - 1].cell)) return list.length ? [list] : [];
-  const rows = new Map<string, Read[]>();
+  const rows = new Map<string, CellRead[]>();
   for (const read of list) {
     const row = read.index.slice(0, -1).join(",");
     const line = rows.get(row);
@@ -112,7 +112,7 @@ export function linesOfReads(list: Read[]): Read[][] {
 }
 
 /** The first and last cell read; null for an empty handle. */
-export function extent(handle: MemoryReading): [number, number] | null {
+export function cellExtentOfHandle(handle: MemoryReading): [number, number] | null {
   const shape = handle.shape ?? [];
   if (!handle.storage || numel(shape) === 0) return null;
   const { offset, stride } = offsetAndStride(handle);

@@ -1,14 +1,14 @@
 /** A row of the memory pane from its own corner: the strip, and a line for each handle with what stands in it. */
 
 import { isHandle, type Handle } from "../trace/entities.ts";
-import { SMALL_COUNTER, type Columns } from "./memory_columns.ts";
-import { flowNames } from "./pane_names.ts";
-import { MAX_LINES, rowReading, type RowReading } from "./row_reading.ts";
-import { bandOf, rowStrip, type RowStrip } from "./row_strip.ts";
+import { GRADIENT_COUNTER_INDENT, type MemoryColumns } from "./memory_columns.ts";
+import { wrapNames } from "./pane_names.ts";
+import { MAX_BEAD_LINES, handleReading, type RowReading } from "./row_reading.ts";
+import { bandOfDtype, layoutCellStrip, type CellStrip } from "./row_strip.ts";
 import type { MemoryStep } from "./memory_step.ts";
-import type { RowItem, Block, Level, HandleLine, RowLayout } from "./memory_parts.ts";
+import type { RowItem, RowBlock, RowLevel, HandleLine, RowLayout } from "./memory_parts.ts";
 
-export const SIZE = {
+export const ROW_SIZES = {
   inset: 4,
   slim: 24,
   line: 20,
@@ -22,39 +22,39 @@ export const SIZE = {
 };
 
 /** The room of how many names a closed row hides. */
-const HIDDEN_COUNT_WIDTH = 16;
+const HIDDEN_NAME_COUNT_WIDTH = 16;
 
 const NO_READING: RowReading = { kind: "none" };
 
-export function rowLayout(memoryStep: MemoryStep, item: RowItem, columns: Columns, level: Level): RowLayout {
+export function layoutRow(memoryStep: MemoryStep, item: RowItem, columns: MemoryColumns, level: RowLevel): RowLayout {
   return new RowArrangement(memoryStep, item, columns, level).layout;
 }
 
 /** How high a closed row is. */
-export function slimHeight(memoryStep: MemoryStep, item: RowItem, columns: Columns) {
+export function collapsedRowHeight(memoryStep: MemoryStep, item: RowItem, columns: MemoryColumns) {
   const { block } = item;
   const storage = memoryStep.entities.get(block.storage ?? "");
   const dtypeCount = storage?.kind === "storage" && storage.cells ? Object.keys(storage.cells).length : 0;
   const [uid] = block.handles;
   const isPlain = block.handles.length < 2 && block.others.length < 2 && dtypeCount < 2;
-  if (isPlain && (!block.hot || (block.names.get(uid ?? "")?.length ?? 0) < 2)) return SIZE.slim;
-  return rowLayout(memoryStep, item, columns, "slim").h;
+  if (isPlain && (!block.hot || (block.names.get(uid ?? "")?.length ?? 0) < 2)) return ROW_SIZES.slim;
+  return layoutRow(memoryStep, item, columns, "slim").h;
 }
 
 /** Puts one line below the other. */
 class RowArrangement {
   memoryStep: MemoryStep;
   item: RowItem;
-  columns: Columns;
+  columns: MemoryColumns;
   isOpen: boolean;
-  level: Level;
+  level: RowLevel;
   isSmall: boolean;
   isOnlyHandle: boolean;
   top: number;
   y: number;
   layout: RowLayout;
 
-  constructor(memoryStep: MemoryStep, item: RowItem, columns: Columns, level: Level) {
+  constructor(memoryStep: MemoryStep, item: RowItem, columns: MemoryColumns, level: RowLevel) {
     const { block } = item;
     this.memoryStep = memoryStep;
     this.item = item;
@@ -64,45 +64,45 @@ class RowArrangement {
     this.isSmall = item.small;
     this.isOnlyHandle = block.handles.length + block.others.length < 2 || item.small;
     const pinRoom = Math.min(3, block.pins.length) * 11;
-    const strip = this.stripOf(block, this.isOpen ? columns.fullStripW : columns.stripW - pinRoom, this.isSmall);
+    const strip = this.blockStrip(block, this.isOpen ? columns.fullStripW : columns.stripW - pinRoom, this.isSmall);
     const hasPinLine = this.isOpen && (item.small || memoryStep.options.compact ? block.pins.length > 0 : block.kept);
-    this.top = hasPinLine ? SIZE.pins : 0;
+    this.top = hasPinLine ? ROW_SIZES.pins : 0;
     this.y = this.top;
     this.layout = { level, low: this.isSmall, top: this.top, strip, lines: [], quiet: [], groups: [], h: 0 };
-    this.arrange();
+    this.arrangeLines();
   }
 
-  stripOf(block: Block, width: number, low: boolean) {
+  blockStrip(block: RowBlock, width: number, low: boolean) {
     const { entities } = this.memoryStep;
     const storage = entities.get(block.storage ?? "");
     const handle = entities.get(block.handles[0] ?? "");
     const shape = isHandle(handle) ? (handle.shape ?? []) : [];
     const last = shape.length > 1 ? shape[shape.length - 1] : 1;
     const stripRoom = { width, full: this.isOpen, beads: block.handles.length > 1, low, last };
-    return rowStrip(storage?.kind === "storage" ? storage : undefined, stripRoom);
+    return layoutCellStrip(storage?.kind === "storage" ? storage : undefined, stripRoom);
   }
 
-  arrange() {
+  arrangeLines() {
     const { layout, isOpen, isSmall } = this;
     for (const [key, group] of this.handlesByCounter()) {
-      if (layout.groups.length) this.y += isOpen ? SIZE.counters : 2;
+      if (layout.groups.length) this.y += isOpen ? ROW_SIZES.counters : 2;
       const from = this.y;
       let bottom = from;
       for (const uid of group.handles) {
         const height = this.handleLine(uid);
-        bottom = this.y + (isOpen && !isSmall ? SIZE.card : 16);
+        bottom = this.y + (isOpen && !isSmall ? ROW_SIZES.card : 16);
         this.y += height;
       }
       if (group.others.length && isOpen && !isSmall) {
         layout.quiet.push({ uids: group.others, y: this.y });
         bottom = this.y + 15;
-        this.y += SIZE.quiet;
+        this.y += ROW_SIZES.quiet;
       }
       const uids = [...group.handles, ...group.others];
       layout.groups.push({ counter: group.counter, key, y: from, h: Math.max(16, bottom - from), uids });
     }
     const bottomOfStrip = this.top + layout.strip.h;
-    this.y = Math.max(this.y, bottomOfStrip, this.top + (isOpen && !isSmall ? SIZE.handle : SIZE.line));
+    this.y = Math.max(this.y, bottomOfStrip, this.top + (isOpen && !isSmall ? ROW_SIZES.handle : ROW_SIZES.line));
     const hasGradLabel = isOpen && !isSmall && layout.lines.some((line) => line.grad?.block);
     layout.h = this.y + (isOpen && !isSmall ? (hasGradLabel ? 15 : 8) : isOpen ? 7 : 4);
   }
@@ -131,17 +131,17 @@ class RowArrangement {
     const names = item.block.names.get(uid) ?? [];
     const hot = item.block.hot;
     const nameWidth = columns.namesW - item.indent * columns.indent + (isOpen ? 0 : 4);
-    const flowedNames = flowNames(names, nameWidth, isOpen);
+    const flowedNames = wrapNames(names, nameWidth, isOpen);
     const open = isOpen || hot || flowedNames.lines < 2;
     const shown = open
       ? flowedNames.names
-      : flowNames(names, nameWidth - HIDDEN_COUNT_WIDTH, isOpen).names.filter((name) => name.line === 0);
+      : wrapNames(names, nameWidth - HIDDEN_NAME_COUNT_WIDTH, isOpen).names.filter((name) => name.line === 0);
     const nameLines = shown.length ? shown[shown.length - 1].line : 0;
     const first = !layout.lines.length;
-    const maxLines = this.level === "full" ? MAX_LINES : 1;
-    const band = bandOf(layout.strip, handle.dtype);
-    const reading = isSmall ? NO_READING : rowReading(handle, band, { alone: this.isOnlyHandle, most: maxLines });
-    const grad = this.gradPlace(uid, handle, first);
+    const maxLines = this.level === "full" ? MAX_BEAD_LINES : 1;
+    const band = bandOfDtype(layout.strip, handle.dtype);
+    const reading = isSmall ? NO_READING : handleReading(handle, band, { alone: this.isOnlyHandle, most: maxLines });
+    const grad = this.gradientPlace(uid, handle, first);
     layout.lines.push({
       uid,
       y: this.y,
@@ -153,17 +153,17 @@ class RowArrangement {
       grad,
     });
     const line = layout.lines[layout.lines.length - 1];
-    if (!isOpen) line.h = Math.max(SIZE.line + nameLines * SIZE.name, first ? layout.strip.h + 5 : 0);
-    else if (isSmall) line.h = Math.max(SIZE.line, layout.strip.h);
-    else line.h = this.fullHeight(line, nameLines);
+    if (!isOpen) line.h = Math.max(ROW_SIZES.line + nameLines * ROW_SIZES.name, first ? layout.strip.h + 5 : 0);
+    else if (isSmall) line.h = Math.max(ROW_SIZES.line, layout.strip.h);
+    else line.h = this.openLineHeight(line, nameLines);
     return line.h;
   }
 
-  fullHeight(line: HandleLine, nameLines: number) {
+  openLineHeight(line: HandleLine, nameLines: number) {
     const { layout, columns } = this;
     const { reading, first, grad } = line;
-    const beadsHeight = reading.kind === "beads" ? reading.lines.length * SIZE.bead : 0;
-    const mapRoom = reading.kind === "map" ? mapHeight(layout.strip) + 4 : 0;
+    const beadsHeight = reading.kind === "beads" ? reading.lines.length * ROW_SIZES.bead : 0;
+    const mapRoom = reading.kind === "map" ? cellMapHeight(layout.strip) + 4 : 0;
     const heightBelowStrip = beadsHeight ? 4 + beadsHeight + (this.isOnlyHandle ? 0 : 3) : mapRoom ? 3 + mapRoom : 0;
     const valuesHeight = first ? layout.strip.h + heightBelowStrip : Math.max(beadsHeight + 6, mapRoom);
     const gradHeight = grad?.strip?.h ?? 0;
@@ -171,30 +171,30 @@ class RowArrangement {
     const rightHeight = columns.phone
       ? valuesHeight + (grad?.block ? gradHeight + 8 : 0)
       : Math.max(valuesHeight, gradHeight);
-    return Math.max(SIZE.handle, nameLines ? 22 + nameLines * SIZE.name : 0, rightHeight);
+    return Math.max(ROW_SIZES.handle, nameLines ? 22 + nameLines * ROW_SIZES.name : 0, rightHeight);
   }
 
   /** The place of a `.grad`. */
-  gradPlace(uid: string, handle: Handle, first: boolean): HandleLine["grad"] {
+  gradientPlace(uid: string, handle: Handle, first: boolean): HandleLine["grad"] {
     const { columns, item, isOpen } = this;
     const block = item.block.grads.get(uid) ?? null;
     const canHaveGrad = handle.requires_grad && (handle.leaf || handle.retains_grad);
     if (!columns.gradW || item.small || (!block && (columns.phone || (!canHaveGrad && !handle.grad)))) return null;
     const isBelowValue = columns.phone && isOpen;
-    const strip = block ? this.stripOf(block, isBelowValue ? columns.fullGradW : columns.gradW, false) : null;
+    const strip = block ? this.blockStrip(block, isBelowValue ? columns.fullGradW : columns.gradW, false) : null;
     const path = `${item.block.names.get(uid)?.[0].tag.text ?? ""}.grad`;
     return {
       block,
       strip,
-      x: isBelowValue ? columns.strip + SMALL_COUNTER : columns.grad,
-      y: isBelowValue && first ? SIZE.handle : 0,
+      x: isBelowValue ? columns.strip + GRADIENT_COUNTER_INDENT : columns.grad,
+      y: isBelowValue && first ? ROW_SIZES.handle : 0,
       path,
     };
   }
 }
 
 /** How tall the map of a strip is. */
-export function mapHeight(strip: RowStrip) {
+export function cellMapHeight(strip: CellStrip) {
   const lines = strip.bands.reduce((sum, band) => sum + band.lines, 0);
   return Math.max(5, Math.min(22, lines * 6));
 }

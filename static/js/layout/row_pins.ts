@@ -1,26 +1,31 @@
 /** The pins of a row: which saved values are told above its strip, which at its end, and what broke them. */
 
-import { find, sameValue } from "../trace/entities.ts";
-import { opName } from "./op_name.ts";
+import { findEntity, isSameValue } from "../trace/entities.ts";
+import { operationNameOfNode } from "./op_name.ts";
 import { textWidth } from "./metrics.ts";
-import { extent } from "./reads.ts";
+import { cellExtentOfHandle } from "./reads.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Slot } from "../trace/wire.ts";
-import type { Columns } from "./memory_columns.ts";
+import type { MemoryColumns } from "./memory_columns.ts";
 import type { MemoryStep } from "./memory_step.ts";
-import type { Pin, RowLayout, Block, PinFlow, Cause } from "./memory_parts.ts";
+import type { StoragePin, RowLayout, RowBlock, PlacedPins, BreakingWrite } from "./memory_parts.ts";
 
-const FONT = 9.5;
-const MAX_DOTS = 3;
-export const CAUSE_FONT = 9;
+const ROW_PIN_FONT_SIZE = 9.5;
+const MAX_PIN_DOTS = 3;
+export const CAUSE_FONT_SIZE = 9;
 /** So much of what broke a saved value has room before the slots of further pins. */
-const CAUSE_LETTERS = 28;
+const CAUSE_LENGTH = 28;
 
-export function placePins(memoryStep: MemoryStep, block: Block, layout: RowLayout, columns: Columns): PinFlow | null {
+export function placeRowPins(
+  memoryStep: MemoryStep,
+  block: RowBlock,
+  layout: RowLayout,
+  columns: MemoryColumns,
+): PlacedPins | null {
   const list = [...block.pins].sort((a, b) => Number(b.broken) - Number(a.broken));
   if (!list.length) return null;
   const broken = list.find((pin) => pin.broken);
-  const cause = broken ? causeOfBreak(memoryStep, broken) : null;
+  const cause = broken ? breakingWriteOfPin(memoryStep, broken) : null;
   return layout.top
     ? pinsAboveStrip(memoryStep, list, layout, columns, cause)
     : pinsAtStripEnd(memoryStep, list, layout, columns, cause);
@@ -28,24 +33,24 @@ export function placePins(memoryStep: MemoryStep, block: Block, layout: RowLayou
 
 function pinsAboveStrip(
   memoryStep: MemoryStep,
-  list: Pin[],
+  list: StoragePin[],
   layout: RowLayout,
-  columns: Columns,
-  cause: Cause | null,
-): PinFlow {
-  const flow: PinFlow = { pins: [], more: [], moreX: 0, end: columns.strip, cause };
+  columns: MemoryColumns,
+  cause: BreakingWrite | null,
+): PlacedPins {
+  const flow: PlacedPins = { pins: [], more: [], moreX: 0, end: columns.strip, cause };
   const y = layout.top - 14;
   const right = columns.w - 30;
   let isShort = false;
-  const allWidth = list.reduce((sum, pin) => sum + pinWidth(pinText(memoryStep, pin, false)) + 4, 0);
+  const allWidth = list.reduce((sum, pin) => sum + rowPinWidth(pinText(memoryStep, pin, false)) + 4, 0);
   if (columns.strip + allWidth > right) isShort = true;
   const causeWidth = cause
-    ? textWidth(`line ${cause.line}: ${cause.text}`.slice(0, CAUSE_LETTERS), CAUSE_FONT) + 10
+    ? textWidth(`line ${cause.line}: ${cause.text}`.slice(0, CAUSE_LENGTH), CAUSE_FONT_SIZE) + 10
     : 0;
   const isTight = causeWidth > 0 && columns.strip + allWidth + causeWidth > columns.w;
   for (const pin of list) {
     const text = pinText(memoryStep, pin, !pin.broken && (isShort || isTight));
-    const w = pinWidth(text);
+    const w = rowPinWidth(text);
     if (flow.end + w > right) {
       flow.more.push(pin);
       continue;
@@ -61,16 +66,16 @@ function pinsAboveStrip(
 /** At the end of a closed row's strip. */
 function pinsAtStripEnd(
   memoryStep: MemoryStep,
-  list: Pin[],
+  list: StoragePin[],
   layout: RowLayout,
-  columns: Columns,
-  cause: Cause | null,
-): PinFlow {
+  columns: MemoryColumns,
+  cause: BreakingWrite | null,
+): PlacedPins {
   const end = columns.gradW ? columns.grad - 24 : columns.w - 4;
   let x = columns.strip + layout.strip.w + 4;
-  const flow: PinFlow = { pins: [], more: [], moreX: 0, end: x, cause };
+  const flow: PlacedPins = { pins: [], more: [], moreX: 0, end: x, cause };
   for (const pin of list) {
-    if (flow.pins.length && (flow.pins.length >= MAX_DOTS || x + 9 > end)) {
+    if (flow.pins.length && (flow.pins.length >= MAX_PIN_DOTS || x + 9 > end)) {
       flow.more.push(pin);
       continue;
     }
@@ -82,19 +87,21 @@ function pinsAtStripEnd(
   return flow;
 }
 
-function pinWidth(text: string) {
-  return Math.ceil(textWidth(text, FONT)) + 10;
+function rowPinWidth(text: string) {
+  return Math.ceil(textWidth(text, ROW_PIN_FONT_SIZE)) + 10;
 }
 
 /** `v0 Addmm · mat1`: the version that a node expects, the node and its slot. @param isShort without the slot */
-function pinText(memoryStep: MemoryStep, { node, slot, saved }: Pin, isShort: boolean) {
+function pinText(memoryStep: MemoryStep, { node, slot, saved }: StoragePin, isShort: boolean) {
   const version = saved.expected === null || saved.expected === undefined ? "v?" : `v${saved.expected}`;
-  const name = memoryStep.model.nodeNames.get(node) ?? opName(find(memoryStep.entities, node, "node")?.name ?? node);
+  const name =
+    memoryStep.model.nodeNames.get(node) ??
+    operationNameOfNode(findEntity(memoryStep.entities, node, "node")?.name ?? node);
   return `${version}${saved.state === "changed" ? " ≠" : ""} ${name}${isShort ? "" : ` · ${slot}`}`;
 }
 
 /** What broke a saved value. */
-function causeOfBreak(memoryStep: MemoryStep, { node, slot, saved }: Pin): Cause | null {
+function breakingWriteOfPin(memoryStep: MemoryStep, { node, slot, saved }: StoragePin): BreakingWrite | null {
   const { opened, causes } = memoryStep.model;
   const key = `${node}:${slot}`;
   const cached = causes.get(key);
@@ -102,21 +109,21 @@ function causeOfBreak(memoryStep: MemoryStep, { node, slot, saved }: Pin): Cause
   const entry = opened.index.slots.get(key);
   const causeStep = Math.min(entry?.stale ?? Infinity, entry?.changed ?? Infinity);
   const isSeen = Number.isFinite(causeStep) && opened.trace.steps[causeStep].kind !== "begin"; // not before the recording
-  const cause = isSeen ? causeAt(opened, causeStep, saved) : null;
+  const cause = isSeen ? breakingWriteAt(opened, causeStep, saved) : null;
   causes.set(key, cause);
   return cause;
 }
 
-function causeAt({ trace, state }: OpenTrace, causeStep: number, saved: Slot): Cause | null {
+function breakingWriteAt({ trace, state }: OpenTrace, causeStep: number, saved: Slot): BreakingWrite | null {
   const { line } = trace.steps[causeStep];
   const text = (trace.program.source.split("\n")[line - 1] ?? "").trim();
-  const before = find(state(causeStep - 1), saved.storage, "storage");
-  const after = find(state(causeStep), saved.storage, "storage");
-  const span = extent({ kind: "tensor", ...saved });
+  const before = findEntity(state(causeStep - 1), saved.storage, "storage");
+  const after = findEntity(state(causeStep), saved.storage, "storage");
+  const span = cellExtentOfHandle({ kind: "tensor", ...saved });
   for (const [dtype, cells] of Object.entries(before?.cells ?? {})) {
     const cellsAfter = after?.cells?.[dtype] ?? [];
     const cell = cells.findIndex(
-      (value, k) => span && k >= span[0] && k <= span[1] && !sameValue(value, cellsAfter[k]),
+      (value, k) => span && k >= span[0] && k <= span[1] && !isSameValue(value, cellsAfter[k]),
     );
     if (cell >= 0) return { line, text, was: cells[cell], cell };
   }

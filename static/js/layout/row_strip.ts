@@ -1,7 +1,7 @@
 /** The strip of a row: the cells of a storage in the room that there is, wrapped or as colours where numbers don't fit. */
 
-import { plainDtype } from "./reads.ts";
-import { elementCount } from "./big_storage.ts";
+import { unqualifiedDtype } from "./reads.ts";
+import { storageElementCount } from "./big_storage.ts";
 import type { Storage } from "../trace/wire.ts";
 
 /** the cells of a storage under one dtype; y from the strip's top */
@@ -16,24 +16,24 @@ export interface CellBand {
   mode: "numbers" | "heat" | "summary" | "bare";
 }
 
-export interface RowStrip {
+export interface CellStrip {
   bands: CellBand[];
   w: number;
   h: number;
 }
 
 /** The widest cell, the narrowest with a number in it, and the narrowest where beads need all cells in one line. */
-const CELL_WIDTHS = { most: 42, least: 25, tight: 22 };
+const STRIP_CELL_WIDTHS = { most: 42, least: 25, tight: 22 };
 const COMPLEX_CELL_WIDTHS = { most: 78, least: 52, tight: 46 };
 
 /** How tall cells as colours may get together. */
-const HEAT_HEIGHT = 64;
+const MAX_HEAT_MAP_HEIGHT = 64;
 
 /** Cells of a closed row beyond which it shows the means of equal stretches. */
-export const MAX_SLIM = 96;
+export const MAX_COLLAPSED_CELLS = 96;
 
 /** Height of a summary: with its numbers and a window onto its cells, and as colours alone. */
-export const SUMMARY = { full: 58, slim: 15, heat: 16, cells: 22, cellH: 18, numbers: 52 };
+export const SUMMARY_SIZES = { full: 58, slim: 15, heat: 16, cells: 22, cellH: 18, numbers: 52 };
 
 interface StripRoom {
   width: number;
@@ -46,13 +46,13 @@ interface StripRoom {
   last: number;
 }
 
-export function rowStrip(storage: Storage | undefined, stripRoom: StripRoom): RowStrip {
+export function layoutCellStrip(storage: Storage | undefined, stripRoom: StripRoom): CellStrip {
   const rows = Object.entries(storage?.cells ?? {});
-  if (!storage?.cells && (storage?.summary || storage?.windows)) return summaryStrip(storage, stripRoom);
+  if (!storage?.cells && (storage?.summary || storage?.windows)) return layoutSummaryStrip(storage, stripRoom);
   if (!rows.length)
-    return { bands: [bareBand(stripRoom)], w: Math.min(56, stripRoom.width), h: stripRoom.full ? 22 : 14 };
+    return { bands: [bandWithoutCells(stripRoom)], w: Math.min(56, stripRoom.width), h: stripRoom.full ? 22 : 14 };
   if (rows.length === 1) {
-    const band = cellBand(rows[0][0], rows[0][1].length, stripRoom);
+    const band = layoutCellBand(rows[0][0], rows[0][1].length, stripRoom);
     return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h: band.lines * band.ch };
   }
   return stripsByDtype(rows, stripRoom);
@@ -60,7 +60,7 @@ export function rowStrip(storage: Storage | undefined, stripRoom: StripRoom): Ro
 
 /** The same bytes under several dtypes: strips of one width below each other, so that cells of the same bytes line
  * up. */
-function stripsByDtype(rows: [string, unknown[]][], stripRoom: Parameters<typeof rowStrip>[1]): RowStrip {
+function stripsByDtype(rows: [string, unknown[]][], stripRoom: Parameters<typeof layoutCellStrip>[1]): CellStrip {
   const naturalWidth = Math.max(...rows.map(([dtype, cells]) => cells.length * cellWidths(dtype).most));
   const width = Math.min(stripRoom.width - 34, naturalWidth);
   const bands: CellBand[] = [];
@@ -71,7 +71,7 @@ function stripsByDtype(rows: [string, unknown[]][], stripRoom: Parameters<typeof
     const ch = stripRoom.full ? (stripRoom.low ? 16 : 21) : 13;
     const band: CellBand = hasNumbers
       ? { dtype, n, y, columns: n, lines: 1, cw: width / n, ch, mode: "numbers" }
-      : { ...cellBand(dtype, n, { ...stripRoom, width }), y };
+      : { ...layoutCellBand(dtype, n, { ...stripRoom, width }), y };
     if (!stripRoom.full && !hasNumbers)
       [band.columns, band.lines, band.cw] = [Math.max(1, n), 1, width / Math.max(1, n)];
     bands.push(band);
@@ -81,22 +81,22 @@ function stripsByDtype(rows: [string, unknown[]][], stripRoom: Parameters<typeof
 }
 
 function cellWidths(dtype: string) {
-  return plainDtype(dtype).startsWith("complex") ? COMPLEX_CELL_WIDTHS : CELL_WIDTHS;
+  return unqualifiedDtype(dtype).startsWith("complex") ? COMPLEX_CELL_WIDTHS : STRIP_CELL_WIDTHS;
 }
 
-function bareBand({ full, width }: { full: boolean; width: number }): CellBand {
+function bandWithoutCells({ full, width }: { full: boolean; width: number }): CellBand {
   return { dtype: "", n: 0, y: 0, columns: 1, lines: 1, cw: Math.min(56, width), ch: full ? 22 : 14, mode: "bare" };
 }
 
-function summaryStrip(storage: Storage, { width, full }: { width: number; full: boolean }): RowStrip {
+function layoutSummaryStrip(storage: Storage, { width, full }: { width: number; full: boolean }): CellStrip {
   const dtype = Object.keys(storage.summary ?? storage.windows ?? {})[0] ?? "";
-  const n = elementCount(storage, dtype);
-  const h = full ? SUMMARY.full : SUMMARY.slim;
+  const n = storageElementCount(storage, dtype);
+  const h = full ? SUMMARY_SIZES.full : SUMMARY_SIZES.slim;
   const w = full ? width : Math.min(width, 200);
   return { bands: [{ dtype, n, y: 0, columns: n, lines: 1, cw: w / Math.max(1, n), ch: h, mode: "summary" }], w, h };
 }
 
-function cellBand(dtype: string, n: number, stripRoom: Parameters<typeof rowStrip>[1]): CellBand {
+function layoutCellBand(dtype: string, n: number, stripRoom: Parameters<typeof layoutCellStrip>[1]): CellBand {
   const { most: maxCell, least: minCell, tight: minBeadCell } = cellWidths(dtype);
   const { width, full, low, last: lastDimension } = stripRoom;
   const bandOf = (columns: number, lines: number, cw: number, ch: number) =>
@@ -122,18 +122,18 @@ function cellBand(dtype: string, n: number, stripRoom: Parameters<typeof rowStri
       const rows = Math.ceil(n / columns);
       return bandOf(columns, rows, cw, lineHeight(rows));
     }
-  const heatCellSize = Math.min(8, Math.max(3, Math.sqrt((width * HEAT_HEIGHT) / n)));
-  const columns = heatColumns(n, Math.floor(width / heatCellSize), lastDimension);
+  const heatCellSize = Math.min(8, Math.max(3, Math.sqrt((width * MAX_HEAT_MAP_HEIGHT) / n)));
+  const columns = heatMapColumns(n, Math.floor(width / heatCellSize), lastDimension);
   const rows = Math.ceil(n / columns);
   const cw = Math.min(16, width / columns);
   return {
-    ...bandOf(columns, rows, cw, rows === 1 ? 24 : Math.min(12, Math.max(3, HEAT_HEIGHT / rows))),
+    ...bandOf(columns, rows, cw, rows === 1 ? 24 : Math.min(12, Math.max(3, MAX_HEAT_MAP_HEIGHT / rows))),
     mode: "heat",
   };
 }
 
 /** Whole rows of the handle, where that is possible. */
-function heatColumns(n: number, maxColumns: number, lastDimension: number) {
+function heatMapColumns(n: number, maxColumns: number, lastDimension: number) {
   if (n <= maxColumns) return n;
   return lastDimension > 1 && lastDimension <= maxColumns
     ? Math.floor(maxColumns / lastDimension) * lastDimension
@@ -141,13 +141,13 @@ function heatColumns(n: number, maxColumns: number, lastDimension: number) {
 }
 
 /** Where cell i of a band is, from the strip's corner. */
-export function bandCell(band: CellBand, i: number) {
+export function cellRect(band: CellBand, i: number) {
   const x = (i % band.columns) * band.cw;
   return { x, y: band.y + Math.floor(i / band.columns) * band.ch, w: band.cw, h: band.ch };
 }
 
 /** The cells that a handle of this dtype reads. */
-export function bandOf(strip: RowStrip, dtype: string | null | undefined) {
-  const plain = plainDtype(dtype);
-  return strip.bands.find((band) => plainDtype(band.dtype) === plain) ?? strip.bands[0];
+export function bandOfDtype(strip: CellStrip, dtype: string | null | undefined) {
+  const plain = unqualifiedDtype(dtype);
+  return strip.bands.find((band) => unqualifiedDtype(band.dtype) === plain) ?? strip.bands[0];
 }

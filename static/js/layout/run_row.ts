@@ -3,24 +3,24 @@
 import type { Cell, Handle } from "../trace/entities.ts";
 import type { NodeFacts } from "../trace/trace_index.ts";
 
-export interface Change {
+export interface CellChange {
   was: Cell;
   now: Cell;
 }
 
 /** cells by `dtype:index` */
-export interface Write {
+export interface StorageWrite {
   storage: string;
   by: string | null;
   silent: boolean;
-  cells: Map<string, Change>;
+  cells: Map<string, CellChange>;
   step: number;
   /** dtype, first and last element, where the elements are too many to list */
   span: [string, number, number] | null;
 }
 
 /** a handle where it was made, moved or given one more name */
-export interface Reader {
+export interface StorageReader {
   uid: string;
   key: string;
   entity: Handle;
@@ -33,7 +33,7 @@ export interface Reader {
   step: number;
 }
 
-export interface Row {
+export interface LoomRow {
   /** first, last: its steps */
   first: number;
   last: number;
@@ -45,15 +45,15 @@ export interface Row {
   turn: string;
   skipped: number;
   visits: number[];
-  readers: Reader[];
-  writes: Map<string, Write>;
+  readers: StorageReader[];
+  writes: Map<string, StorageWrite>;
   bumps: Map<string, [number, number]>;
   nodes: string[];
   /** storages made and freed within the row */
   freed: number;
 }
 
-export interface StorageLife {
+export interface StorageLifetime {
   uid: string;
   /** birth, death: rows */
   birth: number;
@@ -76,7 +76,7 @@ export type GraphNode = NodeFacts & {
 };
 
 /** a saved slot */
-export interface Pin {
+export interface LoomPin {
   key: string;
   node: string;
   slot: string;
@@ -95,12 +95,12 @@ export interface Pin {
 }
 
 export interface RunRows {
-  rows: Row[];
+  rows: LoomRow[];
   /** the row of each step */
   rowOfStep: number[];
-  storages: Map<string, StorageLife>;
+  storages: Map<string, StorageLifetime>;
   nodes: Map<string, GraphNode>;
-  pins: Map<string, Pin>;
+  pins: Map<string, LoomPin>;
   /** the steps at which each node ran */
   visits: Map<string, number[]>;
   /** by the step of a visit, how wide its gradient is written */

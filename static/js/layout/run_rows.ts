@@ -1,18 +1,18 @@
 /** What a run did, row by row: a row is an executed statement, with the visits of its backward; steps turned into rows. */
 
-import { gradientChip } from "./chip.ts";
-import { recordRow } from "./loom_row_changes.ts";
+import { loomGradientChip } from "./chip.ts";
+import { recordRowChanges } from "./loom_row_changes.ts";
 import { RowState } from "./loom_row_state.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
 import type { Step, Trace } from "../trace/wire.ts";
-import type { Row, Pin, RunRows } from "./run_row.ts";
+import type { LoomRow, LoomPin, RunRows } from "./run_row.ts";
 
 /** Lines of a statement that are shown. */
-const MAX_CODE = 4;
-const COMPOUND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|ClassDef|Match)$/;
+const MAX_CODE_LINES = 4;
+const COMPOUND_STATEMENT_PATTERN = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|ClassDef|Match)$/;
 
-export function runRows(opened: OpenTrace): RunRows {
+export function buildRunRows(opened: OpenTrace): RunRows {
   const { trace, index } = opened;
   const { steps } = trace;
   const sourceLines = trace.program.source.split("\n");
@@ -22,13 +22,13 @@ export function runRows(opened: OpenTrace): RunRows {
     storages: new Map(),
     nodes: new Map(),
     pins: new Map(),
-    visits: index.visitsOf,
+    visits: index.visitStepsByNode,
     gradWidths: new Map(),
     storageNames: new Map(),
   };
   for (let first = 0; first < opened.count; first = run.rowOfStep.length) {
     const last = lastStepOfRow(steps, first);
-    const row = emptyRow(trace, sourceLines, first, last);
+    const row = emptyLoomRow(trace, sourceLines, first, last);
     const r = run.rows.push(row) - 1;
     for (let k = first; k <= last; k++) {
       run.rowOfStep.push(r);
@@ -36,30 +36,30 @@ export function runRows(opened: OpenTrace): RunRows {
       if (!visit) continue;
       row.visits.push(k);
       const grad = visit.grad_outputs?.find(Boolean);
-      if (grad) run.gradWidths.set(k, gradientChip(grad).width);
+      if (grad) run.gradWidths.set(k, loomGradientChip(grad).width);
     }
   }
-  addNodes(run, index);
-  addSlotSpans(run, index);
+  addNodesToRows(run, index);
+  addPins(run, index);
   const rowState = new RowState(steps);
   run.rows.forEach((row, r) => {
-    rowState.advance(row.first, row.last);
-    recordRow(run, row, r, rowState, steps);
+    rowState.advanceToNextRow(row.first, row.last);
+    recordRowChanges(run, row, r, rowState, steps);
   });
   const end = run.rows.length - 1;
   for (const life of run.storages.values()) if (!life.freed) life.death = end;
   return run;
 }
 
-function addNodes(runRows: RunRows, index: TraceIndex) {
+function addNodesToRows(runRows: RunRows, index: TraceIndex) {
   for (const [uid, facts] of index.nodes) {
-    const row = runRows.rowOfStep[index.lives.get(uid)?.birth ?? 0];
+    const row = runRows.rowOfStep[index.lifetimes.get(uid)?.birth ?? 0];
     runRows.nodes.set(uid, { ...facts, row });
     runRows.rows[row].nodes.push(uid);
   }
 }
 
-function addSlotSpans(runRows: RunRows, index: TraceIndex) {
+function addPins(runRows: RunRows, index: TraceIndex) {
   const rowOf = (step: number | null) => (step === null ? null : runRows.rowOfStep[step]);
   for (const [key, { stale, changed, released, ...slot }] of index.slots)
     runRows.pins.set(key, {
@@ -74,7 +74,7 @@ function addSlotSpans(runRows: RunRows, index: TraceIndex) {
 }
 
 /** Inputs before what they go into. */
-export function inputsFirst(nodes: string[], runRows: RunRows) {
+export function sortInputsFirst(nodes: string[], runRows: RunRows) {
   const included = new Set(nodes);
   const ordered = new Set<string>();
   for (const start of nodes) {
@@ -96,7 +96,7 @@ export function inputsFirst(nodes: string[], runRows: RunRows) {
 }
 
 /** What a saved slot is at a step, as the trace says it. */
-export function pinState({ steps }: Pin, i: number): "held" | "broken" | "silent" | "released" {
+export function pinState({ steps }: LoomPin, i: number): "held" | "broken" | "silent" | "released" {
   if (steps.broken <= i) return "broken";
   if (steps.silent <= i) return "silent";
   return steps.released <= i ? "released" : "held";
@@ -108,21 +108,21 @@ function lastStepOfRow(steps: Step[], first: number) {
   while (
     steps[k].kind === "visit" &&
     steps[k + 1] &&
-    sameStatement(steps[k], steps[k + 1]) &&
+    areSameStatement(steps[k], steps[k + 1]) &&
     /^(visit|statement|raise|return)$/.test(steps[k + 1].kind)
   )
     k++;
   return k;
 }
 
-function sameStatement(a: Step, b: Step) {
+function areSameStatement(a: Step, b: Step) {
   return a.stmt === b.stmt && a.frame === b.frame && String(a.iter) === String(b.iter);
 }
 
 /** @param sourceLines its lines */
-function emptyRow(trace: Trace, sourceLines: string[], firstStep: number, lastStep: number): Row {
+function emptyLoomRow(trace: Trace, sourceLines: string[], firstStep: number, lastStep: number): LoomRow {
   const traceStep = trace.steps[lastStep];
-  const { code, indent } = codeOf(trace, sourceLines, traceStep);
+  const { code, indent } = firstStatementLines(trace, sourceLines, traceStep);
   return {
     first: firstStep,
     last: lastStep,
@@ -142,11 +142,11 @@ function emptyRow(trace: Trace, sourceLines: string[], firstStep: number, lastSt
 }
 
 /** The first lines of a step's statement, without the indentation of the first; of a block its head alone. */
-function codeOf(trace: Trace, sourceLines: string[], traceStep: Step) {
+function firstStatementLines(trace: Trace, sourceLines: string[], traceStep: Step) {
   const statement = trace.program.statements?.[traceStep.stmt ?? -1];
-  const wholeStatement = statement && !COMPOUND.test(statement.kind) ? statement : null;
+  const wholeStatement = statement && !COMPOUND_STATEMENT_PATTERN.test(statement.kind) ? statement : null;
   const lastLine = wholeStatement
-    ? Math.min(wholeStatement.end_line, wholeStatement.line + MAX_CODE - 1)
+    ? Math.min(wholeStatement.end_line, wholeStatement.line + MAX_CODE_LINES - 1)
     : traceStep.line;
   const lines = sourceLines.slice((wholeStatement ?? traceStep).line - 1, lastLine);
   const indent = lines.length ? (lines[0].match(/^ */)?.[0].length ?? 0) : 0;

@@ -2,15 +2,15 @@
  * scenario, those of one step, and the others beside them while there is room. */
 
 import { isHandle } from "../trace/entities.ts";
-import { memoryColumns, type Columns } from "./memory_columns.ts";
+import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
 import { memoryItems } from "./memory_items.ts";
-import { memoryModel } from "./memory_pane.ts";
+import { buildMemoryModel } from "./memory_pane.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
 import { textWidth } from "./metrics.ts";
-import { PLAIN } from "./pane.ts";
-import { rowLayout } from "./row_lines.ts";
+import { DEFAULT_PANE_OPTIONS } from "./pane.ts";
+import { layoutRow } from "./row_lines.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { RowLayout, RowItem, Block } from "./memory_parts.ts";
+import type { RowLayout, RowItem, RowBlock } from "./memory_parts.ts";
 
 interface PlacedRow {
   item: RowItem;
@@ -21,7 +21,7 @@ interface PlacedRow {
 export interface Thumbnail {
   /** the step */
   i: number;
-  columns: Columns;
+  columns: MemoryColumns;
   rows: PlacedRow[];
   /** width, height: in units */
   width: number;
@@ -31,89 +31,103 @@ export interface Thumbnail {
 }
 
 /** Units of a thumbnail; the palette shows it smaller. One row that is higher makes it higher. */
-const THUMBNAIL = { width: 288, height: 60 };
+const THUMBNAIL_SIZE = { width: 288, height: 60 };
 /** Units that a still has room for, and those that it has at least: few rows are shown larger. */
-const STILL = { height: 126, least: { width: 190, height: 64 } };
-const THUMBNAIL_EDGE = 3;
-const NAMES_WIDTH = { least: 18, most: 70 };
-const CARD_WIDTH = { least: 30, most: 52 };
-const RAIL = 22;
+const SNAPSHOT_SIZE = { height: 126, least: { width: 190, height: 64 } };
+const THUMBNAIL_PADDING = 3;
+const THUMBNAIL_NAMES_WIDTH = { least: 18, most: 70 };
+const THUMBNAIL_SHAPE_WIDTH = { least: 30, most: 52 };
+const THUMBNAIL_COUNTER_WIDTH = 22;
 /** Between a value and its gradient: the room of the gradient's counter. */
-const GRAD_GAP = 27;
+const THUMBNAIL_GRADIENT_GAP = 27;
 /** No row is lower. */
-const LOWEST_ROW = 24;
+const MIN_THUMBNAIL_ROW_HEIGHT = 24;
 /** Beside the widest strip, without which its cells would get narrower. */
-const SPARE_WIDTH = 12;
+const THUMBNAIL_SPARE_WIDTH = 12;
 /** Between two rows. */
-const GAP = 3;
+const THUMBNAIL_ROW_GAP = 3;
 
 /** @param opened of a program whose last statement is the operation's */
-export function thumbnail(opened: OpenTrace): Thumbnail {
-  const model = memoryModel(opened);
+export function layoutThumbnail(opened: OpenTrace): Thumbnail {
+  const model = buildMemoryModel(opened);
   const { i, items } = lastStepTouchingRows(opened, model);
-  const minSize = { width: THUMBNAIL.width, height: THUMBNAIL.height };
-  return arrangeRows(model, i, items, THUMBNAIL.height, minSize);
+  const minSize = { width: THUMBNAIL_SIZE.width, height: THUMBNAIL_SIZE.height };
+  return layoutLastRowsThatFit(model, i, items, THUMBNAIL_SIZE.height, minSize);
 }
 
 /** @param i the step */
-export function stillRows(opened: OpenTrace, i: number): Thumbnail {
-  const model = memoryModel(opened);
-  const items = rowItems(model, i);
-  const maxRows = Math.max(1, Math.floor(STILL.height / LOWEST_ROW));
+export function layoutSnapshot(opened: OpenTrace, i: number): Thumbnail {
+  const model = buildMemoryModel(opened);
+  const items = memoryRowItems(model, i);
+  const maxRows = Math.max(1, Math.floor(SNAPSHOT_SIZE.height / MIN_THUMBNAIL_ROW_HEIGHT));
   const shownItems = [...items.filter(({ block }) => block.hot), ...items.filter(({ block }) => !block.hot)].slice(
     0,
     maxRows,
   );
-  return arrangeRows(
+  return layoutLastRowsThatFit(
     model,
     i,
     items.filter((item) => shownItems.includes(item)),
-    STILL.height,
-    STILL.least,
+    SNAPSHOT_SIZE.height,
+    SNAPSHOT_SIZE.least,
   );
 }
 
 /** The last of the rows that there is room for, in the middle of the height. */
-function arrangeRows(
+function layoutLastRowsThatFit(
   model: MemoryModel,
   i: number,
   items: RowItem[],
   maxHeight: number,
   minSize: { width: number; height: number },
 ): Thumbnail {
-  const memoryStep = new MemoryStep(model, i, PLAIN);
+  const memoryStep = new MemoryStep(model, i, DEFAULT_PANE_OPTIONS);
   let columns = thumbnailColumns(model, memoryStep, items);
-  let placed = placedRows(memoryStep, items, columns);
-  if (minSize.width < THUMBNAIL.width && columns.gradW) {
-    const stripWidth = Math.min(columns.stripW, Math.max(...placed.map(({ layout }) => layout.strip.w)) + SPARE_WIDTH);
-    columns = { ...columns, stripW: stripWidth, fullStripW: stripWidth, grad: columns.strip + stripWidth + GRAD_GAP };
-    placed = placedRows(memoryStep, items, columns);
+  let placed = placeThumbnailRows(memoryStep, items, columns);
+  if (minSize.width < THUMBNAIL_SIZE.width && columns.gradW) {
+    const stripWidth = Math.min(
+      columns.stripW,
+      Math.max(...placed.map(({ layout }) => layout.strip.w)) + THUMBNAIL_SPARE_WIDTH,
+    );
+    columns = {
+      ...columns,
+      stripW: stripWidth,
+      fullStripW: stripWidth,
+      grad: columns.strip + stripWidth + THUMBNAIL_GRADIENT_GAP,
+    };
+    placed = placeThumbnailRows(memoryStep, items, columns);
   }
   let first = Math.max(0, placed.length - 1);
-  while (first > 0 && heightOf(placed.slice(first - 1)) <= maxHeight) first--;
+  while (first > 0 && totalRowsHeight(placed.slice(first - 1)) <= maxHeight) first--;
   const rows = placed.slice(first);
-  const width = Math.min(THUMBNAIL.width, Math.max(minSize.width, ...rows.map((row) => rightEnd(row, columns))));
-  const height = Math.max(minSize.height, heightOf(rows));
-  let y = (height - heightOf(rows)) / 2 + THUMBNAIL_EDGE;
+  const width = Math.min(
+    THUMBNAIL_SIZE.width,
+    Math.max(minSize.width, ...rows.map((row) => rowRightEnd(row, columns))),
+  );
+  const height = Math.max(minSize.height, totalRowsHeight(rows));
+  let y = (height - totalRowsHeight(rows)) / 2 + THUMBNAIL_PADDING;
   for (const row of rows) {
     row.y = y;
-    y += row.layout.h + GAP;
+    y += row.layout.h + THUMBNAIL_ROW_GAP;
   }
   return { i, columns, rows, width, height, more: first };
 }
 
-function placedRows(memoryStep: MemoryStep, items: RowItem[], columns: Columns): PlacedRow[] {
-  return items.map((item) => ({ item, y: 0, layout: rowLayout(memoryStep, item, columns, "slim") }));
+function placeThumbnailRows(memoryStep: MemoryStep, items: RowItem[], columns: MemoryColumns): PlacedRow[] {
+  return items.map((item) => ({ item, y: 0, layout: layoutRow(memoryStep, item, columns, "slim") }));
 }
 
 /** Where the last cell of a row, or of its gradients, ends. */
-function rightEnd({ layout }: PlacedRow, columns: Columns) {
+function rowRightEnd({ layout }: PlacedRow, columns: MemoryColumns) {
   const grads = layout.lines.flatMap(({ grad }) => (grad?.strip ? [grad.x + grad.strip.w] : []));
-  return Math.ceil(Math.max(columns.strip + layout.strip.w, ...grads) + 2 * THUMBNAIL_EDGE);
+  return Math.ceil(Math.max(columns.strip + layout.strip.w, ...grads) + 2 * THUMBNAIL_PADDING);
 }
 
-function heightOf(rows: PlacedRow[]) {
-  return rows.reduce((sum, { layout }) => sum + layout.h + GAP, 2 * THUMBNAIL_EDGE - GAP);
+function totalRowsHeight(rows: PlacedRow[]) {
+  return rows.reduce(
+    (sum, { layout }) => sum + layout.h + THUMBNAIL_ROW_GAP,
+    2 * THUMBNAIL_PADDING - THUMBNAIL_ROW_GAP,
+  );
 }
 
 /** The last step of the last statement, or within it, that touched a row, with those rows; where none did, the last
@@ -122,43 +136,43 @@ function lastStepTouchingRows(opened: OpenTrace, model: MemoryModel): { i: numbe
   const statements = opened.trace.program.statements ?? [];
   const lastStatement = statements.findLastIndex(({ parent }) => parent === null || parent === undefined);
   for (let i = opened.count - 1; i >= 0 && (opened.trace.steps[i].stmt ?? -1) >= lastStatement; i--) {
-    const items = rowItems(model, i).filter(({ block }) => block.hot);
+    const items = memoryRowItems(model, i).filter(({ block }) => block.hot);
     if (items.length) return { i, items };
   }
   const i = opened.count - 1;
-  return { i, items: rowItems(model, i) };
+  return { i, items: memoryRowItems(model, i) };
 }
 
-function rowItems(model: MemoryModel, i: number): RowItem[] {
-  return memoryItems(new MemoryStep(model, i, PLAIN)).filter((item) => item.kind === "row");
+function memoryRowItems(model: MemoryModel, i: number): RowItem[] {
+  return memoryItems(new MemoryStep(model, i, DEFAULT_PANE_OPTIONS)).filter((item) => item.kind === "row");
 }
 
 /** Names as wide as the longest, shape, counter, cells, and the gradient's cells where a row has one. */
-function thumbnailColumns(model: MemoryModel, memoryStep: MemoryStep, items: RowItem[]): Columns {
-  const widestNames = Math.max(0, ...items.map(({ block }) => namesWidth(block)));
-  const namesW = Math.round(Math.max(NAMES_WIDTH.least, Math.min(NAMES_WIDTH.most, widestNames)));
-  const card = THUMBNAIL_EDGE + namesW + 4;
+function thumbnailColumns(model: MemoryModel, memoryStep: MemoryStep, items: RowItem[]): MemoryColumns {
+  const widestNames = Math.max(0, ...items.map(({ block }) => longestNameWidth(block)));
+  const namesW = Math.round(Math.max(THUMBNAIL_NAMES_WIDTH.least, Math.min(THUMBNAIL_NAMES_WIDTH.most, widestNames)));
+  const card = THUMBNAIL_PADDING + namesW + 4;
   const cardW = Math.max(
-    CARD_WIDTH.least,
-    ...items.flatMap(({ block }) => block.uids.map((uid) => shapeWidth(memoryStep, uid))),
+    THUMBNAIL_SHAPE_WIDTH.least,
+    ...items.flatMap(({ block }) => block.uids.map((uid) => shapeTextWidth(memoryStep, uid))),
   );
   const rail = card + cardW + 3;
-  const strip = rail + RAIL + 8;
-  const stripsWidth = THUMBNAIL.width - strip - THUMBNAIL_EDGE - 2;
+  const strip = rail + THUMBNAIL_COUNTER_WIDTH + 8;
+  const stripsWidth = THUMBNAIL_SIZE.width - strip - THUMBNAIL_PADDING - 2;
   const hasGrads = items.some(({ block }) => block.grads.size > 0);
-  const stripW = hasGrads ? Math.floor((stripsWidth - GRAD_GAP) / 2) : stripsWidth;
+  const stripW = hasGrads ? Math.floor((stripsWidth - THUMBNAIL_GRADIENT_GAP) / 2) : stripsWidth;
   return {
-    ...memoryColumns(model.homes, THUMBNAIL.width),
+    ...layoutMemoryColumns(model.homes, THUMBNAIL_SIZE.width),
     phone: false,
-    names: THUMBNAIL_EDGE,
+    names: THUMBNAIL_PADDING,
     namesW,
     card,
     cardW,
     rail,
-    railW: RAIL,
+    railW: THUMBNAIL_COUNTER_WIDTH,
     strip,
     stripW,
-    grad: strip + stripW + GRAD_GAP,
+    grad: strip + stripW + THUMBNAIL_GRADIENT_GAP,
     gradW: hasGrads ? stripW : 0,
     fullStripW: stripW,
     fullGradW: stripW,
@@ -166,18 +180,18 @@ function thumbnailColumns(model: MemoryModel, memoryStep: MemoryStep, items: Row
   };
 }
 
-function namesWidth(block: Block) {
+function longestNameWidth(block: RowBlock) {
   if (!block.names.size) return textWidth(block.label || block.key, 10) + 4;
   const lines = [...block.names.values()].map((list) => list.map(({ text }) => textWidth(text, 11) + 20));
   return Math.max(...lines.map((widths) => widths.reduce((sum, width) => sum + width, 0)));
 }
 
-function shapeWidth(memoryStep: MemoryStep, uid: string) {
+function shapeTextWidth(memoryStep: MemoryStep, uid: string) {
   const handle = memoryStep.entities.get(uid);
   if (!isHandle(handle)) return 0;
   const shape = handle.shape ?? [];
   return Math.min(
-    CARD_WIDTH.most,
+    THUMBNAIL_SHAPE_WIDTH.most,
     Math.ceil(textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5)) + 13,
   );
 }

@@ -1,10 +1,10 @@
 /** What each step touched: the entities that have to be in sight after it, and when each was last touched. */
 
-import { statesOf, type Entities, type OpenTrace } from "../trace/state.ts";
-import { refOf } from "../trace/names.ts";
+import { iterateStates, type Entities, type OpenTrace } from "../trace/state.ts";
+import { referencedUid } from "../trace/names.ts";
 import type { Delta, Step, Visit } from "../trace/wire.ts";
 
-export interface Touched {
+export interface TouchedEntities {
   /** living entities that the step made, changed, wrote or visited, and what its names now mean, and storages that it freed */
   uids: Set<string>;
   /** those that were bound, as `frame/name` */
@@ -14,39 +14,40 @@ export interface Touched {
 }
 
 /** Kinds of entities that are drawn; a frame is touched by its names, a mode or a device never. */
-const DRAWN_KINDS = new Set("tascno");
+const DRAWN_UID_PREFIXES = new Set("tascno");
 
 /** What a step touched, by the state after it: both panes ask, and their marks. */
-const touchedByState = new WeakMap<Entities, { traceStep: Step | null | undefined; result: Touched }>();
+const touchedByState = new WeakMap<Entities, { traceStep: Step | null | undefined; result: TouchedEntities }>();
 
 /** What a step touched. @param entities after it */
-export function touched(traceStep: Step | null | undefined, entities: Entities): Touched {
+export function touchedByStep(traceStep: Step | null | undefined, entities: Entities): TouchedEntities {
   const last = touchedByState.get(entities);
   if (last && last.traceStep === traceStep) return last.result;
-  const result = findTouched(traceStep, entities);
+  const result = findTouchedEntities(traceStep, entities);
   touchedByState.set(entities, { traceStep, result });
   return result;
 }
 
-function findTouched(traceStep: Step | null | undefined, entities: Entities): Touched {
-  const touchedHere: Touched = { uids: new Set(), names: new Set(), node: traceStep?.visit?.node ?? null };
+function findTouchedEntities(traceStep: Step | null | undefined, entities: Entities): TouchedEntities {
+  const touchedHere: TouchedEntities = { uids: new Set(), names: new Set(), node: traceStep?.visit?.node ?? null };
   if (!traceStep) return touchedHere;
   for (const [uid, fields] of Object.entries(traceStep.set ?? {})) {
     if (!entities.has(uid)) continue;
-    if (DRAWN_KINDS.has(uid[0]) && Object.keys(fields).some((field) => field !== "held_by")) touchedHere.uids.add(uid);
-    if (uid[0] === "f") addBoundNames(touchedHere, uid, fields, entities);
+    if (DRAWN_UID_PREFIXES.has(uid[0]) && Object.keys(fields).some((field) => field !== "held_by"))
+      touchedHere.uids.add(uid);
+    if (uid[0] === "f") addTouchedNames(touchedHere, uid, fields, entities);
   }
   for (const uid of traceStep.gone ?? []) if (uid[0] === "s") touchedHere.uids.add(uid);
-  if (traceStep.visit) addVisited(touchedHere, traceStep.visit, entities);
+  if (traceStep.visit) addVisitedNode(touchedHere, traceStep.visit, entities);
   return touchedHere;
 }
 
 /** @param uid of the frame */
-function addBoundNames(touchedHere: Touched, uid: string, fields: Delta, entities: Entities) {
+function addTouchedNames(touchedHere: TouchedEntities, uid: string, fields: Delta, entities: Entities) {
   const frame = entities.get(uid);
   if (frame?.kind !== "frame") return;
   for (const name of Object.keys((fields as { vars?: Record<string, unknown> }).vars ?? {})) {
-    const boundUid = refOf(frame.vars.get(name));
+    const boundUid = referencedUid(frame.vars.get(name));
     if (!boundUid || !entities.has(boundUid)) continue;
     touchedHere.names.add(`${uid}/${name}`);
     touchedHere.uids.add(boundUid);
@@ -54,7 +55,7 @@ function addBoundNames(touchedHere: Touched, uid: string, fields: Delta, entitie
 }
 
 /** The node that backward visits, where its gradients go, and their memory. */
-function addVisited(touchedHere: Touched, visit: Visit, entities: Entities) {
+function addVisitedNode(touchedHere: TouchedEntities, visit: Visit, entities: Entities) {
   const node = entities.get(visit.node);
   touchedHere.uids.add(visit.node);
   (visit.grad_inputs ?? []).forEach((grad, k) => {
@@ -72,23 +73,23 @@ function addVisited(touchedHere: Touched, visit: Visit, entities: Entities) {
 /** When each entity was touched, over the whole run. */
 export class TouchHistory {
   /** steps in order, by uid */
-  steps = new Map<string, number[]>();
+  stepsByUid = new Map<string, number[]>();
 
   constructor(opened: OpenTrace) {
     let i = -1;
-    for (const entities of statesOf(opened.trace)) {
+    for (const entities of iterateStates(opened.trace)) {
       i += 1;
-      for (const uid of touched(opened.trace.steps[i], entities).uids) {
-        const steps = this.steps.get(uid);
+      for (const uid of touchedByStep(opened.trace.steps[i], entities).uids) {
+        const steps = this.stepsByUid.get(uid);
         if (steps) steps.push(i);
-        else this.steps.set(uid, [i]);
+        else this.stepsByUid.set(uid, [i]);
       }
     }
   }
 
   /** The last step up to `i` that touched an entity; -1 where none did. */
-  lastTouch(uid: string, i: number) {
-    const steps = this.steps.get(uid) ?? [];
+  lastTouchStep(uid: string, i: number) {
+    const steps = this.stepsByUid.get(uid) ?? [];
     let low = 0;
     let high = steps.length;
     while (low < high) {
@@ -100,11 +101,11 @@ export class TouchHistory {
   }
 }
 
-const histories = new WeakMap<OpenTrace, TouchHistory>();
+const touchHistoryByTrace = new WeakMap<OpenTrace, TouchHistory>();
 
 /** When each entity of a run was touched, found once. */
-export function touchHistory(opened: OpenTrace) {
-  const history = histories.get(opened) ?? new TouchHistory(opened);
-  histories.set(opened, history);
+export function cachedTouchHistory(opened: OpenTrace) {
+  const history = touchHistoryByTrace.get(opened) ?? new TouchHistory(opened);
+  touchHistoryByTrace.set(opened, history);
   return history;
 }

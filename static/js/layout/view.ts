@@ -1,12 +1,12 @@
 /** Which part of a tall picture is in sight: what lies beyond is not drawn, so that a step costs the same beside thousands. */
 
 /** heights of the plan; the whole of it where it is low */
-export interface Band {
+export interface HeightBand {
   top: number;
   bottom: number;
 }
 
-export const WHOLE_BAND: Band = { top: -Infinity, bottom: Infinity };
+export const WHOLE_BAND: HeightBand = { top: -Infinity, bottom: Infinity };
 
 /** Pictures up to this height are drawn whole. */
 export const MAX_WHOLE_HEIGHT = 4000;
@@ -15,7 +15,7 @@ export const MAX_WHOLE_HEIGHT = 4000;
 const BAND_STEP = 400;
 
 /** The band to draw for what is in sight, with room to scroll into. */
-export function visibleBand(top: number, bottom: number): Band {
+export function visibleBand(top: number, bottom: number): HeightBand {
   const margin = Math.max(bottom - top, BAND_STEP);
   return {
     top: Math.floor((top - margin / 2) / BAND_STEP) * BAND_STEP,
@@ -24,6 +24,6 @@ export function visibleBand(top: number, bottom: number): Band {
 }
 
 /** Whether something between these heights is in the band. */
-export function inBand({ top, bottom }: Band, from: number, to: number) {
+export function isInBand({ top, bottom }: HeightBand, from: number, to: number) {
   return Math.max(from, to) >= top && Math.min(from, to) <= bottom;
 }

@@ -2,11 +2,11 @@
 
 import {
   isStorageBlocked,
-  lessonOf,
-  onOtherTab,
-  readCourse,
-  scoreOf,
-  writeCourse,
+  progressOfLesson,
+  onCourseWrittenByOtherTab,
+  readCourseProgress,
+  scoreOfLessons,
+  writeCourseProgress,
   type LessonProgress,
   type QuestionProgress,
 } from "./progress.ts";
@@ -17,13 +17,13 @@ export function startCoursePage(host: HTMLElement) {
   const clearButton = host.querySelector("#course-clear") as HTMLButtonElement | null;
 
   function render() {
-    const course = readCourse();
+    const course = readCourseProgress();
     const lessonName = host.dataset.lesson;
     if (lessonName) {
-      const { programs, question } = lessonOf(course, lessonName);
+      const { programs, question } = progressOfLesson(course, lessonName);
       for (const [name, item] of itemsBy("program")) {
         const programProgress = Object.hasOwn(programs, name) ? programs[name] : null;
-        showMarks(
+        showProgressOfItem(
           item,
           programProgress ? [{ programs: { [name]: programProgress }, question }] : [],
           name ? null : question,
@@ -34,14 +34,19 @@ export function startCoursePage(host: HTMLElement) {
       return;
     }
     const progress = itemsBy("lesson").map(([name, item]) => {
-      const lesson = lessonOf(course, name);
-      showMarks(item, [lesson], lesson.question);
+      const lesson = progressOfLesson(course, name);
+      showProgressOfItem(item, [lesson], lesson.question);
       return lesson;
     });
-    const { right, of, answered } = scoreOf(progress);
+    const { right, of, answered } = scoreOfLessons(progress);
     const isBegun = Object.keys(course).length > 0;
     if (summary instanceof HTMLElement && isBegun)
-      summary.textContent = fillHoles(summary.dataset.form, { lessons: answered, all: progress.length, right, of });
+      summary.textContent = fillTemplateHoles(summary.dataset.form, {
+        lessons: answered,
+        all: progress.length,
+        right,
+        of,
+      });
     if (clearButton) clearButton.hidden = !isBegun;
   }
 
@@ -51,7 +56,7 @@ export function startCoursePage(host: HTMLElement) {
   }
 
   clearButton?.addEventListener("click", () => {
-    writeCourse({});
+    writeCourseProgress({});
     render();
     if (summary instanceof HTMLElement) {
       summary.textContent = summary.dataset.cleared ?? "";
@@ -59,19 +64,19 @@ export function startCoursePage(host: HTMLElement) {
       summary.focus(); // the button that had it is gone
     }
   });
-  onOtherTab(render);
+  onCourseWrittenByOtherTab(render);
   addEventListener("pageshow", render); // from the browser's own cache, with what was done since
   render();
   if (summary instanceof HTMLElement && isStorageBlocked()) summary.textContent = summary.dataset.notKept ?? "";
 }
 
 /** @param lessons that its score is of */
-function showMarks(item: HTMLElement, lessons: LessonProgress[], question: QuestionProgress | null) {
+function showProgressOfItem(item: HTMLElement, lessons: LessonProgress[], question: QuestionProgress | null) {
   const score = item.querySelector("[data-score]") as HTMLElement | null;
-  const { right, of } = scoreOf(lessons);
+  const { right, of } = scoreOfLessons(lessons);
   if (score) {
     score.hidden = of === 0;
-    score.textContent = fillHoles(score.dataset.score, { right, of });
+    score.textContent = fillTemplateHoles(score.dataset.score, { right, of });
   }
   const mark = item.querySelector("[data-question]") as HTMLElement | null;
   if (!mark || !question) return;
@@ -79,6 +84,6 @@ function showMarks(item: HTMLElement, lessons: LessonProgress[], question: Quest
   mark.textContent = (question.isSeen ? mark.dataset.questionSeen : mark.dataset.question) ?? "";
 }
 
-function fillHoles(template: string | undefined = "", values: Record<string, number>) {
+function fillTemplateHoles(template: string | undefined = "", values: Record<string, number>) {
   return template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 }

@@ -2,28 +2,39 @@
 
 import { createOrderStrip } from "../browser/order_strip.ts";
 import { isPageProgram } from "../page_state/selectors.ts";
-import { scoreOf } from "../predict/mode.ts";
-import { lessonOf, onOtherTab, readCourse, withProgram, writeCourse, type ProgramProgress } from "./progress.ts";
-import { startQuestion, type Place } from "./question.ts";
+import { scoreOfAnswers } from "../predict/mode.ts";
+import {
+  progressOfLesson,
+  onCourseWrittenByOtherTab,
+  readCourseProgress,
+  withProgramProgress,
+  writeCourseProgress,
+  type ProgramProgress,
+} from "./progress.ts";
+import { startLessonQuestion, type PlaceInCourse } from "./question.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Say } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** The step at which a reader has seen what a program is about. @param stop a line; null: the end */
-export function stopStep(steps: { line: number }[], stop: number | null) {
+export function stepAtStopLineOrEnd(steps: { line: number }[], stop: number | null) {
   const stopIndex = stop === null ? -1 : steps.findLastIndex(({ line }) => line === stop);
   return stopIndex < 0 ? steps.length - 1 : stopIndex;
 }
 
 /** What a reader has done of the program that the page came with; null where another one is shown, or nothing yet. */
-function progressOf(state: PageState, stop: number | null): ProgramProgress | null {
+function progressOfProgram(state: PageState, stop: number | null): ProgramProgress | null {
   const { predict, opened, step } = state;
   if (!opened?.count || !isPageProgram(state)) return null;
   const { steps } = (predict?.whole ?? opened).trace;
-  const { right } = scoreOf(predict?.answers ?? []);
+  const { right } = scoreOfAnswers(predict?.answers ?? []);
   const shownStep = predict?.whole ? predict.reached : step;
   const isRead = !predict || (predict.questions !== null && !predict.isTold);
-  return { right, of: predict?.questions?.length ?? 0, isDone: isRead && shownStep >= stopStep(steps, stop) };
+  return {
+    right,
+    of: predict?.questions?.length ?? 0,
+    isDone: isRead && shownStep >= stepAtStopLineOrEnd(steps, stop),
+  };
 }
 
 interface LessonStore {
@@ -42,7 +53,7 @@ export function startLesson(
   say: { page: Say; own: Say },
   program: { run: () => void; edit: () => void },
 ) {
-  const lessonPlace: Place = JSON.parse(host.dataset.lesson ?? "{}");
+  const lessonPlace: PlaceInCourse = JSON.parse(host.dataset.lesson ?? "{}");
   const item = lessonPlace.programs[lessonPlace.at] ?? null;
   const nav = document.createElement("nav");
   host.append(nav);
@@ -50,7 +61,7 @@ export function startLesson(
   let wasDone = false;
 
   function showStrip() {
-    const { programs, question } = lessonOf(readCourse(), lessonPlace.name);
+    const { programs, question } = progressOfLesson(readCourseProgress(), lessonPlace.name);
     const isDone = (name: string) => Object.hasOwn(programs, name) && programs[name].isDone;
     const items = lessonPlace.programs.map((one) => ({ ...one, done: isDone(one.name) }));
     const questionItem = {
@@ -64,16 +75,16 @@ export function startLesson(
   }
 
   showStrip();
-  onOtherTab(showStrip);
-  if (!item) return startQuestion(host, store, say.own, lessonPlace, { ...program, changed: showStrip });
+  onCourseWrittenByOtherTab(showStrip);
+  if (!item) return startLessonQuestion(host, store, say.own, lessonPlace, { ...program, changed: showStrip });
 
   function keepProgress(state: PageState) {
-    const progress = progressOf(state, item.stop);
+    const progress = progressOfProgram(state, item.stop);
     if (!progress) return;
-    const courseBefore = readCourse();
-    const course = withProgram(courseBefore, lessonPlace.name, item.name, progress);
+    const courseBefore = readCourseProgress();
+    const course = withProgramProgress(courseBefore, lessonPlace.name, item.name, progress);
     if (course !== courseBefore) {
-      writeCourse(course);
+      writeCourseProgress(course);
       showStrip();
     }
     if (progress.isDone && !wasDone) strip.announce(say.own("lesson_seen"));

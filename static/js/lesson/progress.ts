@@ -24,27 +24,27 @@ export interface LessonProgress {
 }
 
 /** by the lesson's name; the one that was worked at last comes last */
-type Course = Record<string, LessonProgress>;
+type CourseProgress = Record<string, LessonProgress>;
 
-const COURSE_KEY = "gradbox-course";
-const VERSION = 1;
+const COURSE_STORAGE_KEY = "gradbox-course";
+const STORED_COURSE_VERSION = 1;
 /** What an endless or a damaged record may take of the browser's room. */
-const MAX_LESSONS = 40;
-const MAX_PROGRAMS = 12;
-const MAX_COUNT = 999;
+const MAX_STORED_LESSONS = 40;
+const MAX_STORED_PROGRAMS = 12;
+const MAX_STORED_COUNT = 999;
 
-const UNTRIED: QuestionProgress = { tries: 0, isRight: false, isSeen: false };
+const UNTRIED_QUESTION: QuestionProgress = { tries: 0, isRight: false, isSeen: false };
 
 /** What stays where the browser keeps nothing: as long as the page. */
 let unsavedCourse: string | null = null;
 
 /** A record as it was written; what is damaged or of another version is as if it were not there. */
-export function parseCourse(text: string | null): Course {
+export function parseCourseProgress(text: string | null): CourseProgress {
   try {
     const { version, lessons } = JSON.parse(text ?? "null") ?? {};
-    if (version !== VERSION || !isObject(lessons)) return {};
-    const entries = Object.entries(lessons).slice(-MAX_LESSONS);
-    return Object.fromEntries(entries.map(([name, lesson]) => [name, parseLesson(lesson)]));
+    if (version !== STORED_COURSE_VERSION || !isObject(lessons)) return {};
+    const entries = Object.entries(lessons).slice(-MAX_STORED_LESSONS);
+    return Object.fromEntries(entries.map(([name, lesson]) => [name, parseLessonProgress(lesson)]));
   } catch {
     return {};
   }
@@ -54,11 +54,11 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const boundedCount = (value: unknown) =>
-  Number.isInteger(value) ? Math.max(0, Math.min(Number(value), MAX_COUNT)) : 0;
+  Number.isInteger(value) ? Math.max(0, Math.min(Number(value), MAX_STORED_COUNT)) : 0;
 
-function parseLesson(lesson: unknown): LessonProgress {
+function parseLessonProgress(lesson: unknown): LessonProgress {
   const { programs, question } = isObject(lesson) ? lesson : {};
-  const entries = isObject(programs) ? Object.entries(programs).slice(-MAX_PROGRAMS) : [];
+  const entries = isObject(programs) ? Object.entries(programs).slice(-MAX_STORED_PROGRAMS) : [];
   const { tries, isRight, isSeen } = isObject(question) ? question : {};
   return {
     programs: Object.fromEntries(
@@ -74,18 +74,23 @@ function parseLesson(lesson: unknown): LessonProgress {
   };
 }
 
-export function lessonOf(course: Course, lesson: string): LessonProgress {
-  return Object.hasOwn(course, lesson) ? course[lesson] : { programs: {}, question: UNTRIED };
+export function progressOfLesson(course: CourseProgress, lesson: string): LessonProgress {
+  return Object.hasOwn(course, lesson) ? course[lesson] : { programs: {}, question: UNTRIED_QUESTION };
 }
 
-function withLesson(course: Course, lesson: string, progress: LessonProgress): Course {
+function withLessonProgress(course: CourseProgress, lesson: string, progress: LessonProgress): CourseProgress {
   const others = Object.entries(course).filter(([name]) => name !== lesson);
-  return Object.fromEntries([...others.slice(1 - MAX_LESSONS), [lesson, progress]]);
+  return Object.fromEntries([...others.slice(1 - MAX_STORED_LESSONS), [lesson, progress]]);
 }
 
 /** A program was stepped through, or in part; the best time counts. */
-export function withProgram(course: Course, lesson: string, program: string, progressNow: ProgramProgress): Course {
-  const { programs, question } = lessonOf(course, lesson);
+export function withProgramProgress(
+  course: CourseProgress,
+  lesson: string,
+  program: string,
+  progressNow: ProgramProgress,
+): CourseProgress {
+  const { programs, question } = progressOfLesson(course, lesson);
   const before = Object.hasOwn(programs, program) ? programs[program] : { right: 0, of: 0, isDone: false };
   const of = progressNow.of || before.of;
   const bestProgress = {
@@ -96,25 +101,30 @@ export function withProgram(course: Course, lesson: string, program: string, pro
   if (bestProgress.right === before.right && bestProgress.of === before.of && bestProgress.isDone === before.isDone)
     return course;
   const others = Object.entries(programs).filter(([name]) => name !== program);
-  const keptPrograms = Object.fromEntries([...others.slice(1 - MAX_PROGRAMS), [program, bestProgress]]);
-  return withLesson(course, lesson, { programs: keptPrograms, question });
+  const keptPrograms = Object.fromEntries([...others.slice(1 - MAX_STORED_PROGRAMS), [program, bestProgress]]);
+  return withLessonProgress(course, lesson, { programs: keptPrograms, question });
 }
 
 /** An answer to the question was run. */
-export function withTry(course: Course, lesson: string, isRight: boolean): Course {
-  const { programs, question } = lessonOf(course, lesson);
+export function withQuestionTry(course: CourseProgress, lesson: string, isRight: boolean): CourseProgress {
+  const { programs, question } = progressOfLesson(course, lesson);
   if (question.isRight) return course;
-  return withLesson(course, lesson, { programs, question: { ...question, tries: question.tries + 1, isRight } });
+  return withLessonProgress(course, lesson, {
+    programs,
+    question: { ...question, tries: question.tries + 1, isRight },
+  });
 }
 
 /** A right answer was looked at. */
-export function withAnswerSeen(course: Course, lesson: string): Course {
-  const { programs, question } = lessonOf(course, lesson);
-  return question.isRight ? course : withLesson(course, lesson, { programs, question: { ...question, isSeen: true } });
+export function withAnswerSeen(course: CourseProgress, lesson: string): CourseProgress {
+  const { programs, question } = progressOfLesson(course, lesson);
+  return question.isRight
+    ? course
+    : withLessonProgress(course, lesson, { programs, question: { ...question, isSeen: true } });
 }
 
 /** @returns right predictions, of how many; questions answered */
-export function scoreOf(lessons: LessonProgress[]): { right: number; of: number; answered: number } {
+export function scoreOfLessons(lessons: LessonProgress[]): { right: number; of: number; answered: number } {
   const programs = lessons.flatMap((lesson) => Object.values(lesson.programs));
   return {
     right: programs.reduce((sum, { right }) => sum + right, 0),
@@ -123,13 +133,14 @@ export function scoreOf(lessons: LessonProgress[]): { right: number; of: number;
   };
 }
 
-export const readCourse = (): Course => parseCourse(unsavedCourse ?? readPreference(COURSE_KEY));
+export const readCourseProgress = (): CourseProgress =>
+  parseCourseProgress(unsavedCourse ?? readPreference(COURSE_STORAGE_KEY));
 
 /** @returns whether the browser has kept it */
-export function writeCourse(course: Course): boolean {
-  const text = Object.keys(course).length ? JSON.stringify({ version: VERSION, lessons: course }) : null;
-  writePreference(COURSE_KEY, text);
-  const isKept = readPreference(COURSE_KEY) === text;
+export function writeCourseProgress(course: CourseProgress): boolean {
+  const text = Object.keys(course).length ? JSON.stringify({ version: STORED_COURSE_VERSION, lessons: course }) : null;
+  writePreference(COURSE_STORAGE_KEY, text);
+  const isKept = readPreference(COURSE_STORAGE_KEY) === text;
   unsavedCourse = isKept ? null : (text ?? "null");
   return isKept;
 }
@@ -137,15 +148,15 @@ export function writeCourse(course: Course): boolean {
 /** Whether this page may keep nothing in the browser. */
 export function isStorageBlocked() {
   try {
-    return localStorage.getItem(COURSE_KEY) === undefined;
+    return localStorage.getItem(COURSE_STORAGE_KEY) === undefined;
   } catch {
     return true;
   }
 }
 
 /** Calls a function when another tab has written. */
-export function onOtherTab(listener: () => void) {
+export function onCourseWrittenByOtherTab(listener: () => void) {
   window.addEventListener("storage", ({ key }) => {
-    if (key === COURSE_KEY || key === null) listener();
+    if (key === COURSE_STORAGE_KEY || key === null) listener();
   });
 }

@@ -1,58 +1,65 @@
 /** The question that ends a lesson: its reader changes a program and runs it, and the server says whether the run answers it. */
 
 import { button, element } from "../browser/elements.ts";
-import { runsProgram } from "../page_state/selectors.ts";
-import { lessonOf, onOtherTab, readCourse, withAnswerSeen, withTry, writeCourse } from "./progress.ts";
+import { doesRequestRunProgram } from "../page_state/selectors.ts";
+import {
+  progressOfLesson,
+  onCourseWrittenByOtherTab,
+  readCourseProgress,
+  withAnswerSeen,
+  withQuestionTry,
+  writeCourseProgress,
+} from "./progress.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
-interface Verdict {
+interface QuestionVerdict {
   right: boolean;
   status: string;
   error: { type: string; message: string } | null;
 }
 
 /** After so many tries there is a hint, and a right answer can be seen. */
-const TRIES_BEFORE_ANSWER = 2;
-const MAX_MESSAGE = 120;
+const TRIES_BEFORE_ANSWER_IS_OFFERED = 2;
+const MAX_MESSAGE_CHARACTERS = 120;
 
 /** The first line of an error's message, or as many of its words as have room: the page says all of it at its step. */
-export function shortMessage(message: string) {
+export function shortenedErrorMessage(message: string) {
   const [line] = message.trim().split("\n");
-  if (line.length <= MAX_MESSAGE) return line;
+  if (line.length <= MAX_MESSAGE_CHARACTERS) return line;
   return `${line
-    .slice(0, MAX_MESSAGE + 1)
+    .slice(0, MAX_MESSAGE_CHARACTERS + 1)
     .replace(/\s+\S*$/, "")
-    .slice(0, MAX_MESSAGE)}…`;
+    .slice(0, MAX_MESSAGE_CHARACTERS)}…`;
 }
 
 /** Why a run can't be an answer, as a sentence's key and facts; null where it ran to its end. */
-export function faultSentence({ outcome }: Trace): { key: string; args?: Record<string, unknown> } | null {
+export function sentenceForUnfinishedRun({ outcome }: Trace): { key: string; args?: Record<string, unknown> } | null {
   if (outcome.status === "finished") return null;
   const { error } = outcome;
   if (!error) return { key: "lesson_ended" };
-  return { key: "lesson_raised", args: { ...error, message: shortMessage(error.message) } };
+  return { key: "lesson_raised", args: { ...error, message: shortenedErrorMessage(error.message) } };
 }
 
 /** What a verdict says, as a sentence's key and facts. */
-export function verdictSentence({ right, error }: Verdict) {
+export function verdictSentence({ right, error }: QuestionVerdict) {
   if (right) return { key: "lesson_right" };
   return error
-    ? { key: "lesson_check_raised", args: { ...error, message: shortMessage(error.message) } }
+    ? { key: "lesson_check_raised", args: { ...error, message: shortenedErrorMessage(error.message) } }
     : { key: "lesson_wrong" };
 }
 
 /** @param control what Enter clicks */
-function withEnterKey(control: HTMLElement) {
+function markAsEnterTarget(control: HTMLElement) {
   control.dataset.enter = "";
   control.append(" ", element("kbd", "", "⏎"));
   return control;
 }
 
 /** Enter clicks what the card marks, while no control has the keyboard. */
-function clickOnEnter(card: HTMLElement, store: { state: () => PageState }) {
+function clickMarkedControlOnEnter(card: HTMLElement, store: { state: () => PageState }) {
   document.addEventListener("keydown", (event) => {
     const target = event.target instanceof HTMLElement ? event.target : null;
     if (event.key !== "Enter" || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -67,7 +74,7 @@ function clickOnEnter(card: HTMLElement, store: { state: () => PageState }) {
 }
 
 /** The link to the next lesson; after the last one to the course. */
-function nextLink(place: Place, say: Say) {
+function nextLessonLink(place: PlaceInCourse, say: Say) {
   const { title, url } = place.next ?? { title: "", url: place.url.replace(/\/[^/?]+(\?|$)/, "$1") };
   const link = element(
     "a",
@@ -75,11 +82,11 @@ function nextLink(place: Place, say: Say) {
     place.next ? say("course_next_lesson", { title }) : say("course_to_course"),
   ) as HTMLAnchorElement;
   link.href = url;
-  return withEnterKey(link);
+  return markAsEnterTarget(link);
 }
 
 /** A program that answers the question. */
-function answerBox(source: string, say: Say, onUse: (source: string) => void) {
+function answerProgramBox(source: string, say: Say, onUse: (source: string) => void) {
   const box = element("div", "lesson-answer");
   const code = element("pre", "", source);
   code.tabIndex = 0;
@@ -100,14 +107,17 @@ interface JudgeEvents {
  * Asks the server whether a run answers the question; of several runs at once only the last one's verdict is shown.
  * @param url where answers are judged
  */
-function createJudge(url: string, { showStatus, count: countTry }: JudgeEvents): (state: PageState) => Promise<void> {
+function createAnswerJudge(
+  url: string,
+  { showStatus, count: countTry }: JudgeEvents,
+): (state: PageState) => Promise<void> {
   let runsJudged = 0;
   return async ({ predict, opened: shown, settings }) => {
     runsJudged += 1;
     const runNumber = runsJudged;
     const opened = predict?.whole ?? shown;
     if (!opened) return;
-    const fault = faultSentence(opened.trace);
+    const fault = sentenceForUnfinishedRun(opened.trace);
     if (fault) {
       showStatus(fault.key, fault.args);
       return countTry(false);
@@ -118,7 +128,7 @@ function createJudge(url: string, { showStatus, count: countTry }: JudgeEvents):
       const headers = { "Content-Type": "application/json" };
       const response = await fetch(url, { method: "POST", headers, body });
       if (!response.ok) throw new Error(String(response.status));
-      const verdict: Verdict = await response.json();
+      const verdict: QuestionVerdict = await response.json();
       if (runNumber !== runsJudged) return;
       const { key, args } = verdictSentence(verdict);
       showStatus(key, args);
@@ -142,11 +152,11 @@ interface QuestionOptions {
   changed: () => void;
 }
 
-export function startQuestion(
+export function startLessonQuestion(
   host: HTMLElement,
   store: QuestionStore,
   say: Say,
-  place: Place,
+  place: PlaceInCourse,
   { run, edit, changed: onChanged }: QuestionOptions,
 ) {
   const card = element("section", "lesson-question");
@@ -157,7 +167,7 @@ export function startQuestion(
   const footButtons = element("p", "lesson-foot");
   card.append(status, help, footButtons);
   host.append(card);
-  const questionProgress = () => lessonOf(readCourse(), place.name).question;
+  const questionProgress = () => progressOfLesson(readCourseProgress(), place.name).question;
   /** a program that answers the question, once it was asked for */
   let shownAnswer: string | null = null;
 
@@ -165,21 +175,21 @@ export function startQuestion(
     const { tries, isRight } = questionProgress();
     const hadFocus = card.contains(document.activeElement);
     card.dataset.right = String(isRight);
-    document.body.classList.toggle("asking", !isRight && tries < TRIES_BEFORE_ANSWER);
+    document.body.classList.toggle("asking", !isRight && tries < TRIES_BEFORE_ANSWER_IS_OFFERED);
     help.replaceChildren();
     if (isRight) shownAnswer = null;
-    if (!isRight && tries >= TRIES_BEFORE_ANSWER) {
+    if (!isRight && tries >= TRIES_BEFORE_ANSWER_IS_OFFERED) {
       const hint = element("p", "lesson-hint");
       hint.append(element("strong", "", say("lesson_hint")), ` ${place.question.hint}`);
       help.append(hint);
     }
-    if (shownAnswer !== null) help.append(answerBox(shownAnswer, say, useAnswer));
+    if (shownAnswer !== null) help.append(answerProgramBox(shownAnswer, say, useAnswer));
     const moreButtons =
-      isRight || tries < TRIES_BEFORE_ANSWER || shownAnswer !== null
+      isRight || tries < TRIES_BEFORE_ANSWER_IS_OFFERED || shownAnswer !== null
         ? []
         : [button("quiet", say("lesson_show"), showAnswer)];
     footButtons.replaceChildren(
-      isRight ? nextLink(place, say) : withEnterKey(button("primary", say("lesson_edit"), edit)),
+      isRight ? nextLessonLink(place, say) : markAsEnterTarget(button("primary", say("lesson_edit"), edit)),
       ...moreButtons,
     );
     if (hadFocus) (card.querySelector("button, a") as HTMLElement | null)?.focus();
@@ -195,7 +205,7 @@ export function startQuestion(
     try {
       const response = await fetch(place.question.answers.replace(/answers$/, "answer.json"));
       shownAnswer = String((await response.json()).source);
-      writeCourse(withAnswerSeen(readCourse(), place.name));
+      writeCourseProgress(withAnswerSeen(readCourseProgress(), place.name));
       render();
       (card.querySelector(".lesson-answer pre") as HTMLElement | null)?.focus();
     } catch {
@@ -209,27 +219,27 @@ export function startQuestion(
   }
 
   function countTry(isRight: boolean) {
-    writeCourse(withTry(readCourse(), place.name, isRight));
+    writeCourseProgress(withQuestionTry(readCourseProgress(), place.name, isRight));
     render();
   }
 
-  const judge = createJudge(place.question.answers, { showStatus, count: countTry });
+  const judge = createAnswerJudge(place.question.answers, { showStatus, count: countTry });
   let isOpening = true; // the page runs the program that it came with
   store.subscribe((state, before) => {
     const { pending } = before;
-    if (!pending || state.pending || state.opened === before.opened || !runsProgram(pending)) return;
+    if (!pending || state.pending || state.opened === before.opened || !doesRequestRunProgram(pending)) return;
     const isStart = isOpening && state.opened?.trace.program.source === state.page.source;
     isOpening = false;
     if (!isStart) void judge(state);
   });
 
-  clickOnEnter(card, store);
-  onOtherTab(render);
+  clickMarkedControlOnEnter(card, store);
+  onCourseWrittenByOtherTab(render);
   showStatus(questionProgress().isRight ? "lesson_right" : "lesson_run_hint");
   render();
 }
 
-export interface Place {
+export interface PlaceInCourse {
   name: string;
   title: string;
   url: string;

@@ -1,7 +1,7 @@
 /** What becomes of the answer to a text that is being edited: a picture at once, one for who rests, or a sentence. */
 
 import type { Trace } from "../trace/wire.ts";
-import type { Verdict } from "./schedule.ts";
+import type { AnswerVerdict } from "./schedule.ts";
 
 /**
  * A program that raises waits until its reader rests, and so does one whose text would be tidied under his hands. A
@@ -9,7 +9,7 @@ import type { Verdict } from "./schedule.ts";
  * @param trace of the text
  * @param shown the picture's
  */
-export function verdictOn(trace: Trace, text: string, shown: Trace | null): Verdict {
+export function verdictOnAnswer(trace: Trace, text: string, shown: Trace | null): AnswerVerdict {
   const { status } = trace.outcome;
   if (status === "finished") return trace.program.source === text ? "show" : "rest";
   const hasPicture = Boolean(shown?.steps.length);

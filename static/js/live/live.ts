@@ -1,22 +1,22 @@
 /** Live: runs the text while it is edited, keeps the last good picture meanwhile, and says at the stage's foot how it stands. */
 
 import { commonLines } from "../trace/step_after_edit.ts";
-import { messages } from "../program/messages.ts";
-import { isCurrent, isUpToDate } from "../page_state/selectors.ts";
-import { sameSettings } from "../page_state/settings.ts";
-import { differs } from "../browser/store.ts";
+import { programMessages } from "../program/messages.ts";
+import { doesTraceMatchText, isUpToDate } from "../page_state/selectors.ts";
+import { areSettingsEqual } from "../page_state/settings.ts";
+import { hasChangedField } from "../browser/store.ts";
 import { problemOfResponse, requestTrace, TraceError } from "../requests/trace_source.ts";
-import { verdictOn } from "./answers.ts";
-import { firstChangedStep, changedSince } from "./older.ts";
-import { createStrip, type Reason } from "./strip.ts";
-import { advance, initialSchedule, nextTick, type Event } from "./schedule.ts";
+import { verdictOnAnswer } from "./answers.ts";
+import { firstChangedStep, changedBetweenSteps } from "./older.ts";
+import { createLiveStatusStrip, type ReasonWithoutPicture } from "./strip.ts";
+import { advanceSchedule, initialLiveSchedule, timeOfNextTick, type ScheduleEvent } from "./schedule.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** Milliseconds for which a picture may be older than the text before it is marked as that: an answer is mostly quicker. */
-const MARK_AFTER_MS = 450;
+const MARK_OLDER_AFTER_MS = 450;
 
 interface LiveStore {
   state: () => PageState;
@@ -37,8 +37,8 @@ export function createLive(
   say: Locale["say"],
   { editor, markOlder }: LivePicture,
 ) {
-  let schedule = initialSchedule(store.state().isLive);
-  const strip = createStrip(foot, say);
+  let schedule = initialLiveSchedule(store.state().isLive);
+  const strip = createLiveStatusStrip(foot, say);
   /** the answer that is held */
   let heldAnswer: { trace: Trace; source: string; settings: PageState["settings"] } | null = null;
   let liveRequest = new AbortController();
@@ -47,14 +47,14 @@ export function createLive(
   /** The picture is marked as older than the text. */
   let isMarked = false;
 
-  function handleEvent(event: Event) {
-    const { state, effects } = advance(schedule, event, performance.now());
+  function handleEvent(event: ScheduleEvent) {
+    const { state, effects } = advanceSchedule(schedule, event, performance.now());
     schedule = state;
     if (effects.includes("abort")) liveRequest.abort();
     if (effects.includes("send")) void sendText(schedule.asked?.id ?? 0);
     if (effects.includes("show") && heldAnswer) store.dispatch({ type: "liveAnswered", ...heldAnswer });
     clearTimeout(tickTimer);
-    const nextTickAt = nextTick(schedule);
+    const nextTickAt = timeOfNextTick(schedule);
     if (nextTickAt !== null)
       tickTimer = window.setTimeout(() => handleEvent({ type: "ticked" }), Math.max(0, nextTickAt - performance.now()));
     showStrip();
@@ -67,7 +67,11 @@ export function createLive(
     try {
       const trace = await requestTrace({ source, ...settings }, signal, { live: true });
       heldAnswer = { trace, source, settings };
-      handleEvent({ type: "answered", id, verdict: verdictOn(trace, source, store.state().opened?.trace ?? null) });
+      handleEvent({
+        type: "answered",
+        id,
+        verdict: verdictOnAnswer(trace, source, store.state().opened?.trace ?? null),
+      });
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof TraceError)) throw error;
@@ -95,7 +99,7 @@ export function createLive(
         isMarked = true;
         showMarks();
         showStrip();
-      }, MARK_AFTER_MS);
+      }, MARK_OLDER_AFTER_MS);
     }
   }
 
@@ -103,8 +107,8 @@ export function createLive(
     const state = store.state();
     const { opened, step } = state;
     if (!opened?.count || isUpToDate(state)) return;
-    const firstOlderStep = isCurrent(state) ? 0 : firstChangedStep(opened.trace, state.text).step;
-    markOlder(changedSince(opened, firstOlderStep, step));
+    const firstOlderStep = doesTraceMatchText(state) ? 0 : firstChangedStep(opened.trace, state.text).step;
+    markOlder(changedBetweenSteps(opened, firstOlderStep, step));
     const line = schedule.isUnfinished || schedule.answer === "rest" ? lineBeingWritten(state) : null;
     editor.markUnfinished(line, say("live_unfinished"));
   }
@@ -122,14 +126,15 @@ export function createLive(
     if (schedule.isTold) return strip.showReason(reasonWithoutPicture(state.text));
     if (schedule.notBefore > performance.now())
       return strip.showReason({ text: say("live_waits"), line: null, kind: "later" });
-    const line = state.opened && !isCurrent(state) ? firstChangedStep(state.opened.trace, state.text).line : null;
+    const line =
+      state.opened && !doesTraceMatchText(state) ? firstChangedStep(state.opened.trace, state.text).line : null;
     if (schedule.asked && schedule.restsAt === null) return strip.running(line);
     const isUnfinished = schedule.isUnfinished || schedule.answer !== null;
     strip.typing(line, isUnfinished);
   }
 
   /** Why the text has no picture. */
-  function reasonWithoutPicture(text: string): Reason {
+  function reasonWithoutPicture(text: string): ReasonWithoutPicture {
     const { problem } = schedule;
     if (problem) return { text: say(problem.key, problem.args), line: null, kind: "failed" };
     if (heldAnswer?.source !== text) return { text: "", line: null, kind: "failed" };
@@ -139,7 +144,7 @@ export function createLive(
       return { text: say("live_stopped", { what }), line: stopped.line ?? null, kind: "stopped" };
     }
     if (status !== "refused") return { text: say("live_lost"), line: null, kind: "stopped" };
-    const firstError = messages(heldAnswer.trace, say, () => {}).find(({ kind }) => kind === "error");
+    const firstError = programMessages(heldAnswer.trace, say, () => {}).find(({ kind }) => kind === "error");
     return {
       text: say("live_refused", { message: firstError?.text ?? say("refused") }),
       line: firstError?.line ?? null,
@@ -148,17 +153,17 @@ export function createLive(
   }
 
   function render(state: PageState, before: PageState) {
-    if (differs(state, before, "isLive")) handleEvent({ type: "switched", on: state.isLive });
-    const isOpened = differs(state, before, "opened");
-    if (isOpened || differs(state, before, "pending")) handleEvent({ type: "replaced" });
+    if (hasChangedField(state, before, "isLive")) handleEvent({ type: "switched", on: state.isLive });
+    const isOpened = hasChangedField(state, before, "opened");
+    if (isOpened || hasChangedField(state, before, "pending")) handleEvent({ type: "replaced" });
     const isEdited = isOpened
-      ? !isCurrent(state)
-      : differs(state, before, "text", "settings") || isLeftOver(state, before);
+      ? !doesTraceMatchText(state)
+      : hasChangedField(state, before, "text", "settings") || isLeftOver(state, before);
     if (isEdited && !state.pending && !isAsNeverRun(state)) {
       const isUnfinished = editor.unfinishedLine() !== null;
       handleEvent({ type: "edited", isCurrent: isUpToDate(state), isUnfinished });
     }
-    if (differs(state, before, "text", "settings", "opened", "step", "isLive"))
+    if (hasChangedField(state, before, "text", "settings", "opened", "step", "isLive"))
       markOlderSoon(state.isLive && !isUpToDate(state));
     showStrip();
   }
@@ -168,7 +173,7 @@ export function createLive(
     return (
       requestBefore !== null &&
       !pending &&
-      (requestBefore.text !== text || !sameSettings(requestBefore.settings, settings))
+      (requestBefore.text !== text || !areSettingsEqual(requestBefore.settings, settings))
     );
   }
 

@@ -27,7 +27,7 @@ export function firstChangedStep({ program, steps }: Trace, text: string): { lin
  * @param to the last
  * @returns names: as `frame/name`
  */
-export function changedSince(
+export function changedBetweenSteps(
   { trace, state }: OpenTrace,
   from: number,
   to: number,

@@ -3,13 +3,13 @@
 import { element } from "../browser/elements.ts";
 import type { Locale } from "../words/sentences.ts";
 
-export interface Reason {
+export interface ReasonWithoutPicture {
   text: string;
   line: number | null;
   kind: "refused" | "stopped" | "failed" | "later";
 }
 
-export function createStrip(host: HTMLElement, say: Locale["say"]) {
+export function createLiveStatusStrip(host: HTMLElement, say: Locale["say"]) {
   const box = element("div", "live-strip");
   const status = element("p", "live-text");
   const detailElement = element("span", "live-side");
@@ -45,7 +45,7 @@ export function createStrip(host: HTMLElement, say: Locale["say"]) {
       const text = line === null ? say("live_running") : say("live_running_line", { line });
       show("typing", text, "", true);
     },
-    showReason({ text, line, kind }: Reason) {
+    showReason({ text, line, kind }: ReasonWithoutPicture) {
       show(kind, text, line === null ? "" : say("line", { line }), true);
     },
   };

@@ -7,7 +7,7 @@ import type { LoomView, createLoom } from "./loom.ts";
  * @param onLoadFailed called where the script can not be fetched
  * @returns prepare: resolves once the loom draws at once
  */
-export function createLoomLoader(
+export function createLazyLoom(
   loomArguments: Parameters<typeof createLoom>,
   onLoadFailed: () => void,
 ): LoomView & { prepare: () => Promise<void> } {

@@ -1,14 +1,14 @@
 /** The loom view: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
 
-import { HEADER_HEIGHT, SMALLEST_SCALE } from "../layout/loom_sizes.ts";
-import { loomLayout as makeLoom } from "../layout/loom.ts";
+import { LOOM_HEADER_HEIGHT, MIN_LOOM_SCALE } from "../layout/loom_sizes.ts";
+import { layoutLoom as makeLoom } from "../layout/loom.ts";
 import { WHOLE_BAND, visibleBand, MAX_WHOLE_HEIGHT } from "../layout/view.ts";
-import { cornerMarks, loomMarks } from "../marks/loom.ts";
-import { rowAt, shelfAt, shelfOfStep } from "../marks/loom_scene.ts";
+import { loomCornerMarks, loomMarks } from "../marks/loom.ts";
+import { rowAtHeight, shelfAtHeight, shelfOfStep } from "../marks/loom_scene.ts";
 import { LOOM_LABELS, type LoomLabels } from "../marks/loom_labels.ts";
-import { patch, SVG } from "../browser/svg.ts";
+import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Loom } from "../layout/loom_plan.ts";
+import type { LoomPlan } from "../layout/loom_plan.ts";
 
 export interface LoomView {
   show: (opened: OpenTrace, i: number) => void;
@@ -16,12 +16,12 @@ export interface LoomView {
   clearPrint: () => void;
 }
 
-const NARROW_WIDTH = 680;
+const NARROW_LOOM_WIDTH = 680;
 /** Height over width of a printed page. */
-const PAGE_RATIO = { portrait: 1.3, landscape: 0.64 };
+const PRINTED_PAGE_RATIO = { portrait: 1.3, landscape: 0.64 };
 /** Plans that are wider than this are printed in landscape. */
-const MIN_LANDSCAPE_WIDTH = 1350;
-const WIDTH_ROUNDING = 8;
+const MIN_LANDSCAPE_LOOM_WIDTH = 1350;
+const LOOM_WIDTH_ROUNDING = 8;
 
 /** @param options go: called with the step of a row that was chosen */
 export function createLoom(
@@ -33,25 +33,25 @@ export function createLoom(
   root.className = "loom";
   root.tabIndex = 0;
   const layers = {
-    corner: createSvg(document, "corner"),
-    head: createSvg(document, "head"),
-    code: createSvg(document, "code"),
-    body: createSvg(document, "body"),
+    corner: createSvgElement(document, "corner"),
+    head: createSvgElement(document, "head"),
+    code: createSvgElement(document, "code"),
+    body: createSvgElement(document, "body"),
   };
   const printArea = document.createElement("div");
   printArea.className = "loom-sheets";
   root.append(...Object.values(layers).map((layer) => layer.svg));
   host.append(root, printArea);
-  const plans = new WeakMap<OpenTrace, Map<string, Loom>>();
+  const plans = new WeakMap<OpenTrace, Map<string, LoomPlan>>();
   let shown: { opened: OpenTrace; i: number } | null = null;
   let drawnBand = WHOLE_BAND;
   let headShelf = 0;
   let scale = 1;
 
   function planFor(opened: OpenTrace, width: number, stacked: boolean) {
-    const plansByKey = plans.get(opened) ?? new Map<string, Loom>();
+    const plansByKey = plans.get(opened) ?? new Map<string, LoomPlan>();
     plans.set(opened, plansByKey);
-    const roundedWidth = Math.floor(width / WIDTH_ROUNDING) * WIDTH_ROUNDING;
+    const roundedWidth = Math.floor(width / LOOM_WIDTH_ROUNDING) * LOOM_WIDTH_ROUNDING;
     const key = `${roundedWidth} ${stacked}`;
     const plan = plansByKey.get(key) ?? makeLoom(opened, { room: roundedWidth, stacked });
     if (plansByKey.size > 3) plansByKey.clear();
@@ -61,7 +61,7 @@ export function createLoom(
 
   function currentPlan() {
     const width = host.clientWidth;
-    return shown && width ? planFor(shown.opened, width, width < NARROW_WIDTH) : null;
+    return shown && width ? planFor(shown.opened, width, width < NARROW_LOOM_WIDTH) : null;
   }
 
   function draw() {
@@ -69,37 +69,37 @@ export function createLoom(
     if (!plan || !shown) return;
     const { opened, i } = shown;
     scale = Math.min(1, (host.clientWidth - 1) / plan.width);
-    if (scale < SMALLEST_SCALE) scale = 1;
+    if (scale < MIN_LOOM_SCALE) scale = 1;
     root.classList.toggle("stacked", plan.stacked);
     drawnBand = visibleRange(plan);
     headShelf = shelfUnderHead(plan, i);
     const { head, code, body } = loomMarks(plan, opened, i, labels, drawnBand, headShelf);
     const sideWidth = plan.stacked ? host.clientWidth / scale : plan.code;
-    setViewport(layers.corner, scale, 0, plan.stacked ? 0 : plan.code, HEADER_HEIGHT);
-    setViewport(layers.head, scale, 0, plan.width, HEADER_HEIGHT);
-    setViewport(layers.code, scale, HEADER_HEIGHT, sideWidth, plan.height - HEADER_HEIGHT);
-    setViewport(layers.body, scale, HEADER_HEIGHT, plan.width, plan.height - HEADER_HEIGHT);
+    setSvgViewport(layers.corner, scale, 0, plan.stacked ? 0 : plan.code, LOOM_HEADER_HEIGHT);
+    setSvgViewport(layers.head, scale, 0, plan.width, LOOM_HEADER_HEIGHT);
+    setSvgViewport(layers.code, scale, LOOM_HEADER_HEIGHT, sideWidth, plan.height - LOOM_HEADER_HEIGHT);
+    setSvgViewport(layers.body, scale, LOOM_HEADER_HEIGHT, plan.width, plan.height - LOOM_HEADER_HEIGHT);
     layers.body.svg.setAttribute(
       "aria-label",
       opened.trace.program.source.split("\n")[opened.trace.steps[i].line - 1]?.trim() ?? "",
     );
-    patch(document, layers.corner.group, cornerMarks(plan, { ...LOOM_LABELS, ...labels }));
-    patch(document, layers.head.group, head);
-    patch(document, layers.code.group, code);
-    patch(document, layers.body.group, body);
+    patchHost(document, layers.corner.group, loomCornerMarks(plan, { ...LOOM_LABELS, ...labels }));
+    patchHost(document, layers.head.group, head);
+    patchHost(document, layers.code.group, code);
+    patchHost(document, layers.body.group, body);
   }
 
   /** The heights of the plan that are scrolled into view. */
-  function visibleRange(plan: Loom) {
+  function visibleRange(plan: LoomPlan) {
     return plan.height <= MAX_WHOLE_HEIGHT
       ? WHOLE_BAND
       : visibleBand(root.scrollTop / scale, (root.scrollTop + root.clientHeight) / scale);
   }
 
   /** The shelf whose columns the head names: the step's where it is in sight, else the nearest to it that is. */
-  function shelfUnderHead(plan: Loom, i: number) {
-    const first = shelfAt(plan, root.scrollTop / scale + HEADER_HEIGHT + 1);
-    const last = shelfAt(plan, (root.scrollTop + root.clientHeight) / scale - 1);
+  function shelfUnderHead(plan: LoomPlan, i: number) {
+    const first = shelfAtHeight(plan, root.scrollTop / scale + LOOM_HEADER_HEIGHT + 1);
+    const last = shelfAtHeight(plan, (root.scrollTop + root.clientHeight) / scale - 1);
     return Math.max(first, Math.min(shelfOfStep(plan, i), last));
   }
 
@@ -116,12 +116,12 @@ export function createLoom(
     const plan = currentPlan();
     if (!plan || !shown) return;
     const row = plan.rows[plan.run.rowOfStep[shown.i]];
-    const viewHeight = root.clientHeight / scale - HEADER_HEIGHT;
+    const viewHeight = root.clientHeight / scale - LOOM_HEADER_HEIGHT;
     const { y, h } = row.h > viewHeight ? plan.shelves[shelfOfStep(plan, shown.i)] : row;
-    const top = root.scrollTop / scale + HEADER_HEIGHT;
+    const top = root.scrollTop / scale + LOOM_HEADER_HEIGHT;
     if (y >= top && y + h <= top + viewHeight) return;
     root.scrollTop =
-      scale * Math.max(0, h > viewHeight ? y - HEADER_HEIGHT : y + h / 2 - HEADER_HEIGHT - viewHeight / 2);
+      scale * Math.max(0, h > viewHeight ? y - LOOM_HEADER_HEIGHT : y + h / 2 - LOOM_HEADER_HEIGHT - viewHeight / 2);
     redrawIfScrolled();
   }
 
@@ -131,8 +131,8 @@ export function createLoom(
     if (!plan || !shown || !target || target.closest(".loom-head, .loom-corner")) return;
     const pointStep = target.closest("[data-step]")?.getAttribute("data-step");
     if (pointStep && target.closest(".loom-point")) return go(Number(pointStep));
-    const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / scale + HEADER_HEIGHT;
-    const rowIndex = rowAt(plan, y);
+    const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / scale + LOOM_HEADER_HEIGHT;
+    const rowIndex = rowAtHeight(plan, y);
     if (rowIndex >= 0) go(plan.run.rows[rowIndex].last);
   }
 
@@ -166,8 +166,9 @@ export function createLoom(
     /** Lay out the whole run, as it ended, for printing: a slice of rows for every page. */
     print(opened: OpenTrace) {
       const plan = makeLoom(opened, { room: 1180 });
-      const landscape = plan.width > MIN_LANDSCAPE_WIDTH;
-      const maxHeight = plan.width * (landscape ? PAGE_RATIO.landscape : PAGE_RATIO.portrait) - HEADER_HEIGHT;
+      const landscape = plan.width > MIN_LANDSCAPE_LOOM_WIDTH;
+      const maxHeight =
+        plan.width * (landscape ? PRINTED_PAGE_RATIO.landscape : PRINTED_PAGE_RATIO.portrait) - LOOM_HEADER_HEIGHT;
       const slices = [];
       for (let from = 0; from < plan.rows.length; ) {
         let to = from;
@@ -192,20 +193,20 @@ export function createLoom(
             { top, bottom: top + sliceHeight },
             last,
           );
-          const page = document.createElementNS(SVG, "svg");
+          const page = document.createElementNS(SVG_NAMESPACE, "svg");
           page.setAttribute("class", `loom-svg loom-sheet${landscape ? " across" : ""}`);
-          page.setAttribute("viewBox", `0 0 ${plan.width} ${HEADER_HEIGHT + sliceHeight}`);
-          const rowsSvg = document.createElementNS(SVG, "svg");
+          page.setAttribute("viewBox", `0 0 ${plan.width} ${LOOM_HEADER_HEIGHT + sliceHeight}`);
+          const rowsSvg = document.createElementNS(SVG_NAMESPACE, "svg");
           for (const [name, value] of Object.entries({
-            y: HEADER_HEIGHT,
+            y: LOOM_HEADER_HEIGHT,
             width: plan.width,
             height: sliceHeight,
             viewBox: `0 ${top} ${plan.width} ${sliceHeight}`,
           }))
             rowsSvg.setAttribute(name, String(value));
-          patch(document, rowsSvg, [...body, ...code]);
-          const headGroup = document.createElementNS(SVG, "g");
-          patch(document, headGroup, [...head, ...cornerMarks(plan, { ...LOOM_LABELS, ...labels })]);
+          patchHost(document, rowsSvg, [...body, ...code]);
+          const headGroup = document.createElementNS(SVG_NAMESPACE, "g");
+          patchHost(document, headGroup, [...head, ...loomCornerMarks(plan, { ...LOOM_LABELS, ...labels })]);
           page.append(rowsSvg, headGroup);
           return page;
         }),
@@ -217,16 +218,16 @@ export function createLoom(
   };
 }
 
-function createSvg(document: Document, name: string) {
-  const svg = document.createElementNS(SVG, "svg");
+function createSvgElement(document: Document, name: string) {
+  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("class", `loom-svg loom-${name}`);
-  const group = document.createElementNS(SVG, "g");
+  const group = document.createElementNS(SVG_NAMESPACE, "g");
   svg.append(group);
   return { svg, group };
 }
 
 /** @param scale its scale */
-function setViewport({ svg }: ReturnType<typeof createSvg>, scale: number, y: number, w: number, h: number) {
+function setSvgViewport({ svg }: ReturnType<typeof createSvgElement>, scale: number, y: number, w: number, h: number) {
   svg.setAttribute("width", String(w * scale));
   svg.setAttribute("height", String(h * scale));
   svg.setAttribute("viewBox", `0 ${y} ${Math.max(w, 1)} ${Math.max(h, 1)}`);

@@ -1,44 +1,49 @@
 /** A device's memory below the rows: what its caching allocator has, each segment with its blocks, and what lies in them. */
 
-import { ALLOCATOR, BLOCK_FONT, freeText, SIZE_FONT } from "../layout/allocator.ts";
-import { find } from "../trace/entities.ts";
+import {
+  ALLOCATOR_SIZES,
+  ALLOCATOR_BLOCK_FONT_SIZE,
+  freeBytesText,
+  ALLOCATOR_BYTES_FONT_SIZE,
+} from "../layout/allocator.ts";
+import { findEntity } from "../trace/entities.ts";
 import { bytesText } from "../layout/format.ts";
-import { EM, textWidth, truncate } from "../layout/metrics.ts";
-import { cutPath } from "../layout/pane_names.ts";
-import { cls, h } from "../browser/svg.ts";
-import type { Columns } from "../layout/memory_columns.ts";
-import type { Labels } from "./labels.ts";
+import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
+import { cutPathAtStart } from "../layout/pane_names.ts";
+import { classNames, h } from "../browser/svg.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
+import type { StageLabels } from "./labels.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { AllocatorLayout, AllocatorItem, PlacedSegment, BlockPart as Part } from "../layout/memory_parts.ts";
+import type { AllocatorLayout, AllocatorItem, PlacedSegment, SegmentPart as Part } from "../layout/memory_parts.ts";
 
 /** Of a bar, at its foot: how much of a block was asked for. */
-const ASKED_BAR_HEIGHT = 4;
+const REQUESTED_BAR_HEIGHT = 4;
 /** Less room than this, in units, has no name that is cut. */
-const MIN_NAME_WIDTH = 34;
+const MIN_BLOCK_NAME_WIDTH = 34;
 
 export function allocatorMark(
   stepFacts: StepFacts,
   { y, allocator }: { y: number; allocator?: AllocatorLayout },
   item: AllocatorItem,
-  columns: Columns,
+  columns: MemoryColumns,
 ) {
   if (!allocator) return null;
   return h(
     "g",
     { key: item.key, class: "moves allocator", transform: `translate(0 ${y})`, "data-allocator": item.uid },
-    titleMark(stepFacts, item, allocator, columns),
+    allocatorTitleMark(stepFacts, item, allocator, columns),
     allocator.segments.map((segment) => segmentMark(stepFacts.labels, segment, allocator, columns)),
   );
 }
 
 /** What the allocator has, and what opens its segments. */
-function titleMark(
+function allocatorTitleMark(
   { snap, labels }: StepFacts,
   item: AllocatorItem,
   { open: isOpen }: AllocatorLayout,
-  columns: Columns,
+  columns: MemoryColumns,
 ) {
-  const device = find(snap.entities, item.uid, "device");
+  const device = findEntity(snap.entities, item.uid, "device");
   const isFoldable = item.segments.length > 0;
   const totals = (
     [
@@ -55,8 +60,8 @@ function titleMark(
     "g",
     {
       key: "title",
-      class: cls("line", isFoldable && "fold"),
-      transform: `translate(0 ${ALLOCATOR.top})`,
+      class: classNames("line", isFoldable && "fold"),
+      transform: `translate(0 ${ALLOCATOR_SIZES.top})`,
       ...(isFoldable ? button : { role: "img" }),
       "aria-label": [name, ...totals].join(", "),
     },
@@ -70,23 +75,23 @@ function titleMark(
     h(
       "text",
       { key: "text", class: "fold-text", x, y: 14, "font-size": 11 },
-      truncate(text, Math.floor((columns.w - x - 8) / (EM * 11))),
+      truncateText(text, Math.floor((columns.w - x - 8) / (CHARACTER_WIDTH_EM * 11))),
     ),
     h("title", {}, [name, ...totals].join("\n")),
   );
 }
 
-function segmentMark(labels: Labels, segment: PlacedSegment, { x, w }: AllocatorLayout, columns: Columns) {
-  const labelHeight = columns.phone ? ALLOCATOR.label : 0;
+function segmentMark(labels: StageLabels, segment: PlacedSegment, { x, w }: AllocatorLayout, columns: MemoryColumns) {
+  const labelHeight = columns.phone ? ALLOCATOR_SIZES.label : 0;
   const description = [
-    poolText(segment, labels),
+    segmentPoolText(segment, labels),
     segment.stream && `${labels.stream} ${segment.stream}`,
     bytesText(segment.size),
     `${labels.allocated} ${bytesText(segment.allocated)}`,
   ]
     .filter(Boolean)
     .join(" · ");
-  const label = columns.phone ? description : shortLabel(segment, labels);
+  const label = columns.phone ? description : shortSegmentLabel(segment, labels);
   const ground = { x: x - 1.5, y: labelHeight + 0.5, width: w + 3, height: segment.h - labelHeight, rx: 3 };
   return h(
     "g",
@@ -102,48 +107,48 @@ function segmentMark(labels: Labels, segment: PlacedSegment, { x, w }: Allocator
     h("rect", { key: "ground", class: "segment-ground", ...ground }),
     segment.lines.map((parts, line) =>
       parts.map((part, index) =>
-        partMark(labels, part, `${line} ${index}`, x + part.x, labelHeight + 2 + line * ALLOCATOR.line),
+        segmentPartMark(labels, part, `${line} ${index}`, x + part.x, labelHeight + 2 + line * ALLOCATOR_SIZES.line),
       ),
     ),
   );
 }
 
-function poolText({ pool, isPrivate }: PlacedSegment, labels: Labels) {
+function segmentPoolText({ pool, isPrivate }: PlacedSegment, labels: StageLabels) {
   const poolName = { small: labels.smallPool, large: labels.largePool }[pool] ?? pool;
   return isPrivate ? `${labels.privatePool}, ${poolName}` : poolName;
 }
 
 /** What sets a segment apart from the others most; beside it is no room for all. */
-function shortLabel({ pool, size, stream, isPrivate }: PlacedSegment, labels: Labels) {
+function shortSegmentLabel({ pool, size, stream, isPrivate }: PlacedSegment, labels: StageLabels) {
   if (isPrivate) return `${labels.private} ${bytesText(size)}`;
   return stream ? `${labels.stream} ${stream}` : `${pool} ${bytesText(size)}`;
 }
 
 /** A block, or several that have no room of their own. @param position its place */
-function partMark(labels: Labels, part: Part, position: string, x: number, y: number) {
+function segmentPartMark(labels: StageLabels, part: Part, position: string, x: number, y: number) {
   const { state, storage, size, requested } = part;
   const w = Math.max(1, part.w - 1.5);
-  const description = partText(labels, part);
+  const description = segmentPartDescription(labels, part);
   const askedWidth = state === "free" ? 0 : (w * requested) / Math.max(1, size);
   return h(
     "g",
     {
       key: storage ? `block ${storage}` : `part ${position}`,
-      class: cls("block", state, part.gradient && "grad", part.touched && "moved", !storage && "nobody"),
+      class: classNames("block", state, part.gradient && "grad", part.touched && "moved", !storage && "nobody"),
       "data-block": storage,
       role: "img",
       tabindex: storage ? "0" : null,
       "aria-label": description,
     },
-    h("rect", { key: "box", class: "block-box", x, y, width: w, height: ALLOCATOR.bar, rx: 2 }),
-    state !== "free" && askedMark(x, y + ALLOCATOR.bar - ASKED_BAR_HEIGHT, w, askedWidth),
-    textMark(labels, part, x, y, w),
+    h("rect", { key: "box", class: "block-box", x, y, width: w, height: ALLOCATOR_SIZES.bar, rx: 2 }),
+    state !== "free" && requestedBytesMark(x, y + ALLOCATOR_SIZES.bar - REQUESTED_BAR_HEIGHT, w, askedWidth),
+    segmentPartTextMark(labels, part, x, y, w),
     h("title", { key: "title" }, description),
   );
 }
 
 /** How much of a block was asked for; what the allocator added by rounding is hatched. */
-function askedMark(x: number, y: number, w: number, askedWidth: number) {
+function requestedBytesMark(x: number, y: number, w: number, askedWidth: number) {
   return [
     askedWidth < w - 0.5 &&
       h("rect", {
@@ -152,39 +157,57 @@ function askedMark(x: number, y: number, w: number, askedWidth: number) {
         x: x + askedWidth,
         y,
         width: w - askedWidth,
-        height: ASKED_BAR_HEIGHT,
+        height: REQUESTED_BAR_HEIGHT,
       }),
-    h("rect", { key: "asked", class: "block-asked", x, y, width: Math.max(askedWidth, 1), height: ASKED_BAR_HEIGHT }),
+    h("rect", {
+      key: "asked",
+      class: "block-asked",
+      x,
+      y,
+      width: Math.max(askedWidth, 1),
+      height: REQUESTED_BAR_HEIGHT,
+    }),
   ];
 }
 
 /** What a block says of itself, where it has room for that. */
-function textMark(labels: Labels, { state, name, size }: Part, x: number, y: number, w: number) {
+function segmentPartTextMark(labels: StageLabels, { state, name, size }: Part, x: number, y: number, w: number) {
   const textRoom = w - 6;
   if (state === "free" || state === "several") {
-    const bytes = state === "free" ? freeText(size) : bytesText(size);
+    const bytes = state === "free" ? freeBytesText(size) : bytesText(size);
     const text = [`${labels.free} ${bytes}`, bytes].find(
-      (some, k) => (k || state === "free") && textWidth(some, SIZE_FONT) <= textRoom,
+      (some, k) => (k || state === "free") && textWidth(some, ALLOCATOR_BYTES_FONT_SIZE) <= textRoom,
     );
-    return text && h("text", { key: "text", class: "block-size", x: x + 4, y: y + 12, "font-size": SIZE_FONT }, text);
+    return (
+      text &&
+      h("text", { key: "text", class: "block-size", x: x + 4, y: y + 12, "font-size": ALLOCATOR_BYTES_FONT_SIZE }, text)
+    );
   }
   const bytes = bytesText(size);
   const word = name || labels.otherBlock;
-  if (textWidth(word, BLOCK_FONT) > textRoom && textRoom < MIN_NAME_WIDTH) return null;
-  const shown = cutPath(word, textRoom, BLOCK_FONT);
-  const sizeX = x + 4 + textWidth(shown, BLOCK_FONT) + 7;
-  const hasRoomForSize = sizeX + textWidth(bytes, SIZE_FONT) <= x + w - 3;
+  if (textWidth(word, ALLOCATOR_BLOCK_FONT_SIZE) > textRoom && textRoom < MIN_BLOCK_NAME_WIDTH) return null;
+  const shown = cutPathAtStart(word, textRoom, ALLOCATOR_BLOCK_FONT_SIZE);
+  const sizeX = x + 4 + textWidth(shown, ALLOCATOR_BLOCK_FONT_SIZE) + 7;
+  const hasRoomForSize = sizeX + textWidth(bytes, ALLOCATOR_BYTES_FONT_SIZE) <= x + w - 3;
   return [
-    h("text", { key: "text", class: "block-name", x: x + 4, y: y + 11.5, "font-size": BLOCK_FONT }, shown),
+    h(
+      "text",
+      { key: "text", class: "block-name", x: x + 4, y: y + 11.5, "font-size": ALLOCATOR_BLOCK_FONT_SIZE },
+      shown,
+    ),
     hasRoomForSize &&
-      h("text", { key: "size", class: "block-size", x: sizeX, y: y + 11.5, "font-size": SIZE_FONT }, bytes),
+      h(
+        "text",
+        { key: "size", class: "block-size", x: sizeX, y: y + 11.5, "font-size": ALLOCATOR_BYTES_FONT_SIZE },
+        bytes,
+      ),
   ];
 }
 
 /** A block in words. */
-function partText(labels: Labels, { state, name, storage, size, requested, blocks }: Part): string {
+function segmentPartDescription(labels: StageLabels, { state, name, storage, size, requested, blocks }: Part): string {
   const bytes = bytesText(size);
-  if (state === "free") return `${labels.free}: ${freeText(size)}`;
+  if (state === "free") return `${labels.free}: ${freeBytesText(size)}`;
   const sizeText = requested < size ? `${bytes}, ${labels.asked} ${bytesText(requested)}` : bytes;
   if (state === "several") return `${blocks.length} ${labels.blocks}: ${sizeText}`;
   if (state === "waiting") return `${labels.awaitingFree}: ${sizeText}`;

@@ -3,8 +3,8 @@
 import { textWidth } from "../layout/metrics.ts";
 import { translationOf, type VNode } from "../browser/svg.ts";
 
-const FONT_SIZE = 13;
-const DESCENT = 4;
+const DEFAULT_FONT_SIZE = 13;
+const TEXT_DESCENT = 4;
 
 interface Point {
   x: number;
@@ -26,13 +26,13 @@ export function pictureExtent(
     const extendTo = (x: number, y: number) => growExtent(extent, origin.x + x, origin.y + y);
     if (tag === "rect") extendTo(numberOf("x") + numberOf("width"), numberOf("y") + numberOf("height"));
     else if (tag === "circle") extendTo(numberOf("cx") + numberOf("r"), numberOf("cy") + numberOf("r"));
-    else if (tag === "path") for (const [x, y] of pathEnds(attrs.d ?? "")) extendTo(x, y);
+    else if (tag === "path") for (const [x, y] of pathCommandEnds(attrs.d ?? "")) extendTo(x, y);
     else if (tag === "text") {
       const w =
         classNames.includes("end") || classNames.includes("val")
           ? 0
-          : textWidth(text ?? "", Number(attrs["font-size"] ?? FONT_SIZE));
-      extendTo(numberOf("x") + w, numberOf("y") + DESCENT);
+          : textWidth(text ?? "", Number(attrs["font-size"] ?? DEFAULT_FONT_SIZE));
+      extendTo(numberOf("x") + w, numberOf("y") + TEXT_DESCENT);
     }
     pictureExtent(children, extent, origin);
   }
@@ -45,7 +45,7 @@ function growExtent(extent: Point, x: number, y: number) {
 }
 
 /** Where a path's commands end. */
-function pathEnds(d: string): [number, number][] {
+function pathCommandEnds(d: string): [number, number][] {
   const ends: [number, number][] = [];
   let [x, y] = [0, 0];
   for (const [, command, numbersText] of d.matchAll(/([a-z])([^a-z]*)/gi)) {

@@ -1,34 +1,39 @@
 /** Leaves of the graph pane, docked above the node that reads them, or waiting below for one. */
 
-import { leafLabelCapacity } from "../layout/graph_docks.ts";
-import { cls, h } from "../browser/svg.ts";
-import { gradMark } from "./graph_grad.ts";
-import { turnMark, sumCountMark, haloMark } from "./node_parts.ts";
+import { maxLeafLabelLength } from "../layout/graph_docks.ts";
+import { classNames, h } from "../browser/svg.ts";
+import { gradientChipMark } from "./graph_grad.ts";
+import { visitOrderMark, gradientSumCountMark, newThingHaloMark } from "./node_parts.ts";
 import { textThatFits, leafLabelThatFits } from "./graph_texts.ts";
-import type { IdleLeaf } from "../layout/graph_idle.ts";
-import type { Turn } from "../layout/graph_step.ts";
+import type { UnreadLeafPlace } from "../layout/graph_idle.ts";
+import type { VisitOrder } from "../layout/graph_step.ts";
 import type { Rect } from "../layout/pane.ts";
 import type { Node } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { Row, DockPlace, Shaping } from "../layout/graph_places.ts";
+import type { GraphRow, AttachedLeafPlace, ReshapingNodePlace } from "../layout/graph_places.ts";
 
 /** A leaf at a reader, with the nodes between them. */
-export function dockMark(stepFacts: StepFacts, row: Row, dock: DockPlace) {
+export function attachedLeafMark(stepFacts: StepFacts, row: GraphRow, dock: AttachedLeafPlace) {
   const isSmall = row.level === "slim";
   const showsSum = dock.met > 1 && !isSmall && !dock.again;
   const hasSeveralEdges = dock.dock.ks.length > 1;
   return h(
     "g",
     { key: `dock ${dock.leaf} ${dock.dock.ks.join()}` },
-    dock.shapings.map((shaping) => shapingMark(stepFacts, shaping, row.y, isSmall)),
-    leafMark(stepFacts, dock, row.y, isSmall),
+    dock.shapings.map((shaping) => reshapingNodeMark(stepFacts, shaping, row.y, isSmall)),
+    leafNodeMark(stepFacts, dock, row.y, isSmall),
     showsSum &&
-      sumCountMark(stepFacts.labels, dock.met, hasSeveralEdges ? dock.x - 12 : dock.x + dock.w + 10, dock.cy - row.y),
+      gradientSumCountMark(
+        stepFacts.labels,
+        dock.met,
+        hasSeveralEdges ? dock.x - 12 : dock.x + dock.w + 10,
+        dock.cy - row.y,
+      ),
   );
 }
 
 /** A node that brings a parameter into shape. */
-function shapingMark({ snap }: StepFacts, shaping: Shaping, top: number, isSmall: boolean) {
+function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top: number, isSmall: boolean) {
   const { uid, x, w, h: height, turn } = shaping;
   const turnWidth = turn ? shaping.lead : 0;
   const y = shaping.y - top;
@@ -39,13 +44,13 @@ function shapingMark({ snap }: StepFacts, shaping: Shaping, top: number, isSmall
     "g",
     {
       key: `node ${uid}`,
-      class: cls("node shaping", turn?.state, node?.released && "released", isNew && "fresh"),
+      class: classNames("node shaping", turn?.state, node?.released && "released", isNew && "fresh"),
       "data-node": uid,
       tabindex: "0",
       role: "group",
       "aria-label": node?.name ?? uid,
     },
-    isNew && !isSmall && haloMark(x, y, w, height, 6),
+    isNew && !isSmall && newThingHaloMark(x, y, w, height, 6),
     h("rect", { key: "box", class: "node-box", x, y, width: w, height: height, rx: 5 }),
     h(
       "text",
@@ -58,15 +63,15 @@ function shapingMark({ snap }: StepFacts, shaping: Shaping, top: number, isSmall
       },
       textThatFits(shaping.label, w - turnWidth - 4, fontSize),
     ),
-    turn && turnWidth ? turnMark(turn, x + 9, y + height / 2) : null,
+    turn && turnWidth ? visitOrderMark(turn, x + 9, y + height / 2) : null,
     h("title", { key: "title" }, `${node?.name ?? ""} ${uid}`),
   );
 }
 
 /** The node that accumulates into a leaf. */
-function leafMark(
+function leafNodeMark(
   { snap }: StepFacts,
-  place: Rect & { leaf: string; label: string; turn: Turn | null; lead: number; again?: boolean; most?: number },
+  place: Rect & { leaf: string; label: string; turn: VisitOrder | null; lead: number; again?: boolean; most?: number },
   top: number,
   isSmall: boolean,
 ) {
@@ -80,7 +85,7 @@ function leafMark(
     "g",
     {
       key: `leaf ${leaf}`,
-      class: cls("node accumulate", turn?.state, again && "again", isNew && "fresh"),
+      class: classNames("node accumulate", turn?.state, again && "again", isNew && "fresh"),
       "data-node": again ? null : leaf,
       "data-again": again ? leaf : null,
       "data-variable": node?.variable ?? null,
@@ -88,9 +93,9 @@ function leafMark(
       role: "group",
       "aria-label": `AccumulateGrad ${place.label.replace(/^\S+ /, "")}`,
     },
-    isNew && !isSmall && haloMark(x, y, w, height, 12),
+    isNew && !isSmall && newThingHaloMark(x, y, w, height, 12),
     h("rect", { key: "box", class: "node-box", x, y, width: w, height: height, rx: height / 2 }),
-    turn && turnWidth && !again ? turnMark(turn, x + 9, y + height / 2) : null,
+    turn && turnWidth && !again ? visitOrderMark(turn, x + 9, y + height / 2) : null,
     h(
       "text",
       {
@@ -100,19 +105,19 @@ function leafMark(
         y: y + height / 2 + fontSize * 0.36,
         "font-size": fontSize,
       },
-      leafLabelThatFits(place.label, leafLabelCapacity(place, isSmall), place.most ?? Infinity),
+      leafLabelThatFits(place.label, maxLeafLabelLength(place, isSmall), place.most ?? Infinity),
     ),
     h("title", { key: "title" }, `${node?.name ?? ""} ${leaf}\n${place.label}`),
   );
 }
 
 /** A leaf that no living node reads. */
-export function idleLeafMark(stepFacts: StepFacts, place: IdleLeaf) {
+export function unreadLeafMark(stepFacts: StepFacts, place: UnreadLeafPlace) {
   return h(
     "g",
     { key: `row ${place.leaf}`, class: "graph-row moves", transform: `translate(0 ${place.y})` },
-    leafMark(stepFacts, place, place.y, false),
-    place.grad && gradMark(stepFacts.labels, place.grad, place.y),
+    leafNodeMark(stepFacts, place, place.y, false),
+    place.grad && gradientChipMark(stepFacts.labels, place.grad, place.y),
     place.grad &&
       h("path", { key: "arrow", class: "arrow", d: `M${place.x + place.w + 2} ${place.cy - place.y}l9 -4.5v9z` }),
   );

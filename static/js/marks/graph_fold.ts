@@ -1,19 +1,19 @@
 /** Lines of the graph pane that are no node: closed and opened folds, graphs' titles, leaves that wait. */
 
 import { textWidth } from "../layout/metrics.ts";
-import { cls, h } from "../browser/svg.ts";
+import { classNames, h } from "../browser/svg.ts";
 import { textThatFits } from "./graph_texts.ts";
-import type { FoldPlace } from "../layout/graph_folds.ts";
-import type { IdlePlaces } from "../layout/graph_idle.ts";
-import type { TitlePlace } from "../layout/graph_pane.ts";
-import type { Labels } from "./labels.ts";
+import type { GraphFoldPlace } from "../layout/graph_folds.ts";
+import type { UnreadLeafPlaces } from "../layout/graph_idle.ts";
+import type { GraphTitlePlace } from "../layout/graph_pane.ts";
+import type { StageLabels } from "./labels.ts";
 import type { StepFacts } from "./step_facts.ts";
 
-const FONT_SIZE = 11.5;
-const SMALL_FONT_SIZE = 10;
+const FOLD_FONT_SIZE = 11.5;
+const SMALL_FOLD_FONT_SIZE = 10;
 
 /** How many nodes and leaves. */
-function countText(labels: Labels, nodes: number, leaves: number) {
+function nodeAndLeafCountText(labels: StageLabels, nodes: number, leaves: number) {
   const parts = [];
   if (nodes) parts.push(`${nodes} ${nodes === 1 ? labels.oneNode : labels.nodes}`);
   if (leaves) parts.push(`${leaves} ${leaves === 1 ? labels.oneLeaf : labels.leaves}`);
@@ -21,48 +21,48 @@ function countText(labels: Labels, nodes: number, leaves: number) {
 }
 
 /** A run of nodes without room. */
-export function foldLineMark({ labels, snap }: StepFacts, fold: FoldPlace) {
+export function graphFoldMark({ labels, snap }: StepFacts, fold: GraphFoldPlace) {
   const { x, y, w, h: height } = fold;
-  const count = countText(labels, fold.nodes, fold.leaves);
+  const count = nodeAndLeafCountText(labels, fold.nodes, fold.leaves);
   const details = [fold.module, fold.names].filter(Boolean).join(" · ");
-  const namesX = 26 + textWidth(count, FONT_SIZE);
+  const namesX = 26 + textWidth(count, FOLD_FONT_SIZE);
   const rightPadding = fold.broken ? 20 : 8;
   const isNew = !fold.open && fold.uids.some((uid) => snap.fresh.has(uid));
   return h(
     "g",
     {
       key: `fold ${fold.key}`,
-      class: cls("graph-fold moves", fold.running && "running", fold.broken && "broken"),
+      class: classNames("graph-fold moves", fold.running && "running", fold.broken && "broken"),
       transform: `translate(0 ${y})`,
-      ...foldAttributes(fold.key, fold.open, `${count}: ${details}`, fold.open ? [] : fold.uids),
+      ...foldToggleAttributes(fold.key, fold.open, `${count}: ${details}`, fold.open ? [] : fold.uids),
     },
     isNew && h("rect", { key: "halo", class: "halo thin", x: x - 2, y: -2, width: w + 4, height: height + 4, rx: 7 }),
     h("rect", { key: "box", class: "fold-line-box", x, y: 0, width: w, height: height, rx: 5 }),
-    foldSign(x, height, fold.open),
+    foldSignMark(x, height, fold.open),
     h(
       "text",
-      { key: "count", class: "fold-count", x: x + 18, y: height / 2 + 4, "font-size": FONT_SIZE },
-      textThatFits(count, w - 24, FONT_SIZE),
+      { key: "count", class: "fold-count", x: x + 18, y: height / 2 + 4, "font-size": FOLD_FONT_SIZE },
+      textThatFits(count, w - 24, FOLD_FONT_SIZE),
     ),
     w - namesX - rightPadding > 30 &&
       h(
         "text",
-        { key: "names", class: "fold-names", x: x + namesX, y: height / 2 + 3.6, "font-size": SMALL_FONT_SIZE },
-        textThatFits(details, w - namesX - rightPadding, SMALL_FONT_SIZE),
+        { key: "names", class: "fold-names", x: x + namesX, y: height / 2 + 3.6, "font-size": SMALL_FOLD_FONT_SIZE },
+        textThatFits(details, w - namesX - rightPadding, SMALL_FOLD_FONT_SIZE),
       ),
     fold.broken && h("circle", { key: "broken", class: "broken-dot", cx: x + w - 11, cy: height / 2, r: 4 }),
     h("title", { key: "title" }, `${count}\n${details}`),
   );
 }
 
-function foldSign(x: number, height: number, open: boolean) {
+function foldSignMark(x: number, height: number, open: boolean) {
   const y = height / 2;
   const d = open ? `M${x + 5} ${y - 2.5}h8l-4 5z` : `M${x + 6} ${y - 4}v8l5 -4z`;
   return h("path", { key: "sign", class: "fold-triangle", d });
 }
 
 /** What makes an element open and close a fold. */
-function foldAttributes(key: string, open: boolean, label: string, members: string[]) {
+function foldToggleAttributes(key: string, open: boolean, label: string, members: string[]) {
   return {
     "data-fold": key,
     "data-members": members.length ? members.join(" ") : null,
@@ -74,7 +74,7 @@ function foldAttributes(key: string, open: boolean, label: string, members: stri
 }
 
 /** Leaves that wait for a graph. */
-export function idleLineMark(labels: Labels, line: NonNullable<IdlePlaces["line"]>) {
+export function unreadLeavesLineMark(labels: StageLabels, line: NonNullable<UnreadLeafPlaces["line"]>) {
   const { x, y, w, h: height } = line;
   const text = `${labels.idleLeaves.replace("{n}", String(line.uids.length))}: ${line.names}`;
   return h(
@@ -83,10 +83,10 @@ export function idleLineMark(labels: Labels, line: NonNullable<IdlePlaces["line"
       key: "idle",
       class: "graph-fold moves",
       transform: `translate(0 ${y})`,
-      ...foldAttributes(line.key, line.open, text, line.open ? [] : line.uids),
+      ...foldToggleAttributes(line.key, line.open, text, line.open ? [] : line.uids),
     },
     h("rect", { key: "box", class: "fold-line-box plain", x, y: 0, width: w, height: height, rx: 5 }),
-    foldSign(x, height, line.open),
+    foldSignMark(x, height, line.open),
     h(
       "text",
       { key: "count", class: "fold-count", x: x + 18, y: height / 2 + 4, "font-size": 11 },
@@ -97,7 +97,7 @@ export function idleLineMark(labels: Labels, line: NonNullable<IdlePlaces["line"
 }
 
 /** Which graph follows, and whether backward is in it. @param w of the pane */
-export function titleMark(labels: Labels, { key, y, name, backward }: TitlePlace, w: number) {
+export function graphTitleMark(labels: StageLabels, { key, y, name, backward }: GraphTitlePlace, w: number) {
   const text = name ? labels.graphOf.replace("{name}", name) : labels.graphUnnamed;
   const state = backward === "here" ? ` · ${labels.backwardHere}` : backward ? ` · ${labels.backwardDone}` : "";
   return h(

@@ -1,17 +1,17 @@
 /** A gradient in the graph pane: a chip with its first elements, and where it climbs to. */
 
-import { fullNumber, tuple } from "../layout/format.ts";
-import { CHIP_FONT } from "../layout/grad_chip.ts";
-import { cls, h } from "../browser/svg.ts";
+import { fullNumberText, tupleText } from "../layout/format.ts";
+import { GRADIENT_CHIP_FONT_SIZE } from "../layout/grad_chip.ts";
+import { classNames, h } from "../browser/svg.ts";
 import type { Grad } from "../trace/wire.ts";
-import type { Labels } from "./labels.ts";
-import type { GradPlace } from "../layout/graph_places.ts";
+import type { StageLabels } from "./labels.ts";
+import type { GradientPlace } from "../layout/graph_places.ts";
 
 /** How many elements the chip's title lists. */
-const MAX_LISTED = 32;
+const MAX_ELEMENTS_IN_TITLE = 32;
 
 /** @param top where the row begins */
-export function gradMark(labels: Labels, place: GradPlace, top: number) {
+export function gradientChipMark(labels: StageLabels, place: GradientPlace, top: number) {
   const { grad, chip, key, now: isNow, to, x, w, h: height } = place;
   const y = place.y - top;
   const maxMagnitude = chip.cells.reduce((m: number, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m), 0);
@@ -31,23 +31,27 @@ export function gradMark(labels: Labels, place: GradPlace, top: number) {
       );
     if (i) parts.push(h("path", { key: `rule ${i}`, class: "chip-rule", d: `M${partX} ${y}v${height}` }));
     parts.push(
-      h("text", { key: `text ${i}`, x: partX + width / 2, y: y + height / 2 + 3.6, "font-size": CHIP_FONT }, text),
+      h(
+        "text",
+        { key: `text ${i}`, x: partX + width / 2, y: y + height / 2 + 3.6, "font-size": GRADIENT_CHIP_FONT_SIZE },
+        text,
+      ),
     );
     partX += width;
   });
   parts.push(h("rect", { key: "frame", class: "chip-frame", x, y, width: w, height: height, rx: 3 }));
-  parts.push(h("title", { key: "title" }, `${labels.gradient} ${gradTitle(grad, to?.text ?? "")}`));
+  parts.push(h("title", { key: "title" }, `${labels.gradient} ${gradientChipTitle(grad, to?.text ?? "")}`));
   return h(
     "g",
     { key: `grad ${key}` },
     to && h("text", { key: "to", class: "grad-to", x: to.x, y: y + height / 2 + 3.4, "font-size": 9.5 }, to.text),
-    h("g", { key: "chip", class: cls("grad-chip", isNow ? "now" : "past"), "data-grad": key }, parts),
+    h("g", { key: "chip", class: classNames("grad-chip", isNow ? "now" : "past"), "data-grad": key }, parts),
   );
 }
 
-function gradTitle(grad: Grad, to: string) {
+function gradientChipTitle(grad: Grad, to: string) {
   const cells = grad.cells ?? [];
-  const listed = cells.slice(0, MAX_LISTED).map(fullNumber).join(", ");
-  const values = listed ? `\n[${listed}${cells.length > MAX_LISTED ? ", …" : ""}]` : "";
-  return `${tuple(grad.shape ?? [])} ${grad.dtype}${values}${to ? `\n${to}` : ""}`;
+  const listed = cells.slice(0, MAX_ELEMENTS_IN_TITLE).map(fullNumberText).join(", ");
+  const values = listed ? `\n[${listed}${cells.length > MAX_ELEMENTS_IN_TITLE ? ", …" : ""}]` : "";
+  return `${tupleText(grad.shape ?? [])} ${grad.dtype}${values}${to ? `\n${to}` : ""}`;
 }

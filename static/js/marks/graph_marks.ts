@@ -1,51 +1,55 @@
 /** The graph pane as SVG: a heading that stays, and the body that scrolls under it. */
 
-import { columnOf } from "../layout/graph_sizes.ts";
-import { inBand, type Band } from "../layout/view.ts";
-import { cls, h, type VNode } from "../browser/svg.ts";
-import { idleLeafMark } from "./graph_dock.ts";
-import { foldLineMark, idleLineMark, titleMark } from "./graph_fold.ts";
-import { rowMark } from "./graph_node.ts";
-import { graphRowInputs } from "./graph_row_inputs.ts";
+import { graphColumn } from "../layout/graph_sizes.ts";
+import { isInBand, type HeightBand } from "../layout/view.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
+import { unreadLeafMark } from "./graph_dock.ts";
+import { graphFoldMark, unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
+import { graphRowMark } from "./graph_node.ts";
+import { graphRowMarkInputs } from "./graph_row_inputs.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
 import type { EdgePlace } from "../layout/graph_edges.ts";
 import type { GraphPane } from "../layout/graph_pane.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { Row } from "../layout/graph_places.ts";
+import type { GraphRow } from "../layout/graph_places.ts";
 
 /** @param band what of the body is drawn @param markCache of the step before @returns the heading is 24 high */
 export function graphMarks(
   stepFacts: StepFacts,
   pane: GraphPane,
-  band: Band,
+  band: HeightBand,
   markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
   const { labels } = stepFacts;
   const body: VNode[] = [];
   if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: 14, y: 20 }, labels.noGraph));
-  const edges = pane.edges.filter(({ top, bottom }) => inBand(band, top, bottom));
+  const edges = pane.edges.filter(({ top, bottom }) => isInBand(band, top, bottom));
   const addEdge = (edge: EdgePlace) => {
-    const inputsOf = () => edgeInputs(stepFacts, edge);
-    body.push(cachedMark(markCache, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => edgeMark(stepFacts, edge)));
+    const inputsOf = () => graphEdgeMarkInputs(stepFacts, edge);
+    body.push(
+      cachedMark(markCache, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => graphEdgeMark(stepFacts, edge)),
+    );
   };
   for (const edge of edges) if (!edge.lane) addEdge(edge);
-  for (const row of pane.rows) if (row.block.lane && row.dot && inBand(band, row.y, row.y)) body.push(bridgeMark(row));
+  for (const row of pane.rows)
+    if (row.block.lane && row.dot && isInBand(band, row.y, row.y)) body.push(railCrossingMark(row));
   for (const edge of edges) if (edge.lane) addEdge(edge);
-  for (const title of pane.titles) if (inBand(band, title.y, title.y + 20)) body.push(titleMark(labels, title, pane.w));
+  for (const title of pane.titles)
+    if (isInBand(band, title.y, title.y + 20)) body.push(graphTitleMark(labels, title, pane.w));
   for (const fold of pane.foldLines)
-    if (inBand(band, fold.y, fold.y + fold.h)) body.push(foldLineMark(stepFacts, fold));
+    if (isInBand(band, fold.y, fold.y + fold.h)) body.push(graphFoldMark(stepFacts, fold));
   for (const row of pane.rows) {
-    if (!inBand(band, row.top, row.bottom)) continue;
-    const { railed } = columnOf(row.block.component, pane.w);
-    const inputsOf = () => graphRowInputs(stepFacts, row, railed);
-    body.push(cachedMark(markCache, `graph ${row.uid}`, inputsOf, row.y, () => rowMark(stepFacts, row, railed)));
+    if (!isInBand(band, row.top, row.bottom)) continue;
+    const { railed } = graphColumn(row.block.component, pane.w);
+    const inputsOf = () => graphRowMarkInputs(stepFacts, row, railed);
+    body.push(cachedMark(markCache, `graph ${row.uid}`, inputsOf, row.y, () => graphRowMark(stepFacts, row, railed)));
   }
-  for (const leaf of pane.idle.leaves) body.push(idleLeafMark(stepFacts, leaf));
-  if (pane.idle.line) body.push(idleLineMark(labels, pane.idle.line));
-  return { heading: headingMarks(stepFacts, pane), body };
+  for (const leaf of pane.idle.leaves) body.push(unreadLeafMark(stepFacts, leaf));
+  if (pane.idle.line) body.push(unreadLeavesLineMark(labels, pane.idle.line));
+  return { heading: graphHeadingMarks(stepFacts, pane), body };
 }
 
-function headingMarks({ labels }: StepFacts, pane: GraphPane) {
+function graphHeadingMarks({ labels }: StepFacts, pane: GraphPane) {
   const showsDirections = pane.w > 240 && !pane.empty;
   return [
     h("text", { key: "graph", class: "lane-head", x: 14, y: 16 }, labels.graph),
@@ -59,22 +63,22 @@ function headingMarks({ labels }: StepFacts, pane: GraphPane) {
 }
 
 /** Gaps in the rails that the line from a node to its own rail crosses. */
-function bridgeMark({ uid, rail, x, cy }: Row) {
+function railCrossingMark({ uid, rail, x, cy }: GraphRow) {
   return h("path", { key: `bridge ${uid}`, class: "rail-bridge", d: `M${rail + 6} ${cy}H${x - 3}` });
 }
 
 /** What an edge's description is made from. */
-function edgeInputs({ snap }: StepFacts, { d, flow, past, from, arrow }: EdgePlace) {
+function graphEdgeMarkInputs({ snap }: StepFacts, { d, flow, past, from, arrow }: EdgePlace) {
   return [d, flow, past, snap.fresh.has(from), arrow?.x, arrow?.y, arrow?.up];
 }
 
-function edgeMark({ snap }: StepFacts, edge: EdgePlace) {
+function graphEdgeMark({ snap }: StepFacts, edge: EdgePlace) {
   const { x, y, up } = edge.arrow ?? { x: 0, y: 0, up: true };
   return h(
     "g",
     {
       key: `edge ${edge.key} ${edge.to}`,
-      class: cls("edge", edge.flow, edge.past && "past", snap.fresh.has(edge.from) && "fresh"),
+      class: classNames("edge", edge.flow, edge.past && "past", snap.fresh.has(edge.from) && "fresh"),
       "data-edge": edge.key,
       "data-from": edge.from,
       "data-to": edge.to,

@@ -1,33 +1,37 @@
 /** A node of the graph pane: its box and turn, the name of its tensor, what it saved, and the gradients around it. */
 
-import { fullNumber } from "../layout/format.ts";
-import { CHIP_GAP } from "../layout/graph_sizes.ts";
-import { SLOT_FONT } from "../layout/graph_slots.ts";
-import { cls, h } from "../browser/svg.ts";
-import { dockMark } from "./graph_dock.ts";
-import { gradMark } from "./graph_grad.ts";
+import { fullNumberText } from "../layout/format.ts";
+import { NODE_GAP_WITH_GRADIENTS } from "../layout/graph_sizes.ts";
+import { SLOT_FONT_SIZE } from "../layout/graph_slots.ts";
+import { classNames, h } from "../browser/svg.ts";
+import { attachedLeafMark } from "./graph_dock.ts";
+import { gradientChipMark } from "./graph_grad.ts";
 import { textThatFits } from "./graph_texts.ts";
-import { rowTransform } from "./mark_cache.ts";
+import { transformToHeight } from "./mark_cache.ts";
 import type { Node } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
-import { haloMark, sumCountMark, turnMark } from "./node_parts.ts";
-import type { Row, SlotChip, TextPlace } from "../layout/graph_places.ts";
+import { newThingHaloMark, gradientSumCountMark, visitOrderMark } from "./node_parts.ts";
+import type { GraphRow, SlotPlace, TextPlace } from "../layout/graph_places.ts";
 
 /** A node with its leaves and gradients, drawn from its box's height. @param railed whether its graph has rails */
-export function rowMark(stepFacts: StepFacts, row: Row, railed: boolean) {
+export function graphRowMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
   return h(
     "g",
-    { key: `row ${row.uid}`, class: cls("graph-row moves", row.past && "past"), transform: rowTransform(row.y) },
-    row.docks.map((dock) => dockMark(stepFacts, row, dock)),
-    nodeMark(stepFacts, row, railed),
-    row.hidden && hiddenLeavesMark(stepFacts, row, row.hidden),
-    row.seed && seedMark(row),
-    row.grads.map((place) => gradMark(stepFacts.labels, place, row.y)),
-    row.moreGrads > 0 && moreGradsMark(row),
+    {
+      key: `row ${row.uid}`,
+      class: classNames("graph-row moves", row.past && "past"),
+      transform: transformToHeight(row.y),
+    },
+    row.docks.map((dock) => attachedLeafMark(stepFacts, row, dock)),
+    graphNodeMark(stepFacts, row, railed),
+    row.hidden && hiddenLeafCountMark(stepFacts, row, row.hidden),
+    row.seed && backwardStartMark(row),
+    row.grads.map((place) => gradientChipMark(stepFacts.labels, place, row.y)),
+    row.moreGrads > 0 && hiddenGradientCountMark(row),
   );
 }
 
-function nodeMark(stepFacts: StepFacts, row: Row, railed: boolean) {
+function graphNodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
   const { uid, x, w, h: height, font, turn } = row;
   const node = stepFacts.snap.entities.get(uid) as Node;
   const isNew = stepFacts.snap.fresh.has(uid);
@@ -36,54 +40,54 @@ function nodeMark(stepFacts: StepFacts, row: Row, railed: boolean) {
     "g",
     {
       key: "node",
-      class: cls("node", turn?.state, node.released && "released", isNew && "fresh", node.custom && "custom"),
+      class: classNames("node", turn?.state, node.released && "released", isNew && "fresh", node.custom && "custom"),
       "data-node": uid,
       tabindex: "0",
       role: "group",
       "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
     },
-    isNew && haloMark(x, 0, w, height, 8),
-    railed && row.dot && railDot(stepFacts, row, cy),
+    isNew && newThingHaloMark(x, 0, w, height, 8),
+    railed && row.dot && railDotMark(stepFacts, row, cy),
     h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height: height, rx: 6 }),
     h(
       "text",
       { key: "name", class: "node-name", x: x + row.lead, y: cy + font * 0.36, "font-size": font },
       textThatFits(row.label, w - row.lead - 3, font),
     ),
-    turn && turnMark(turn, x, cy),
-    row.tag && tagMark(row.tag, row.y),
-    row.flags.map((flag, i) => flagMark(flag, i, row.y)),
-    row.slots.map((slot) => slotMark(stepFacts, slot, row.y)),
-    row.moreSlots && moreSlotsMark(row.moreSlots, row.y),
-    h("title", { key: "title" }, nodeTitle(row, node)),
+    turn && visitOrderMark(turn, x, cy),
+    row.tag && tensorNamesMark(row.tag, row.y),
+    row.flags.map((flag, i) => nodeFlagMark(flag, i, row.y)),
+    row.slots.map((slot) => savedSlotMark(stepFacts, slot, row.y)),
+    row.moreSlots && hiddenSlotCountMark(row.moreSlots, row.y),
+    h("title", { key: "title" }, nodeTooltip(row, node)),
   );
 }
 
-function nodeTitle(row: Row, node: Node) {
-  const attrs = Object.entries(node.attrs ?? {}).map(([name, value]) => `${name} = ${fullNumber(value)}`);
+function nodeTooltip(row: GraphRow, node: Node) {
+  const attrs = Object.entries(node.attrs ?? {}).map(([name, value]) => `${name} = ${fullNumberText(value)}`);
   const names = row.tag ? [`→ ${[row.tag.text, ...row.tag.hidden].join(", ")}`] : [];
   return [`${node.name} ${row.uid}`, ...names, ...attrs].join("\n");
 }
 
 /** Where a node's rail has it, and whether gradients meet there. */
-function railDot(stepFacts: StepFacts, row: Row, cy: number) {
-  if (row.met > 1) return sumCountMark(stepFacts.labels, row.met, row.rail, cy);
+function railDotMark(stepFacts: StepFacts, row: GraphRow, cy: number) {
+  if (row.met > 1) return gradientSumCountMark(stepFacts.labels, row.met, row.rail, cy);
   return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
 }
 
 /** How many gradients have no room. */
-function moreGradsMark(row: Row) {
+function hiddenGradientCountMark(row: GraphRow) {
   const attrs = {
     key: "more",
     class: "grad-to",
     x: row.x - 4,
-    y: row.top - row.y + CHIP_GAP / 2 + 5,
+    y: row.top - row.y + NODE_GAP_WITH_GRADIENTS / 2 + 5,
     "font-size": 9.5,
   };
   return h("text", attrs, `+${row.moreGrads}`);
 }
 
-function tagMark(tag: TextPlace, rowY: number) {
+function tensorNamesMark(tag: TextPlace, rowY: number) {
   return h(
     "g",
     { key: "tag" },
@@ -96,7 +100,7 @@ function tagMark(tag: TextPlace, rowY: number) {
   );
 }
 
-function flagMark(flag: TextPlace, i: number, rowY: number) {
+function nodeFlagMark(flag: TextPlace, i: number, rowY: number) {
   return h(
     "g",
     { key: `flag ${i}`, class: "node-flag" },
@@ -106,7 +110,7 @@ function flagMark(flag: TextPlace, i: number, rowY: number) {
 }
 
 /** A saved slot. */
-function slotMark({ labels, events, snap }: StepFacts, slot: SlotChip, rowY: number) {
+function savedSlotMark({ labels, events, snap }: StepFacts, slot: SlotPlace, rowY: number) {
   const isNew = snap.fresh.has(slot.key.slice(0, slot.key.indexOf(":")));
   const text = slot.now === null ? slot.head : `${slot.head}, ${labels.now} v${slot.now}`;
   const description = slot.state === "freed" ? `${slot.slot} ${labels.released}` : text;
@@ -117,20 +121,24 @@ function slotMark({ labels, events, snap }: StepFacts, slot: SlotChip, rowY: num
     "g",
     {
       key: `slot ${slot.slot}`,
-      class: cls("slot", slot.state, slot.dot && "dot", !isNew && events.has(slot.key) && "news"),
+      class: classNames("slot", slot.state, slot.dot && "dot", !isNew && events.has(slot.key) && "news"),
       "data-slot": slot.key,
       "data-saved-state": slot.saved.state,
       "data-saved-in": slot.saved.storage ?? null,
     },
     h("rect", { key: "box", ...boxAttributes, rx: slot.dot ? height / 2 : 4 }),
     !slot.dot &&
-      h("text", { key: "text", x: x + 6, y: y + 11.4, "font-size": SLOT_FONT }, textThatFits(text, w - 8, SLOT_FONT)),
+      h(
+        "text",
+        { key: "text", x: x + 6, y: y + 11.4, "font-size": SLOT_FONT_SIZE },
+        textThatFits(text, w - 8, SLOT_FONT_SIZE),
+      ),
     h("title", { key: "title" }, description),
   );
 }
 
 /** Saved slots that have no room. */
-function moreSlotsMark({ x, y, w, h: height, keys }: NonNullable<Row["moreSlots"]>, rowY: number) {
+function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<GraphRow["moreSlots"]>, rowY: number) {
   return h(
     "g",
     { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
@@ -140,7 +148,7 @@ function moreSlotsMark({ x, y, w, h: height, keys }: NonNullable<Row["moreSlots"
 }
 
 /** Leaves that have no room. */
-function hiddenLeavesMark({ labels }: StepFacts, row: Row, hidden: NonNullable<Row["hidden"]>) {
+function hiddenLeafCountMark({ labels }: StepFacts, row: GraphRow, hidden: NonNullable<GraphRow["hidden"]>) {
   const text = `+${hidden.uids.length}`;
   const description = `${hidden.uids.length} ${labels.nodes}`;
   return h(
@@ -162,7 +170,7 @@ function hiddenLeavesMark({ labels }: StepFacts, row: Row, hidden: NonNullable<R
 }
 
 /** Where a backward begins. */
-function seedMark(row: Row) {
+function backwardStartMark(row: GraphRow) {
   const x = row.x + 12;
   return h(
     "g",

@@ -2,11 +2,11 @@
 
 import type { Rect } from "../layout/pane.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { Row, DockPlace } from "../layout/graph_places.ts";
+import type { GraphRow, AttachedLeafPlace } from "../layout/graph_places.ts";
 
 /** All of it but the row's place, from which heights in it are counted; null for one that says what this step did.
  * Nodes that no step changed are the same objects as before. */
-export function graphRowInputs(stepFacts: StepFacts, row: Row, railed: boolean): unknown[] | null {
+export function graphRowMarkInputs(stepFacts: StepFacts, row: GraphRow, railed: boolean): unknown[] | null {
   const { snap, events } = stepFacts;
   if (snap.fresh.has(row.uid) || row.slots.some((slot) => events.has(slot.key))) return null;
   const inputs: unknown[] = [
@@ -37,15 +37,15 @@ export function graphRowInputs(stepFacts: StepFacts, row: Row, railed: boolean):
     addRect(grad);
     inputs.push(grad.key, grad.grad, grad.now, grad.to?.text, grad.to?.x);
   }
-  return row.docks.every((dock) => addDockInputs(inputs, addRect, stepFacts, dock)) ? inputs : null;
+  return row.docks.every((dock) => addAttachedLeafInputs(inputs, addRect, stepFacts, dock)) ? inputs : null;
 }
 
 /** @returns whether none of it is new */
-function addDockInputs(
+function addAttachedLeafInputs(
   inputs: unknown[],
   addRect: (rect: Rect) => void,
   { snap }: StepFacts,
-  dock: DockPlace,
+  dock: AttachedLeafPlace,
 ): boolean {
   addRect(dock);
   inputs.push(dock.leaf, dock.label, dock.turn?.k, dock.turn?.state, dock.again, dock.met, dock.lead, dock.most);

@@ -1,12 +1,12 @@
 /** Texts of the graph pane that fit their room. */
 
-import { EM } from "../layout/metrics.ts";
-import { shortPath } from "../layout/node_labels.ts";
+import { CHARACTER_WIDTH_EM } from "../layout/metrics.ts";
+import { shortenPath } from "../layout/node_labels.ts";
 
 /** A text cut at its end. @param size of the font */
 export function textThatFits(text: string, width: number, size: number) {
   const chars = Array.from(text);
-  const maxChars = Math.max(1, Math.floor(width / (EM * size)));
+  const maxChars = Math.max(1, Math.floor(width / (CHARACTER_WIDTH_EM * size)));
   return chars.length <= maxChars ? text : `${chars.slice(0, Math.max(0, maxChars - 1)).join("")}…`;
 }
 
@@ -18,5 +18,7 @@ export function textThatFits(text: string, width: number, size: number) {
  */
 export function leafLabelThatFits(label: string, maxLength: number, maxNameLength: number) {
   const nameStart = label.indexOf(" ") + 1;
-  return label.slice(0, nameStart) + shortPath(label.slice(nameStart), Math.min(maxLength - nameStart, maxNameLength));
+  return (
+    label.slice(0, nameStart) + shortenPath(label.slice(nameStart), Math.min(maxLength - nameStart, maxNameLength))
+  );
 }

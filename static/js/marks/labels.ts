@@ -1,8 +1,8 @@
 /** The few words the picture itself says; a page passes its own language's. */
 
-export type Labels = Record<keyof typeof LABELS, string>;
+export type StageLabels = Record<keyof typeof STAGE_LABELS, string>;
 
-export const LABELS = {
+export const STAGE_LABELS = {
   names: "Names",
   handles: "Tensors",
   storages: "Storages",
@@ -80,7 +80,7 @@ export const LABELS = {
   notToScale: "Widths are not to scale: each block has room for its name.",
 };
 
-/** What a handle is to autograd, in the reader's words. @param role of `handleCardText` */
-export function roleLabel(role: string, labels: Labels): string {
+/** What a handle is to autograd, in the reader's words. @param role of `handleCardTexts` */
+export function autogradRoleLabel(role: string, labels: StageLabels): string {
   return { leaf: labels.leaf, node: labels.node, "read-only": labels.readOnly }[role] ?? role;
 }

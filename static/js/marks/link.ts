@@ -1,8 +1,8 @@
 /** A link across the divider, from the graph to the memory; an end that is out of sight is labelled at the edge. */
 
-import { textWidth, truncate } from "../layout/metrics.ts";
-import { cls, h } from "../browser/svg.ts";
-import type { Link } from "../layout/links.ts";
+import { textWidth, truncateText } from "../layout/metrics.ts";
+import { classNames, h } from "../browser/svg.ts";
+import type { PaneLink } from "../layout/links.ts";
 
 /** of the stage, in units: divider: where memory ends */
 interface Frame {
@@ -18,20 +18,23 @@ interface Frame {
 }
 
 /** Half the width of the channel beside the divider that links turn in. */
-const HALF_CHANNEL = 8;
-const RADIUS = 7;
+const HALF_LINK_CHANNEL_WIDTH = 8;
+const LINK_CORNER_RADIUS = 7;
 /** How far below a slot a link passes: clear of the node's border. */
-const BELOW_SLOT = 7;
+const LINK_OFFSET_BELOW_SLOT = 7;
 /** How far below a leaf that stands behind something else. */
-const BELOW_LEAF = 3;
-const FONT = 11;
-const LABEL_H = 18;
+const LINK_OFFSET_BELOW_LEAF = 3;
+const LINK_LABEL_FONT_SIZE = 11;
+const LINK_LABEL_HEIGHT = 18;
 
-export function linkMark(link: Link, frame: Frame) {
+export function paneLinkMark(link: PaneLink, frame: Frame) {
   const { graph, memory } = link;
-  const below = link.slot ? BELOW_SLOT : link.behind ? BELOW_LEAF : 0;
-  const graphEnd = visibleEnd((below ? graph.y + graph.h + below : graph.y + graph.h / 2) + frame.graph, frame);
-  const memoryEnd = visibleEnd((link.above ? memory.y - link.above : memory.y + memory.h / 2) + frame.memory, frame);
+  const below = link.slot ? LINK_OFFSET_BELOW_SLOT : link.behind ? LINK_OFFSET_BELOW_LEAF : 0;
+  const graphEnd = visibleLinkEnd((below ? graph.y + graph.h + below : graph.y + graph.h / 2) + frame.graph, frame);
+  const memoryEnd = visibleLinkEnd(
+    (link.above ? memory.y - link.above : memory.y + memory.h / 2) + frame.memory,
+    frame,
+  );
   if (graphEnd.out && memoryEnd.out) return null;
   const startX = frame.divider + graph.x + (below ? 10 : -1);
   const endX = link.above ? memory.x + memory.w / 2 : memory.x + memory.w + 1;
@@ -42,19 +45,20 @@ export function linkMark(link: Link, frame: Frame) {
   const pathTo = (x: number) => `${startPath}${linkPath(startX, graphEnd.y, x, memoryEnd.y, frame.divider)}${endPath}`;
   return h(
     "g",
-    { key: `link ${link.key}`, class: cls("stage-link", link.kind), "data-link": link.key },
+    { key: `link ${link.key}`, class: classNames("stage-link", link.kind), "data-link": link.key },
     h("path", { key: "back", class: "link-back", d: pathTo(endX) }),
     h("path", { key: "line", class: "link-line", d: pathTo(endX + (arrow ? 7 : 0)) }),
     arrow && h("path", { key: "arrow", class: "link-arrow", d: `M${endX} ${memoryEnd.y}l9 -5v10z` }),
-    link.sum && !memoryEnd.out && sumMark(Math.min(endX + 20, frame.divider - 1), memoryEnd.y),
-    memoryEnd.out && edgeLabel("to", memoryEnd, `→ ${link.memoryName}`, endX, frame.divider, "memory", memory.y),
+    link.sum && !memoryEnd.out && gradientSumMark(Math.min(endX + 20, frame.divider - 1), memoryEnd.y),
+    memoryEnd.out &&
+      offscreenEndLabelMark("to", memoryEnd, `→ ${link.memoryName}`, endX, frame.divider, "memory", memory.y),
     graphEnd.out &&
-      edgeLabel("from", graphEnd, `${link.graphName} →`, frame.divider + 10, frame.right, "graph", graph.y),
+      offscreenEndLabelMark("from", graphEnd, `${link.graphName} →`, frame.divider + 10, frame.right, "graph", graph.y),
   );
 }
 
 /** Where two gradients meet. */
-function sumMark(x: number, y: number) {
+function gradientSumMark(x: number, y: number) {
   return [
     h("circle", { key: "sum", class: "link-sum", cx: x, cy: y, r: 7.5 }),
     h("path", { key: "plus", class: "link-plus", d: `M${x - 4} ${y}h8m-4 -4v8` }),
@@ -62,31 +66,31 @@ function sumMark(x: number, y: number) {
 }
 
 /** A height of the stage, or the edge behind which it lies. */
-function visibleEnd(y: number, { top, bottom }: Frame) {
-  if (y < top) return { y: top + 2 + LABEL_H / 2, out: "above" };
-  if (y > bottom) return { y: bottom - 2 - LABEL_H / 2, out: "below" };
+function visibleLinkEnd(y: number, { top, bottom }: Frame) {
+  if (y < top) return { y: top + 2 + LINK_LABEL_HEIGHT / 2, out: "above" };
+  if (y > bottom) return { y: bottom - 2 - LINK_LABEL_HEIGHT / 2, out: "below" };
   return { y, out: null };
 }
 
 /** From where a link left the graph leftwards to the channel, along it, and leftwards into the memory. */
 function linkPath(x0: number, y0: number, x1: number, y1: number, divider: number) {
   const height = y1 - y0;
-  if (Math.abs(height) < 2 * RADIUS) {
-    const curveStart = divider + HALF_CHANNEL;
+  if (Math.abs(height) < 2 * LINK_CORNER_RADIUS) {
+    const curveStart = divider + HALF_LINK_CHANNEL_WIDTH;
     return Math.abs(height) < 0.5
       ? `H${x1}`
-      : `H${curveStart}C${divider} ${y0} ${divider} ${y1} ${divider - HALF_CHANNEL} ${y1}H${x1}`;
+      : `H${curveStart}C${divider} ${y0} ${divider} ${y1} ${divider - HALF_LINK_CHANNEL_WIDTH} ${y1}H${x1}`;
   }
-  const turnY = Math.sign(height) * RADIUS;
+  const turnY = Math.sign(height) * LINK_CORNER_RADIUS;
   const channel = Math.max(x1, Math.min(divider, x0));
-  return `H${channel + RADIUS}Q${channel} ${y0} ${channel} ${y0 + turnY}V${y1 - turnY}Q${channel} ${y1} ${channel - RADIUS} ${y1}H${x1}`;
+  return `H${channel + LINK_CORNER_RADIUS}Q${channel} ${y0} ${channel} ${y0 + turnY}V${y1 - turnY}Q${channel} ${y1} ${channel - LINK_CORNER_RADIUS} ${y1}H${x1}`;
 }
 
 /**
  * A name at the edge behind which a link ends; a click brings the end into sight.
  * @param height of the end in its pane
  */
-function edgeLabel(
+function offscreenEndLabelMark(
   key: string,
   visibleAt: { y: number; out: string | null },
   name: string,
@@ -95,9 +99,9 @@ function edgeLabel(
   pane: "memory" | "graph",
   height: number,
 ) {
-  const maxCharacters = Math.max(4, Math.floor((right - left - 16) / textWidth("0", FONT)));
-  const text = truncate(name, Math.min(28, maxCharacters));
-  const w = textWidth(text, FONT) + 12;
+  const maxCharacters = Math.max(4, Math.floor((right - left - 16) / textWidth("0", LINK_LABEL_FONT_SIZE)));
+  const text = truncateText(name, Math.min(28, maxCharacters));
+  const w = textWidth(text, LINK_LABEL_FONT_SIZE) + 12;
   const x = pane === "memory" ? Math.max(8, right - w - 14) : left + 6;
   return h(
     "g",
@@ -109,8 +113,8 @@ function edgeLabel(
       tabindex: "0",
       "aria-label": name,
     },
-    h("rect", { key: "box", x, y: visibleAt.y - LABEL_H / 2, width: w, height: LABEL_H, rx: 4 }),
-    h("text", { key: "text", x: x + 6, y: visibleAt.y + 4, "font-size": FONT }, text),
+    h("rect", { key: "box", x, y: visibleAt.y - LINK_LABEL_HEIGHT / 2, width: w, height: LINK_LABEL_HEIGHT, rx: 4 }),
+    h("text", { key: "text", x: x + 6, y: visibleAt.y + 4, "font-size": LINK_LABEL_FONT_SIZE }, text),
     h("title", { key: "title" }, name),
   );
 }
@@ -121,7 +125,7 @@ function edgeLabel(
  * @param y the edge
  * @param height to bring into sight
  */
-export function beyondMark(
+export function offscreenContentMark(
   pane: "memory" | "graph",
   where: "above" | "below",
   text: string,
@@ -129,8 +133,8 @@ export function beyondMark(
   y: number,
   height: number,
 ) {
-  const w = textWidth(text, FONT) + 14;
-  const top = where === "above" ? y + 3 : y - LABEL_H - 3;
+  const w = textWidth(text, LINK_LABEL_FONT_SIZE) + 14;
+  const top = where === "above" ? y + 3 : y - LINK_LABEL_HEIGHT - 3;
   return h(
     "g",
     {
@@ -141,7 +145,7 @@ export function beyondMark(
       tabindex: "0",
       "aria-label": text,
     },
-    h("rect", { key: "box", x: x - w - 8, y: top, width: w, height: LABEL_H, rx: 9 }),
-    h("text", { key: "text", x: x - w - 1, y: top + 13, "font-size": FONT }, text),
+    h("rect", { key: "box", x: x - w - 8, y: top, width: w, height: LINK_LABEL_HEIGHT, rx: 9 }),
+    h("text", { key: "text", x: x - w - 1, y: top + 13, "font-size": LINK_LABEL_FONT_SIZE }, text),
   );
 }

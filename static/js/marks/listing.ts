@@ -4,29 +4,29 @@ import { textWidth } from "../layout/metrics.ts";
 import { h } from "../browser/svg.ts";
 import { wrapText, type Picture } from "./svg_document.ts";
 
-const LEFT = 64;
-const TOP = 40;
-const LINE = 21;
-const MAX_LINES = 200;
+const LISTING_LEFT = 64;
+const LISTING_TOP = 40;
+const LISTING_LINE_HEIGHT = 21;
+const MAX_LISTING_LINES = 200;
 
-export function listing(source: string, problems: { line: number; text: string }[]): Picture {
+export function programListingPicture(source: string, problems: { line: number; text: string }[]): Picture {
   const rows = source.trimEnd().split("\n");
   const nodes = [];
-  let y = TOP;
+  let y = LISTING_TOP;
   let widest = 0;
-  for (const [k, row] of rows.slice(0, MAX_LINES).entries()) {
+  for (const [k, row] of rows.slice(0, MAX_LISTING_LINES).entries()) {
     nodes.push(
-      h("text", { class: "listing-number", x: LEFT - 20, y }, String(k + 1)),
-      h("text", { class: "listing-line", x: LEFT, y }, row),
+      h("text", { class: "listing-number", x: LISTING_LEFT - 20, y }, String(k + 1)),
+      h("text", { class: "listing-line", x: LISTING_LEFT, y }, row),
     );
     widest = Math.max(widest, textWidth(row, 14));
     for (const { text } of problems.filter(({ line }) => line === k + 1))
       for (const part of wrapText(text, 640, 11.5)) {
         y += 19;
-        nodes.push(h("text", { class: "paper-note bad", x: LEFT, y }, part));
+        nodes.push(h("text", { class: "paper-note bad", x: LISTING_LEFT, y }, part));
       }
-    y += LINE;
+    y += LISTING_LINE_HEIGHT;
   }
-  if (rows.length > MAX_LINES) nodes.push(h("text", { class: "listing-number", x: LEFT - 20, y }, "…"));
-  return { width: LEFT + Math.min(widest, 1200) + 24, height: y + 4, nodes };
+  if (rows.length > MAX_LISTING_LINES) nodes.push(h("text", { class: "listing-number", x: LISTING_LEFT - 20, y }, "…"));
+  return { width: LISTING_LEFT + Math.min(widest, 1200) + 24, height: y + 4, nodes };
 }

@@ -1,25 +1,25 @@
 /** The whole run in one picture: cells across, statements down, counters and pins as durations. Pure: plan in, marks out. */
 
 import { bytesText } from "../layout/format.ts";
-import { HEADER_HEIGHT } from "../layout/loom_sizes.ts";
+import { LOOM_HEADER_HEIGHT } from "../layout/loom_sizes.ts";
 import { pathThatFits } from "../layout/loom_names.ts";
-import { loomLayout } from "../layout/loom.ts";
-import { WHOLE_BAND, inBand, type Band } from "../layout/view.ts";
-import { cls, h, type VNode } from "../browser/svg.ts";
-import { codeMarks } from "./loom_code.ts";
-import { edgeMarks } from "./loom_graph.ts";
-import { handleMark } from "./loom_handle.ts";
+import { layoutLoom } from "../layout/loom.ts";
+import { WHOLE_BAND, isInBand, type HeightBand } from "../layout/view.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
+import { loomCodeMarks } from "./loom_code.ts";
+import { loomEdgeMarks } from "./loom_graph.ts";
+import { loomHandleMark } from "./loom_handle.ts";
 import { LOOM_LABELS, type LoomLabels } from "./loom_labels.ts";
-import { headMarks } from "./loom_head.ts";
-import { nodeMarks } from "./loom_node.ts";
-import { pinMark } from "./loom_pin.ts";
-import { clip, rowAt, shelfOfStep, visibleRows, type LoomScene } from "./loom_scene.ts";
-import { bumpMarks, writeMark } from "./loom_write.ts";
-import type { Column } from "../layout/loom_columns.ts";
+import { loomHeadMarks } from "./loom_head.ts";
+import { loomNodeMarks } from "./loom_node.ts";
+import { loomPinMark } from "./loom_pin.ts";
+import { clampToBand, rowAtHeight, shelfOfStep, visibleRows, type LoomScene } from "./loom_scene.ts";
+import { versionBumpMarks, loomWriteMark } from "./loom_write.ts";
+import type { StorageColumn } from "../layout/loom_columns.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "./svg_document.ts";
-import type { StorageLife } from "../layout/run_row.ts";
-import type { Loom } from "../layout/loom_plan.ts";
+import type { StorageLifetime } from "../layout/run_row.ts";
+import type { LoomPlan } from "../layout/loom_plan.ts";
 
 interface LoomPictureOptions {
   /** the width to fill */
@@ -36,11 +36,11 @@ export function loomPicture(
   labels: Partial<LoomLabels> = {},
   { room: width = 1180, rows = Infinity, tallest: maxHeight = Infinity }: LoomPictureOptions = {},
 ): Picture {
-  const plan = loomLayout(opened, { room: width });
+  const plan = layoutLoom(opened, { room: width });
   const currentRow = plan.run.rowOfStep[i] ?? plan.rows.length - 1;
-  const { from, to } = rowsAround(plan, currentRow, rows, maxHeight - HEADER_HEIGHT);
-  const bandTop = plan.rows[from]?.foldY ?? HEADER_HEIGHT;
-  const bottom = plan.rows[to] ? plan.rows[to].y + plan.rows[to].h : HEADER_HEIGHT;
+  const { from, to } = rangeOfRowsAround(plan, currentRow, rows, maxHeight - LOOM_HEADER_HEIGHT);
+  const bandTop = plan.rows[from]?.foldY ?? LOOM_HEADER_HEIGHT;
+  const bottom = plan.rows[to] ? plan.rows[to].y + plan.rows[to].h : LOOM_HEADER_HEIGHT;
   const cut = from > 0 || to < plan.rows.length - 1;
   const { head, code, body } = loomMarks(
     plan,
@@ -50,26 +50,26 @@ export function loomPicture(
     cut ? { top: bandTop, bottom: bottom - 1 } : WHOLE_BAND,
   );
   const size = {
-    y: HEADER_HEIGHT,
+    y: LOOM_HEADER_HEIGHT,
     width: plan.width,
     height: bottom - bandTop,
     viewBox: `0 ${bandTop} ${plan.width} ${bottom - bandTop}`,
   };
   return {
     width: plan.width,
-    height: HEADER_HEIGHT + bottom - bandTop,
+    height: LOOM_HEADER_HEIGHT + bottom - bandTop,
     cut,
     nodes: [
       cut ? h("svg", size, body, code) : h("g", {}, body, code),
       h("g", {}, head),
-      h("g", {}, cornerMarks(plan, { ...LOOM_LABELS, ...labels })),
+      h("g", {}, loomCornerMarks(plan, { ...LOOM_LABELS, ...labels })),
     ],
   };
 }
 
 /** As many rows around one as there is room for, more of them above it than below. */
-function rowsAround(
-  { rows }: Loom,
+function rangeOfRowsAround(
+  { rows }: LoomPlan,
   currentRow: number,
   maxRows: number,
   maxHeight: number,
@@ -98,29 +98,29 @@ function rowsAround(
  * @param headShelf the shelf whose columns the head names, the step's where none is given
  */
 export function loomMarks(
-  plan: Loom,
+  plan: LoomPlan,
   opened: OpenTrace,
   i: number,
   labels: Partial<LoomLabels> = {},
-  band: Band = WHOLE_BAND,
+  band: HeightBand = WHOLE_BAND,
   headShelf?: number,
 ): { head: VNode[]; code: VNode[]; body: VNode[] } {
   const allLabels = { ...LOOM_LABELS, ...labels };
   const currentRow = plan.run.rowOfStep[i] ?? plan.rows.length;
   const scene = { plan, opened, i, now: currentRow, labels: allLabels, band };
   return {
-    head: headMarks(scene, headShelf ?? shelfOfStep(plan, i)),
-    code: codeMarks(scene),
-    body: bodyMarks(scene),
+    head: loomHeadMarks(scene, headShelf ?? shelfOfStep(plan, i)),
+    code: loomCodeMarks(scene),
+    body: loomBodyMarks(scene),
   };
 }
 
 /** What stands where the two heads meet. */
-export function cornerMarks(plan: Loom, labels: LoomLabels): VNode[] {
+export function loomCornerMarks(plan: LoomPlan, labels: LoomLabels): VNode[] {
   if (plan.stacked) return [];
   return [
-    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.code, height: HEADER_HEIGHT }),
-    h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEADER_HEIGHT - 0.5}H${plan.code}` }),
+    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.code, height: LOOM_HEADER_HEIGHT }),
+    h("path", { key: "rule", class: "loom-rule", d: `M0 ${LOOM_HEADER_HEIGHT - 0.5}H${plan.code}` }),
     h("text", { key: "program", class: "loom-axis", x: 16, y: 20 }, labels.program),
     h("text", { key: "runs", class: "loom-note", x: 16, y: 36 }, labels.runs),
     h("text", { key: "memory", class: "loom-axis end", x: plan.code - 10, y: 58 }, labels.memory),
@@ -129,7 +129,7 @@ export function cornerMarks(plan: Loom, labels: LoomLabels): VNode[] {
 }
 
 /** Over a row its rule, and a line for the iterations that were skipped before it. */
-function ruleMarks(plan: LoomScene["plan"], r: number) {
+function rowSeparatorMarks(plan: LoomScene["plan"], r: number) {
   const { foldY } = plan.rows[r];
   const rule = `M${plan.stacked ? 8 : 16} ${foldY + 0.5}H${plan.width - 8}`;
   const unseen = `M${plan.code + 8} ${foldY + 12}H${plan.width - 16}`;
@@ -139,12 +139,12 @@ function ruleMarks(plan: LoomScene["plan"], r: number) {
   ];
 }
 
-function bodyMarks(scene: LoomScene): VNode[] {
+function loomBodyMarks(scene: LoomScene): VNode[] {
   const { plan, now: currentRow, band } = scene;
   const rows = visibleRows(scene);
   const marks = [];
   const current = plan.rows[currentRow];
-  if (current && inBand(band, current.y, current.y + current.h))
+  if (current && isInBand(band, current.y, current.y + current.h))
     marks.push(
       h("rect", {
         key: "band",
@@ -156,17 +156,17 @@ function bodyMarks(scene: LoomScene): VNode[] {
         "data-loom-now": currentRow,
       }),
     );
-  for (const r of rows) marks.push(...ruleMarks(plan, r));
-  for (const column of plan.columns.all) marks.push(...columnMarks(scene, column));
-  marks.push(...unnamedMarks(scene, rows));
-  marks.push(...edgeMarks(scene));
+  for (const r of rows) marks.push(...rowSeparatorMarks(plan, r));
+  for (const column of plan.columns.allColumns) marks.push(...storageColumnMarks(scene, column));
+  marks.push(...unnamedStorageCountMarks(scene, rows));
+  marks.push(...loomEdgeMarks(scene));
   for (const r of rows) {
-    for (const handle of plan.handles[r]) marks.push(handleMark(scene, handle, r));
-    for (const write of plan.writes[r]) marks.push(writeMark(scene, write, r));
-    marks.push(...bumpMarks(scene, r));
+    for (const handle of plan.handles[r]) marks.push(loomHandleMark(scene, handle, r));
+    for (const write of plan.writes[r]) marks.push(loomWriteMark(scene, write, r));
+    marks.push(...versionBumpMarks(scene, r));
   }
-  for (const line of plan.pinLines) marks.push(pinMark(scene, line));
-  for (const r of rows) marks.push(...nodeMarks(scene, r));
+  for (const line of plan.pinLines) marks.push(loomPinMark(scene, line));
+  for (const r of rows) marks.push(...loomNodeMarks(scene, r));
   const end = current ? current.y + current.h : 0;
   if (current && end < plan.height)
     marks.push(
@@ -177,18 +177,18 @@ function bodyMarks(scene: LoomScene): VNode[] {
 
 /** Its cells from the row that made it, or where it is touched again, to the row that freed it, its counters as
  * rails. */
-function columnMarks({ plan, band, labels }: LoomScene, column: Column) {
-  const life = plan.run.storages.get(column.uid) as StorageLife;
+function storageColumnMarks({ plan, band, labels }: LoomScene, column: StorageColumn) {
+  const life = plan.run.storages.get(column.uid) as StorageLifetime;
   const from = plan.shelves[column.from].y + 1;
   const last = plan.shelves[column.to];
   const isFreedHere = life.freed && plan.columns.firstShelfOfRow[life.death + 1] - 1 === column.to;
   const to = isFreedHere ? last.y + Math.min(last.h - 12, last.h / 2) : last.y + last.h;
-  if (!inBand(band, from, to + 14)) return [];
-  const y0 = clip(band, from);
-  const y1 = clip(band, to);
+  if (!isInBand(band, from, to + 14)) return [];
+  const y0 = clampToBand(band, from);
+  const y1 = clampToBand(band, to);
   const { x, w } = column;
   const grad = life.owner && "grad";
-  const parts = [h("rect", { key: "band", class: cls("loom-band", grad), x, y: y0, width: w, height: y1 - y0 })];
+  const parts = [h("rect", { key: "band", class: classNames("loom-band", grad), x, y: y0, width: w, height: y1 - y0 })];
   if (column.cell && !column.heat) {
     let d = "";
     for (let ruleX = x + column.cell; ruleX < x + w - 1; ruleX += column.cell) d += `M${ruleX} ${y0}V${y1}`;
@@ -199,7 +199,7 @@ function columnMarks({ plan, band, labels }: LoomScene, column: Column) {
       parts.push(
         h("path", {
           key: `rail ${counter}`,
-          class: cls("loom-rail", counter !== life.counters[0] && "second"),
+          class: classNames("loom-rail", counter !== life.counters[0] && "second"),
           d: `M${railX} ${y0}V${y1}`,
           "data-loom-rail": counter,
         }),
@@ -208,11 +208,11 @@ function columnMarks({ plan, band, labels }: LoomScene, column: Column) {
     parts.push(
       h("path", {
         key: "cap",
-        class: cls("loom-cap", column.from >= plan.columns.firstShelfOfRow[life.birth + 1] && "again"),
+        class: classNames("loom-cap", column.from >= plan.columns.firstShelfOfRow[life.birth + 1] && "again"),
         d: `M${x} ${from}h${w}`,
       }),
     );
-  if (y0 === from && !isNamedInRow(plan, column)) parts.push(nameMark(plan, column, from));
+  if (y0 === from && !isStorageNamedInRow(plan, column)) parts.push(storageNameMark(plan, column, from));
   if (isFreedHere && y1 === to)
     parts.push(
       h("path", { key: "end", class: "loom-end", d: `M${x} ${to}h${w}` }),
@@ -224,8 +224,8 @@ function columnMarks({ plan, band, labels }: LoomScene, column: Column) {
 }
 
 /** Whose cells begin here, where nothing else says it. @param y its top */
-function nameMark(plan: Loom, column: Column, y: number) {
-  const row = plan.rows[rowAt(plan, y)];
+function storageNameMark(plan: LoomPlan, column: StorageColumn, y: number) {
+  const row = plan.rows[rowAtHeight(plan, y)];
   const nameTop = plan.stacked && row.y + 1 >= y ? row.codeY + row.codeH + 4 : y;
   const name = plan.run.storageNames.get(column.uid) ?? "";
   const text = pathThatFits(name, Math.max(4, Math.floor((column.right - column.x - 6) / 6)));
@@ -233,13 +233,13 @@ function nameMark(plan: Loom, column: Column, y: number) {
 }
 
 /** Whether something in the row in which a column begins says whose it is. */
-function isNamedInRow(plan: Loom, column: Column) {
-  const r = rowAt(plan, plan.shelves[column.from].y);
+function isStorageNamedInRow(plan: LoomPlan, column: StorageColumn) {
+  const r = rowAtHeight(plan, plan.shelves[column.from].y);
   return [...plan.handles[r], ...plan.writes[r]].some((box) => box.column === column);
 }
 
 /** How many storages without a name there are after each row, as a bar with the number where it changes. */
-function unnamedMarks({ plan }: LoomScene, rows: number[]) {
+function unnamedStorageCountMarks({ plan }: LoomScene, rows: number[]) {
   const { unnamed } = plan;
   if (!unnamed) return [];
   return rows.flatMap((r) => {

@@ -1,40 +1,40 @@
 /** The loom's edges: each climbs the lane of the node that it leads to. */
 
-import { inBand } from "../layout/view.ts";
-import { cls, h } from "../browser/svg.ts";
-import { clip, type LoomScene } from "./loom_scene.ts";
-import { NODE_R } from "./loom_node.ts";
+import { isInBand } from "../layout/view.ts";
+import { classNames, h } from "../browser/svg.ts";
+import { clampToBand, type LoomScene } from "./loom_scene.ts";
+import { NODE_RADIUS } from "./loom_node.ts";
 import { roundedPath } from "./path.ts";
 
 /** Every edge: up the lane of the node that it leads to. */
-export function edgeMarks({ plan, opened, band, now, i }: LoomScene) {
+export function loomEdgeMarks({ plan, opened, band, now, i }: LoomScene) {
   const marks = [];
   for (const [k, trunk] of plan.trunks.entries())
-    if (inBand(band, trunk.y0, trunk.y1))
+    if (isInBand(band, trunk.y0, trunk.y1))
       marks.push(
         h("path", {
           key: `trunk ${k}`,
           class: "loom-edge",
-          d: `M${trunk.x} ${clip(band, trunk.y0 + NODE_R)}V${clip(band, trunk.y1 - 14)}`,
+          d: `M${trunk.x} ${clampToBand(band, trunk.y0 + NODE_RADIUS)}V${clampToBand(band, trunk.y1 - 14)}`,
         }),
       );
   for (const edge of plan.edges) {
     const { x0, y0, x1, y1 } = edge;
-    if (!inBand(band, y0, y1)) continue;
+    if (!isInBand(band, y0, y1)) continue;
     const visitStep = (plan.run.visits.get(edge.from) ?? []).findLast((k) => k <= i);
     const passedGrad =
       visitStep !== undefined && opened.trace.steps[visitStep].visit?.grad_inputs?.[Number(edge.key.split(":")[1])];
     const flowsNow = passedGrad && plan.run.rowOfStep[visitStep] === now;
-    const arrowY = flowsNow ? y1 + NODE_R + 4 : Math.max(y0 - 14, y1 + NODE_R + 1);
-    if (!inBand(band, arrowY, y0)) continue;
+    const arrowY = flowsNow ? y1 + NODE_RADIUS + 4 : Math.max(y0 - 14, y1 + NODE_RADIUS + 1);
+    if (!isInBand(band, arrowY, y0)) continue;
     const d =
       x0 === x1
-        ? `M${x0} ${clip(band, y0 - NODE_R)}V${clip(band, arrowY)}`
+        ? `M${x0} ${clampToBand(band, y0 - NODE_RADIUS)}V${clampToBand(band, arrowY)}`
         : roundedPath(
             [
               [x0, y0],
               [x1, y0],
-              [x1, clip(band, Math.min(arrowY, y0 - 2))],
+              [x1, clampToBand(band, Math.min(arrowY, y0 - 2))],
             ],
             9,
           );
@@ -43,7 +43,7 @@ export function edgeMarks({ plan, opened, band, now, i }: LoomScene) {
         "g",
         {
           key: `edge ${edge.key}`,
-          class: cls(
+          class: classNames(
             "loom-strand",
             flowsNow && "flows",
             passedGrad && !flowsNow && "spent",
@@ -54,7 +54,7 @@ export function edgeMarks({ plan, opened, band, now, i }: LoomScene) {
         },
         h("path", { key: "line", class: "loom-edge", d }),
         (flowsNow || y0 - y1 < 4000) &&
-          h("path", { key: "arrow", class: "loom-tip", d: `M${x1} ${y1 + NODE_R + 1}l4 7h-8z` }),
+          h("path", { key: "arrow", class: "loom-tip", d: `M${x1} ${y1 + NODE_RADIUS + 1}l4 7h-8z` }),
       ),
     );
   }

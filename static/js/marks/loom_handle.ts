@@ -1,25 +1,25 @@
 /** A handle in the loom: windows under the cells that it reads, line by line. */
 
-import { tuple } from "../layout/format.ts";
-import { LINE_HEIGHT, TITLE_HEIGHT } from "../layout/loom_sizes.ts";
+import { tupleText } from "../layout/format.ts";
+import { READ_LINE_HEIGHT, HANDLE_TITLE_HEIGHT } from "../layout/loom_sizes.ts";
 import { namesThatFit } from "../layout/loom_names.ts";
-import { EM, textWidth } from "../layout/metrics.ts";
-import { plainDtype } from "../layout/reads.ts";
-import { cls, h } from "../browser/svg.ts";
-import { NODE_R } from "./loom_node.ts";
+import { CHARACTER_WIDTH_EM, textWidth } from "../layout/metrics.ts";
+import { unqualifiedDtype } from "../layout/reads.ts";
+import { classNames, h } from "../browser/svg.ts";
+import { NODE_RADIUS } from "./loom_node.ts";
 import type { Handle } from "../trace/entities.ts";
 import type { LoomScene } from "./loom_scene.ts";
-import type { Reader } from "../layout/run_row.ts";
+import type { StorageReader } from "../layout/run_row.ts";
 import type { HandleBox } from "../layout/loom_plan.ts";
 
 /** A handle: windows under the cells that it reads. */
-export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, r: number) {
+export function loomHandleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, r: number) {
   const { reader, column, y, cy, lines, bar } = box;
   const { entity } = reader;
-  const shape = tuple(entity.shape ?? []);
-  const meta = `${shape}${entity.kind === "array" ? " numpy" : layoutText(entity)}`;
+  const shape = tupleText(entity.shape ?? []);
+  const meta = `${shape}${entity.kind === "array" ? " numpy" : strideAndOffsetText(entity)}`;
   const name = reader.title;
-  const parts = nameMarks(name, [meta, shape], column, y + 13);
+  const parts = handleNameMarks(name, [meta, shape], column, y + 13);
   parts.push(...lines.flatMap((_, k) => readLineMarks(box, k, labels)));
   if (bar)
     parts.push(
@@ -27,9 +27,9 @@ export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, 
         key: "bar",
         class: "loom-bar",
         x: bar[0] + 1,
-        y: y + TITLE_HEIGHT,
+        y: y + HANDLE_TITLE_HEIGHT,
         width: Math.max(2, bar[1] - bar[0] - 2),
-        height: LINE_HEIGHT - 6,
+        height: READ_LINE_HEIGHT - 6,
         rx: 3,
       }),
     );
@@ -40,13 +40,13 @@ export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, 
       h("path", { key: "stub", class: "loom-stub", d: `M${lastX} ${cy}H${rail}` }),
       h("circle", { key: "dot", class: "loom-wears", cx: rail, cy, r: 4.2 }),
     );
-  parts.push(...threadMarks({ plan, labels }, reader, r, (rail ?? lastX) + 5, cy));
+  parts.push(...handleToNodeMarks({ plan, labels }, reader, r, (rail ?? lastX) + 5, cy));
   const { x, w } = plan.memory;
   return h(
     "g",
     {
       key: `handle ${r} ${reader.key}`,
-      class: cls(
+      class: classNames(
         "loom-handle",
         reader.grad && "grad",
         !reader.named && "passing",
@@ -58,15 +58,15 @@ export function handleMark({ plan, labels, i, now }: LoomScene, box: HandleBox, 
       "data-x": x + w,
     },
     parts,
-    h("title", { key: "title" }, `${name || reader.uid} ${meta} ${plainDtype(entity.dtype)}`),
+    h("title", { key: "title" }, `${name || reader.uid} ${meta} ${unqualifiedDtype(entity.dtype)}`),
   );
 }
 
 /** The name of a handle, and behind it the first of some notes for which there is room. @param y of their foot */
-function nameMarks(name: string, notes: string[], column: HandleBox["column"], y: number) {
+function handleNameMarks(name: string, notes: string[], column: HandleBox["column"], y: number) {
   const nameWidth = Math.max(column.w, 0) + 34;
   const parts = [];
-  const shown = namesThatFit(name, Math.max(3, Math.floor(nameWidth / (13 * EM))));
+  const shown = namesThatFit(name, Math.max(3, Math.floor(nameWidth / (13 * CHARACTER_WIDTH_EM))));
   if (name) parts.push(h("text", { key: "name", class: "loom-name", x: column.x + 1, y }, shown));
   const usedWidth = name ? textWidth(shown, 13) + 7 : 0;
   const maxCharacters = Math.floor((nameWidth - usedWidth) / 6);
@@ -87,18 +87,18 @@ function readLineMarks({ column, lines }: HandleBox, k: number, labels: LoomScen
       h("path", {
         key: `through ${k}`,
         class: "loom-through",
-        d: `M${Math.min(...cellCenters)} ${y + LINE_HEIGHT / 2 - 1}H${Math.max(...cellCenters)}`,
+        d: `M${Math.min(...cellCenters)} ${y + READ_LINE_HEIGHT / 2 - 1}H${Math.max(...cellCenters)}`,
       }),
     );
   cells.forEach((cell, n) => {
-    parts.push(windowMark(cell, y, column.uid));
-    if (n === 0 && k === 1) parts.push(...strideMark(lines[0].cells[0], cell, cells[cells.length - 1], y));
+    parts.push(cellReadMark(cell, y, column.uid));
+    if (n === 0 && k === 1) parts.push(...lineStrideMark(lines[0].cells[0], cell, cells[cells.length - 1], y));
   });
   if (more)
     parts.push(
       h(
         "text",
-        { key: "more", class: "loom-note", x: column.x + 2, y: y + LINE_HEIGHT + 6 },
+        { key: "more", class: "loom-note", x: column.x + 2, y: y + READ_LINE_HEIGHT + 6 },
         labels.more.replace("{n}", String(more)),
       ),
     );
@@ -106,15 +106,15 @@ function readLineMarks({ column, lines }: HandleBox, k: number, labels: LoomScen
 }
 
 /** The window under a cell, with the index by which the handle reads it, where there is room. */
-function windowMark(
+function cellReadMark(
   { subscript, x, w, cell }: { subscript: string; x: number; w: number; cell: number },
   y: number,
   storageUid: string,
 ) {
   const fullIndex = `[${subscript}]`;
   const text = textWidth(fullIndex, 11) < w - 5 ? fullIndex : subscript || "·";
-  const size = Math.min(11, (w - 5) / (Math.max(1, text.length) * EM));
-  const textPosition = { x: x + w / 2, y: y + (LINE_HEIGHT - 4) / 2 + size * 0.35 };
+  const size = Math.min(11, (w - 5) / (Math.max(1, text.length) * CHARACTER_WIDTH_EM));
+  const textPosition = { x: x + w / 2, y: y + (READ_LINE_HEIGHT - 4) / 2 + size * 0.35 };
   return h(
     "g",
     {
@@ -123,15 +123,15 @@ function windowMark(
       "data-loom-reads": `${storageUid}:${cell}`,
       "data-index": subscript,
     },
-    h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: LINE_HEIGHT - 4, rx: 3 }),
+    h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: READ_LINE_HEIGHT - 4, rx: 3 }),
     size >= 5 && h("text", { key: "index", class: "mid", ...textPosition, "font-size": size }, text),
   );
 }
 
 /** The thread from a handle to the node that made it; or to a wall, with why no gradient comes back. */
-function threadMarks(
+function handleToNodeMarks(
   { plan, labels }: Pick<LoomScene, "plan" | "labels">,
-  { uid, entity, alias, cut }: Reader,
+  { uid, entity, alias, cut }: StorageReader,
   r: number,
   x: number,
   cy: number,
@@ -140,7 +140,7 @@ function threadMarks(
   const leaf = isLeaf ? plan.rowDots[r].find((dot) => dot.group === `leaf ${uid} ${r}`) : undefined;
   const makerDot = plan.dots.get(entity.grad_fn ?? "") ?? leaf;
   if (makerDot && !alias && makerDot.row === r)
-    return [h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${makerDot.x - NODE_R - 2}` })];
+    return [h("path", { key: "thread", class: "loom-thread", d: `M${x} ${cy}H${makerDot.x - NODE_RADIUS - 2}` })];
   if (!cut) return [];
   const wallX = plan.graph.x - 3;
   return [
@@ -155,13 +155,13 @@ function threadMarks(
 }
 
 /** Stride and offset, where they are not what is usual. */
-function layoutText(entity: Handle) {
+function strideAndOffsetText(entity: Handle) {
   const offset = entity.offset ? ` offset ${entity.offset}` : "";
-  return entity.stride?.length ? ` stride ${tuple(entity.stride)}${offset}` : offset;
+  return entity.stride?.length ? ` stride ${tupleText(entity.stride)}${offset}` : offset;
 }
 
 /** How far it is from one line to the next. @param last of the line */
-function strideMark(
+function lineStrideMark(
   from: { x: number; w: number; cell: number },
   to: { x: number; w: number; cell: number },
   last: { x: number; w: number },
@@ -176,11 +176,16 @@ function strideMark(
     h("path", {
       key: "stride",
       class: "loom-measure",
-      d: `M${x} ${y - 3}v${LINE_HEIGHT / 2}H${to.x - 3}m-5 -3l5 3l-5 3`,
+      d: `M${x} ${y - 3}v${READ_LINE_HEIGHT / 2}H${to.x - 3}m-5 -3l5 3l-5 3`,
     }),
     h(
       "text",
-      { key: "by", class: cls("loom-stride", !isWide && "end"), x: isWide ? x + 5 : x - 4, y: y + (isWide ? 6 : 11) },
+      {
+        key: "by",
+        class: classNames("loom-stride", !isWide && "end"),
+        x: isWide ? x + 5 : x - 4,
+        y: y + (isWide ? 6 : 11),
+      },
       text,
     ),
   ];

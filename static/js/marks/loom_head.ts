@@ -1,18 +1,18 @@
 /** The head of the loom: every storage over its columns, with its values at the step, and its counters. */
 
-import { bytesText, dtypeText, shortNumber, wireText } from "../layout/format.ts";
-import { HEADER_HEIGHT } from "../layout/loom_sizes.ts";
-import { elementBox, type Column } from "../layout/loom_columns.ts";
+import { bytesText, dtypeText, shortNumberText, encodedValueJson } from "../layout/format.ts";
+import { LOOM_HEADER_HEIGHT } from "../layout/loom_sizes.ts";
+import { elementSpan, type StorageColumn } from "../layout/loom_columns.ts";
 import { namesThatFit } from "../layout/loom_names.ts";
-import { EM, textWidth } from "../layout/metrics.ts";
-import { find, type Cell } from "../trace/entities.ts";
-import { cls, h, type VNode } from "../browser/svg.ts";
-import type { Unnamed } from "../layout/loom_unnamed.ts";
+import { CHARACTER_WIDTH_EM, textWidth } from "../layout/metrics.ts";
+import { findEntity, type Cell } from "../trace/entities.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
+import type { UnnamedColumn } from "../layout/loom_unnamed.ts";
 import type { Snapshot } from "../trace/state.ts";
 import type { Storage, Summary } from "../trace/wire.ts";
 import type { LoomLabels } from "./loom_labels.ts";
 import type { LoomScene } from "./loom_scene.ts";
-import type { Loom } from "../layout/loom_plan.ts";
+import type { LoomPlan } from "../layout/loom_plan.ts";
 
 interface Box {
   x: number;
@@ -21,19 +21,19 @@ interface Box {
   h: number;
 }
 
-const VALUE_BOX_TOP = 44;
-const VALUE_BOX_HEIGHT = 32;
+const HEAD_VALUES_TOP = 44;
+const HEAD_VALUES_HEIGHT = 32;
 /** A strip of colours has no thinner stripes than this. */
-const MIN_STRIPE = 2;
+const MIN_STRIPE_WIDTH = 2;
 
 /** The size of letter at which a text fits, and the text. */
-export function fittedNumber(value: Cell | null | undefined, w: number, maxSize = 12.5) {
+export function numberTextThatFits(value: Cell | null | undefined, w: number, maxSize = 12.5) {
   const usualSize = w >= 40 ? maxSize : w >= 30 ? Math.min(maxSize, 10.5) : 9;
-  const text = shortNumber(value, Math.max(4, Math.floor((w - 4) / (usualSize * EM))));
-  return { text, size: Math.min(usualSize, (w - 2) / (Math.max(1, Array.from(text).length) * EM)) };
+  const text = shortNumberText(value, Math.max(4, Math.floor((w - 4) / (usualSize * CHARACTER_WIDTH_EM))));
+  return { text, size: Math.min(usualSize, (w - 2) / (Math.max(1, Array.from(text).length) * CHARACTER_WIDTH_EM)) };
 }
 
-function tintMark(
+function valueTintMark(
   value: Cell | null | undefined,
   largest: number,
   box: { x: number; y: number; w: number; h: number },
@@ -42,7 +42,7 @@ function tintMark(
   if (typeof value !== "number" || value === 0 || !largest) return null;
   return h("rect", {
     key,
-    class: cls("wash", value < 0 ? "neg" : "pos"),
+    class: classNames("wash", value < 0 ? "neg" : "pos"),
     x: box.x,
     y: box.y,
     width: box.w,
@@ -56,9 +56,9 @@ function largestMagnitude(values: (Cell | null)[]) {
 }
 
 /** Many values as stripes; one stripe for several shows the largest of them. */
-function stripeMarks(values: (Cell | null)[], box: { x: number; y: number; w: number; h: number }) {
+function valueStripeMarks(values: (Cell | null)[], box: { x: number; y: number; w: number; h: number }) {
   const stripeWidth = box.w / Math.max(1, values.length);
-  const valuesPerStripe = Math.max(1, Math.ceil(MIN_STRIPE / stripeWidth));
+  const valuesPerStripe = Math.max(1, Math.ceil(MIN_STRIPE_WIDTH / stripeWidth));
   const maxMagnitude = largestMagnitude(values);
   const out = [];
   for (let i = 0; i < values.length; i += valuesPerStripe) {
@@ -68,7 +68,7 @@ function stripeMarks(values: (Cell | null)[], box: { x: number; y: number; w: nu
       stripeValues[0],
     );
     out.push(
-      tintMark(
+      valueTintMark(
         largestValue,
         maxMagnitude,
         {
@@ -85,11 +85,11 @@ function stripeMarks(values: (Cell | null)[], box: { x: number; y: number; w: nu
 }
 
 /** The storages that have columns on a shelf, with their values at the step. */
-export function headMarks({ plan, opened, i, labels }: LoomScene, shelf: number): VNode[] {
+export function loomHeadMarks({ plan, opened, i, labels }: LoomScene, shelf: number): VNode[] {
   const snap = opened.at(i);
   const out = [
-    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.width, height: HEADER_HEIGHT }),
-    h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEADER_HEIGHT - 0.5}H${plan.width}` }),
+    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.width, height: LOOM_HEADER_HEIGHT }),
+    h("path", { key: "rule", class: "loom-rule", d: `M0 ${LOOM_HEADER_HEIGHT - 0.5}H${plan.width}` }),
   ];
   if (plan.dots.size)
     out.push(
@@ -97,23 +97,23 @@ export function headMarks({ plan, opened, i, labels }: LoomScene, shelf: number)
       h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : labels.grows),
     );
   const { tags } = opened.names(i);
-  for (const column of plan.columns.all) {
+  for (const column of plan.columns.allColumns) {
     if (column.from > shelf || column.to < shelf) continue;
     const { uid } = column;
-    const storage = find(snap.entities, uid, "storage") ?? snap.freed.get(uid);
-    const handles = opened.index.handlesOf(uid, snap.index).flatMap((handle) => tags.get(handle) ?? []);
+    const storage = findEntity(snap.entities, uid, "storage") ?? snap.freed.get(uid);
+    const handles = opened.index.handlesOfStorage(uid, snap.index).flatMap((handle) => tags.get(handle) ?? []);
     const storageName = plan.run.storageNames.get(uid) ?? "";
     const hadName = (plan.run.storages.get(uid)?.named ?? Infinity) < plan.run.rowOfStep[snap.index];
     const name = handles.length ? handles.map((tag) => tag.text).join(" ") : hadName || !storage ? storageName : "";
-    if (storage) out.push(storageMark(plan, snap, name, storage, column, snap.freed.has(uid), labels));
-    else out.push(absentMark(name, column));
+    if (storage) out.push(storageHeadMark(plan, snap, name, storage, column, snap.freed.has(uid), labels));
+    else out.push(absentStorageMark(name, column));
   }
-  if (plan.unnamed) out.push(unnamedHeading(plan, snap.index, labels));
+  if (plan.unnamed) out.push(unnamedColumnHeadMark(plan, snap.index, labels));
   return out;
 }
 
 /** A storage that is not there at the step, over the rows in which it is. */
-function absentMark(name: string, column: Column) {
+function absentStorageMark(name: string, column: StorageColumn) {
   const { x, w, uid } = column;
   return h(
     "g",
@@ -127,17 +127,17 @@ function absentMark(name: string, column: Column) {
       key: "frame",
       class: "loom-frame ghost",
       x,
-      y: VALUE_BOX_TOP,
+      y: HEAD_VALUES_TOP,
       width: w,
-      height: VALUE_BOX_HEIGHT,
+      height: HEAD_VALUES_HEIGHT,
       rx: 4,
     }),
   );
 }
 
 /** How many storages without a name there are at the step's row. */
-function unnamedHeading(plan: Loom, i: number, labels: LoomLabels) {
-  const unnamed = plan.unnamed as Unnamed;
+function unnamedColumnHeadMark(plan: LoomPlan, i: number, labels: LoomLabels) {
+  const unnamed = plan.unnamed as UnnamedColumn;
   const row = plan.run.rowOfStep[i] ?? plan.rows.length - 1;
   return h(
     "g",
@@ -149,17 +149,17 @@ function unnamedHeading(plan: Loom, i: number, labels: LoomLabels) {
   );
 }
 
-function storageMark(
-  plan: Loom,
+function storageHeadMark(
+  plan: LoomPlan,
   snap: Snapshot,
   name: string,
   storage: Storage,
-  column: Column,
+  column: StorageColumn,
   isFreed: boolean,
   labels: LoomLabels,
 ) {
   const { uid } = column;
-  const box = { x: column.x, y: VALUE_BOX_TOP, w: column.w, h: VALUE_BOX_HEIGHT };
+  const box = { x: column.x, y: HEAD_VALUES_TOP, w: column.w, h: HEAD_VALUES_HEIGHT };
   const rect = { x: box.x, y: box.y, width: box.w, height: box.h };
   const isWritten = snap.written.has(uid);
   const isSilent = isWritten && plan.run.rows[plan.run.rowOfStep[snap.index]]?.writes.get(uid)?.silent;
@@ -170,23 +170,34 @@ function storageMark(
   return h(
     "g",
     { key: `head ${uid}`, class: "loom-storage", "data-loom-storage": uid },
-    titleMarks(name, storage, column, isFreed, labels),
+    storageTitleMarks(name, storage, column, isFreed, labels),
     isWritten && h("rect", { key: "halo", class: "loom-halo", ...halo }),
     h("rect", { key: "paper", class: "loom-paper", ...rect }),
-    column.heat ? stripeMarks(values, box) : valueMarks(values, dtype, column),
-    !storage.cells && storage.summary && summaryMarks(Object.values(storage.summary)[0] ?? {}, box),
-    isSilent && hazardMarks(hazardBox, 4),
-    h("rect", { key: "frame", class: cls("loom-frame", ownerUid && "grad", isFreed && "ghost"), ...rect, rx: 4 }),
-    [...column.rails].map(([counter, x]) => badgeMark(snap, counter, x)),
+    column.heat ? valueStripeMarks(values, box) : storageValueMarks(values, dtype, column),
+    !storage.cells && storage.summary && storageSummaryMarks(Object.values(storage.summary)[0] ?? {}, box),
+    isSilent && silentWriteHatchMarks(hazardBox, 4),
+    h("rect", {
+      key: "frame",
+      class: classNames("loom-frame", ownerUid && "grad", isFreed && "ghost"),
+      ...rect,
+      rx: 4,
+    }),
+    [...column.rails].map(([counter, x]) => counterBadgeMark(snap, counter, x)),
   );
 }
 
 /** A storage's name, and behind it its uid, dtypes and bytes. */
-function titleMarks(name: string, storage: Storage, { uid, x, right }: Column, isFreed: boolean, labels: LoomLabels) {
+function storageTitleMarks(
+  name: string,
+  storage: Storage,
+  { uid, x, right }: StorageColumn,
+  isFreed: boolean,
+  labels: LoomLabels,
+) {
   const dtypes = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
   const bytes = bytesText(storage.nbytes ?? 0);
   const label = isFreed ? labels.freed : `${dtypes} · ${bytes}`;
-  const maxChars = Math.floor((right - x - 8) / (12 * EM));
+  const maxChars = Math.floor((right - x - 8) / (12 * CHARACTER_WIDTH_EM));
   const shownName = name ? namesThatFit(name, Math.max(3, maxChars)) : uid;
   const notesX = x + textWidth(shownName, 12) + 8;
   const maxCharacters = Math.floor((right - notesX - 6) / 6);
@@ -202,25 +213,36 @@ function titleMarks(name: string, storage: Storage, { uid, x, right }: Column, i
 }
 
 /** The cells of a storage, each with its index above. */
-function valueMarks(values: Cell[], dtype: string, column: Column) {
+function storageValueMarks(values: Cell[], dtype: string, column: StorageColumn) {
   const maxMagnitude = largestMagnitude(values);
   return values.map((value, i) => {
-    const cellBox = elementBox(column, dtype, i);
-    const { text, size } = fittedNumber(value, cellBox.w);
+    const cellBox = elementSpan(column, dtype, i);
+    const { text, size } = numberTextThatFits(value, cellBox.w);
     const centerX = cellBox.x + cellBox.w / 2;
     return h(
       "g",
-      { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${column.uid}:${i}`, "data-value": wireText(value) },
-      tintMark(value, maxMagnitude, { x: cellBox.x, y: VALUE_BOX_TOP, w: cellBox.w, h: VALUE_BOX_HEIGHT }, "wash"),
-      i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${cellBox.x} ${VALUE_BOX_TOP}v${VALUE_BOX_HEIGHT}` }),
-      h("text", { key: "index", class: "loom-index mid", x: centerX, y: VALUE_BOX_TOP - 6 }, String(i)),
+      {
+        key: `cell ${i}`,
+        class: "loom-cell",
+        "data-loom-cell": `${column.uid}:${i}`,
+        "data-value": encodedValueJson(value),
+      },
+      valueTintMark(
+        value,
+        maxMagnitude,
+        { x: cellBox.x, y: HEAD_VALUES_TOP, w: cellBox.w, h: HEAD_VALUES_HEIGHT },
+        "wash",
+      ),
+      i > 0 &&
+        h("path", { key: "rule", class: "loom-rule", d: `M${cellBox.x} ${HEAD_VALUES_TOP}v${HEAD_VALUES_HEIGHT}` }),
+      h("text", { key: "index", class: "loom-index mid", x: centerX, y: HEAD_VALUES_TOP - 6 }, String(i)),
       h(
         "text",
         {
           key: "value",
           class: "loom-value mid",
           x: centerX,
-          y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 + size * 0.35,
+          y: HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT / 2 + size * 0.35,
           "font-size": size,
         },
         text,
@@ -230,27 +252,27 @@ function valueMarks(values: Cell[], dtype: string, column: Column) {
 }
 
 /** What there is of a storage without cells: its strip of colours, its least and its largest value. */
-function summaryMarks(summary: Summary, box: Box) {
+function storageSummaryMarks(summary: Summary, box: Box) {
   const text = (["min", "max"] as const)
-    .map((name) => `${name} ${summary[name] == null ? "–" : shortNumber(summary[name], 6)}`)
+    .map((name) => `${name} ${summary[name] == null ? "–" : shortNumberText(summary[name], 6)}`)
     .join("  ");
-  const textPosition = { x: box.x + box.w / 2, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 + 4 };
+  const textPosition = { x: box.x + box.w / 2, y: HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT / 2 + 4 };
   return [
-    ...(summary.heat ? stripeMarks(summary.heat, box) : []),
+    ...(summary.heat ? valueStripeMarks(summary.heat, box) : []),
     h("text", { key: "summary", class: "loom-note mid", ...textPosition }, text),
   ];
 }
 
 /** The hatching of a write that no counter tells of. */
-export function hazardMarks({ x, y, w, h: height }: Box, rx: number) {
+export function silentWriteHatchMarks({ x, y, w, h: height }: Box, rx: number) {
   return ["", "stripes"].map((layer) =>
-    h("rect", { key: `hazard ${layer}`, class: cls("loom-hazard", layer), x, y, width: w, height, rx }),
+    h("rect", { key: `hazard ${layer}`, class: classNames("loom-hazard", layer), x, y, width: w, height, rx }),
   );
 }
 
 /** A version counter at the step, over its rail. @param x of the rail */
-function badgeMark(snap: Snapshot, counterUid: string, x: number) {
-  const counter = find(snap.entities, counterUid, "counter");
+function counterBadgeMark(snap: Snapshot, counterUid: string, x: number) {
+  const counter = findEntity(snap.entities, counterUid, "counter");
   if (!counter) return null;
   const text = `v${counter.value}`;
   const w = Math.max(24, textWidth(text, 11) + 11);
@@ -259,12 +281,16 @@ function badgeMark(snap: Snapshot, counterUid: string, x: number) {
     "g",
     {
       key: `badge ${counterUid}`,
-      class: cls("loom-badge", snap.changed.has(counterUid) && "moved"),
+      class: classNames("loom-badge", snap.changed.has(counterUid) && "moved"),
       "data-loom-badge": counterUid,
       "data-version": counter.value,
     },
-    h("path", { key: "stem", class: "loom-rail", d: `M${x} ${VALUE_BOX_TOP + VALUE_BOX_HEIGHT}V${HEADER_HEIGHT}` }),
-    h("rect", { key: "box", x: leftX, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 - 10, width: w, height: 20, rx: 10 }),
-    h("text", { key: "text", class: "mid", x: leftX + w / 2, y: VALUE_BOX_TOP + VALUE_BOX_HEIGHT / 2 + 4 }, text),
+    h("path", {
+      key: "stem",
+      class: "loom-rail",
+      d: `M${x} ${HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT}V${LOOM_HEADER_HEIGHT}`,
+    }),
+    h("rect", { key: "box", x: leftX, y: HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT / 2 - 10, width: w, height: 20, rx: 10 }),
+    h("text", { key: "text", class: "mid", x: leftX + w / 2, y: HEAD_VALUES_TOP + HEAD_VALUES_HEIGHT / 2 + 4 }, text),
   );
 }

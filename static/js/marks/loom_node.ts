@@ -1,26 +1,26 @@
 /** The loom's nodes: a dot on its lane, its name, what it saved, and the gradient that reached it. */
 
-import { gradientChip } from "../layout/chip.ts";
-import { wireText } from "../layout/format.ts";
-import { BOLD } from "../layout/loom_sizes.ts";
-import { EM, textWidth, truncate } from "../layout/metrics.ts";
+import { loomGradientChip } from "../layout/chip.ts";
+import { encodedValueJson } from "../layout/format.ts";
+import { BOLD_WIDTH_FACTOR } from "../layout/loom_sizes.ts";
+import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
 import { pinState } from "../layout/run_rows.ts";
 import { addToList } from "../trace/multimap.ts";
-import { cls, h } from "../browser/svg.ts";
+import { classNames, h } from "../browser/svg.ts";
 import type { LoomScene } from "./loom_scene.ts";
-import type { Pin } from "../layout/run_row.ts";
-import type { Loom, Dot } from "../layout/loom_plan.ts";
+import type { LoomPin } from "../layout/run_row.ts";
+import type { LoomPlan, NodeDot } from "../layout/loom_plan.ts";
 
-export const NODE_R = 5;
+export const NODE_RADIUS = 5;
 /** Width of a character of a node's name. */
-const LABEL_CHARACTER_WIDTH = 11.5 * EM * BOLD;
+const NODE_NAME_CHARACTER_WIDTH = 11.5 * CHARACTER_WIDTH_EM * BOLD_WIDTH_FACTOR;
 
 /** The nodes made by a row. */
-export function nodeMarks(scene: LoomScene, r: number) {
+export function loomNodeMarks(scene: LoomScene, r: number) {
   const { plan, i } = scene;
-  const dotsByGroup = new Map<string, Dot[]>();
+  const dotsByGroup = new Map<string, NodeDot[]>();
   for (const dot of plan.rowDots[r]) addToList(dotsByGroup, dot.group, dot);
-  const dotsByY = new Map<number, Dot[]>();
+  const dotsByY = new Map<number, NodeDot[]>();
   for (const [dot] of dotsByGroup.values()) addToList(dotsByY, dot.y, dot);
   const out = [];
   for (const groupDots of dotsByGroup.values()) {
@@ -31,7 +31,7 @@ export function nodeMarks(scene: LoomScene, r: number) {
     const parts = [
       h("circle", {
         key: "dot",
-        class: cls(
+        class: classNames(
           "loom-node",
           dot.leaf && "leaf",
           dot.fold.length > 0 && "fold",
@@ -40,12 +40,12 @@ export function nodeMarks(scene: LoomScene, r: number) {
         ),
         cx: dot.x,
         cy: dot.y,
-        r: dot.leaf || dot.fold.length ? NODE_R + 0.5 : NODE_R,
+        r: dot.leaf || dot.fold.length ? NODE_RADIUS + 0.5 : NODE_RADIUS,
       }),
     ];
     const dotsInLine = dotsByY.get(dot.y) ?? [dot];
-    if (dotsInLine[0] === groupDots[0]) parts.push(...labelMarks(scene, groupDots, dotsInLine, lastVisit));
-    if (!dot.inline) for (const [slot, y] of dot.slots) parts.push(...slotMarks(scene, dot, slot, y));
+    if (dotsInLine[0] === groupDots[0]) parts.push(...nodeLabelMarks(scene, groupDots, dotsInLine, lastVisit));
+    if (!dot.inline) for (const [slot, y] of dot.slots) parts.push(...slotLineMarks(scene, dot, slot, y));
     const title = dot.fold.length
       ? dot.fold.map((uid) => `${plan.run.nodes.get(uid)?.name} ${uid}`).join("\n")
       : `${dot.name} ${dot.uid}`;
@@ -67,48 +67,49 @@ export function nodeMarks(scene: LoomScene, r: number) {
  * @param dotsInLine one of each group
  * @param lastVisit the step at which one of them last ran, -1 if none has
  */
-function labelMarks(scene: LoomScene, groupDots: Dot[], dotsInLine: Dot[], lastVisit: number) {
+function nodeLabelMarks(scene: LoomScene, groupDots: NodeDot[], dotsInLine: NodeDot[], lastVisit: number) {
   const { plan, now } = scene;
   const { names, chars } = plan.graph;
   const [dot] = groupDots;
   const maxChars = Math.min(plan.stacked ? 15 : 30, chars);
   const hasGrad = lastVisit >= 0 && dotsInLine.length === 1 && !plan.stacked;
-  const minCharacters = Math.min(7, Array.from(labelOf(groupDots, dotsInLine, scene)).length);
+  const minCharacters = Math.min(7, Array.from(nodeGroupLabel(groupDots, dotsInLine, scene)).length);
   const chipWidth = hasGrad
-    ? fittingChip(scene, lastVisit, plan.width - names - 20 - minCharacters * LABEL_CHARACTER_WIDTH).width
+    ? gradientChipThatFits(scene, lastVisit, plan.width - names - 20 - minCharacters * NODE_NAME_CHARACTER_WIDTH).width
     : 0;
-  const slots = groupDots.filter(({ inline }) => inline).flatMap((member) => inlineSlots(scene, member));
+  const slots = groupDots.filter(({ inline }) => inline).flatMap((member) => inlineSlotMarks(scene, member));
   const hasBrokenSlot = slots.some(({ state }) => state === "broken" || state === "silent");
   const labelRoom =
     plan.width - names - 10 - chipWidth - (hasBrokenSlot || groupDots.length > 1 ? 0 : slots.length * 8);
-  const text = truncate(
-    labelOf(groupDots, dotsInLine, scene),
-    Math.max(5, Math.min(maxChars, Math.floor(labelRoom / LABEL_CHARACTER_WIDTH))),
+  const text = truncateText(
+    nodeGroupLabel(groupDots, dotsInLine, scene),
+    Math.max(5, Math.min(maxChars, Math.floor(labelRoom / NODE_NAME_CHARACTER_WIDTH))),
   );
   const out = [h("text", { key: "label", class: "loom-label", x: names + 2, y: dot.y + 4 }, text)];
-  let x = names + 8 + labelWidth(text);
+  let x = names + 8 + nodeNameWidth(text);
   if (hasBrokenSlot) out.push(h("text", { key: "bad", class: "loom-saved broken", x, y: dot.y + 3.5 }, "✕"));
   else if (groupDots.length === 1)
     for (const { slot, state, title } of slots) {
       out.push(
         h("g", { key: `slot ${slot}` }, [
-          h("rect", { key: "square", class: cls("loom-slot", state), x, y: dot.y - 3, width: 6, height: 6 }),
+          h("rect", { key: "square", class: classNames("loom-slot", state), x, y: dot.y - 3, width: 6, height: 6 }),
           h("title", { key: "title" }, title),
         ]),
       );
       x += 8;
     }
   const isNow = plan.run.rowOfStep[lastVisit] === now;
-  if (hasGrad) out.push(...gradMark(scene, lastVisit, x + (hasBrokenSlot ? 10 : 0), dot.y, isNow, plan.width - 3));
+  if (hasGrad)
+    out.push(...loomGradientMark(scene, lastVisit, x + (hasBrokenSlot ? 10 : 0), dot.y, isNow, plan.width - 3));
   return out;
 }
 
 /** How wide a node's name is in the page's face, where some letters are wide. */
-export function labelWidth(text: string) {
-  return textWidth(text, 11.5) * BOLD + (text.match(/[MmWw]/g)?.length ?? 0) * 3.5;
+export function nodeNameWidth(text: string) {
+  return textWidth(text, 11.5) * BOLD_WIDTH_FACTOR + (text.match(/[MmWw]/g)?.length ?? 0) * 3.5;
 }
 
-function labelOf(groupDots: Dot[], dotsInLine: Dot[], { opened, i }: LoomScene) {
+function nodeGroupLabel(groupDots: NodeDot[], dotsInLine: NodeDot[], { opened, i }: LoomScene) {
   const [dot] = groupDots;
   if (dot.fold.length) {
     const visited = groupDots.find(({ uid }) => uid === opened.trace.steps[i]?.visit?.node);
@@ -122,63 +123,70 @@ function labelOf(groupDots: Dot[], dotsInLine: Dot[], { opened, i }: LoomScene) 
 }
 
 /** The slots of a node as small squares in its line. */
-function inlineSlots({ plan, i }: LoomScene, dot: Dot) {
+function inlineSlotMarks({ plan, i }: LoomScene, dot: NodeDot) {
   return [...dot.slots.keys()].map((slot) => {
     const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
     const state = pin ? pinState(pin, i) : null;
     return {
       slot,
       state,
-      title: `${slot} = ${pin ? savedNameText(plan, pin) : ""} @ v${pin?.expected ?? "?"} ${state ?? ""}`,
+      title: `${slot} = ${pin ? savedTensorName(plan, pin) : ""} @ v${pin?.expected ?? "?"} ${state ?? ""}`,
     };
   });
 }
 
 /** By what name the reader knows what a slot keeps. */
-function savedNameText(plan: Loom, pin: Pin) {
+function savedTensorName(plan: LoomPlan, pin: LoomPin) {
   return plan.handleRows.get(pin.tensor ?? "")?.name || plan.run.storageNames.get(pin.storage) || pin.storage;
 }
 
-function slotMarks(scene: LoomScene, dot: Dot, slot: string, y: number) {
+function slotLineMarks(scene: LoomScene, dot: NodeDot, slot: string, y: number) {
   const { plan, i } = scene;
   const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
   const x = plan.graph.names;
   const state = pin && pinState(pin, i);
-  const brokenSuffix = brokenText(scene, state);
+  const brokenSuffix = brokenSlotText(scene, state);
   return [
-    h("rect", { key: `square ${slot}`, class: cls("loom-slot", state), x: x - 1, y: y - 3, width: 6, height: 6 }),
+    h("rect", {
+      key: `square ${slot}`,
+      class: classNames("loom-slot", state),
+      x: x - 1,
+      y: y - 3,
+      width: 6,
+      height: 6,
+    }),
     h(
       "text",
-      { key: `slot ${slot}`, class: cls("loom-saved", state), x: x + 9, y: y + 3.5 },
-      slotText(plan, slot, pin, brokenSuffix),
+      { key: `slot ${slot}`, class: classNames("loom-saved", state), x: x + 9, y: y + 3.5 },
+      slotLineText(plan, slot, pin, brokenSuffix),
     ),
   ];
 }
 
 /** What has become of a slot, in words where there is room for them. */
-function brokenText({ plan, labels }: LoomScene, state: string | undefined) {
+function brokenSlotText({ plan, labels }: LoomScene, state: string | undefined) {
   if (state === "broken") return plan.stacked ? " ✕" : ` ✕ ${labels.broken}`;
   if (state === "silent") return plan.stacked ? " ⚠" : ` ⚠ ${labels.bytes}`;
   return state === "released" && !plan.stacked ? `, ${labels.released}` : "";
 }
 
 /** `self = x @ v0, released`, as much of it as there is room for: what went wrong always, the name cut before that. */
-function slotText(plan: Loom, slot: string, pin: Pin | undefined, brokenSuffix: string) {
+function slotLineText(plan: LoomPlan, slot: string, pin: LoomPin | undefined, brokenSuffix: string) {
   const maxChars = Math.floor((plan.width - plan.graph.names - 12) / 6);
-  if (plan.stacked || !pin) return truncate(slot, Math.max(3, maxChars - brokenSuffix.length)) + brokenSuffix;
-  const name = savedNameText(plan, pin);
+  if (plan.stacked || !pin) return truncateText(slot, Math.max(3, maxChars - brokenSuffix.length)) + brokenSuffix;
+  const name = savedTensorName(plan, pin);
   const version = ` @ v${pin.expected ?? "?"}`;
   const maxNameChars = Math.min(14, maxChars - slot.length - 3 - version.length - brokenSuffix.length);
   if (maxNameChars >= Math.min(4, name.length))
-    return `${slot} = ${truncate(name, maxNameChars)}${version}${brokenSuffix}`;
-  return truncate(slot, Math.max(3, maxChars - version.length - brokenSuffix.length)) + version + brokenSuffix;
+    return `${slot} = ${truncateText(name, maxNameChars)}${version}${brokenSuffix}`;
+  return truncateText(slot, Math.max(3, maxChars - version.length - brokenSuffix.length)) + version + brokenSuffix;
 }
 
 /** The gradient of a visit as a chip, of as many numbers as there is room for. @param k the step of a visit */
-function fittingChip({ opened }: LoomScene, k: number, maxWidth: number) {
+function gradientChipThatFits({ opened }: LoomScene, k: number, maxWidth: number) {
   const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return { texts: [], shown: [], widths: [], width: 0 };
-  const { texts, shown, widths, width } = gradientChip(grad);
+  const { texts, shown, widths, width } = loomGradientChip(grad);
   if (width <= maxWidth || shown.length < 2) return { texts, shown, widths, width };
   const ellipsisWidth = 20;
   let n = 0;
@@ -193,11 +201,18 @@ function fittingChip({ opened }: LoomScene, k: number, maxWidth: number) {
 }
 
 /** The gradient that reached a node, as it was. @param k its step @param right where it has to end */
-export function gradMark(scene: LoomScene, k: number, x: number, y: number, isNow: boolean, right: number = Infinity) {
+export function loomGradientMark(
+  scene: LoomScene,
+  k: number,
+  x: number,
+  y: number,
+  isNow: boolean,
+  right: number = Infinity,
+) {
   const { opened } = scene;
   const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return [];
-  const { texts, shown, widths, width } = fittingChip(scene, k, right - x);
+  const { texts, shown, widths, width } = gradientChipThatFits(scene, k, right - x);
   const maxMagnitude = shown.reduce(
     (m: number, value) => (typeof value === "number" ? Math.max(m, Math.abs(value)) : m),
     0,
@@ -210,7 +225,7 @@ export function gradMark(scene: LoomScene, k: number, x: number, y: number, isNo
       parts.push(
         h("rect", {
           key: `wash ${n}`,
-          class: cls("wash", value < 0 ? "neg" : "pos"),
+          class: classNames("wash", value < 0 ? "neg" : "pos"),
           x: partX,
           y: y - 9,
           width: widths[n],
@@ -229,9 +244,9 @@ export function gradMark(scene: LoomScene, k: number, x: number, y: number, isNo
       "g",
       {
         key: "grad",
-        class: cls("loom-chip", !isNow && "past"),
+        class: classNames("loom-chip", !isNow && "past"),
         "data-loom-grad": opened.trace.steps[k].visit?.node,
-        "data-value": wireText(grad.cells ?? null),
+        "data-value": encodedValueJson(grad.cells ?? null),
       },
       parts,
     ),

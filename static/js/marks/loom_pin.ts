@@ -1,20 +1,20 @@
 /** A saved value in the loom: a pin held on its counter's rail until backward lets go or a write breaks it. */
 
 import { pinState } from "../layout/run_rows.ts";
-import { inBand, type Band } from "../layout/view.ts";
-import { cls, h } from "../browser/svg.ts";
-import { clip, type LoomScene } from "./loom_scene.ts";
+import { isInBand, type HeightBand } from "../layout/view.ts";
+import { classNames, h } from "../browser/svg.ts";
+import { clampToBand, type LoomScene } from "./loom_scene.ts";
 import type { PinLine } from "../layout/loom_plan.ts";
 
 /** A saved value: a pin from the node's row to the rail, held until backward lets go. */
-export function pinMark({ plan, i, band }: LoomScene, line: PinLine) {
+export function loomPinMark({ plan, i, band }: LoomScene, line: PinLine) {
   const { pin, x, rail, y, slotX, headed: hasHead, holds, hit: struckAt } = line;
-  const holdsInBand = holds.filter(({ from, to }) => inBand(band, from - 10, to + 10));
+  const holdsInBand = holds.filter(({ from, to }) => isInBand(band, from - 10, to + 10));
   if (!holdsInBand.length) return null;
   const state = pinState(pin, i);
   const parts = [];
   if (hasHead && x !== rail) parts.push(h("path", { key: "to", class: "loom-stub", d: `M${rail} ${y}H${x}` }));
-  if (hasHead && inBand(band, y, y))
+  if (hasHead && isInBand(band, y, y))
     parts.push(h("path", { key: "line", class: "loom-pin-line", d: `M${x + 8} ${y}H${slotX - 3}` }));
   for (const hold of holdsInBand) parts.push(...pinHoldMarks(line, hold, band));
   if (struckAt && pin.broken !== null)
@@ -39,7 +39,7 @@ export function pinMark({ plan, i, band }: LoomScene, line: PinLine) {
     "g",
     {
       key: `pin ${pin.key}`,
-      class: cls("loom-pin", state),
+      class: classNames("loom-pin", state),
       "data-loom-pin": pin.key,
       "data-state": state,
       "data-expected": pin.expected,
@@ -58,19 +58,27 @@ export function pinMark({ plan, i, band }: LoomScene, line: PinLine) {
 function pinHoldMarks(
   { pin, holds, hit: struckAt }: PinLine,
   { x, from, to }: { x: number; from: number; to: number },
-  band: Band,
+  band: HeightBand,
 ) {
   const breakY = pin.broken !== null && struckAt ? struckAt.y : Infinity;
   const out = [];
   const endY = Math.max(from, Math.min(to, breakY - 12));
   if (breakY - 12 > from)
     out.push(
-      h("path", { key: `hold ${from}`, class: "loom-hold", d: `M${x} ${clip(band, from)}V${clip(band, endY)}` }),
+      h("path", {
+        key: `hold ${from}`,
+        class: "loom-hold",
+        d: `M${x} ${clampToBand(band, from)}V${clampToBand(band, endY)}`,
+      }),
     );
   const resumeY = Math.max(from, breakY + 12);
   if (resumeY < to)
     out.push(
-      h("path", { key: `after ${from}`, class: "loom-after", d: `M${x} ${clip(band, resumeY)}V${clip(band, to)}` }),
+      h("path", {
+        key: `after ${from}`,
+        class: "loom-after",
+        d: `M${x} ${clampToBand(band, resumeY)}V${clampToBand(band, to)}`,
+      }),
     );
   if (pin.released && pin.broken === null && to === holds[holds.length - 1].to)
     out.push(h("path", { key: "cap", class: "loom-hold-cap", d: `M${x - 6} ${to}h12` }));

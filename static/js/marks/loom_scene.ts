@@ -1,33 +1,33 @@
 /** What every mark of the loom is given, and which of its rows are in sight. */
 
-import type { Band } from "../layout/view.ts";
+import type { HeightBand } from "../layout/view.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { LoomLabels } from "./loom_labels.ts";
-import type { Loom } from "../layout/loom_plan.ts";
+import type { LoomPlan } from "../layout/loom_plan.ts";
 
 export interface LoomScene {
-  plan: Loom;
+  plan: LoomPlan;
   opened: OpenTrace;
   i: number;
   now: number;
   labels: LoomLabels;
-  band: Band;
+  band: HeightBand;
 }
 
-export function clip(band: Band, y: number) {
+export function clampToBand(band: HeightBand, y: number) {
   return Math.max(band.top, Math.min(band.bottom, y));
 }
 
 /** @returns the rows in sight */
 export function visibleRows({ plan, band }: LoomScene): number[] {
   const out = [];
-  for (let r = Math.max(0, rowAt(plan, band.top)); r < plan.rows.length && plan.rows[r].foldY <= band.bottom; r++)
+  for (let r = Math.max(0, rowAtHeight(plan, band.top)); r < plan.rows.length && plan.rows[r].foldY <= band.bottom; r++)
     out.push(r);
   return out;
 }
 
 /** The last row that begins above a height; -1 above the first. */
-export function rowAt({ rows }: Loom, y: number) {
+export function rowAtHeight({ rows }: LoomPlan, y: number) {
   let low = 0;
   let high = rows.length;
   while (low < high) {
@@ -39,18 +39,19 @@ export function rowAt({ rows }: Loom, y: number) {
 }
 
 /** The shelf of a step: of those of its row the last on which it or a step before it did something. */
-export function shelfOfStep({ run, columns, handles, writes }: Loom, i: number) {
+export function shelfOfStep({ run, columns, handles, writes }: LoomPlan, i: number) {
   const r = run.rowOfStep[i] ?? run.rows.length - 1;
   let shelf = 0;
   for (const { reader, column } of handles[r])
-    if (reader.step <= i) shelf = Math.max(shelf, columns.shelfIn(column, r));
-  for (const { write, column } of writes[r]) if (write.step <= i) shelf = Math.max(shelf, columns.shelfIn(column, r));
+    if (reader.step <= i) shelf = Math.max(shelf, columns.firstShelfIn(column, r));
+  for (const { write, column } of writes[r])
+    if (write.step <= i) shelf = Math.max(shelf, columns.firstShelfIn(column, r));
   return columns.firstShelfOfRow[r] + shelf;
 }
 
 /** The shelf at a height. */
-export function shelfAt(plan: Loom, y: number) {
-  const r = Math.max(0, rowAt(plan, y));
+export function shelfAtHeight(plan: LoomPlan, y: number) {
+  const r = Math.max(0, rowAtHeight(plan, y));
   let shelf = plan.columns.firstShelfOfRow[r];
   while (shelf + 1 < plan.columns.firstShelfOfRow[r + 1] && plan.shelves[shelf + 1].y <= y) shelf += 1;
   return shelf;

@@ -1,18 +1,18 @@
 /** What a row of the loom wrote: the new values over the old ones, and the counters that ticked. */
 
-import { wireText } from "../layout/format.ts";
-import { elementBox, type Column } from "../layout/loom_columns.ts";
-import { LINE_HEIGHT, WRITE_TITLE_HEIGHT } from "../layout/loom_sizes.ts";
+import { encodedValueJson } from "../layout/format.ts";
+import { elementSpan, type StorageColumn } from "../layout/loom_columns.ts";
+import { READ_LINE_HEIGHT, WRITE_TITLE_HEIGHT } from "../layout/loom_sizes.ts";
 import { pathThatFits } from "../layout/loom_names.ts";
-import { textWidth, truncate } from "../layout/metrics.ts";
-import { cls, h } from "../browser/svg.ts";
-import { fittedNumber, hazardMarks } from "./loom_head.ts";
+import { textWidth, truncateText } from "../layout/metrics.ts";
+import { classNames, h } from "../browser/svg.ts";
+import { numberTextThatFits, silentWriteHatchMarks } from "./loom_head.ts";
 import type { LoomScene } from "./loom_scene.ts";
-import type { Write, Change } from "../layout/run_row.ts";
+import type { StorageWrite, CellChange } from "../layout/run_row.ts";
 import type { WriteBox } from "../layout/loom_plan.ts";
 
 /** What a statement wrote: the new values, and the old ones struck. */
-export function writeMark(
+export function loomWriteMark(
   { plan, labels, i, now: currentRow }: LoomScene,
   { write, column, y, cy }: WriteBox,
   r: number,
@@ -23,28 +23,30 @@ export function writeMark(
   const shownText =
     fullText.length <= maxChars
       ? fullText
-      : pathThatFits(write.by ?? storageName, maxChars) || truncate(fullText, maxChars);
+      : pathThatFits(write.by ?? storageName, maxChars) || truncateText(fullText, maxChars);
   const cellsY = y + WRITE_TITLE_HEIGHT;
   const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shownText)];
   if (write.silent)
-    parts.push(...hazardMarks({ x: column.x - 2, y: cellsY - 2.5, w: column.w + 4, h: LINE_HEIGHT + 1 }, 3));
-  if (!write.cells.size) parts.push(regionMark(write, column, cellsY));
-  const largest = Math.max(...[...write.cells.values()].map((change) => Math.abs(difference(change))), 0);
+    parts.push(
+      ...silentWriteHatchMarks({ x: column.x - 2, y: cellsY - 2.5, w: column.w + 4, h: READ_LINE_HEIGHT + 1 }, 3),
+    );
+  if (!write.cells.size) parts.push(writtenRegionMark(write, column, cellsY));
+  const largest = Math.max(...[...write.cells.values()].map((change) => Math.abs(numericDifference(change))), 0);
   for (const [key, change] of write.cells) {
     const [dtype, index] = key.split(":");
-    const cellBox = elementBox(column, dtype, Number(index));
+    const cellBox = elementSpan(column, dtype, Number(index));
     const attributes = {
       key: `write ${key}`,
-      class: cls("loom-write", write.silent && "silent"),
+      class: classNames("loom-write", write.silent && "silent"),
       "data-loom-write": `${write.storage}:${index}`,
       "data-dtype": dtype,
       "data-row": r,
-      "data-value": wireText(change.now),
-      "data-was": wireText(change.was),
+      "data-value": encodedValueJson(change.now),
+      "data-was": encodedValueJson(change.was),
     };
     const marks = column.heat
-      ? stripeChange(change, cellBox, cellsY, largest)
-      : valueChange(change, cellBox, cellsY, write.silent);
+      ? changedStripeMark(change, cellBox, cellsY, largest)
+      : changedValueMark(change, cellBox, cellsY, write.silent);
     parts.push(h("g", attributes, marks));
   }
   for (const [counter, x] of column.rails) {
@@ -55,7 +57,7 @@ export function writeMark(
     "g",
     {
       key: `shot ${r} ${write.storage}`,
-      class: cls("loom-shot", r === currentRow && write.step > i && "coming"),
+      class: classNames("loom-shot", r === currentRow && write.step > i && "coming"),
       "data-loom-shot": write.storage,
     },
     parts,
@@ -63,21 +65,21 @@ export function writeMark(
 }
 
 /** How much a number became larger; 0 of what is no number. */
-function difference({ was, now }: Change) {
+function numericDifference({ was, now }: CellChange) {
   return typeof now === "number" && typeof was === "number" ? now - was : 0;
 }
 
 /** Elements that were written and are too many to list. */
-function regionMark({ span }: Write, column: Column, cellsY: number) {
-  const from = span ? elementBox(column, span[0], span[1]).x : column.x;
-  const to = span ? elementBox(column, span[0], span[2] + 1).x : column.x + column.w;
+function writtenRegionMark({ span }: StorageWrite, column: StorageColumn, cellsY: number) {
+  const from = span ? elementSpan(column, span[0], span[1]).x : column.x;
+  const to = span ? elementSpan(column, span[0], span[2] + 1).x : column.x + column.w;
   return h("rect", {
     key: "whole",
-    class: cls("loom-ink", to - from < 8 && "thin"),
+    class: classNames("loom-ink", to - from < 8 && "thin"),
     x: from,
     y: cellsY,
     width: Math.max(2, to - from),
-    height: LINE_HEIGHT - 4,
+    height: READ_LINE_HEIGHT - 4,
     rx: 2,
   });
 }
@@ -86,17 +88,17 @@ function regionMark({ span }: Write, column: Column, cellsY: number) {
  * A written element of a strip of colours: its colour says how much it changed.
  * @param largest the largest change of the write
  */
-function stripeChange(change: Change, cellBox: { x: number; w: number }, cellsY: number, largest: number) {
-  const amount = difference(change);
+function changedStripeMark(change: CellChange, cellBox: { x: number; w: number }, cellsY: number, largest: number) {
+  const amount = numericDifference(change);
   const width = Math.max(cellBox.w, 0.5);
-  const innerBox = { x: cellBox.x, y: cellsY + 4, width, height: LINE_HEIGHT - 12 };
+  const innerBox = { x: cellBox.x, y: cellsY + 4, width, height: READ_LINE_HEIGHT - 12 };
   return [
-    h("rect", { key: "box", class: "loom-ink thin", x: cellBox.x, y: cellsY, width, height: LINE_HEIGHT - 4 }),
+    h("rect", { key: "box", class: "loom-ink thin", x: cellBox.x, y: cellsY, width, height: READ_LINE_HEIGHT - 4 }),
     h("rect", { key: "paper", class: "loom-paper", ...innerBox }),
     amount !== 0 &&
       h("rect", {
         key: "change",
-        class: cls("loom-change", amount < 0 ? "neg" : "pos"),
+        class: classNames("loom-change", amount < 0 ? "neg" : "pos"),
         ...innerBox,
         "fill-opacity": 0.15 + 0.7 * (Math.abs(amount) / (largest || 1)),
       }),
@@ -104,10 +106,15 @@ function stripeChange(change: Change, cellBox: { x: number; w: number }, cellsY:
 }
 
 /** A written cell: its new value, and the old one struck below. */
-function valueChange({ was, now }: Change, cellBox: { x: number; w: number }, cellsY: number, silent: boolean) {
+function changedValueMark(
+  { was, now }: CellChange,
+  cellBox: { x: number; w: number },
+  cellsY: number,
+  silent: boolean,
+) {
   const hasArrow = cellBox.w >= 42;
-  const newNumber = fittedNumber(now, cellBox.w - (hasArrow ? 12 : 3), 11.5);
-  const oldNumber = fittedNumber(was, cellBox.w - 4, 10);
+  const newNumber = numberTextThatFits(now, cellBox.w - (hasArrow ? 12 : 3), 11.5);
+  const oldNumber = numberTextThatFits(was, cellBox.w - 4, 10);
   const centerX = cellBox.x + cellBox.w / 2;
   return [
     h("rect", {
@@ -116,7 +123,7 @@ function valueChange({ was, now }: Change, cellBox: { x: number; w: number }, ce
       x: cellBox.x + 1.5,
       y: cellsY,
       width: cellBox.w - 3,
-      height: LINE_HEIGHT - 4,
+      height: READ_LINE_HEIGHT - 4,
       rx: 3,
     }),
     hasArrow &&
@@ -127,7 +134,7 @@ function valueChange({ was, now }: Change, cellBox: { x: number; w: number }, ce
         key: "value",
         class: "loom-new mid",
         x: centerX + (hasArrow ? 5 : 0),
-        y: cellsY + (LINE_HEIGHT - 4) / 2 + newNumber.size * 0.35,
+        y: cellsY + (READ_LINE_HEIGHT - 4) / 2 + newNumber.size * 0.35,
         "font-size": newNumber.size,
       },
       newNumber.text,
@@ -138,7 +145,7 @@ function valueChange({ was, now }: Change, cellBox: { x: number; w: number }, ce
         key: "was",
         class: "loom-old mid",
         x: centerX,
-        y: cellsY + LINE_HEIGHT + (silent ? 9 : 7),
+        y: cellsY + READ_LINE_HEIGHT + (silent ? 9 : 7),
         "font-size": oldNumber.size,
       },
       oldNumber.text,
@@ -147,7 +154,7 @@ function valueChange({ was, now }: Change, cellBox: { x: number; w: number }, ce
 }
 
 /** A counter that ticked, on every rail it has in this row. */
-export function bumpMarks({ plan, i, now: currentRow }: LoomScene, r: number) {
+export function versionBumpMarks({ plan, i, now: currentRow }: LoomScene, r: number) {
   const { bumps } = plan.run.rows[r];
   if (!bumps.size) return [];
   const out = [];
@@ -164,7 +171,7 @@ export function bumpMarks({ plan, i, now: currentRow }: LoomScene, r: number) {
           "g",
           {
             key: `bump ${r} ${column.uid} ${counter}`,
-            class: cls("loom-bump", r === currentRow && (writeBox?.write.step ?? 0) > i && "coming"),
+            class: classNames("loom-bump", r === currentRow && (writeBox?.write.step ?? 0) > i && "coming"),
             "data-loom-bump": counter,
             "data-from": bump[0],
             "data-to": bump[1],

@@ -29,8 +29,8 @@ export function cachedMark<T extends VNode | null>(
   const inputs = markCache && inputsOf();
   if (!inputs) return describe();
   const cached = markCache.before.get(key);
-  const isCached = cached !== undefined && sameInputs(cached.inputs, inputs);
-  const mark = isCached ? (y === null ? cached.mark : atHeight(cached.mark, y)) : describe();
+  const isCached = cached !== undefined && areSameInputs(cached.inputs, inputs);
+  const mark = isCached ? (y === null ? cached.mark : markAtHeight(cached.mark, y)) : describe();
   if (mark) markCache.now.set(key, { inputs, mark });
   return mark;
 }
@@ -41,24 +41,24 @@ export function createMarkCache(): MarkCache {
 }
 
 /** A step was drawn, and the next will be; what it did not draw is forgotten. */
-export function startNextStep(markCache: MarkCache) {
+export function moveCacheToNextStep(markCache: MarkCache) {
   markCache.before = markCache.now;
   markCache.now = new Map();
 }
 
-function sameInputs(before: unknown[], now: unknown[]) {
+function areSameInputs(before: unknown[], now: unknown[]) {
   if (before.length !== now.length) return false;
   for (let k = 0; k < now.length; k++) if (before[k] !== now[k]) return false;
   return true;
 }
 
 /** The same description at another height. */
-function atHeight(mark: VNode, y: number): VNode {
-  const transform = rowTransform(y);
+function markAtHeight(mark: VNode, y: number): VNode {
+  const transform = transformToHeight(y);
   return mark.attrs.transform === transform ? mark : { ...mark, attrs: { ...mark.attrs, transform } };
 }
 
 /** Where a row stands. */
-export function rowTransform(y: number) {
+export function transformToHeight(y: number) {
   return `translate(0 ${y})`;
 }

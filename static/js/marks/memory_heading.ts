@@ -1,45 +1,62 @@
 /** The lines between the rows of the memory pane: frames and objects with what they hold, folds, and what was freed. */
 
 import { lineLabel } from "../trace/program_files.ts";
-import { find } from "../trace/entities.ts";
-import { typeText } from "../layout/card_texts.ts";
-import { bytesText, valueText, wireText } from "../layout/format.ts";
-import { CHIP_FONT } from "../layout/heading_chips.ts";
-import { frameTitle, HEIGHT, headingNames, headingTitle } from "../layout/memory_placed.ts";
-import { EM, textWidth, truncate } from "../layout/metrics.ts";
-import { refOf } from "../trace/names.ts";
-import { cls, h, type VNode } from "../browser/svg.ts";
-import { rowTagMark } from "./row_tags.ts";
-import type { Columns } from "../layout/memory_columns.ts";
+import { findEntity } from "../trace/entities.ts";
+import { objectTypeText } from "../layout/card_texts.ts";
+import { bytesText, shortValueText, encodedValueJson } from "../layout/format.ts";
+import { VALUE_CHIP_FONT_SIZE } from "../layout/heading_chips.ts";
+import {
+  frameTitleThatFits,
+  MEMORY_ITEM_HEIGHTS,
+  headingNamesThatFit,
+  headingTypeTitle,
+} from "../layout/memory_placed.ts";
+import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
+import { referencedUid } from "../trace/names.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
+import { nameTagMark } from "./row_tags.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { PlacedItem, PlacedChip, GhostItem, FoldItem, HeadingItem, Block } from "../layout/memory_parts.ts";
+import type {
+  PlacedItem,
+  PlacedValueChip,
+  FreedItem,
+  FoldItem,
+  HeadingItem,
+  RowBlock,
+} from "../layout/memory_parts.ts";
 
-const UI_EM = 0.56;
+const PAGE_FONT_CHARACTER_EM = 0.56;
 
-export function headingMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, columns: Columns): VNode {
-  const box = { x: 6, y: 2, width: columns.w - 12, height: place.h - 4, rx: 4 };
-  return item.type === "frame"
-    ? frameMark(stepFacts, place, item, columns, box)
-    : objectMark(stepFacts, place, item, columns, box);
-}
-
-function frameMark(
+export function memoryHeadingMark(
   stepFacts: StepFacts,
   place: PlacedItem,
   item: HeadingItem,
-  columns: Columns,
+  columns: MemoryColumns,
+): VNode {
+  const box = { x: 6, y: 2, width: columns.w - 12, height: place.h - 4, rx: 4 };
+  return item.type === "frame"
+    ? frameHeadingMark(stepFacts, place, item, columns, box)
+    : objectHeadingMark(stepFacts, place, item, columns, box);
+}
+
+function frameHeadingMark(
+  stepFacts: StepFacts,
+  place: PlacedItem,
+  item: HeadingItem,
+  columns: MemoryColumns,
   box: Record<string, number>,
 ) {
-  const frame = find(stepFacts.snap.entities, item.uid, "frame");
+  const frame = findEntity(stepFacts.snap.entities, item.uid, "frame");
   const isCurrent = stepFacts.snap.step?.frame === item.uid;
   const isSuspended = frame?.state === "suspended";
-  const name = frameTitle(item, columns);
+  const name = frameTitleThatFits(item, columns);
   const lineX = 14 + textWidth(name, 12) + 10;
   return h(
     "g",
     {
       key: item.key,
-      class: cls(
+      class: classNames(
         "moves heading frame inner",
         isCurrent && "here",
         isSuspended && "suspended",
@@ -58,38 +75,38 @@ function frameMark(
       { key: "line", class: "meta", x: lineX, y: 15.5, "font-size": 10 },
       lineLabel(stepFacts.labels.line, frame?.line),
     ),
-    chipMarks(stepFacts, place, item.uid),
-    foldedMark(stepFacts, place, item, columns),
+    valueChipMarks(stepFacts, place, item.uid),
+    foldedRowsMark(stepFacts, place, item, columns),
     h("title", {}, `${frame?.name ?? ""}() ${item.uid}`),
   );
 }
 
-function objectMark(
+function objectHeadingMark(
   stepFacts: StepFacts,
   place: PlacedItem,
   item: HeadingItem,
-  columns: Columns,
+  columns: MemoryColumns,
   box: Record<string, number>,
 ) {
-  const object = find(stepFacts.snap.entities, item.uid, "object");
+  const object = findEntity(stepFacts.snap.entities, item.uid, "object");
   const isInner = item.type === "inner";
-  const { left, placed, hidden, end } = headingNames(item, columns);
-  const type = headingTitle(object, end, columns);
+  const { left, placed, hidden, end } = headingNamesThatFit(item, columns);
+  const type = headingTypeTitle(object, end, columns);
   return h(
     "g",
     {
       key: item.key,
-      class: cls("moves heading object", isInner && "inner", stepFacts.snap.fresh.has(item.uid) && "fresh"),
+      class: classNames("moves heading object", isInner && "inner", stepFacts.snap.fresh.has(item.uid) && "fresh"),
       transform: `translate(0 ${place.y})`,
       "data-object": item.uid,
       tabindex: "0",
       role: "group",
-      "aria-label": `${item.uid} ${object ? typeText(object) : ""}`,
+      "aria-label": `${item.uid} ${object ? objectTypeText(object) : ""}`,
     },
     h("rect", { key: "box", class: "object-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
     isInner && h("path", { key: "branch", class: "branch", d: `M${left - 12} 0V11h7` }),
-    placed.map(({ name, x, w }) => rowTagMark(stepFacts.labels, item.uid, name, { x, y: 3, w, h: 16, font: 11.5 })),
+    placed.map(({ name, x, w }) => nameTagMark(stepFacts.labels, item.uid, name, { x, y: 3, w, h: 16, font: 11.5 })),
     hidden.length > 0 &&
       h(
         "text",
@@ -98,45 +115,50 @@ function objectMark(
         h("title", {}, hidden.map(({ text }) => text).join(", ")),
       ),
     type && h("text", { key: "type", class: "meta", x: end + 2, y: 15.5, "font-size": 10.5 }, type),
-    chipMarks(stepFacts, place, item.uid),
-    item.type === "optimizer" && stateSign(item),
-    (item.type !== "optimizer" || place.folded.length > 0) && foldedMark(stepFacts, place, item, columns),
+    valueChipMarks(stepFacts, place, item.uid),
+    item.type === "optimizer" && optimizerStateSign(item),
+    (item.type !== "optimizer" || place.folded.length > 0) && foldedRowsMark(stepFacts, place, item, columns),
   );
 }
 
 /** @param uid of the frame or object */
-function chipMarks(stepFacts: StepFacts, place: PlacedItem, uid: string) {
+function valueChipMarks(stepFacts: StepFacts, place: PlacedItem, uid: string) {
   const { chips } = place;
   if (!chips) return [];
-  const out = chips.chips.map((chip) => chipMark(stepFacts, uid, chip));
+  const out = chips.chips.map((chip) => valueChipMark(stepFacts, uid, chip));
   const [before, after] = [chips.before, chips.after];
   const open = chips.lines > 1;
   if (before || after || open) {
     const x = before && !after ? chips.beforeX : chips.afterX;
     const text = open ? "−" : `+${before + after}`;
-    out.push(foldButton(`items ${uid}`, open, { x, y: chips.afterLine * HEIGHT.line, text }));
+    out.push(foldButtonMark(`items ${uid}`, open, { x, y: chips.afterLine * MEMORY_ITEM_HEIGHTS.line, text }));
   }
   return out;
 }
 
-export function chipMark(stepFacts: StepFacts, uid: string, chip: PlacedChip) {
+export function valueChipMark(stepFacts: StepFacts, uid: string, chip: PlacedValueChip) {
   const { key, label, text, value, kind, changed, x, line, w } = chip;
-  const y = line * HEIGHT.line;
+  const y = line * MEMORY_ITEM_HEIGHTS.line;
   const isFrame = uid[0] === "f";
-  const ref = refOf(value);
-  const valueX = x + textWidth(label, CHIP_FONT) + (label ? 5 : 0);
+  const ref = referencedUid(value);
+  const valueX = x + textWidth(label, VALUE_CHIP_FONT_SIZE) + (label ? 5 : 0);
   const attrs = isFrame
-    ? { "data-chip": wireText(value), "data-name": key, "data-frame": uid, "data-value": wireText(value) }
+    ? {
+        "data-chip": encodedValueJson(value),
+        "data-name": key,
+        "data-frame": uid,
+        "data-value": encodedValueJson(value),
+      }
     : kind === "note"
       ? {}
-      : { "data-item": `${uid}:${key}`, "data-to": ref, "data-value": wireText(value) };
+      : { "data-item": `${uid}:${key}`, "data-to": ref, "data-value": encodedValueJson(value) };
   const leadsElsewhere = kind === "tensor" || kind === "object";
-  const wide = textWidth(text, CHIP_FONT) + 10;
+  const wide = textWidth(text, VALUE_CHIP_FONT_SIZE) + 10;
   return h(
     "g",
-    { key: `chip ${key}`, class: cls(isFrame ? "chip" : "item", kind, changed && "moved"), ...attrs },
+    { key: `chip ${key}`, class: classNames(isFrame ? "chip" : "item", kind, changed && "moved"), ...attrs },
     h("rect", { key: "box", class: "chip-ground", x: x - 4, y: y + 2.5, width: w + 8, height: 17, rx: 4 }),
-    label && h("text", { key: "name", class: "chip-name", x, y: y + 15, "font-size": CHIP_FONT }, label),
+    label && h("text", { key: "name", class: "chip-name", x, y: y + 15, "font-size": VALUE_CHIP_FONT_SIZE }, label),
     leadsElsewhere && h("path", { key: "leads", class: "leads", d: `M${valueX} ${y + 11}h6m-3 -3l3 3l-3 3` }),
     leadsElsewhere &&
       h("rect", { key: "to", class: "chip-to", x: valueX + 9, y: y + 4, width: wide, height: 14, rx: 4 }),
@@ -147,16 +169,16 @@ export function chipMark(stepFacts: StepFacts, uid: string, chip: PlacedChip) {
         class: "chip-value",
         x: leadsElsewhere ? valueX + 14 : valueX,
         y: y + 15,
-        "font-size": CHIP_FONT,
+        "font-size": VALUE_CHIP_FONT_SIZE,
       },
       kind === "here" ? `${text} ↓` : text,
     ),
-    h("title", { key: "title" }, `${key} = ${valueText(value, 400, stepFacts.snap.entities)}`),
+    h("title", { key: "title" }, `${key} = ${shortValueText(value, 400, stepFacts.snap.entities)}`),
   );
 }
 
 /** What opens or closes. */
-function foldButton(key: string, open: boolean, place: { x: number; y: number; text: string }) {
+function foldButtonMark(key: string, open: boolean, place: { x: number; y: number; text: string }) {
   const w = textWidth(place.text, 10) + 8;
   return h(
     "g",
@@ -175,7 +197,7 @@ function foldButton(key: string, open: boolean, place: { x: number; y: number; t
 }
 
 /** The rows that a heading hides, and what brings them back. */
-function foldedMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, columns: Columns) {
+function foldedRowsMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, columns: MemoryColumns) {
   if (item.type === "inner") return null;
   const key = `rows ${item.section}`;
   const count = place.folded.length;
@@ -183,16 +205,16 @@ function foldedMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, 
   const button = { "data-fold": key, role: "button", tabindex: "0", "aria-expanded": `${count === 0}` };
   const names = place.folded.map(({ item: row }) => (row.kind === "row" ? row.block.label : "")).join(", ");
   const text = `${count} ${stepFacts.labels.folded}`;
-  const w = uiWidth(text, 11) + 14;
+  const w = pageFontTextWidth(text, 11) + 14;
   const chipsEnd = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? place.chips.more - 4 : 0);
   const countX = Math.min(chipsEnd, columns.w - 12 - w);
   return h(
     "g",
     {
       key: "rows",
-      class: cls("fold rows", count > 0 && "closed"),
+      class: classNames("fold rows", count > 0 && "closed"),
       ...button,
-      "data-members": foldMembers(place.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : []))),
+      "data-members": foldMemberUids(place.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : []))),
       "aria-label": count ? `${text}: ${names}` : item.section,
     },
     h("rect", { key: "ground", class: "fold-ground", x: x - 4, y: 2, width: 16, height: 18, rx: 4 }),
@@ -206,7 +228,7 @@ function foldedMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, 
 }
 
 /** What opens the storages that an optimizer keeps. */
-function stateSign(item: HeadingItem) {
+function optimizerStateSign(item: HeadingItem) {
   if (!item.state.length) return null;
   const open = item.open || item.state.some((block) => block.hot);
   return h(
@@ -215,7 +237,7 @@ function stateSign(item: HeadingItem) {
       key: "state",
       class: "fold rows",
       "data-fold": `state ${item.uid}`,
-      "data-members": foldMembers(open ? [] : item.state),
+      "data-members": foldMemberUids(open ? [] : item.state),
       role: "button",
       tabindex: "0",
       "aria-expanded": `${open}`,
@@ -228,11 +250,11 @@ function stateSign(item: HeadingItem) {
 }
 
 /** Storages in one line. */
-export function foldLineMark(stepFacts: StepFacts, place: PlacedItem, item: FoldItem, columns: Columns) {
+export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: FoldItem, columns: MemoryColumns) {
   const { labels, snap } = stepFacts;
   const n = item.blocks.length;
   const bytes = item.blocks.reduce(
-    (sum, { storage }) => sum + (find(snap.entities, storage, "storage")?.nbytes ?? 0),
+    (sum, { storage }) => sum + (findEntity(snap.entities, storage, "storage")?.nbytes ?? 0),
     0,
   );
   const foldTexts = {
@@ -244,8 +266,8 @@ export function foldLineMark(stepFacts: StepFacts, place: PlacedItem, item: Fold
   };
   const text = `${item.count ?? n} ${foldTexts[item.foldKind]} · ${bytesText(bytes)}`;
   const names = item.blocks.map((block) => block.label).join(", ");
-  const namesX = columns.names + 18 + uiWidth(text, 11.5) + 12;
-  const maxChars = Math.floor((columns.w - namesX - 12) / (EM * 10));
+  const namesX = columns.names + 18 + pageFontTextWidth(text, 11.5) + 12;
+  const maxChars = Math.floor((columns.w - namesX - 12) / (CHARACTER_WIDTH_EM * 10));
   return h(
     "g",
     {
@@ -253,7 +275,7 @@ export function foldLineMark(stepFacts: StepFacts, place: PlacedItem, item: Fold
       class: "moves fold line",
       transform: `translate(0 ${place.y})`,
       "data-fold": item.key,
-      "data-members": foldMembers(item.blocks),
+      "data-members": foldMemberUids(item.blocks),
       role: "button",
       tabindex: "0",
       "aria-expanded": "false",
@@ -266,27 +288,31 @@ export function foldLineMark(stepFacts: StepFacts, place: PlacedItem, item: Fold
     ),
     h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": 11.5 }, text),
     maxChars > 3 &&
-      h("text", { key: "names", class: "fold-names", x: namesX, y: 14, "font-size": 10 }, truncate(names, maxChars)),
+      h(
+        "text",
+        { key: "names", class: "fold-names", x: namesX, y: 14, "font-size": 10 },
+        truncateText(names, maxChars),
+      ),
     h("title", {}, `${text}: ${names}`),
   );
 }
 
 /** All that a fold stands for, with the gradients beside it. @returns uids */
-function foldMembers(blocks: Block[]): string | null {
+function foldMemberUids(blocks: RowBlock[]): string | null {
   const uids = blocks.flatMap((block) => [...block.uids, ...[...block.grads.values()].flatMap((grad) => grad.uids)]);
   return uids.length ? uids.join(" ") : null;
 }
 
 /** @param text in the face of the page */
-function uiWidth(text: string, size: number) {
-  return (textWidth(text, size) / EM) * UI_EM;
+function pageFontTextWidth(text: string, size: number) {
+  return (textWidth(text, size) / CHARACTER_WIDTH_EM) * PAGE_FONT_CHARACTER_EM;
 }
 
 /** What the step freed. */
-export function freedMark(stepFacts: StepFacts, place: PlacedItem, item: GhostItem, columns: Columns) {
+export function freedStoragesMark(stepFacts: StepFacts, place: PlacedItem, item: FreedItem, columns: MemoryColumns) {
   const bytes = item.freed.reduce((sum, { nbytes }) => sum + (nbytes ?? 0), 0);
   const text = `${stepFacts.labels.freedNow}: ${item.freed.length} · ${bytesText(bytes)}`;
-  let x = columns.names + 18 + uiWidth(text, 11.5) + 12;
+  let x = columns.names + 18 + pageFontTextWidth(text, 11.5) + 12;
   const end = columns.w - 40;
   let hidden = 0;
   const marks = item.freed.map(({ uid, name }) => {

@@ -1,54 +1,59 @@
 /** The memory pane of a step as descriptions: the heading with the columns' names, and the lines that are in sight. */
 
-import { flowChips } from "../layout/heading_chips.ts";
-import { inBand, type Band } from "../layout/view.ts";
-import { EM, textWidth } from "../layout/metrics.ts";
+import { wrapValueChips } from "../layout/heading_chips.ts";
+import { isInBand, type HeightBand } from "../layout/view.ts";
+import { CHARACTER_WIDTH_EM, textWidth } from "../layout/metrics.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import { allocatorMark } from "./allocator.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
-import { chipMark, foldLineMark, freedMark, headingMark } from "./memory_heading.ts";
-import { rowMark } from "./memory_row.ts";
-import { memoryRowInputs } from "./memory_row_inputs.ts";
+import { valueChipMark, storageFoldMark, freedStoragesMark, memoryHeadingMark } from "./memory_heading.ts";
+import { memoryRowMark } from "./memory_row.ts";
+import { memoryRowMarkInputs } from "./memory_row_inputs.ts";
 import type { MemoryPane } from "../layout/memory_pane.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { PlacedItem } from "../layout/memory_parts.ts";
 
-const MARGIN = 40;
+const DRAWN_BAND_MARGIN = 40;
 
 /** @param markCache of the step before */
 export function memoryMarks(
   stepFacts: StepFacts,
   pane: MemoryPane,
-  band: Band,
+  band: HeightBand,
   markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
   const body = [] as VNode[];
   for (const place of pane.placed) {
-    if (place.hidden || !inBand(band, place.y - MARGIN, place.y + place.h + MARGIN)) continue;
-    const mark = lineMark(stepFacts, pane, place, markCache);
+    if (place.hidden || !isInBand(band, place.y - DRAWN_BAND_MARGIN, place.y + place.h + DRAWN_BAND_MARGIN)) continue;
+    const mark = memoryItemMark(stepFacts, pane, place, markCache);
     if (mark) body.push(mark);
   }
-  return { heading: headingMarks(stepFacts, pane), body };
+  return { heading: memoryPaneHeadingMarks(stepFacts, pane), body };
 }
 
-function lineMark(stepFacts: StepFacts, { columns, step }: MemoryPane, place: PlacedItem, markCache: MarkCache | null) {
+function memoryItemMark(
+  stepFacts: StepFacts,
+  { columns, step }: MemoryPane,
+  place: PlacedItem,
+  markCache: MarkCache | null,
+) {
   const { item, y } = place;
   if (item.kind === "row") {
     const { selected } = step.options;
-    const inputsOf = () => memoryRowInputs(stepFacts, place, item, columns, selected);
+    const inputsOf = () => memoryRowMarkInputs(stepFacts, place, item, columns, selected);
     return cachedMark(markCache, `memory ${item.key}`, inputsOf, y, () =>
-      rowMark(stepFacts, place, item, columns, selected),
+      memoryRowMark(stepFacts, place, item, columns, selected),
     );
   }
-  if (item.kind === "heading") return headingMark(stepFacts, place, item, columns);
-  if (item.kind === "fold") return foldLineMark(stepFacts, place, item, columns);
-  if (item.kind === "ghosts") return freedMark(stepFacts, place, item, columns);
+  if (item.kind === "heading") return memoryHeadingMark(stepFacts, place, item, columns);
+  if (item.kind === "fold") return storageFoldMark(stepFacts, place, item, columns);
+  if (item.kind === "ghosts") return freedStoragesMark(stepFacts, place, item, columns);
   if (item.kind === "allocator") return allocatorMark(stepFacts, place, item, columns);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
   return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
 }
 
-function headingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[] {
+function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[] {
   const { columns, main } = pane;
   const { labels } = stepFacts;
   const columnHeads = [
@@ -78,18 +83,21 @@ function headingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[] {
         "aria-label": labels.module,
       },
       hasRoom && [box, name],
-      valueMarks(stepFacts, pane, main),
+      modulePlainValueMarks(stepFacts, pane, main),
     ),
   );
   return out;
 }
 
 /** The plain values of the module, those that the step gave first. */
-function valueMarks(stepFacts: StepFacts, { columns, values }: MemoryPane, main: string) {
-  const firstX = columns.gradW && !columns.phone ? columns.grad + EM * 12 * 5 + 14 : columns.strip + EM * 12 * 8 + 16;
-  const flow = flowChips(values, firstX, columns.w - 8, firstX, false);
+function modulePlainValueMarks(stepFacts: StepFacts, { columns, values }: MemoryPane, main: string) {
+  const firstX =
+    columns.gradW && !columns.phone
+      ? columns.grad + CHARACTER_WIDTH_EM * 12 * 5 + 14
+      : columns.strip + CHARACTER_WIDTH_EM * 12 * 8 + 16;
+  const flow = wrapValueChips(values, firstX, columns.w - 8, firstX, false);
   const shift = columns.w - 12 - Math.max(flow.afterX - 12, firstX) - (flow.after ? flow.more - 6 : 0);
-  const chips = flow.chips.map((chip) => chipMark(stepFacts, main, { ...chip, x: chip.x + Math.max(0, shift) }));
+  const chips = flow.chips.map((chip) => valueChipMark(stepFacts, main, { ...chip, x: chip.x + Math.max(0, shift) }));
   const hidden = flow.before + flow.after;
   if (hidden) {
     const x = flow.before && !flow.after ? flow.beforeX : flow.afterX;

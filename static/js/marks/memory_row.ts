@@ -1,19 +1,19 @@
 /** A row of the memory pane: its handles with names, counters and readings, the strip of its storage, gradient and pins. */
 
-import { find, findHandle } from "../trace/entities.ts";
+import { findEntity, findHandle } from "../trace/entities.ts";
 import { bytesText } from "../layout/format.ts";
-import { EM, textWidth, truncate } from "../layout/metrics.ts";
-import { SIZE } from "../layout/row_lines.ts";
-import { cls, h, type VNode } from "../browser/svg.ts";
-import { rowTransform } from "./mark_cache.ts";
-import { readingMark } from "./row_beads.ts";
-import { quietMarks, rowCardMark, slimCardMark } from "./row_card.ts";
-import { stripMark } from "./row_cells.ts";
-import { counterMark } from "./row_counter.ts";
-import { gradPlaceMark } from "./row_grad.ts";
-import { pinMarks } from "./row_pin.ts";
-import { rowTagMark } from "./row_tags.ts";
-import type { Columns } from "../layout/memory_columns.ts";
+import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
+import { ROW_SIZES } from "../layout/row_lines.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
+import { transformToHeight } from "./mark_cache.ts";
+import { handleReadingMark } from "./row_beads.ts";
+import { unnamedHandlesMark, handleCardMark, handleCardMarkInCollapsedRow } from "./row_card.ts";
+import { cellStripMark } from "./row_cells.ts";
+import { versionCounterMark } from "./row_counter.ts";
+import { gradientPlaceMark } from "./row_grad.ts";
+import { rowPinMarks } from "./row_pin.ts";
+import { nameTagMark } from "./row_tags.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { PlacedItem, RowLayout, HandleLine, RowItem } from "../layout/memory_parts.ts";
 
@@ -21,16 +21,16 @@ interface Row {
   facts: StepFacts;
   item: RowItem;
   layout: RowLayout;
-  columns: Columns;
+  columns: MemoryColumns;
   /** with cards */
   open: boolean;
 }
 
-export function rowMark(
+export function memoryRowMark(
   stepFacts: StepFacts,
   place: PlacedItem,
   item: RowItem,
-  columns: Columns,
+  columns: MemoryColumns,
   selected: string | null,
 ): VNode | null {
   const { layout } = place;
@@ -42,19 +42,19 @@ export function rowMark(
     "g",
     {
       key: `row ${block.key}`,
-      class: cls("moves row", layout.level === "slim" ? "slim" : "open", item.small && "small"),
-      transform: rowTransform(place.y),
+      class: classNames("moves row", layout.level === "slim" ? "slim" : "open", item.small && "small"),
+      transform: transformToHeight(place.y),
       "data-row": block.key,
     },
     block.hot && layout.level !== "slim" && h("rect", { key: "hot", class: "row-hot", ...ground }),
     isRowSelected(item, selected) && h("rect", { key: "chosen", class: "row-chosen", ...ground }),
-    guideMarks(row),
-    storageMarks(row),
-    layout.lines.flatMap((line) => lineMarks(row, line)),
-    layout.lines.length || block.names.size ? null : labelMark(row, SIZE.inset + layout.top),
-    quietRows(row),
-    counterMarks(row),
-    place.pins && pinMarks(stepFacts, place.pins, layout, columns, SIZE.inset),
+    readGuideLineMarks(row),
+    rowStorageMarks(row),
+    layout.lines.flatMap((line) => handleLineMarks(row, line)),
+    layout.lines.length || block.names.size ? null : purposeLabelMark(row, ROW_SIZES.inset + layout.top),
+    unnamedHandleLineMarks(row),
+    rowCounterMarks(row),
+    place.pins && rowPinMarks(stepFacts, place.pins, layout, columns, ROW_SIZES.inset),
   );
 }
 
@@ -63,21 +63,24 @@ export function isRowSelected({ block }: RowItem, selected: string | null) {
   return selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
 }
 
-function storageMarks({ facts, item, layout, columns }: Row) {
+function rowStorageMarks({ facts, item, layout, columns }: Row) {
   const { storage } = item.block;
   if (!storage) return [];
   const stripPlace = {
     x: columns.strip,
-    y: SIZE.inset + layout.top,
+    y: ROW_SIZES.inset + layout.top,
     full: layout.level !== "slim",
     grad: facts.grads.has(storage) || item.block.purpose?.gradient !== undefined,
   };
-  return [stripMark(facts, storage, layout.strip, stripPlace), titleMark({ facts, item, layout, columns }, storage)];
+  return [
+    cellStripMark(facts, storage, layout.strip, stripPlace),
+    storageTitleMark({ facts, item, layout, columns }, storage),
+  ];
 }
 
 /** A storage's name and what is unusual about it, at the end of its strip. */
-function titleMark({ facts, item, layout, columns }: Omit<Row, "open">, uid: string) {
-  const storage = find(facts.snap.entities, uid, "storage");
+function storageTitleMark({ facts, item, layout, columns }: Omit<Row, "open">, uid: string) {
+  const storage = findEntity(facts.snap.entities, uid, "storage");
   const dtypesWidth = layout.strip.bands.length > 1 ? 30 : 0;
   const x = columns.strip + layout.strip.w + 7 + dtypesWidth;
   const end = columns.gradW && !columns.phone ? columns.grad - 28 : columns.w - 6;
@@ -85,7 +88,7 @@ function titleMark({ facts, item, layout, columns }: Omit<Row, "open">, uid: str
   const inside = storage.within ? `${facts.labels.inside} ${storage.within.storage} +${storage.within.at} B` : "";
   const device = storage.device && storage.device !== "cpu" ? storage.device : "";
   const notes = [inside, device].filter(Boolean);
-  const y = SIZE.inset + layout.top + Math.min(layout.strip.h, 30) / 2 + 3;
+  const y = ROW_SIZES.inset + layout.top + Math.min(layout.strip.h, 30) / 2 + 3;
   const text = [uid, ...notes].join(" · ");
   const fitsBeside = x + textWidth(text, 9.5) <= end;
   const titleNode = h(
@@ -94,13 +97,13 @@ function titleMark({ facts, item, layout, columns }: Omit<Row, "open">, uid: str
     `${uid} · ${storage.nbytes === undefined ? "?" : bytesText(storage.nbytes)} ${notes.join(" · ")}`,
   );
   if (fitsBeside) return h("text", { key: "storage", class: "storage-name", x, y, "font-size": 9.5 }, text, titleNode);
-  const belowY = SIZE.inset + layout.top + layout.strip.h + 10;
-  const maxCharacters = Math.floor((end - columns.strip) / (EM * 8.5));
+  const belowY = ROW_SIZES.inset + layout.top + layout.strip.h + 10;
+  const maxCharacters = Math.floor((end - columns.strip) / (CHARACTER_WIDTH_EM * 8.5));
   if (notes.length && !item.small && layout.lines.length < 2)
     return h(
       "text",
       { key: "storage", class: "storage-name end", x: end, y: belowY, "font-size": 8.5 },
-      truncate(text, maxCharacters),
+      truncateText(text, maxCharacters),
       titleNode,
     );
   if (x + textWidth(uid, 9.5) <= end)
@@ -108,39 +111,44 @@ function titleMark({ facts, item, layout, columns }: Omit<Row, "open">, uid: str
   return null;
 }
 
-function lineMarks(row: Row, line: HandleLine): (VNode | null | VNode[])[] {
+function handleLineMarks(row: Row, line: HandleLine): (VNode | null | VNode[])[] {
   const { facts, item, layout, columns, open } = row;
   const { uid } = line;
   const handle = findHandle(facts.snap.entities, uid);
   if (!handle) return [];
-  const y = SIZE.inset + line.y;
+  const y = ROW_SIZES.inset + line.y;
   const cardPlace = { x: columns.card, y, w: columns.cardW };
   const hasNames = line.names.length > 0;
   return [
-    handle.storage ? readingMark(facts, line, handle, { columns, layout, inset: SIZE.inset }) : null,
-    hasNames ? nameMarks(row, line, y) : labelMark(row, y),
-    open ? rowCardMark(facts, uid, cardPlace) : slimMark(row, line, cardPlace),
-    line.first && !open && item.block.others.length ? unnamedMarks(row, y) : null,
-    gradPlaceMark(facts, item.block, line, columns, y, open),
+    handle.storage ? handleReadingMark(facts, line, handle, { columns, layout, inset: ROW_SIZES.inset }) : null,
+    hasNames ? rowNameMarks(row, line, y) : purposeLabelMark(row, y),
+    open ? handleCardMark(facts, uid, cardPlace) : handleMarkInCollapsedRow(row, line, cardPlace),
+    line.first && !open && item.block.others.length ? unnamedHandleMarksInRow(row, y) : null,
+    gradientPlaceMark(facts, item.block, line, columns, y, open),
   ];
 }
 
-function slimMark(row: Row, line: HandleLine, cardPlace: { x: number; y: number; w: number }) {
+function handleMarkInCollapsedRow(row: Row, line: HandleLine, cardPlace: { x: number; y: number; w: number }) {
   const { facts, item } = row;
   const title = { named: line.names.length > 0, gradient: item.block.purpose?.gradient === line.uid };
-  return slimCardMark(facts, line.uid, { ...cardPlace, w: slimWidth(row, line) }, title);
+  return handleCardMarkInCollapsedRow(
+    facts,
+    line.uid,
+    { ...cardPlace, w: handleWidthInCollapsedRow(row, line) },
+    title,
+  );
 }
 
 /** A closed row leaves room for its handles without a name. */
-function slimWidth({ facts, item, columns }: Row, line: HandleLine) {
+function handleWidthInCollapsedRow({ facts, item, columns }: Row, line: HandleLine) {
   if (!line.first || !item.block.others.length) return columns.cardW;
   const shape = findHandle(facts.snap.entities, line.uid)?.shape ?? [];
   return Math.min(columns.cardW - 22, textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5) + 15);
 }
 
-function unnamedMarks(row: Row, y: number) {
+function unnamedHandleMarksInRow(row: Row, y: number) {
   const { facts, item, layout, columns } = row;
-  const usedWidth = slimWidth(row, layout.lines[0]) + 4;
+  const usedWidth = handleWidthInCollapsedRow(row, layout.lines[0]) + 4;
   const isPassingGradient = item.block.purpose?.gradient !== undefined;
   const quietPlace = {
     x: columns.card + usedWidth,
@@ -148,23 +156,23 @@ function unnamedMarks(row: Row, y: number) {
     say: false,
     aside: isPassingGradient,
   };
-  return quietMarks(facts, item.block.others, columns, y + 0.5, quietPlace) as VNode[];
+  return unnamedHandlesMark(facts, item.block.others, columns, y + 0.5, quietPlace) as VNode[];
 }
 
 /** What a row without names is for. */
-function labelMark({ item, columns, open, layout }: Row, y: number) {
+function purposeLabelMark({ item, columns, open, layout }: Row, y: number) {
   const { block } = item;
   if (block.names.size && !block.label) return null;
   const labelWidth = columns.namesW + (layout.lines.length ? 0 : columns.cardW);
   const text = block.label || block.key;
-  const size = Math.max(8.5, Math.min(10.5, Math.floor((labelWidth / (EM * text.length)) * 10) / 10));
-  const shownText = truncate(text, Math.max(4, Math.floor(labelWidth / (EM * size))));
+  const size = Math.max(8.5, Math.min(10.5, Math.floor((labelWidth / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10));
+  const shownText = truncateText(text, Math.max(4, Math.floor(labelWidth / (CHARACTER_WIDTH_EM * size))));
   const textPosition = { x: columns.names + 4, y: y + (open ? 18 : 12), "font-size": size };
   return h("text", { key: "label", class: "no-name", ...textPosition }, shownText, h("title", {}, text));
 }
 
 /** The names of a handle, and a line from them to its card. */
-function nameMarks({ facts, item, layout, columns }: Row, line: HandleLine, y: number) {
+function rowNameMarks({ facts, item, layout, columns }: Row, line: HandleLine, y: number) {
   const isOpen = layout.level !== "slim";
   const left = columns.names + item.indent * columns.indent;
   const lines = line.names[line.names.length - 1].line;
@@ -181,39 +189,39 @@ function nameMarks({ facts, item, layout, columns }: Row, line: HandleLine, y: n
   const hasRoomForStem = right + countWidth + 4 < columns.card;
   return h("g", { key: `tags ${line.uid}`, class: "tags" }, [
     hasRoomForStem && h("path", { key: "stem", class: "stem", d: `M${right + countWidth} ${middle}H${columns.card}` }),
-    ...out.map((placed) => rowTagMark(facts.labels, line.uid, placed.name, placed.at)),
+    ...out.map((placed) => nameTagMark(facts.labels, line.uid, placed.name, placed.at)),
     line.hidden > 0 &&
       h(
         "text",
         { key: "more", class: "meta", x: Math.min(right + 2, columns.card - 14), y: middle + 3.5, "font-size": 9 },
         `+${line.hidden}`,
-        h("title", {}, hiddenNames(item, line)),
+        h("title", {}, hiddenNamesText(item, line)),
       ),
   ]);
 }
 
-function hiddenNames({ block }: RowItem, line: HandleLine) {
+function hiddenNamesText({ block }: RowItem, line: HandleLine) {
   return (block.names.get(line.uid) ?? [])
     .slice(line.names.length)
     .map(({ tag }) => tag.text)
     .join(", ");
 }
 
-function quietRows({ facts, layout, columns }: Row) {
+function unnamedHandleLineMarks({ facts, layout, columns }: Row) {
   return layout.quiet.map(({ uids, y }) =>
-    quietMarks(facts, uids, columns, SIZE.inset + y, { x: columns.card, room: columns.cardW, say: true }),
+    unnamedHandlesMark(facts, uids, columns, ROW_SIZES.inset + y, { x: columns.card, room: columns.cardW, say: true }),
   );
 }
 
-function counterMarks({ facts, layout, columns, open }: Row) {
+function rowCounterMarks({ facts, layout, columns, open }: Row) {
   const shownGroups = layout.groups.filter((group) => group.counter && facts.snap.entities.has(group.counter));
   const hasSeveralWearers = shownGroups.length > 1 || shownGroups.some((group) => group.uids.length > 1);
   return shownGroups.map((group) =>
-    counterMark(
+    versionCounterMark(
       facts,
       group.counter ?? "",
       {
-        y: SIZE.inset + group.y,
+        y: ROW_SIZES.inset + group.y,
         h: group.h,
         wearers: group.uids.length,
         open,
@@ -225,16 +233,16 @@ function counterMarks({ facts, layout, columns, open }: Row) {
 }
 
 /** Thin lines from the strip down to each handle that reads a part of it. */
-function guideMarks({ layout, columns, open }: Row) {
+function readGuideLineMarks({ layout, columns, open }: Row) {
   const [band] = layout.strip.bands;
   if (!open || layout.strip.bands.length > 1 || band?.lines !== 1) return [];
   const guideEnds = new Map<number, number>();
   for (const { reading, first, y, h: lineHeight } of layout.lines) {
     if (reading.kind !== "beads" || first) continue;
-    const to = SIZE.inset + y + Math.min(lineHeight, SIZE.handle) / 2;
+    const to = ROW_SIZES.inset + y + Math.min(lineHeight, ROW_SIZES.handle) / 2;
     for (const cell of [reading.low, reading.high + 1]) guideEnds.set(cell, Math.max(guideEnds.get(cell) ?? 0, to));
   }
-  const stripBottom = SIZE.inset + layout.top + layout.strip.h + 1;
+  const stripBottom = ROW_SIZES.inset + layout.top + layout.strip.h + 1;
   return [...guideEnds].map(([cell, to]) => {
     const x = columns.strip + cell * band.cw + (cell === 0 ? 1 : cell === band.n ? -1 : 0);
     return h("path", { key: `guide ${cell}`, class: "arm", d: `M${x} ${stripBottom}V${to}` });

@@ -2,28 +2,28 @@
 
 import { isHandle } from "../trace/entities.ts";
 import { isRowSelected } from "./memory_row.ts";
-import type { Columns } from "../layout/memory_columns.ts";
-import type { Tag } from "../trace/names.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
+import type { NameTag } from "../trace/names.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { PlacedItem, RowItem, Block } from "../layout/memory_parts.ts";
+import type { PlacedItem, RowItem, RowBlock } from "../layout/memory_parts.ts";
 
 /** All of it but the row's place; null for one that the step touched, or that says what this step did. Entities that
  * no step changed are the same objects as before. */
-export function memoryRowInputs(
+export function memoryRowMarkInputs(
   stepFacts: StepFacts,
   place: PlacedItem,
   item: RowItem,
-  columns: Columns,
+  columns: MemoryColumns,
   selected: string | null,
 ): unknown[] | null {
   const { layout, h: height } = place;
   if (!layout || item.block.hot) return null;
   const inputs = [columns.w, height, layout.level, layout.top, item.indent, item.small, isRowSelected(item, selected)];
-  return addBlockInputs(inputs, stepFacts, item.block) ? inputs : null;
+  return addRowBlockInputs(inputs, stepFacts, item.block) ? inputs : null;
 }
 
 /** @returns whether it can be cached */
-function addBlockInputs(inputs: unknown[], stepFacts: StepFacts, block: Block): boolean {
+function addRowBlockInputs(inputs: unknown[], stepFacts: StepFacts, block: RowBlock): boolean {
   const { snap, grads, writers } = stepFacts;
   const storage = snap.entities.get(block.storage ?? "");
   if (storage?.kind === "storage" && !storage.cells) return false; // its summary tells of the step's writes
@@ -39,21 +39,21 @@ function addBlockInputs(inputs: unknown[], stepFacts: StepFacts, block: Block): 
     inputs.push(node, slot, saved, snap.entities.get(saved.counter ?? ""), stepFacts.events.has(`${node}:${slot}`));
   for (const [ownerUid, grad] of block.grads) {
     inputs.push(ownerUid);
-    if (!addBlockInputs(inputs, stepFacts, grad)) return false;
+    if (!addRowBlockInputs(inputs, stepFacts, grad)) return false;
   }
   return true;
 }
 
-function addHandleInputs(inputs: unknown[], { snap, names }: StepFacts, block: Block, uid: string) {
+function addHandleInputs(inputs: unknown[], { snap, names }: StepFacts, block: RowBlock, uid: string) {
   const handle = snap.entities.get(uid);
   const gradUid = isHandle(handle) ? handle.grad : undefined;
   inputs.push(uid, names.tags.has(uid), names.paths.get(uid));
   if (gradUid && !block.grads.has(uid))
-    inputs.push(snap.entities.has(gradUid), names.paths.get(gradUid), ...tagInputs(names.tags.get(gradUid)));
+    inputs.push(snap.entities.has(gradUid), names.paths.get(gradUid), ...nameTagInputs(names.tags.get(gradUid)));
   for (const { tag, text, scope, moved } of block.names.get(uid) ?? [])
     inputs.push(tag.text, tag.kind, tag.frame, tag.name, text, scope, moved);
 }
 
-function tagInputs(tags: Tag[] = []) {
+function nameTagInputs(tags: NameTag[] = []) {
   return tags.flatMap(({ kind, text }) => [kind, text]);
 }

@@ -1,16 +1,16 @@
 /** Parts of a node's picture that leaves have too: what a step made, when backward runs it, where gradients add. */
 
 import { h } from "../browser/svg.ts";
-import type { Turn } from "../layout/graph_step.ts";
+import type { VisitOrder } from "../layout/graph_step.ts";
 import type { StepFacts } from "./step_facts.ts";
 
 /** What a step made. */
-export function haloMark(x: number, y: number, w: number, height: number, rx: number) {
+export function newThingHaloMark(x: number, y: number, w: number, height: number, rx: number) {
   return h("rect", { key: "halo", class: "halo", x: x - 3, y: y - 3, width: w + 6, height: height + 6, rx });
 }
 
 /** Where gradients meet and add. @param count of them */
-export function sumCountMark(labels: StepFacts["labels"], count: number, cx: number, cy: number) {
+export function gradientSumCountMark(labels: StepFacts["labels"], count: number, cx: number, cy: number) {
   return h(
     "g",
     { key: "meet" },
@@ -21,7 +21,7 @@ export function sumCountMark(labels: StepFacts["labels"], count: number, cx: num
 }
 
 /** When backward runs a node. */
-export function turnMark({ k }: Turn, cx: number, cy: number) {
+export function visitOrderMark({ k }: VisitOrder, cx: number, cy: number) {
   const w = k > 99 ? 21 : 15;
   return h(
     "g",

@@ -1,11 +1,11 @@
 /** What lies over both panes of the stage: links between them, and labels for what of the step is out of sight. */
 
-import { stageLinks } from "../layout/links.ts";
-import { HEADING, type Side, type StagePlan } from "../layout/stage_plan.ts";
-import { beyondMark, linkMark } from "./link.ts";
+import { linksBetweenPanes } from "../layout/links.ts";
+import { PANE_HEADING_HEIGHT, type PaneSide, type StagePlan } from "../layout/stage_plan.ts";
+import { offscreenContentMark, paneLinkMark } from "./link.ts";
 import type { VNode } from "../browser/svg.ts";
 import type { Rect } from "../layout/pane.ts";
-import type { Labels } from "./labels.ts";
+import type { StageLabels } from "./labels.ts";
 import type { StepFacts } from "./step_facts.ts";
 
 /** a pane, by how far it is scrolled, in units */
@@ -15,34 +15,48 @@ interface Scrolled {
 }
 
 /** @param selected its uid */
-export function drawOverlay(
+export function stageOverlayMarks(
   stepFacts: StepFacts,
   plan: StagePlan,
-  panes: Record<Side, Scrolled>,
+  panes: Record<PaneSide, Scrolled>,
   selected: string | null,
-  labels: Labels,
+  labels: StageLabels,
 ): VNode[] {
   const { widths, height } = plan;
   const right = widths.memory + widths.graph;
   const frame = {
     divider: widths.memory,
     right,
-    top: HEADING,
-    bottom: HEADING + height,
-    memory: HEADING - panes.memory.scrolled,
-    graph: HEADING - panes.graph.scrolled,
+    top: PANE_HEADING_HEIGHT,
+    bottom: PANE_HEADING_HEIGHT + height,
+    memory: PANE_HEADING_HEIGHT - panes.memory.scrolled,
+    graph: PANE_HEADING_HEIGHT - panes.graph.scrolled,
   };
-  const lines = stageLinks(stepFacts, plan, selected).map((link) => linkMark(link, frame));
+  const lines = linksBetweenPanes(stepFacts, plan, selected).map((link) => paneLinkMark(link, frame));
   const rightEdges = { memory: widths.memory - 4, graph: right - 4 };
   const counts = (["memory", "graph"] as const).flatMap((side) => {
     if (!plan[side]) return [];
     const { above, below } = panes[side].beyond();
     return [
       above.length
-        ? beyondMark(side, "above", `↑ ${above.length} ${labels.more}`, rightEdges[side], frame.top, above[0].y)
+        ? offscreenContentMark(
+            side,
+            "above",
+            `↑ ${above.length} ${labels.more}`,
+            rightEdges[side],
+            frame.top,
+            above[0].y,
+          )
         : null,
       below.length
-        ? beyondMark(side, "below", `↓ ${below.length} ${labels.more}`, rightEdges[side], frame.bottom, below[0].y)
+        ? offscreenContentMark(
+            side,
+            "below",
+            `↓ ${below.length} ${labels.more}`,
+            rightEdges[side],
+            frame.bottom,
+            below[0].y,
+          )
         : null,
     ];
   });

@@ -1,27 +1,35 @@
 /** The card that a link is shown by elsewhere: title, as much of a picture as is readable, the line, its first sentence. */
 
 import { h } from "../browser/svg.ts";
-import { clipLines, wrapText, type Caption, type Picture } from "./svg_document.ts";
+import { clipLines, wrapText, type PictureCaption, type Picture } from "./svg_document.ts";
 
-const CARD = { width: 1200, height: 630 };
+const PREVIEW_CARD_SIZE = { width: 1200, height: 630 };
 
 /** What a picture is planned for: about as wide as high as the card's middle. */
-export const CARD_ROOM = { w: 860, h: 330 };
+export const PREVIEW_PICTURE_ROOM = { w: 860, h: 330 };
 
-const CARD_PADDING = 48;
-const CARD_FOOT_HEIGHT = 128;
-const MAX_SCALE = 1.7;
-const MIN_SCALE = 0.62;
-const TITLE_SIZE = 34;
+const PREVIEW_CARD_PADDING = 48;
+const PREVIEW_CARD_FOOT_HEIGHT = 128;
+const MAX_PREVIEW_SCALE = 1.7;
+const MIN_PREVIEW_SCALE = 0.62;
+const PREVIEW_TITLE_FONT_SIZE = 34;
 
 /** @param className the class of the picture's own root */
-export function preview(picture: Picture, className: string, title: string, { line, at, sentences }: Caption): Picture {
-  const { width, height } = CARD;
-  const textWidth = width - 2 * CARD_PADDING;
-  const heading = clipLines(wrapText(title || line, textWidth, TITLE_SIZE * 0.93), 2);
-  const top = CARD_PADDING + heading.length * (TITLE_SIZE + 8);
-  const maxPictureHeight = height - CARD_FOOT_HEIGHT - top - 8;
-  const scale = Math.max(MIN_SCALE, Math.min(MAX_SCALE, textWidth / picture.width, maxPictureHeight / picture.height));
+export function linkPreviewPicture(
+  picture: Picture,
+  className: string,
+  title: string,
+  { line, at, sentences }: PictureCaption,
+): Picture {
+  const { width, height } = PREVIEW_CARD_SIZE;
+  const textWidth = width - 2 * PREVIEW_CARD_PADDING;
+  const heading = clipLines(wrapText(title || line, textWidth, PREVIEW_TITLE_FONT_SIZE * 0.93), 2);
+  const top = PREVIEW_CARD_PADDING + heading.length * (PREVIEW_TITLE_FONT_SIZE + 8);
+  const maxPictureHeight = height - PREVIEW_CARD_FOOT_HEIGHT - top - 8;
+  const scale = Math.max(
+    MIN_PREVIEW_SCALE,
+    Math.min(MAX_PREVIEW_SCALE, textWidth / picture.width, maxPictureHeight / picture.height),
+  );
   const shownWidth = Math.min(picture.width, textWidth / scale);
   const shownHeight = Math.min(picture.height, maxPictureHeight / scale);
   const centering = scale * picture.width < textWidth ? (textWidth - scale * picture.width) / 2 : 0;
@@ -36,14 +44,18 @@ export function preview(picture: Picture, className: string, title: string, { li
       ...heading.map((text, i) =>
         h(
           "text",
-          { class: "card-title", x: CARD_PADDING, y: CARD_PADDING + TITLE_SIZE * 0.55 + i * (TITLE_SIZE + 8) },
+          {
+            class: "card-title",
+            x: PREVIEW_CARD_PADDING,
+            y: PREVIEW_CARD_PADDING + PREVIEW_TITLE_FONT_SIZE * 0.55 + i * (PREVIEW_TITLE_FONT_SIZE + 8),
+          },
           text,
         ),
       ),
       h(
         "svg",
         {
-          x: CARD_PADDING + centering,
+          x: PREVIEW_CARD_PADDING + centering,
           y: top,
           width: shownWidth * scale,
           height: shownHeight * scale,
@@ -52,31 +64,39 @@ export function preview(picture: Picture, className: string, title: string, { li
         },
         picture.nodes,
       ),
-      ...(isCut ? fadeMarks(top + maxPictureHeight, textWidth) : []),
+      ...(isCut ? bottomFadeMarks(top + maxPictureHeight, textWidth) : []),
       h("path", {
         class: "paper-rule",
-        d: `M${CARD_PADDING} ${height - CARD_FOOT_HEIGHT + 0.5}H${width - CARD_PADDING}`,
+        d: `M${PREVIEW_CARD_PADDING} ${height - PREVIEW_CARD_FOOT_HEIGHT + 0.5}H${width - PREVIEW_CARD_PADDING}`,
       }),
       h(
         "text",
-        { class: "card-line", x: CARD_PADDING, y: height - CARD_FOOT_HEIGHT + 48 },
+        { class: "card-line", x: PREVIEW_CARD_PADDING, y: height - PREVIEW_CARD_FOOT_HEIGHT + 48 },
         clipLines(wrapText(line, textWidth, 22), 1)[0] ?? "",
       ),
       h(
         "text",
-        { class: `card-note ${sentences[0]?.tone ?? ""}`, x: CARD_PADDING, y: height - CARD_FOOT_HEIGHT + 88 },
+        {
+          class: `card-note ${sentences[0]?.tone ?? ""}`,
+          x: PREVIEW_CARD_PADDING,
+          y: height - PREVIEW_CARD_FOOT_HEIGHT + 88,
+        },
         sentence[0] ?? "",
       ),
-      h("text", { class: "card-mark", x: width - CARD_PADDING, y: height - CARD_FOOT_HEIGHT + 88 }, "Gradbox"),
+      h(
+        "text",
+        { class: "card-mark", x: width - PREVIEW_CARD_PADDING, y: height - PREVIEW_CARD_FOOT_HEIGHT + 88 },
+        "Gradbox",
+      ),
     ],
   };
 }
 
 /** The foot of a picture that goes on below. */
-function fadeMarks(bottom: number, width: number) {
+function bottomFadeMarks(bottom: number, width: number) {
   const stops = [h("stop", { class: "card-clear", offset: 0 }), h("stop", { class: "card-full", offset: 1 })];
   return [
     h("defs", {}, h("linearGradient", { id: "card-fade", x1: 0, y1: 0, x2: 0, y2: 1 }, stops)),
-    h("rect", { x: CARD_PADDING, y: bottom - 60, width, height: 60, fill: "url(#card-fade)" }),
+    h("rect", { x: PREVIEW_CARD_PADDING, y: bottom - 60, width, height: 60, fill: "url(#card-fade)" }),
   ];
 }

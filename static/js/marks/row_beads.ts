@@ -1,11 +1,11 @@
 /** How a handle of a row reads the strip: beads with their index, an underline, a map, or bars in a closed row. */
 
-import { extent, cellReads } from "../layout/reads.ts";
-import { mapHeight, SIZE } from "../layout/row_lines.ts";
-import { EM } from "../layout/metrics.ts";
-import { bandOf, type CellBand, type RowStrip } from "../layout/row_strip.ts";
-import { cls, h, type VNode } from "../browser/svg.ts";
-import type { Columns } from "../layout/memory_columns.ts";
+import { cellExtentOfHandle, cellReads } from "../layout/reads.ts";
+import { cellMapHeight, ROW_SIZES } from "../layout/row_lines.ts";
+import { CHARACTER_WIDTH_EM } from "../layout/metrics.ts";
+import { bandOfDtype, type CellBand, type CellStrip } from "../layout/row_strip.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { Bead, RowReading } from "../layout/row_reading.ts";
 import type { Handle } from "../trace/entities.ts";
 import type { StepFacts } from "./step_facts.ts";
@@ -19,7 +19,7 @@ interface ReadingPlace {
   start: number;
   x: number;
   top: number;
-  strip: RowStrip;
+  strip: CellStrip;
   /** of its line */
   y: number;
   /** of its card */
@@ -27,15 +27,15 @@ interface ReadingPlace {
   open: boolean;
 }
 
-const BEAD = 14;
+const BEAD_SIZE = 14;
 
-export function readingMark(
+export function handleReadingMark(
   stepFacts: StepFacts,
   line: HandleLine,
   handle: Handle,
-  { columns, layout, inset }: { columns: Columns; layout: RowLayout; inset: number },
+  { columns, layout, inset }: { columns: MemoryColumns; layout: RowLayout; inset: number },
 ): VNode | null {
-  const band = bandOf(layout.strip, handle.dtype);
+  const band = bandOfDtype(layout.strip, handle.dtype);
   if (!band) return null;
   const open = layout.level !== "slim";
   const y = inset + line.y;
@@ -56,21 +56,26 @@ export function readingMark(
     "g",
     {
       key: `beads ${line.uid}`,
-      class: cls("wire-set", tape, handle.kind === "array" && "array", stepFacts.snap.fresh.has(line.uid) && "fresh"),
+      class: classNames(
+        "wire-set",
+        tape,
+        handle.kind === "array" && "array",
+        stepFacts.snap.fresh.has(line.uid) && "fresh",
+      ),
       "data-wire": line.uid,
     },
-    open ? openMarks(stepFacts, place) : slimMarks(place),
+    open ? readingMarksInOpenRow(stepFacts, place) : readingMarksInCollapsedRow(place),
   );
 }
 
-function beadLine(d: string, key = "wire") {
+function beadWireMark(d: string, key = "wire") {
   return h("path", { key, class: "wire", d });
 }
 
-function openMarks(stepFacts: StepFacts, place: ReadingPlace) {
+function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
   const { line, band, start, x, top, strip } = place;
   const { reading } = line;
-  const leadLine = line.first ? [beadLine(`M${start} ${place.middle}H${x}`, "lead")] : [];
+  const leadLine = line.first ? [beadWireMark(`M${start} ${place.middle}H${x}`, "lead")] : [];
   if (reading.kind === "none") return leadLine;
   if (reading.kind === "under") {
     const isWrapped = band.lines > 1;
@@ -84,7 +89,7 @@ function openMarks(stepFacts: StepFacts, place: ReadingPlace) {
     return [...leadLine, ...underlines];
   }
   if (reading.kind === "map") return [...leadLine, ...cellMapMarks(place, reading)];
-  return [...leadLine, ...beadMarks(stepFacts, place, reading)];
+  return [...leadLine, ...cellBeadMarks(stepFacts, place, reading)];
 }
 
 /** Which cells of a wrapped strip are read. */
@@ -92,12 +97,13 @@ function cellMapMarks(
   { line, band, start, x, top, strip, y, middle }: ReadingPlace,
   { cells, low, high }: Extract<RowReading, { kind: "map" }>,
 ) {
-  const mapH = mapHeight(strip);
+  const mapH = cellMapHeight(strip);
   const mapY = line.first ? top + strip.h + 4 : y + Math.max(2, (30 - mapH) / 2);
   const rows = band.mode === "summary" ? 1 : band.lines;
   const lineHeight = mapH / rows;
   const width = band.mode === "summary" ? strip.w : Math.min(band.n, band.columns) * band.cw;
-  const runs = band.mode === "summary" || !cells ? runsBetween(low, high, band, rows) : cellRuns(cells, band.columns);
+  const runs =
+    band.mode === "summary" || !cells ? cellRunsBetween(low, high, band, rows) : cellRuns(cells, band.columns);
   return [
     line.first ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
     h("rect", { key: "map", class: "map-ground", x, y: mapY, width, height: mapH, rx: 2 }),
@@ -116,7 +122,7 @@ function cellMapMarks(
 }
 
 /** From one cell to another, line by line. */
-function runsBetween(low: number, high: number, band: CellBand, rows: number): [number, number, number][] {
+function cellRunsBetween(low: number, high: number, band: CellBand, rows: number): [number, number, number][] {
   const columns = rows === 1 ? band.n : band.columns;
   const out: [number, number, number][] = [];
   for (let row = Math.floor(low / columns); row <= Math.floor(high / columns); row++)
@@ -135,50 +141,50 @@ function cellRuns(cells: number[], columns: number): [number, number, number][] 
   return out;
 }
 
-function beadMarks(stepFacts: StepFacts, place: ReadingPlace, reading: Extract<RowReading, { kind: "beads" }>) {
+function cellBeadMarks(stepFacts: StepFacts, place: ReadingPlace, reading: Extract<RowReading, { kind: "beads" }>) {
   const { line, band, start, x, top, strip, y, middle } = place;
   const n = reading.lines.length;
-  const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * SIZE.bead - 3) / 2, n > 1 ? 1 : 0);
+  const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * ROW_SIZES.bead - 3) / 2, n > 1 ? 1 : 0);
   const trunkX = x - 6;
-  const centreY = (k: number) => y0 + k * SIZE.bead + BEAD / 2;
+  const centreY = (k: number) => y0 + k * ROW_SIZES.bead + BEAD_SIZE / 2;
   const out = [];
-  if (line.first) out.push(beadLine(`M${trunkX} ${middle}V${centreY(n - 1)}`, "trunk"));
+  if (line.first) out.push(beadWireMark(`M${trunkX} ${middle}V${centreY(n - 1)}`, "trunk"));
   else if (n > 1 || Math.abs(centreY(0) - middle) > 1)
     out.push(
-      beadLine(
+      beadWireMark(
         `M${start} ${middle}H${trunkX}M${trunkX} ${Math.min(middle, centreY(0))}V${Math.max(middle, centreY(n - 1))}`,
         "trunk",
       ),
     );
-  else out.push(beadLine(`M${start} ${middle}H${trunkX}`, "trunk"));
+  else out.push(beadWireMark(`M${start} ${middle}H${trunkX}`, "trunk"));
   reading.lines.forEach((beads, k) => {
     const cells = beads.map((bead) => bead.cell).sort((a, b) => a - b);
     const from = x + cells[0] * band.cw + 2;
     const to = x + (cells[cells.length - 1] + 1) * band.cw - 2;
-    out.push(beadLine(`M${trunkX} ${centreY(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
-    for (const bead of beads) out.push(...beadMark(stepFacts, place, bead, centreY(k)));
+    out.push(beadWireMark(`M${trunkX} ${centreY(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
+    for (const bead of beads) out.push(...cellBeadMark(stepFacts, place, bead, centreY(k)));
   });
   return out;
 }
 
 /** One bead for all reads of a cell in a line, the others under it. */
-function beadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPlace, bead: Bead, cy: number) {
+function cellBeadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPlace, bead: Bead, cy: number) {
   const readCount = bead.reads.length;
   const w = band.cw - 4 - (readCount > 1 ? 3 : 0);
   const left = x + bead.cell * band.cw + 2;
   const isWritten = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
   const isWriter = stepFacts.writers.has(line.uid);
   const name = stepFacts.names.paths.get(line.uid) ?? line.uid;
-  const size = Math.min(9, Math.floor(((w - 4) / (EM * bead.text.length)) * 10) / 10);
+  const size = Math.min(9, Math.floor(((w - 4) / (CHARACTER_WIDTH_EM * bead.text.length)) * 10) / 10);
   const marks = bead.reads.map((read, depth) => {
     const isTopmost = depth === readCount - 1;
     const offset = isTopmost ? 0 : 3;
-    const box = { x: left + offset, y: cy - BEAD / 2 + offset, width: w, height: BEAD, rx: 7 };
+    const box = { x: left + offset, y: cy - BEAD_SIZE / 2 + offset, width: w, height: BEAD_SIZE, rx: 7 };
     return h(
       "g",
       {
         key: `bead ${read.k}`,
-        class: cls("bead", isWritten && (isWriter ? "writer" : "sees"), !isTopmost && "under"),
+        class: classNames("bead", isWritten && (isWriter ? "writer" : "sees"), !isTopmost && "under"),
         "data-bead": `${line.uid}:${read.k}`,
         "data-reads": `${handle.storage}:${read.cell}`,
         "data-index": read.index.join(","),
@@ -204,14 +210,14 @@ function beadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPlace,
 }
 
 /** Bars under the cells that are read. */
-function slimMarks({ handle, line, band, start, x, middle, top, strip }: ReadingPlace) {
-  const span = extent(handle);
+function readingMarksInCollapsedRow({ handle, line, band, start, x, middle, top, strip }: ReadingPlace) {
+  const span = cellExtentOfHandle(handle);
   if (line.first)
     return [h("path", { key: "wire", class: "wire", d: `M${start} ${top + Math.min(8, strip.h / 2)}H${x}` })];
   if (!span || band.lines > 1 || span[0] < 0) return [];
   const list = cellReads(handle);
   const cells = list.length ? [...new Set(list.map((read) => read.cell))] : null;
-  const runs = cells ? cellRuns(cells, band.n) : runsBetween(span[0], span[1], band, 1);
+  const runs = cells ? cellRuns(cells, band.n) : cellRunsBetween(span[0], span[1], band, 1);
   return [
     h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x + (runs[0]?.[1] ?? 0) * band.cw}` }),
     ...runs.map(([, from, to]) =>

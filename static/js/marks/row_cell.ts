@@ -1,8 +1,8 @@
 /** A cell of a row: its value, coloured by sign and size, and what a step wrote over. */
 
-import { dtypeText, fullNumber, shortNumber, wireText } from "../layout/format.ts";
-import { EM } from "../layout/metrics.ts";
-import { cls, h, type VNode } from "../browser/svg.ts";
+import { dtypeText, fullNumberText, shortNumberText, encodedValueJson } from "../layout/format.ts";
+import { CHARACTER_WIDTH_EM } from "../layout/metrics.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
 import { signTint } from "./tint.ts";
 import type { CellBand } from "../layout/row_strip.ts";
 import type { Cell } from "../trace/entities.ts";
@@ -24,25 +24,25 @@ export function cellMark(uid: string, band: CellBand, i: number, value: Cell, pl
   const tint = signTint(value, place.most);
   const hasNumber = band.mode !== "heat";
   const box = { x: place.x, y: place.y, width: place.w, height: place.h };
-  const fullText = fullNumber(value);
+  const fullText = fullNumberText(value);
   const description = `${uid}[${i}] = ${fullText} · ${dtypeText(band.dtype)}`;
   const isNonfinite = !hasNumber && value !== null && typeof value === "object" && "$f" in value;
-  const classes = cls("cell", place.now && "written", !hasNumber && "heat");
+  const classes = classNames("cell", place.now && "written", !hasNumber && "heat");
   const colourAttributes = {
-    class: cls("cell-box", tint && `wash ${tint.sign}`),
+    class: classNames("cell-box", tint && `wash ${tint.sign}`),
     ...box,
     "fill-opacity": tint?.opacity,
   };
   const title = h(
     "title",
     { key: "title" },
-    place.was === undefined ? description : `${description} (← ${fullNumber(place.was)})`,
+    place.was === undefined ? description : `${description} (← ${fullNumberText(place.was)})`,
   );
   const dataAttributes = {
     key: `${band.dtype} ${i}`,
     "data-cell": `${uid}:${i}`,
     "data-dtype": band.dtype,
-    "data-value": wireText(value),
+    "data-value": encodedValueJson(value),
   };
   if (!hasNumber && !isNonfinite && !place.outline)
     return h("rect", { ...dataAttributes, ...colourAttributes, class: `${classes} ${colourAttributes.class}` }, title); // a matrix has many of them
@@ -72,32 +72,35 @@ export function cellMark(uid: string, band: CellBand, i: number, value: Cell, pl
         class: "nonfinite",
         d: `M${place.x + 2} ${place.y + 2}l${place.w - 4} ${place.h - 4}`,
       }),
-    hasNumber && numberMarks(value, place),
+    hasNumber && cellNumberMarks(value, place),
     title,
   );
 }
 
 /** So many characters are written smaller, rather than fewer of them. */
-const MIN_CHARACTERS = 5;
-const MIN_FONT_SIZE = 8.6;
+const MIN_NUMBER_LENGTH = 5;
+const MIN_NUMBER_FONT_SIZE = 8.6;
 
 /** A cell's number, and below it the one that the step wrote over. */
-function numberMarks(
+function cellNumberMarks(
   value: Cell,
   place: { x: number; y: number; w: number; h: number; was: Cell | undefined; full: boolean },
 ) {
   const usualSize = place.full && place.h >= 28 && place.w >= 33 ? 11.5 : 9.8;
-  const maxCharactersAt = (font: number) => Math.floor((place.w - 3) / (EM * font));
-  const text = shortNumber(
+  const maxCharactersAt = (font: number) => Math.floor((place.w - 3) / (CHARACTER_WIDTH_EM * font));
+  const text = shortNumberText(
     value,
-    Math.max(3, maxCharactersAt(usualSize), Math.min(MIN_CHARACTERS, maxCharactersAt(MIN_FONT_SIZE))),
+    Math.max(3, maxCharactersAt(usualSize), Math.min(MIN_NUMBER_LENGTH, maxCharactersAt(MIN_NUMBER_FONT_SIZE))),
   );
-  const size = Math.min(usualSize, Math.floor(((place.w - 3) / (EM * text.length)) * 10) / 10);
+  const size = Math.min(usualSize, Math.floor(((place.w - 3) / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10);
   const cx = place.x + place.w / 2;
   const showsOldValue = place.was !== undefined && place.full && place.h >= 28;
   const y = place.y + place.h / 2 + size * 0.36 - (showsOldValue ? 4 : 0);
-  const was = showsOldValue ? shortNumber(place.was, Math.max(3, Math.floor((place.w - 3) / 5.2))) : "";
-  const oldValueSize = Math.min(8.5, Math.floor(((place.w - 3) / (EM * Math.max(1, was.length))) * 10) / 10);
+  const was = showsOldValue ? shortNumberText(place.was, Math.max(3, Math.floor((place.w - 3) / 5.2))) : "";
+  const oldValueSize = Math.min(
+    8.5,
+    Math.floor(((place.w - 3) / (CHARACTER_WIDTH_EM * Math.max(1, was.length))) * 10) / 10,
+  );
   return [
     h("text", { key: "val", class: "val", x: cx, y, "font-size": size }, text),
     showsOldValue &&
@@ -105,10 +108,10 @@ function numberMarks(
   ];
 }
 
-export function haloMark(key: string, x: number, y: number, w: number, height: number, pulse: boolean) {
+export function writtenCellHaloMark(key: string, x: number, y: number, w: number, height: number, pulse: boolean) {
   return h("rect", {
     key,
-    class: cls("halo", pulse && "pulse"),
+    class: classNames("halo", pulse && "pulse"),
     x: x - 3,
     y: y - 3,
     width: w + 6,

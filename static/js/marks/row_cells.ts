@@ -1,42 +1,42 @@
 /** The strip of a row: the cells of a storage with their values, what a step wrote over, and its frame. */
 
-import { bandCell, MAX_SLIM, type CellBand, type RowStrip } from "../layout/row_strip.ts";
-import { cls, h, type VNode } from "../browser/svg.ts";
+import { cellRect, MAX_COLLAPSED_CELLS, type CellBand, type CellStrip } from "../layout/row_strip.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
-import { cellMark, haloMark, shortDtype } from "./row_cell.ts";
-import { rowSummaryMarks, type StripPlace } from "./row_summary.ts";
+import { cellMark, writtenCellHaloMark, shortDtype } from "./row_cell.ts";
+import { rowSummaryMarks, type CellStripPlace } from "./row_summary.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { StepFacts } from "./step_facts.ts";
 
 /** What was described of cells that no step wrote since, by where it stands: a description that is the same object
  * as before costs the document nothing. */
-const cachedMarks = new WeakMap<object, Map<string, VNode>>();
+const stripMarkCache = new WeakMap<object, Map<string, VNode>>();
 
 /** Of one storage's cells so many descriptions are kept. */
-const MAX_CACHED_MARKS = 4;
+const MAX_CACHED_STRIP_MARKS = 4;
 
-export function stripMark(stepFacts: StepFacts, uid: string, strip: RowStrip, place: StripPlace): VNode {
+export function cellStripMark(stepFacts: StepFacts, uid: string, strip: CellStrip, place: CellStripPlace): VNode {
   const { entities, fresh, written } = stepFacts.snap;
   const storage = entities.get(uid);
   const cells = storage?.kind === "storage" ? storage.cells : null;
-  if (!cells || fresh.has(uid) || written.has(uid)) return newStripMark(stepFacts, uid, strip, place);
-  const cachedByPlace = cachedMarks.get(cells) ?? new Map();
-  const placeKey = stripPlace(uid, strip, place);
-  const mark = cachedByPlace.get(placeKey) ?? newStripMark(stepFacts, uid, strip, place);
-  if (!cachedByPlace.has(placeKey) && cachedByPlace.size === MAX_CACHED_MARKS) cachedByPlace.clear();
-  cachedMarks.set(cells, cachedByPlace.set(placeKey, mark));
+  if (!cells || fresh.has(uid) || written.has(uid)) return describeCellStrip(stepFacts, uid, strip, place);
+  const cachedByPlace = stripMarkCache.get(cells) ?? new Map();
+  const placeKey = stripPlaceKey(uid, strip, place);
+  const mark = cachedByPlace.get(placeKey) ?? describeCellStrip(stepFacts, uid, strip, place);
+  if (!cachedByPlace.has(placeKey) && cachedByPlace.size === MAX_CACHED_STRIP_MARKS) cachedByPlace.clear();
+  stripMarkCache.set(cells, cachedByPlace.set(placeKey, mark));
   return mark;
 }
 
 /** All that a strip's description is made from besides its cells. */
-function stripPlace(uid: string, { bands }: RowStrip, { x, y, full, grad }: StripPlace) {
+function stripPlaceKey(uid: string, { bands }: CellStrip, { x, y, full, grad }: CellStripPlace) {
   const lines = bands.map(
     (band) => `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch}`,
   );
   return `${uid} ${x} ${y} ${full} ${grad} ${lines.join()}`;
 }
 
-function newStripMark(stepFacts: StepFacts, uid: string, strip: RowStrip, place: StripPlace): VNode {
+function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, place: CellStripPlace): VNode {
   const storage = stepFacts.snap.entities.get(uid);
   const fresh = stepFacts.snap.fresh.has(uid);
   const writtenKeys = stepFacts.snap.written.get(uid);
@@ -50,7 +50,8 @@ function newStripMark(stepFacts: StepFacts, uid: string, strip: RowStrip, place:
     const w = Math.max(1, Math.min(values.length, band.columns)) * band.cw;
     const height = band.lines * band.ch;
     return [
-      isWhollyWritten && haloMark(`halo ${band.dtype}`, place.x, place.y + band.y, w, height, Boolean(writtenKeys)),
+      isWhollyWritten &&
+        writtenCellHaloMark(`halo ${band.dtype}`, place.x, place.y + band.y, w, height, Boolean(writtenKeys)),
       h("rect", {
         key: `ground ${band.dtype}`,
         class: "strip-ground",
@@ -60,18 +61,22 @@ function newStripMark(stepFacts: StepFacts, uid: string, strip: RowStrip, place:
         height: height,
         rx: 3,
       }),
-      ...cellMarks(stepFacts, uid, band, values, place, isWhollyWritten),
-      outlineMark(band.dtype, place, band.y, w, height),
-      hasSeveralDtypes && dtypeMark(band, place, w),
+      ...bandCellMarks(stepFacts, uid, band, values, place, isWhollyWritten),
+      stripOutlineMark(band.dtype, place, band.y, w, height),
+      hasSeveralDtypes && bandDtypeMark(band, place, w),
     ];
   });
-  return h("g", { key: `strip ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid }, bands);
+  return h(
+    "g",
+    { key: `strip ${uid}`, class: classNames("shelf", fresh && "fresh"), "data-storage-strip": uid },
+    bands,
+  );
 }
 
-function outlineMark(dtype: string, place: StripPlace, y: number, w: number, height: number) {
+function stripOutlineMark(dtype: string, place: CellStripPlace, y: number, w: number, height: number) {
   return h("rect", {
     key: `frame ${dtype}`,
-    class: cls("strip-frame", place.grad && "grad"),
+    class: classNames("strip-frame", place.grad && "grad"),
     x: place.x,
     y: place.y + y,
     width: w,
@@ -80,13 +85,13 @@ function outlineMark(dtype: string, place: StripPlace, y: number, w: number, hei
   });
 }
 
-function dtypeMark(band: CellBand, place: StripPlace, w: number) {
+function bandDtypeMark(band: CellBand, place: CellStripPlace, w: number) {
   const y = place.y + band.y + Math.min(band.ch, 20) / 2 + 3.5;
   return h("text", { key: `dtype ${band.dtype}`, class: "dtype", x: place.x + w + 5, y }, shortDtype(band.dtype));
 }
 
 /** Memory without cells to show. */
-function emptyStorageMark(band: CellBand, place: StripPlace) {
+function emptyStorageMark(band: CellBand, place: CellStripPlace) {
   const box = { x: place.x, y: place.y + band.y, width: band.cw, height: band.ch, rx: 3 };
   return [
     h("rect", { key: `void ${band.dtype}`, class: "void", ...box }),
@@ -99,19 +104,19 @@ function emptyStorageMark(band: CellBand, place: StripPlace) {
 }
 
 /** @param isWhollyWritten all of it was written, and the halo says so */
-function cellMarks(
+function bandCellMarks(
   stepFacts: StepFacts,
   uid: string,
   band: CellBand,
   values: Cell[],
-  place: StripPlace,
+  place: CellStripPlace,
   isWhollyWritten: boolean,
 ): (VNode | null)[] {
-  if (!place.full && band.mode === "heat") return colourMarks(band, values, place);
+  if (!place.full && band.mode === "heat") return cellColourMarks(band, values, place);
   const maxMagnitude = largestMagnitude(values);
   const writtenKeys = stepFacts.snap.written.get(uid);
   return values.map((value, i) => {
-    const box = bandCell(band, i);
+    const box = cellRect(band, i);
     const isWritten = Boolean(writtenKeys?.has(`${band.dtype}:${i}`));
     const was = isWritten ? stepFacts.snap.oldValues.get(`${uid}:${band.dtype}:${i}`) : undefined;
     const cellPlace = { x: place.x + box.x, y: place.y + box.y, w: box.w, h: box.h };
@@ -128,12 +133,12 @@ function cellMarks(
 }
 
 /** Levels of colour in a closed row without numbers. */
-const COLOUR_LEVELS = 8;
+const CELL_COLOUR_LEVELS = 8;
 
 /** The cells of a closed row as colours, few elements however many they are: of very many, the means of equal
  * stretches. */
-function colourMarks(band: CellBand, values: Cell[], place: StripPlace): VNode[] {
-  const shownValues = values.length > MAX_SLIM ? stretchMeans(values) : values;
+function cellColourMarks(band: CellBand, values: Cell[], place: CellStripPlace): VNode[] {
+  const shownValues = values.length > MAX_COLLAPSED_CELLS ? stretchMeans(values) : values;
   const maxMagnitude = largestMagnitude(shownValues);
   const w = (band.cw * values.length) / shownValues.length;
   const [top, height] = [place.y + band.y, band.ch];
@@ -143,20 +148,23 @@ function colourMarks(band: CellBand, values: Cell[], place: StripPlace): VNode[]
     const tint = signTint(value, maxMagnitude);
     const x = Math.round((place.x + k * w) * 100) / 100;
     if (tint)
-      addToPath(`${tint.sign} ${Math.round(tint.opacity * COLOUR_LEVELS * 3)}`, `M${x} ${top}h${w}v${height}h${-w}z`);
+      addToPath(
+        `${tint.sign} ${Math.round(tint.opacity * CELL_COLOUR_LEVELS * 3)}`,
+        `M${x} ${top}h${w}v${height}h${-w}z`,
+      );
     if (value !== null && typeof value === "object" && "$f" in value)
       addToPath("nonfinite", `M${x + w * 0.2} ${top + 3}L${x + w * 0.8} ${top + height - 3}`);
   });
   return [...paths].map(([key, d]) => {
     const [sign, level] = key.split(" ");
     if (!level) return h("path", { key, class: "nonfinite", d });
-    return h("path", { key, class: `wash ${sign}`, d, "fill-opacity": Number(level) / (COLOUR_LEVELS * 3) });
+    return h("path", { key, class: `wash ${sign}`, d, "fill-opacity": Number(level) / (CELL_COLOUR_LEVELS * 3) });
   });
 }
 
 function stretchMeans(values: Cell[]): number[] {
-  return Array.from({ length: MAX_SLIM }, (_, k) => {
-    const [from, to] = [k, k + 1].map((at) => Math.floor((at * values.length) / MAX_SLIM));
+  return Array.from({ length: MAX_COLLAPSED_CELLS }, (_, k) => {
+    const [from, to] = [k, k + 1].map((at) => Math.floor((at * values.length) / MAX_COLLAPSED_CELLS));
     const numbers = values.slice(from, to).filter((value) => typeof value === "number" || typeof value === "boolean");
     return numbers.length ? numbers.reduce((sum: number, value) => sum + Number(value), 0) / numbers.length : 0;
   });

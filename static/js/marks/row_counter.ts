@@ -1,15 +1,15 @@
 /** A version counter in a row: a rail beside all the handles that share it, with its number once. */
 
-import { find } from "../trace/entities.ts";
-import { cls, h } from "../browser/svg.ts";
-import { versionText } from "./rail.ts";
-import type { Columns } from "../layout/memory_columns.ts";
+import { findEntity } from "../trace/entities.ts";
+import { classNames, h } from "../browser/svg.ts";
+import { versionTextThatFits } from "./rail.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
 
 /** What of a counter every badge says. */
-function counterFacts(stepFacts: StepFacts, counterUid: string, handles: number) {
-  const value = find(stepFacts.snap.entities, counterUid, "counter")?.value ?? "?";
-  const before = find(stepFacts.previous, counterUid, "counter")?.value;
+function counterBadgeFacts(stepFacts: StepFacts, counterUid: string, handles: number) {
+  const value = findEntity(stepFacts.snap.entities, counterUid, "counter")?.value ?? "?";
+  const before = findEntity(stepFacts.previous, counterUid, "counter")?.value;
   const isBumped = before !== undefined && before !== value;
   const change = isBumped ? `${before} → ${value}` : `${value}`;
   const writes = value === "?" ? "" : `\n${stepFacts.labels.writesCounted.replace("{n}", `${value}`)}`;
@@ -19,7 +19,7 @@ function counterFacts(stepFacts: StepFacts, counterUid: string, handles: number)
     bumped: isBumped,
     attributes: {
       key: `rail ${counterUid}`,
-      class: cls("rail", isBumped && "bumped"),
+      class: classNames("rail", isBumped && "bumped"),
       "data-counter-badge": counterUid,
       "data-version": value,
       "data-wearers": handles,
@@ -39,8 +39,19 @@ interface CounterMarkPlace {
   several: boolean;
 }
 
-export function counterMark(stepFacts: StepFacts, counterUid: string, place: CounterMarkPlace, columns: Columns) {
-  const { value, before, bumped: isBumped, attributes, title } = counterFacts(stepFacts, counterUid, place.wearers);
+export function versionCounterMark(
+  stepFacts: StepFacts,
+  counterUid: string,
+  place: CounterMarkPlace,
+  columns: MemoryColumns,
+) {
+  const {
+    value,
+    before,
+    bumped: isBumped,
+    attributes,
+    title,
+  } = counterBadgeFacts(stepFacts, counterUid, place.wearers);
   const { rail: x, railW: w } = columns;
   const badgeHeight = place.open ? 19 : 16;
   const isTall = place.h > badgeHeight + 12;
@@ -49,7 +60,7 @@ export function counterMark(stepFacts: StepFacts, counterUid: string, place: Cou
   const bottom = isBoxed ? place.h : badgeHeight;
   const badgeY = isBoxed ? place.y + 2 : top;
   const showsUid = place.several && place.open;
-  const { text, size } = versionText(before, value, isBumped, w - 3);
+  const { text, size } = versionTextThatFits(before, value, isBumped, w - 3);
   const cx = x + w / 2;
   const box = { x: x - 1, y: top - 0.5, width: w + 2, height: bottom + 1, rx: 6 };
   const badgeBox = {
@@ -65,7 +76,7 @@ export function counterMark(stepFacts: StepFacts, counterUid: string, place: Cou
     attributes,
     isBumped &&
       h("rect", { key: "halo", class: "halo", x: x - 3, y: top - 3, width: w + 6, height: bottom + 6, rx: 8 }),
-    h("rect", { key: "rail", class: cls("rail-box", !isBoxed && "plain"), ...box }),
+    h("rect", { key: "rail", class: classNames("rail-box", !isBoxed && "plain"), ...box }),
     h("rect", { key: "window", class: "badge", ...badgeBox }),
     h("text", { key: "version", class: "badge-text", x: cx, y, "font-size": Math.min(11, size) }, text),
     showsUid &&
@@ -79,9 +90,9 @@ export function counterMark(stepFacts: StepFacts, counterUid: string, place: Cou
 }
 
 /** The small badge of a gradient's counter. */
-export function gradCounterMark(stepFacts: StepFacts, counterUid: string, x: number, y: number) {
-  const { value, bumped: isBumped, attributes, title } = counterFacts(stepFacts, counterUid, 1);
-  const { text, size } = versionText(undefined, value, false, 17);
+export function gradientCounterMark(stepFacts: StepFacts, counterUid: string, x: number, y: number) {
+  const { value, bumped: isBumped, attributes, title } = counterBadgeFacts(stepFacts, counterUid, 1);
+  const { text, size } = versionTextThatFits(undefined, value, false, 17);
   const box = { x, y, width: 19, height: 14, rx: 4 };
   return h(
     "g",

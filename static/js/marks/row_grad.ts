@@ -1,16 +1,16 @@
 /** The place of a `.grad` beside its tensor: its own strip with its version and name, None, or where else it stands. */
 
 import { findHandle, type Handle } from "../trace/entities.ts";
-import { tuple } from "../layout/format.ts";
-import { EM, truncate } from "../layout/metrics.ts";
+import { tupleText } from "../layout/format.ts";
+import { CHARACTER_WIDTH_EM, truncateText } from "../layout/metrics.ts";
 import { numel, cellReads } from "../layout/reads.ts";
-import { cls, h } from "../browser/svg.ts";
-import { stripMark } from "./row_cells.ts";
-import { gradCounterMark } from "./row_counter.ts";
-import type { Columns } from "../layout/memory_columns.ts";
-import type { RowStrip } from "../layout/row_strip.ts";
+import { classNames, h } from "../browser/svg.ts";
+import { cellStripMark } from "./row_cells.ts";
+import { gradientCounterMark } from "./row_counter.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
+import type { CellStrip } from "../layout/row_strip.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type { HandleLine, Block } from "../layout/memory_parts.ts";
+import type { HandleLine, RowBlock } from "../layout/memory_parts.ts";
 
 interface GradPlace {
   x: number;
@@ -20,11 +20,11 @@ interface GradPlace {
 }
 
 /** @param y of the line */
-export function gradPlaceMark(
+export function gradientPlaceMark(
   stepFacts: StepFacts,
-  block: Block,
+  block: RowBlock,
   line: HandleLine,
-  columns: Columns,
+  columns: MemoryColumns,
   y: number,
   open: boolean,
 ) {
@@ -32,19 +32,19 @@ export function gradPlaceMark(
   const handle = findHandle(stepFacts.snap.entities, uid);
   if (!grad || !handle) return null;
   const place = { x: grad.x, y: y + grad.y, path: grad.path };
-  if (grad.block && grad.strip) return gradMark(stepFacts, uid, grad.block, grad.strip, place, columns, open);
+  if (grad.block && grad.strip) return gradientStripMark(stepFacts, uid, grad.block, grad.strip, place, columns, open);
   if (handle.grad && stepFacts.snap.entities.has(handle.grad))
-    return separateGradMark(stepFacts, uid, handle.grad, place, columns, open);
+    return separateGradientMark(stepFacts, uid, handle.grad, place, columns, open);
   return noGradientMark(stepFacts, uid, block.lost.get(uid), place, columns, open);
 }
 
-function gradMark(
+function gradientStripMark(
   stepFacts: StepFacts,
   ownerUid: string,
-  block: Block,
-  strip: RowStrip,
+  block: RowBlock,
+  strip: CellStrip,
   place: GradPlace,
-  columns: Columns,
+  columns: MemoryColumns,
   open: boolean,
 ) {
   const [uid] = block.handles;
@@ -53,16 +53,16 @@ function gradMark(
   const { path } = place;
   const fresh = stepFacts.snap.fresh.has(uid);
   const nameY = place.y + strip.h + 9;
-  const note = gradMemoryNote(stepFacts, block, handle);
+  const note = gradientMemoryNote(stepFacts, block, handle);
   const maxWidth = columns.w - 6 - place.x;
-  const shape = tuple(handle?.shape ?? []);
-  const name = textThatFits(`${path}${note ? `  ${note}` : ""}`, maxWidth, 8.5);
-  const layout = textThatFits(`${(handle?.layout ?? "").replace("torch.", "")} ${shape}`, maxWidth - 2, 9);
+  const shape = tupleText(handle?.shape ?? []);
+  const name = shrinkOrCutText(`${path}${note ? `  ${note}` : ""}`, maxWidth, 8.5);
+  const layout = shrinkOrCutText(`${(handle?.layout ?? "").replace("torch.", "")} ${shape}`, maxWidth - 2, 9);
   return h(
     "g",
     {
       key: `grad ${ownerUid}`,
-      class: cls("grad-place", fresh && "fresh"),
+      class: classNames("grad-place", fresh && "fresh"),
       "data-handle": uid,
       "data-counter": counterUid ?? null,
       "data-on": handle?.storage ?? null,
@@ -72,15 +72,15 @@ function gradMark(
       "aria-label": `${path} ${shape}`,
     },
     block.storage
-      ? stripMark(stepFacts, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
+      ? cellStripMark(stepFacts, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
       : h(
           "text",
           { key: "layout", class: "meta", x: place.x + 2, y: place.y + 14, "font-size": layout.size },
           layout.shown,
         ),
-    fresh && block.storage && !stepFacts.snap.fresh.has(block.storage) && stripHalo(strip, place),
+    fresh && block.storage && !stepFacts.snap.fresh.has(block.storage) && newGradientHaloMark(strip, place),
     counterUid &&
-      gradCounterMark(stepFacts, counterUid, place.x - 23, place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
+      gradientCounterMark(stepFacts, counterUid, place.x - 23, place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
     open &&
       h(
         "g",
@@ -92,7 +92,7 @@ function gradMark(
 }
 
 /** Around the strip of a new handle on memory that was there before. */
-function stripHalo(strip: RowStrip, place: GradPlace) {
+function newGradientHaloMark(strip: CellStrip, place: GradPlace) {
   const size = { width: strip.w + 6, height: strip.h + 6 };
   return h("rect", { key: "halo", class: "halo", x: place.x - 3, y: place.y - 3, ...size, rx: 5 });
 }
@@ -101,13 +101,13 @@ function stripHalo(strip: RowStrip, place: GradPlace) {
  * A text as large as its room allows, and cut where even the smallest letters don't fit.
  * @param largest size of its letters
  */
-function textThatFits(text: string, maxWidth: number, largest: number): { shown: string; size: number } {
-  const size = Math.max(7, Math.min(largest, Math.floor((maxWidth / (EM * text.length)) * 10) / 10));
-  return { shown: truncate(text, Math.max(4, Math.floor(maxWidth / (EM * size)))), size };
+function shrinkOrCutText(text: string, maxWidth: number, largest: number): { shown: string; size: number } {
+  const size = Math.max(7, Math.min(largest, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10));
+  return { shown: truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * size)))), size };
 }
 
 /** What is odd about a gradient's memory: that one cell is read more than once, or that others read it too. */
-function gradMemoryNote({ labels }: StepFacts, block: Block, handle: Handle | undefined) {
+function gradientMemoryNote({ labels }: StepFacts, block: RowBlock, handle: Handle | undefined) {
   if (!handle) return "";
   const list = cellReads(handle);
   const cells = new Set(list.map(({ cell }) => cell)).size;
@@ -116,12 +116,12 @@ function gradMemoryNote({ labels }: StepFacts, block: Block, handle: Handle | un
 }
 
 /** A gradient with a row of its own. */
-function separateGradMark(
+function separateGradientMark(
   stepFacts: StepFacts,
   ownerUid: string,
   uid: string,
   place: GradPlace,
-  columns: Columns,
+  columns: MemoryColumns,
   open: boolean,
 ) {
   const name =
@@ -134,7 +134,7 @@ function separateGradMark(
     h(
       "text",
       { class: "meta", x: place.x, y: place.y + (open ? 19 : 12), "font-size": 10 },
-      truncate(text, Math.max(4, Math.floor(maxWidth / (EM * 10)))),
+      truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * 10)))),
     ),
     h("title", {}, `${place.path} → ${uid}`),
   );
@@ -146,15 +146,15 @@ function noGradientMark(
   ownerUid: string,
   freedStorage: string | undefined,
   place: GradPlace,
-  columns: Columns,
+  columns: MemoryColumns,
   open: boolean,
 ) {
   const text = freedStorage ? `${freedStorage} ${stepFacts.labels.freed}` : stepFacts.labels.none;
-  const w = Math.min(columns.gradW, Math.max(42, text.length * EM * 9.5 + 14));
+  const w = Math.min(columns.gradW, Math.max(42, text.length * CHARACTER_WIDTH_EM * 9.5 + 14));
   const box = { x: place.x, y: place.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };
   return h(
     "g",
-    { key: `grad ${ownerUid}`, class: cls("placeholder", freedStorage && "lost"), "data-grad-of": ownerUid },
+    { key: `grad ${ownerUid}`, class: classNames("placeholder", freedStorage && "lost"), "data-grad-of": ownerUid },
     h("rect", box),
     h("text", { class: "meta", x: place.x + 8, y: place.y + (open ? 18.5 : 11.5), "font-size": 9.5 }, text),
     h("title", {}, `${place.path} ${stepFacts.labels.is} None`),

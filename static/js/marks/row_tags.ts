@@ -1,14 +1,14 @@
 /** The names of a row: filled for a variable, outlined for a path, with the function's name before an inner frame's. */
 
 import { textWidth } from "../layout/metrics.ts";
-import { cutPath } from "../layout/pane_names.ts";
-import { cls, h } from "../browser/svg.ts";
-import type { Labels } from "./labels.ts";
+import { cutPathAtStart } from "../layout/pane_names.ts";
+import { classNames, h } from "../browser/svg.ts";
+import type { StageLabels } from "./labels.ts";
 import type { ShownName } from "../layout/memory_parts.ts";
 
 /** @param uid what the name leads to */
-export function rowTagMark(
-  labels: Labels,
+export function nameTagMark(
+  labels: StageLabels,
   uid: string,
   name: ShownName,
   place: { x: number; y: number; w: number; h: number; font: number },
@@ -20,13 +20,13 @@ export function rowTagMark(
   const bodyWidth = place.w - pointWidth - 3;
   const d = `M${place.x + 3} ${place.y}h${bodyWidth - 3}l${pointWidth} ${halfHeight}l${-pointWidth} ${halfHeight}h${-(bodyWidth - 3)}a3 3 0 0 1 -3 -3v${-(place.h - 6)}a3 3 0 0 1 3 -3z`;
   const scopeWidth = scope ? textWidth(scope, place.font - 3) + 5 : 0;
-  const text = cutPath(name.text, place.w - scopeWidth - 14, place.font);
+  const text = cutPathAtStart(name.text, place.w - scopeWidth - 14, place.font);
   const baseline = place.y + halfHeight + place.font * 0.35;
   return h(
     "g",
     {
       key: `tag ${tag.frame ?? ""} ${tag.kind} ${tag.name}`,
-      class: cls("tag", isVariable && !scope ? "var" : "path", moved && "moved"),
+      class: classNames("tag", isVariable && !scope ? "var" : "path", moved && "moved"),
       "data-name": isVariable ? tag.name : null,
       "data-frame": tag.frame,
       "data-ref": uid,

@@ -1,13 +1,13 @@
 /** All marks of a step's plan: of memory and graph, each with its heading. */
 
-import { WHOLE_BAND, type Band } from "../layout/view.ts";
+import { WHOLE_BAND, type HeightBand } from "../layout/view.ts";
 import { graphMarks } from "./graph_marks.ts";
-import { startNextStep, type MarkCache } from "./mark_cache.ts";
-import { LABELS, type Labels } from "./labels.ts";
+import { moveCacheToNextStep, type MarkCache } from "./mark_cache.ts";
+import { STAGE_LABELS, type StageLabels } from "./labels.ts";
 import { memoryMarks } from "./memory_marks.ts";
-import { stepFacts, type StepFacts } from "./step_facts.ts";
+import { collectStepFacts, type StepFacts } from "./step_facts.ts";
 import type { VNode } from "../browser/svg.ts";
-import type { Side, StagePlan } from "../layout/stage_plan.ts";
+import type { PaneSide, StagePlan } from "../layout/stage_plan.ts";
 
 export interface PaneMarks {
   heading: VNode[];
@@ -21,18 +21,18 @@ export interface PaneMarks {
  */
 export function stageMarks(
   plan: StagePlan,
-  labels: Partial<Labels> = {},
+  labels: Partial<StageLabels> = {},
   windowStarts: Map<string, number> = new Map(),
-  bands: Record<Side, Band> = { memory: WHOLE_BAND, graph: WHOLE_BAND },
+  bands: Record<PaneSide, HeightBand> = { memory: WHOLE_BAND, graph: WHOLE_BAND },
   markCache: MarkCache | null = null,
 ): { facts: StepFacts; memory: PaneMarks | null; graph: PaneMarks | null } {
   const { opened } = plan.model;
-  const facts = stepFacts(opened, opened.at(plan.i), { ...LABELS, ...labels }, windowStarts);
+  const facts = collectStepFacts(opened, opened.at(plan.i), { ...STAGE_LABELS, ...labels }, windowStarts);
   const drawn = {
     facts,
     memory: plan.memory && memoryMarks(facts, plan.memory, bands.memory, markCache),
     graph: plan.graph && graphMarks(facts, plan.graph, bands.graph, markCache),
   };
-  if (markCache) startNextStep(markCache);
+  if (markCache) moveCacheToNextStep(markCache);
   return drawn;
 }

@@ -1,20 +1,20 @@
 /** What the marks of one step need to know besides their own entity: names, readers, the backward in progress, the step's events. */
 
-import { find, isHandle } from "../trace/entities.ts";
-import { graphModelOf } from "../layout/graph_model.ts";
+import { findEntity, isHandle } from "../trace/entities.ts";
+import { cachedGraphModel } from "../layout/graph_model.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
-import { touched, type Touched } from "../layout/touched.ts";
+import { touchedByStep, type TouchedEntities } from "../layout/touched.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { Names } from "../trace/names.ts";
 import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
-import type { Labels } from "./labels.ts";
+import type { StageLabels } from "./labels.ts";
 
 export interface StepFacts {
   snap: Snapshot;
   /** what the step touched */
-  touched: Touched;
-  labels: Labels;
+  touched: TouchedEntities;
+  labels: StageLabels;
   names: Names;
   previous: Entities;
   steps: Step[];
@@ -41,10 +41,10 @@ export interface StepFacts {
   peeks: Map<string, number>;
 }
 
-export function stepFacts(
+export function collectStepFacts(
   opened: OpenTrace,
   snap: Snapshot,
-  labels: Labels,
+  labels: StageLabels,
   windowStarts: Map<string, number> = new Map(),
 ): StepFacts {
   const { entities, index } = snap;
@@ -52,21 +52,25 @@ export function stepFacts(
   const namesAndPaths = opened.names(index);
   return {
     snap,
-    touched: touched(snap.step, entities),
+    touched: touchedByStep(snap.step, entities),
     labels,
     peeks: windowStarts,
     names: namesAndPaths,
     previous: opened.state(index - 1),
     steps,
-    ...sharingFacts(snap, namesAndPaths),
-    ...backwardFacts(opened, snap),
+    ...gradientAndReaderFacts(snap, namesAndPaths),
+    ...backwardVisitFacts(opened, snap),
     ...eventFacts(snap),
-    made: (nodeUid) => opened.index.outputsOf(nodeUid, index),
-    nodeName: (uid) => graphModelOf(opened).labels.get(uid) ?? shortNodeName(find(entities, uid, "node")?.name ?? uid),
+    made: (nodeUid) => opened.index.outputsOfNode(nodeUid, index),
+    nodeName: (uid) =>
+      cachedGraphModel(opened).labels.get(uid) ?? shortNodeName(findEntity(entities, uid, "node")?.name ?? uid),
   };
 }
 
-function sharingFacts({ entities }: Snapshot, namesAndPaths: Names): Pick<StepFacts, "grads" | "readers" | "outputs"> {
+function gradientAndReaderFacts(
+  { entities }: Snapshot,
+  namesAndPaths: Names,
+): Pick<StepFacts, "grads" | "readers" | "outputs"> {
   const grads = new Set<string>();
   const readers = new Map<string, string[]>();
   const outputs = new Map<string, string[]>();
@@ -87,11 +91,11 @@ function sharingFacts({ entities }: Snapshot, namesAndPaths: Names): Pick<StepFa
 }
 
 /** A trace is read after the run: visits to come are known. */
-function backwardFacts(
+function backwardVisitFacts(
   opened: OpenTrace,
   { entities, step, index }: Snapshot,
 ): Pick<StepFacts, "visits" | "visited" | "sums"> {
-  const visits = step?.visit ? (opened.index.visits.get(step.visit.backward) ?? []) : [];
+  const visits = step?.visit ? (opened.index.visitsByBackward.get(step.visit.backward) ?? []) : [];
   const visited = new Map<string, { k: number; step: number }>();
   visits.forEach(({ node, step: visitStep }, k) => {
     // Of a node that ran more than once the latest run seen so far counts.
@@ -101,7 +105,7 @@ function backwardFacts(
   for (const visit of visits) {
     if (visit.step > index) continue;
     const grads = opened.trace.steps[visit.step]?.visit?.grad_inputs ?? [];
-    (find(entities, visit.node, "node")?.next ?? []).forEach((edge, k) => {
+    (findEntity(entities, visit.node, "node")?.next ?? []).forEach((edge, k) => {
       if (edge && grads[k]) sums.set(edge[0], (sums.get(edge[0]) ?? 0) + 1);
     });
   }

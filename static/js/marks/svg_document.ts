@@ -1,8 +1,8 @@
 /** A picture as a file of its own: an SVG that needs no page, with its styles, its title and a caption under it. */
 
 import { textWidth } from "../layout/metrics.ts";
-import { cls, h, svgText, SVG, type VNode } from "../browser/svg.ts";
-import { stylesFor } from "./svg_styles.ts";
+import { classNames, h, vnodeToSvg, SVG_NAMESPACE, type VNode } from "../browser/svg.ts";
+import { pictureStylesheet } from "./svg_styles.ts";
 
 export interface Picture {
   width: number;
@@ -14,17 +14,17 @@ export interface Picture {
 
 type Kind = "stage" | "loom";
 
-export interface Caption {
+export interface PictureCaption {
   at: string;
   line: string;
   sentences: { text: string; tone: string }[];
 }
 
-const EDGE = 24;
-const MIN_WIDTH = 560;
-const WRAP_WIDTH = 900;
+const PICTURE_EDGE = 24;
+const MIN_PICTURE_WIDTH = 560;
+const MAX_CAPTION_WIDTH = 900;
 /** Of a statement, and of a sentence. */
-const MAX_LINES = 12;
+const MAX_CAPTION_LINES = 12;
 
 interface Styles {
   /** the stylesheets */
@@ -36,9 +36,14 @@ interface Styles {
 }
 
 /** The file's text: the picture with its caption under it. */
-export function svgDocument(kind: Kind, { width, height, nodes }: Picture, caption: Caption, styles: Styles) {
-  const w = Math.ceil(Math.max(width, MIN_WIDTH));
-  const { lines, foot: bottom } = captionMarks(caption, w, Math.ceil(height));
+export function svgFileWithCaption(
+  kind: Kind,
+  { width, height, nodes }: Picture,
+  caption: PictureCaption,
+  styles: Styles,
+) {
+  const w = Math.ceil(Math.max(width, MIN_PICTURE_WIDTH));
+  const { lines, foot: bottom } = pictureCaptionMarks(caption, w, Math.ceil(height));
   const body = [
     h("rect", { class: "paper", width: w, height: bottom }),
     ...nodes,
@@ -46,7 +51,7 @@ export function svgDocument(kind: Kind, { width, height, nodes }: Picture, capti
     ...lines,
   ];
   const description = caption.sentences.map(({ text }) => text).join(" ");
-  return serialize(
+  return svgFileText(
     `${kind}-svg`,
     { width: w, height: bottom, nodes: body },
     [caption.line, caption.at].filter(Boolean).join(" · "),
@@ -56,18 +61,18 @@ export function svgDocument(kind: Kind, { width, height, nodes }: Picture, capti
 }
 
 /** A picture as a file's text, with only the styles that it needs. @param className the class of its root */
-export function serialize(
+export function svgFileText(
   className: string,
   { width, height, nodes }: Picture,
   title: string,
   description: string,
   { css, tokens, theme, language }: Styles,
 ) {
-  const body = nodes.map(withoutFocus);
+  const body = nodes.map(withoutTabindex);
   const svg = h(
     "svg",
     {
-      xmlns: SVG,
+      xmlns: SVG_NAMESPACE,
       viewBox: `0 0 ${width} ${height}`,
       width,
       height,
@@ -79,25 +84,26 @@ export function serialize(
     },
     h("title", { id: "picture-title" }, title),
     h("desc", { id: "picture-desc" }, description),
-    h("style", {}, stylesFor(css, tokens, theme, collectClasses(body, new Set([className])))),
+    h("style", {}, pictureStylesheet(css, tokens, theme, collectClassNames(body, new Set([className])))),
     body,
   );
-  return replaceInvalidXmlCharacters(`<?xml version="1.0" encoding="UTF-8"?>\n${svgText(svg)}\n`);
+  return replaceInvalidXmlCharacters(`<?xml version="1.0" encoding="UTF-8"?>\n${vnodeToSvg(svg)}\n`);
 }
 
 /** What stands under the picture, and where it ends. */
-function captionMarks({ at, line, sentences }: Caption, w: number, top: number) {
-  const maxWidth = Math.min(w, WRAP_WIDTH) - 2 * EDGE;
+function pictureCaptionMarks({ at, line, sentences }: PictureCaption, w: number, top: number) {
+  const maxWidth = Math.min(w, MAX_CAPTION_WIDTH) - 2 * PICTURE_EDGE;
   let y = top + 30;
-  const lines = [h("text", { class: "paper-at", x: EDGE, y }, at)];
-  for (const [k, text] of clipLines(wrapText(line, maxWidth, 14), MAX_LINES).entries())
-    lines.push(h("text", { class: "paper-line", x: EDGE, y: (y += k ? 19 : 23) }, text));
+  const lines = [h("text", { class: "paper-at", x: PICTURE_EDGE, y }, at)];
+  for (const [k, text] of clipLines(wrapText(line, maxWidth, 14), MAX_CAPTION_LINES).entries())
+    lines.push(h("text", { class: "paper-line", x: PICTURE_EDGE, y: (y += k ? 19 : 23) }, text));
   y += 6;
   for (const { text, tone } of sentences)
-    for (const [k, part] of clipLines(wrapText(text, maxWidth - 14, 11.5), MAX_LINES).entries()) {
+    for (const [k, part] of clipLines(wrapText(text, maxWidth - 14, 11.5), MAX_CAPTION_LINES).entries()) {
       y += 19;
-      if (!k) lines.push(h("circle", { class: cls("paper-dot", tone), cx: EDGE + 3, cy: y - 4, r: 2.5 }));
-      lines.push(h("text", { class: cls("paper-note", tone), x: EDGE + 14, y }, part));
+      if (!k)
+        lines.push(h("circle", { class: classNames("paper-dot", tone), cx: PICTURE_EDGE + 3, cy: y - 4, r: 2.5 }));
+      lines.push(h("text", { class: classNames("paper-note", tone), x: PICTURE_EDGE + 14, y }, part));
     }
   return { lines, foot: y + 22 };
 }
@@ -138,16 +144,16 @@ export function clipLines(lines: string[], maxLines: number) {
 }
 
 /** The same without what only a page can do. */
-function withoutFocus(node: VNode): VNode {
+function withoutTabindex(node: VNode): VNode {
   const { tabindex: _, ...attrs } = node.attrs;
-  return { ...node, attrs, children: node.children.map(withoutFocus) };
+  return { ...node, attrs, children: node.children.map(withoutTabindex) };
 }
 
 /** @param names the class names that they wear are added */
-function collectClasses(nodes: VNode[], names: Set<string>) {
+function collectClassNames(nodes: VNode[], names: Set<string>) {
   for (const { attrs, children } of nodes) {
     for (const name of (attrs.class ?? "").split(" ")) names.add(name);
-    collectClasses(children, names);
+    collectClassNames(children, names);
   }
   return names;
 }

@@ -1,12 +1,17 @@
 /** The stage's stylesheet for a file: colours resolved for light or dark, and only the rules that its marks need. */
 
-const NOT_IN_A_FILE = /^(animation|transition|pointer-events|cursor|outline|overflow)/;
+const PAGE_ONLY_PROPERTIES = /^(animation|transition|pointer-events|cursor|outline|overflow)/;
 
 /**
  * @param tokens custom properties, with `light-dark()` where the themes differ
  * @param classNames the class names in the picture
  */
-export function stylesFor(css: string, tokens: string, theme: "light" | "dark", classNames: Set<string>): string {
+export function pictureStylesheet(
+  css: string,
+  tokens: string,
+  theme: "light" | "dark",
+  classNames: Set<string>,
+): string {
   const values = resolveTokens(tokens, theme);
   const cssWithoutAtRules = css
     .replace(/\/\*[\s\S]*?\*\//g, "")
@@ -17,11 +22,11 @@ export function stylesFor(css: string, tokens: string, theme: "light" | "dark", 
     const selectors = selectorList
       .split(",")
       .map((part) => part.trim())
-      .filter((selector) => mayMatch(selector, classNames));
+      .filter((selector) => mayMatchInPicture(selector, classNames));
     const lines = body
       .split(";")
       .map((part) => part.trim())
-      .filter((line) => line && !NOT_IN_A_FILE.test(line));
+      .filter((line) => line && !PAGE_ONLY_PROPERTIES.test(line));
     if (selectors.length && lines.length)
       rules.push(
         `${selectors.join(",")}{${lines.join(";").replace(/var\(--([\w-]+)\)/g, (text, name) => values.get(name) ?? text)}}`,
@@ -38,6 +43,6 @@ export function resolveTokens(tokens: string, theme: "light" | "dark"): Map<stri
 }
 
 /** Whether something in the picture can match: pointing, focus and the page around it are not there. */
-function mayMatch(selector: string, classNames: Set<string>) {
+function mayMatchInPicture(selector: string, classNames: Set<string>) {
   return !/[:#[]/.test(selector) && [...selector.matchAll(/\.([\w-]+)/g)].every(([, name]) => classNames.has(name));
 }

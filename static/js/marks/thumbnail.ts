@@ -1,32 +1,34 @@
 /** An operation's thumbnail and a scenario's still: rows of what was touched, drawn as the memory pane draws closed ones. */
 
-import { stillRows, thumbnail, type Thumbnail } from "../layout/thumbnail.ts";
+import { layoutSnapshot, layoutThumbnail, type Thumbnail } from "../layout/thumbnail.ts";
 import { h } from "../browser/svg.ts";
-import { LABELS } from "./labels.ts";
-import { rowMark } from "./memory_row.ts";
-import { stepFacts } from "./step_facts.ts";
+import { STAGE_LABELS } from "./labels.ts";
+import { memoryRowMark } from "./memory_row.ts";
+import { collectStepFacts } from "./step_facts.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "./svg_document.ts";
 import type { PlacedItem, RowLayout, RowItem } from "../layout/memory_parts.ts";
 
 export function thumbnailPicture(opened: OpenTrace): Picture {
-  return rowsAsPicture(opened, thumbnail(opened));
+  return pictureOfRows(opened, layoutThumbnail(opened));
 }
 
 /** @param i the step */
-export function rowsPicture(opened: OpenTrace, i: number): Picture {
-  return rowsAsPicture(opened, stillRows(opened, i));
+export function snapshotPicture(opened: OpenTrace, i: number): Picture {
+  return pictureOfRows(opened, layoutSnapshot(opened, i));
 }
 
-function rowsAsPicture(opened: OpenTrace, { i, columns, rows, width, height, more: hiddenCount }: Thumbnail): Picture {
-  const facts = stepFacts(opened, opened.at(i), LABELS, new Map());
-  const marks = rows.map(({ item, y, layout }) => rowMark(facts, placedRow(item, y, layout), item, columns, null));
+function pictureOfRows(opened: OpenTrace, { i, columns, rows, width, height, more: hiddenCount }: Thumbnail): Picture {
+  const facts = collectStepFacts(opened, opened.at(i), STAGE_LABELS, new Map());
+  const marks = rows.map(({ item, y, layout }) =>
+    memoryRowMark(facts, placeRowItem(item, y, layout), item, columns, null),
+  );
   const note = hiddenCount
     ? h("text", { class: "meta end", x: width - 4, y: 10, "font-size": 9 }, `+${hiddenCount}`)
     : null;
   return { width, height, nodes: [h("g", { class: "memory-pane" }, marks, note)] };
 }
 
-function placedRow(item: RowItem, y: number, layout: RowLayout): PlacedItem {
+function placeRowItem(item: RowItem, y: number, layout: RowLayout): PlacedItem {
   return { item, y: y - 4, h: layout.h, layout, hidden: false, chips: null, chipX: 0, folded: [], pins: null };
 }

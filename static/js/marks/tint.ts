@@ -4,10 +4,10 @@ import type { Cell } from "../trace/entities.ts";
 
 /** The largest finite magnitude. */
 export function largestMagnitude(values: (Cell | null)[]) {
-  return values.reduce((m: number, cell) => Math.max(m, Math.abs(magnitude(cell))), 0);
+  return values.reduce((m: number, cell) => Math.max(m, Math.abs(finiteMagnitude(cell))), 0);
 }
 
-function magnitude(cell: Cell | null) {
+function finiteMagnitude(cell: Cell | null) {
   if (typeof cell === "number") return cell;
   if (cell === true) return 1;
   if (!cell || typeof cell !== "object") return 0;
@@ -17,7 +17,7 @@ function magnitude(cell: Cell | null) {
 }
 
 export function signTint(cell: Cell | null, largest: number) {
-  const value = magnitude(cell);
+  const value = finiteMagnitude(cell);
   if (value === 0) return null;
   const shareOfLargest =
     Number.isFinite(largest) && largest > 0

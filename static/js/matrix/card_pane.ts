@@ -1,16 +1,16 @@
 /** Where the card of a cell is shown: it follows the pointer and the focus, and stays on a cell that was chosen. */
 
 import { ROOT } from "../requests/root.ts";
-import { cellCard, type Address, type MatrixDocument } from "./cell_card.ts";
+import { cellCardNodes, type CellAddress, type MatrixDocument } from "./cell_card.ts";
 
 /** Milliseconds that the pointer rests on a cell before its card is shown. */
 const HOVER_DELAY_MS = 60;
 
 /** Where the card has its place beside the table, and a pointer that can hover. */
-const hasRoomBeside = matchMedia("(min-width: 1261px) and (hover: hover)");
+const roomBesideTableQuery = matchMedia("(min-width: 1261px) and (hover: hover)");
 
 /** All cells of all situations, asked for once. */
-function createDocumentLoader(): () => Promise<MatrixDocument> {
+function createMatrixDocumentLoader(): () => Promise<MatrixDocument> {
   let loading: Promise<MatrixDocument> | null = null;
   return () => {
     loading ??= fetch(`${ROOT}/matrix.json?lang=${document.documentElement.lang}`).then((response) => {
@@ -25,21 +25,21 @@ function createDocumentLoader(): () => Promise<MatrixDocument> {
 }
 
 /** @param onChoice called when another cell is chosen, by a key, a click or an address */
-export function startCellCard(
+export function startCellCardPane(
   table: HTMLTableElement,
   properties: { name: string; label: string }[],
   onChoice: () => void,
 ) {
   const pane = document.getElementById("cell-card") as HTMLElement;
   const body = pane.querySelector(".card-body") as HTMLElement;
-  const loadDocument = createDocumentLoader();
+  const loadDocument = createMatrixDocumentLoader();
   const rows = [...(table.querySelectorAll("tbody tr") as NodeListOf<HTMLElement>)];
   const context = {
     situation: pane.dataset.situation ?? "",
     words: JSON.parse(document.getElementById("card-words")?.textContent ?? "{}"),
     titles: new Map(rows.map(({ id }) => [id, document.querySelector(`#${id} code`)?.textContent ?? ""])),
     labels: new Map(properties.map(({ name, label }) => [name, label])),
-    address(situation: string, { row, property }: Address) {
+    address(situation: string, { row, property }: CellAddress) {
       const [tensor, memory, mode] = situation.split(".");
       const query = new URLSearchParams(location.search);
       for (const [name, value] of Object.entries({ tensor, memory, mode })) query.set(name, value);
@@ -59,13 +59,13 @@ export function startCellCard(
     try {
       const matrixDocument = await loadDocument();
       if (link !== shownLink) return;
-      body.replaceChildren(...cellCard(matrixDocument, addressOf(link), link.href, context));
+      body.replaceChildren(...cellCardNodes(matrixDocument, cellAddressOfLink(link), link.href, context));
     } catch {
       body.textContent = context.words.failed;
     }
     pane.hidden = false;
     pane.scrollTop = 0;
-    if (!hasRoomBeside.matches) keepInSight(link);
+    if (!roomBesideTableQuery.matches) keepInSight(link);
   }
 
   /** The card covers the foot of the window. */
@@ -104,7 +104,7 @@ export function startCellCard(
   table.addEventListener("pointerover", (event) => {
     const link = cellOf(event);
     clearTimeout(hoverTimer);
-    if (link && hasRoomBeside.matches) hoverTimer = window.setTimeout(() => show(link), HOVER_DELAY_MS);
+    if (link && roomBesideTableQuery.matches) hoverTimer = window.setTimeout(() => show(link), HOVER_DELAY_MS);
   });
   table.addEventListener("pointerleave", () => {
     clearTimeout(hoverTimer);
@@ -116,7 +116,7 @@ export function startCellCard(
   });
   table.addEventListener("click", (event) => {
     const link = cellOf(event);
-    if (!link || link === shownLink || hasRoomBeside.matches) return;
+    if (!link || link === shownLink || roomBesideTableQuery.matches) return;
     event.preventDefault(); // the card comes before the program
     choose(link);
   });
@@ -134,10 +134,10 @@ export function startCellCard(
   return {
     open: openCell,
     /** The cell that was chosen, as the address names it. */
-    at: () => (chosenLink ? Object.values(addressOf(chosenLink)).join(".") : null),
+    at: () => (chosenLink ? Object.values(cellAddressOfLink(chosenLink)).join(".") : null),
   };
 }
 
-function addressOf(link: HTMLAnchorElement) {
+function cellAddressOfLink(link: HTMLAnchorElement) {
   return { row: link.closest("tr")?.id ?? "", property: link.dataset.property ?? "" };
 }

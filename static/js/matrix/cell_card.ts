@@ -1,33 +1,33 @@
 /** The card of a cell: what was asked and printed there, and what is otherwise in another situation. */
 
 import { element } from "../browser/elements.ts";
-import { decisiveDimensions, verdictTable, type Cell } from "./situations.ts";
+import { dimensionsThatChangeVerdict, verdictTable, type MatrixCell } from "./situations.ts";
 
-interface Operation {
+interface MatrixOperation {
   name: string;
   statement: string;
   siblings: string[];
   written?: string;
-  cells: Record<string, Record<string, Cell>>;
+  cells: Record<string, Record<string, MatrixCell>>;
 }
 
-interface Property {
+interface MatrixProperty {
   name: string;
   meaning: string;
   ask: string;
 }
 
 export interface MatrixDocument {
-  properties: Property[];
-  operations: Operation[];
+  properties: MatrixProperty[];
+  operations: MatrixOperation[];
 }
 
-export interface Address {
+export interface CellAddress {
   row: string;
   property: string;
 }
 
-interface Context {
+interface CellCardContext {
   situation: string;
   /** the page's */
   words: Record<string, string>;
@@ -36,19 +36,19 @@ interface Context {
   /** of properties */
   labels: Map<string, string>;
   /** of the page in another situation */
-  address: (situation: string, at: Address) => string;
+  address: (situation: string, at: CellAddress) => string;
 }
 
-function verdictDisc(verdict: string) {
+function verdictIcon(verdict: string) {
   return element("i", `disc ${verdict}`);
 }
 
 /** @param program the address of the cell's program */
-export function cellCard(
+export function cellCardNodes(
   matrixDocument: MatrixDocument,
-  cellAddress: Address,
+  cellAddress: CellAddress,
   program: string,
-  context: Context,
+  context: CellCardContext,
 ): Node[] {
   const operation = matrixDocument.operations.find(({ name }) => name === cellAddress.row);
   const property = matrixDocument.properties.find(({ name }) => name === cellAddress.property);
@@ -56,7 +56,7 @@ export function cellCard(
   const cells = Object.fromEntries(
     Object.entries(operation.cells).map(([name, cellsByProperty]) => [name, cellsByProperty[cellAddress.property]]),
   );
-  const programLink = link("open", program, `${context.words.open} →`);
+  const programLink = linkElement("open", program, `${context.words.open} →`);
   return [
     element("code", "statement", context.titles.get(cellAddress.row)),
     questionElement(property, context),
@@ -67,31 +67,31 @@ export function cellCard(
   ];
 }
 
-function questionElement(property: Property, { labels }: Context) {
+function questionElement(property: MatrixProperty, { labels }: CellCardContext) {
   const paragraph = element("p", "");
   paragraph.append(element("b", "", labels.get(property.name)), " ", property.meaning);
   return paragraph;
 }
 
 /** The lines that ask, as this cell's program has them. */
-function questionLines({ ask }: Property, { written = "b" }: Operation, situation: string) {
+function questionLines({ ask }: MatrixProperty, { written = "b" }: MatrixOperation, situation: string) {
   return ask.replaceAll("{root}", situation.startsWith("node") ? "w" : "a").replaceAll("{written}", written);
 }
 
-function resultElement(lines: string, { verdict, detail = "" }: Cell, { words }: Context) {
+function resultElement(lines: string, { verdict, detail = "" }: MatrixCell, { words }: CellCardContext) {
   const box = element("div", "result");
   const isRefused = /^\w+(Error|Exception)\b/.test(detail);
   box.append(element("pre", "", lines));
   const line = element("p", isRefused ? "refused" : "");
-  line.append(verdictDisc(verdict), ` ${words[verdict]}`);
+  line.append(verdictIcon(verdict), ` ${words[verdict]}`);
   if (detail) line.append(isRefused ? ": " : " ", element(isRefused ? "q" : "code", "", detail));
   box.append(line);
   return box;
 }
 
-function situationTable(cells: Record<string, Cell>, cellAddress: Address, context: Context) {
+function situationTable(cells: Record<string, MatrixCell>, cellAddress: CellAddress, context: CellCardContext) {
   const { words, situation } = context;
-  if (!decisiveDimensions(cells).length) return element("p", "everywhere", words.everywhere);
+  if (!dimensionsThatChangeVerdict(cells).length) return element("p", "everywhere", words.everywhere);
   const { rows, columns, at: situationName, dimensions } = verdictTable(cells, situation);
   const table = document.createElement("table");
   table.className = "situations";
@@ -103,7 +103,7 @@ function situationTable(cells: Record<string, Cell>, cellAddress: Address, conte
     table
       .createTHead()
       .insertRow()
-      .append(...headerCells(rows.length > 1 ? ["", ...columns] : columns, words));
+      .append(...tableHeaderCells(rows.length > 1 ? ["", ...columns] : columns, words));
   const body = table.createTBody();
   for (const row of rows) {
     const line = body.insertRow();
@@ -112,15 +112,15 @@ function situationTable(cells: Record<string, Cell>, cellAddress: Address, conte
     if (rows.length > 1) line.append(head);
     for (const column of columns) {
       const name = situationName(row, column);
-      const cellLink = link(name === situation ? "here" : "", context.address(name, cellAddress), "");
-      cellLink.append(verdictDisc(cells[name].verdict), ` ${words[cells[name].verdict]}`);
+      const cellLink = linkElement(name === situation ? "here" : "", context.address(name, cellAddress), "");
+      cellLink.append(verdictIcon(cells[name].verdict), ` ${words[cells[name].verdict]}`);
       line.insertCell().append(cellLink);
     }
   }
   return table;
 }
 
-function headerCells(values: string[], words: Record<string, string>) {
+function tableHeaderCells(values: string[], words: Record<string, string>) {
   return values.map((value) => {
     const cell = element(value ? "th" : "td", "", words[value] ?? "");
     if (value) cell.setAttribute("scope", "col");
@@ -128,12 +128,16 @@ function headerCells(values: string[], words: Record<string, string>) {
   });
 }
 
-function siblingLinks({ siblings: names }: Operation, cellAddress: Address, { words, titles }: Context) {
+function siblingLinks(
+  { siblings: names }: MatrixOperation,
+  cellAddress: CellAddress,
+  { words, titles }: CellCardContext,
+) {
   if (!names.length) return [];
   const paragraph = element("p", "cell-siblings", `${words.siblings}: `);
   names.forEach((name, k) => {
     const title = titles.get(name)?.replace("b = ", "") ?? name;
-    const siblingLink = link("", `#at=${name}.${cellAddress.property}`, "");
+    const siblingLink = linkElement("", `#at=${name}.${cellAddress.property}`, "");
     siblingLink.dataset.go = name;
     siblingLink.append(element("code", "", title));
     paragraph.append(...(k ? [" · ", siblingLink] : [siblingLink]));
@@ -141,7 +145,7 @@ function siblingLinks({ siblings: names }: Operation, cellAddress: Address, { wo
   return [paragraph];
 }
 
-function link(className: string, address: string, text: string) {
+function linkElement(className: string, address: string, text: string) {
   const anchor = element("a", className, text) as HTMLAnchorElement;
   anchor.href = address;
   return anchor;

@@ -1,7 +1,7 @@
 /** The cells of the matrix by keyboard: one of them is a stop of Tab, the arrow keys go to the others. */
 
 /** Rows and columns that a key goes on by; Home and End go to the ends of a row. */
-const MOVES_BY_KEY: Record<string, [number, number]> = {
+const CELL_MOVES_BY_KEY: Record<string, [number, number]> = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],
   ArrowLeft: [0, -1],
@@ -12,9 +12,9 @@ const MOVES_BY_KEY: Record<string, [number, number]> = {
   PageDown: [10, 0],
 };
 
-const clamp = (index: number, count: number) => Math.min(Math.max(index, 0), count - 1);
+const clampIndex = (index: number, count: number) => Math.min(Math.max(index, 0), count - 1);
 
-export function startCellKeys(table: HTMLTableElement, shownRows: () => HTMLTableRowElement[]) {
+export function startCellKeyboard(table: HTMLTableElement, shownRows: () => HTMLTableRowElement[]) {
   const linksOf = (row: Element) => [...row.querySelectorAll("a")];
   let tabStop: HTMLAnchorElement | null = null;
   /** Where the reader wants to be in each row: one that raises has a single cell. */
@@ -36,7 +36,7 @@ export function startCellKeys(table: HTMLTableElement, shownRows: () => HTMLTabl
     if (target instanceof HTMLAnchorElement) moveStop(target);
   });
   table.addEventListener("keydown", (event) => {
-    const move = MOVES_BY_KEY[event.key];
+    const move = CELL_MOVES_BY_KEY[event.key];
     if (!move || !(event.target instanceof HTMLAnchorElement) || event.altKey || event.metaKey) return;
     const rows = shownRows();
     const row = rows.findIndex((member) => member.contains(event.target as Node));
@@ -45,10 +45,10 @@ export function startCellKeys(table: HTMLTableElement, shownRows: () => HTMLTabl
     if (links.length > 1) column = linkIndex;
     const isToLastRow = event.ctrlKey && !Number.isFinite(move[1]);
     const nextLinks = linksOf(
-      rows[isToLastRow ? (move[1] < 0 ? 0 : rows.length - 1) : clamp(row + move[0], rows.length)],
+      rows[isToLastRow ? (move[1] < 0 ? 0 : rows.length - 1) : clampIndex(row + move[0], rows.length)],
     );
-    if (move[1]) column = clamp(linkIndex + move[1], links.length);
-    nextLinks[clamp(column, nextLinks.length)].focus();
+    if (move[1]) column = clampIndex(linkIndex + move[1], links.length);
+    nextLinks[clampIndex(column, nextLinks.length)].focus();
     event.preventDefault();
   });
   for (const link of table.querySelectorAll("tbody a")) (link as HTMLElement).tabIndex = -1;

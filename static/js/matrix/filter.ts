@@ -1,27 +1,27 @@
 /** The filter of the matrix: words of a statement, and properties with a verdict, as `storage:yes`. */
 
-export type Verdict = "yes" | "no" | "not_applicable" | "raises";
+export type CellVerdict = "yes" | "no" | "not_applicable" | "raises";
 
-export interface RowFacts {
+export interface MatrixRowFacts {
   /** its name and statement, in lower case */
   text: string;
   /** by property; none where the operation itself raises */
-  verdicts: Map<string, Verdict>;
+  verdicts: Map<string, CellVerdict>;
 }
 
-interface Property {
+interface FilterProperty {
   name: string;
   /** what its column is called, in the reader's language */
   label: string;
 }
 
-export interface Filter {
+export interface MatrixFilter {
   words: string[];
-  verdicts: { property: string; verdict: Verdict }[];
+  verdicts: { property: string; verdict: CellVerdict }[];
 }
 
 /** What may stand behind the colon. */
-const VERDICTS: Record<string, Verdict> = {
+const VERDICT_BY_WORD: Record<string, CellVerdict> = {
   yes: "yes",
   no: "no",
   none: "not_applicable",
@@ -33,12 +33,12 @@ const VERDICTS: Record<string, Verdict> = {
 };
 
 /** @param text as the reader wrote it */
-export function readFilter(text: string, properties: Property[]): Filter {
-  const filter: Filter = { words: [], verdicts: [] };
+export function parseMatrixFilter(text: string, properties: FilterProperty[]): MatrixFilter {
+  const filter: MatrixFilter = { words: [], verdicts: [] };
   for (const word of text.toLowerCase().split(/\s+/).filter(Boolean)) {
     const [name, value] = word.replace("：", ":").split(":");
-    const property = value === undefined ? undefined : findProperty(name, properties);
-    const verdict = VERDICTS[value ?? ""];
+    const property = value === undefined ? undefined : findPropertyByNameOrLabel(name, properties);
+    const verdict = VERDICT_BY_WORD[value ?? ""];
     if (property && verdict) filter.verdicts.push({ property: property.name, verdict });
     else filter.words.push(word);
   }
@@ -46,13 +46,13 @@ export function readFilter(text: string, properties: Property[]): Filter {
 }
 
 /** By its name, else by how its label begins. */
-function findProperty(name: string, properties: Property[]) {
-  const hasLabelPrefix = ({ label }: Property) => label.toLowerCase().replace(/\s/g, "").startsWith(name);
+function findPropertyByNameOrLabel(name: string, properties: FilterProperty[]) {
+  const hasLabelPrefix = ({ label }: FilterProperty) => label.toLowerCase().replace(/\s/g, "").startsWith(name);
   return properties.find((property) => property.name === name) ?? (name ? properties.find(hasLabelPrefix) : undefined);
 }
 
 /** Whether a row has all that is asked for. */
-export function matchesFilter({ words, verdicts }: Filter, row: RowFacts) {
+export function doesRowMatchFilter({ words, verdicts }: MatrixFilter, row: MatrixRowFacts) {
   return (
     words.every((word) => row.text.includes(word)) &&
     verdicts.every(({ property, verdict }) => (row.verdicts.get(property) ?? "raises") === verdict)

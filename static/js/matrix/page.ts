@@ -1,31 +1,31 @@
 /** The page of the matrix: filters, sorts and walks its table, and keeps the address in step. */
 
-import { startCellKeys } from "./cell_keys.ts";
-import { startCellCard } from "./card_pane.ts";
-import { readFilter } from "./filter.ts";
-import { createRows, type Sorting } from "./rows.ts";
-import { startTheme } from "../browser/theme.ts";
+import { startCellKeyboard } from "./cell_keys.ts";
+import { startCellCardPane } from "./card_pane.ts";
+import { parseMatrixFilter } from "./filter.ts";
+import { createMatrixRows, type MatrixSorting } from "./rows.ts";
+import { startThemeButton } from "../browser/theme.ts";
 
-const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+const elementById = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
-function start(table: HTMLTableElement) {
-  const rows = createRows(table);
+function startMatrixPage(table: HTMLTableElement) {
+  const rows = createMatrixRows(table);
   const sortHeads = [...(table.querySelectorAll("th[data-sort]") as NodeListOf<HTMLElement>)];
   const properties = sortHeads.slice(1).map((head) => ({
     name: head.dataset.sort ?? "",
     label: (head.textContent ?? "").replace("_ ", "_"),
   }));
-  const filterField = element("filter") as HTMLInputElement;
-  const differingBox = element("differing") as HTMLInputElement;
-  const countElement = element("count");
-  let sorting: Sorting | null = null;
-  const cellKeys = startCellKeys(table, rows.shown);
-  const card = startCellCard(table, properties, writeAddress);
+  const filterField = elementById("filter") as HTMLInputElement;
+  const differingBox = elementById("differing") as HTMLInputElement;
+  const countElement = elementById("count");
+  let sorting: MatrixSorting | null = null;
+  const cellKeys = startCellKeyboard(table, rows.shown);
+  const card = startCellCardPane(table, properties, writeAddress);
 
   function render() {
-    const shownCount = rows.show(readFilter(filterField.value, properties), sorting);
+    const shownCount = rows.show(parseMatrixFilter(filterField.value, properties), sorting);
     table.classList.toggle("differing", differingBox.checked);
-    element("none").hidden = shownCount > 0;
+    elementById("none").hidden = shownCount > 0;
     const template = countElement.dataset[shownCount ? "form" : "none"] ?? "";
     countElement.textContent = template.replace("{n}", String(shownCount)).replace("{all}", String(rows.count));
     for (const head of sortHeads) {
@@ -84,11 +84,11 @@ function start(table: HTMLTableElement) {
     event.preventDefault();
     filterField.focus();
   });
-  element("print").addEventListener("click", () => print());
-  for (const id of ["filter", "print-way", "differing-label"]) element(id).hidden = false;
+  elementById("print").addEventListener("click", () => print());
+  for (const id of ["filter", "print-way", "differing-label"]) elementById(id).hidden = false;
   readAddress();
 }
 
-startTheme(element("theme"));
-const table = document.querySelector(".matrix-table") as HTMLTableElement | null;
-if (table) start(table);
+startThemeButton(elementById("theme"));
+const matrixTable = document.querySelector(".matrix-table") as HTMLTableElement | null;
+if (matrixTable) startMatrixPage(matrixTable);

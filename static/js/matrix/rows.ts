@@ -1,26 +1,26 @@
 /** The rows of the matrix in the document: hides, sorts and groups them. */
 
-import { matchesFilter, type Filter, type RowFacts, type Verdict } from "./filter.ts";
+import { doesRowMatchFilter, type MatrixFilter, type MatrixRowFacts, type CellVerdict } from "./filter.ts";
 
-interface Row {
+interface MatrixRow {
   element: HTMLTableRowElement;
   /** the group that it belongs to */
   body: HTMLTableSectionElement;
-  facts: RowFacts;
+  facts: MatrixRowFacts;
 }
 
-export interface Sorting {
+export interface MatrixSorting {
   /** a property, or "statement" */
   by: string;
   /** no before yes, Z before A */
   down: boolean;
 }
 
-const VERDICT_ORDER: (Verdict | undefined)[] = ["yes", "no", "not_applicable", "raises"];
+const VERDICT_SORT_ORDER: (CellVerdict | undefined)[] = ["yes", "no", "not_applicable", "raises"];
 
-export function createRows(table: HTMLTableElement) {
+export function createMatrixRows(table: HTMLTableElement) {
   const bodies = [...table.tBodies];
-  const rows = bodies.flatMap((body) => [...body.rows].map((element) => readRow(element, body)));
+  const rows = bodies.flatMap((body) => [...body.rows].map((element) => readMatrixRow(element, body)));
   /** The cell beside each group that names it. */
   const labels = new Map(bodies.map((body) => [body, body.querySelector(".group") as HTMLElement]));
   const sortedBody = document.createElement("tbody");
@@ -38,9 +38,9 @@ export function createRows(table: HTMLTableElement) {
     visibleRows[0]?.prepend(label);
   }
 
-  function arrange(sorting: Sorting | null) {
+  function arrange(sorting: MatrixSorting | null) {
     for (const label of labels.values()) label.remove();
-    const ordered = sorting ? rows.toSorted(compareBy(sorting)) : rows;
+    const ordered = sorting ? rows.toSorted(rowComparator(sorting)) : rows;
     for (const { element, body } of ordered) (sorting ? sortedBody : body).append(element);
     if (sorting) table.append(sortedBody);
     else sortedBody.remove();
@@ -52,31 +52,32 @@ export function createRows(table: HTMLTableElement) {
     /** Those that are in sight, from the top. */
     shown: () => [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.hidden),
     /** @returns the rows in sight */
-    show(filter: Filter, sorting: Sorting | null): number {
-      for (const { element, facts } of rows) element.hidden = !matchesFilter(filter, facts);
+    show(filter: MatrixFilter, sorting: MatrixSorting | null): number {
+      for (const { element, facts } of rows) element.hidden = !doesRowMatchFilter(filter, facts);
       arrange(sorting);
       return rows.filter(({ element }) => !element.hidden).length;
     },
   };
 }
 
-function readRow(element: HTMLTableRowElement, body: HTMLTableSectionElement): Row {
-  const verdicts = new Map<string, Verdict>();
+function readMatrixRow(element: HTMLTableRowElement, body: HTMLTableSectionElement): MatrixRow {
+  const verdicts = new Map<string, CellVerdict>();
   for (const cell of element.querySelectorAll("td[data-verdict]")) {
     const link = cell.querySelector("a") as HTMLElement;
-    const verdict = (cell as HTMLElement).dataset.verdict as Verdict;
+    const verdict = (cell as HTMLElement).dataset.verdict as CellVerdict;
     verdicts.set(link.dataset.property ?? "", verdict);
   }
   const statement = element.querySelector("code")?.textContent ?? "";
   return { element, body, facts: { text: `${element.id} ${statement}`.toLowerCase(), verdicts } };
 }
 
-function compareBy({ by, down }: Sorting): (one: Row, other: Row) => number {
+function rowComparator({ by, down }: MatrixSorting): (one: MatrixRow, other: MatrixRow) => number {
   const direction = down ? -1 : 1;
   if (by === "statement") {
-    const statementName = ({ element }: Row) => element.querySelector("code")?.textContent?.replace("b = ", "") ?? "";
+    const statementName = ({ element }: MatrixRow) =>
+      element.querySelector("code")?.textContent?.replace("b = ", "") ?? "";
     return (rowA, rowB) => direction * statementName(rowA).localeCompare(statementName(rowB), "en");
   }
-  const rankOfRow = ({ facts }: Row) => VERDICT_ORDER.indexOf(facts.verdicts.get(by) ?? "raises");
+  const rankOfRow = ({ facts }: MatrixRow) => VERDICT_SORT_ORDER.indexOf(facts.verdicts.get(by) ?? "raises");
   return (rowA, rowB) => direction * (rankOfRow(rowA) - rankOfRow(rowB));
 }

@@ -1,16 +1,16 @@
 /** How a cell depends on the situation: which of tensor, memory and mode make a difference, and to what. */
 
-import type { Verdict } from "./filter.ts";
+import type { CellVerdict } from "./filter.ts";
 
-export interface Cell {
-  verdict: Verdict;
+export interface MatrixCell {
+  verdict: CellVerdict;
   detail?: string;
 }
 
-type Dimension = "tensor" | "memory" | "mode";
+type SituationDimension = "tensor" | "memory" | "mode";
 
 interface VerdictTable {
-  dimensions: Dimension[];
+  dimensions: SituationDimension[];
   /** values of the dimensions that matter but the last */
   rows: string[][];
   /** of the last, or one of no name */
@@ -20,26 +20,26 @@ interface VerdictTable {
 }
 
 /** In the order in which the name of a situation has them. */
-const DIMENSIONS: Dimension[] = ["tensor", "memory", "mode"];
+const SITUATION_DIMENSIONS: SituationDimension[] = ["tensor", "memory", "mode"];
 
 /** Every value of a dimension, in order. */
-function valuesOfDimension(situations: string[], index: number) {
+function valuesOfSituationDimension(situations: string[], index: number) {
   return [...new Set(situations.map((name) => name.split(".")[index]))];
 }
 
 /** The dimensions that change a verdict. @param cells by the situation's name */
-export function decisiveDimensions(cells: Record<string, Cell>): Dimension[] {
+export function dimensionsThatChangeVerdict(cells: Record<string, MatrixCell>): SituationDimension[] {
   const situations = Object.keys(cells);
-  return DIMENSIONS.filter((_, index) =>
+  return SITUATION_DIMENSIONS.filter((_, index) =>
     situations.some((name) =>
-      valuesOfDimension(situations, index).some(
-        (value) => cells[name].verdict !== cells[withValue(name, index, value)].verdict,
+      valuesOfSituationDimension(situations, index).some(
+        (value) => cells[name].verdict !== cells[situationWithValue(name, index, value)].verdict,
       ),
     ),
   );
 }
 
-function withValue(situation: string, index: number, value: string) {
+function situationWithValue(situation: string, index: number, value: string) {
   return situation.split(".").with(index, value).join(".");
 }
 
@@ -47,24 +47,26 @@ function withValue(situation: string, index: number, value: string) {
  * A small table of the verdicts, no larger than it has to be.
  * @param current the situation that the page shows: what does not matter is as it is there
  */
-export function verdictTable(cells: Record<string, Cell>, current: string): VerdictTable {
+export function verdictTable(cells: Record<string, MatrixCell>, current: string): VerdictTable {
   const situations = Object.keys(cells);
-  const dimensions = decisiveDimensions(cells);
+  const dimensions = dimensionsThatChangeVerdict(cells);
   const columnDimension = dimensions.findLast((name) => name !== "tensor");
-  const rowDimensions = dimensions.filter((name) => name !== columnDimension).map((name) => DIMENSIONS.indexOf(name));
+  const rowDimensions = dimensions
+    .filter((name) => name !== columnDimension)
+    .map((name) => SITUATION_DIMENSIONS.indexOf(name));
   const rows = rowDimensions.reduce(
     (combinations: string[][], index) =>
-      combinations.flatMap((row) => valuesOfDimension(situations, index).map((value) => [...row, value])),
+      combinations.flatMap((row) => valuesOfSituationDimension(situations, index).map((value) => [...row, value])),
     [[]],
   );
-  const columnIndex = columnDimension ? DIMENSIONS.indexOf(columnDimension) : -1;
+  const columnIndex = columnDimension ? SITUATION_DIMENSIONS.indexOf(columnDimension) : -1;
   return {
     dimensions,
     rows,
-    columns: columnDimension ? valuesOfDimension(situations, columnIndex) : [""],
+    columns: columnDimension ? valuesOfSituationDimension(situations, columnIndex) : [""],
     at(row, value) {
-      const rowSituation = row.reduce((name, part, k) => withValue(name, rowDimensions[k], part), current);
-      return value ? withValue(rowSituation, columnIndex, value) : rowSituation;
+      const rowSituation = row.reduce((name, part, k) => situationWithValue(name, rowDimensions[k], part), current);
+      return value ? situationWithValue(rowSituation, columnIndex, value) : rowSituation;
     },
   };
 }

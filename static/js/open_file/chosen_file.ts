@@ -3,13 +3,13 @@
 import type { Step, Trace } from "../trace/wire.ts";
 
 /** texts: each the JSON of a trace; `gradbox trace` prints several, a line each */
-type Content = { kind: "program"; source: string } | { kind: "traces"; name: string; texts: string[] };
+type ChosenFileContent = { kind: "program"; source: string } | { kind: "traces"; name: string; texts: string[] };
 
 export const MAX_PROGRAM_BYTES = 256 * 1024;
 export const MAX_TRACE_BYTES = 32 * 1024 * 1024;
 export const MAX_TRACES = 20;
 /** The schema that this page reads: `SCHEMA` of gradbox/wire/trace.py. */
-export const SCHEMA = 1;
+export const TRACE_SCHEMA = 1;
 
 /** Why a file can't be opened, as a sentence's key and facts. */
 export class FileProblem extends Error {
@@ -24,24 +24,24 @@ export class FileProblem extends Error {
 }
 
 /** @throws FileProblem for what is neither, or too large */
-export async function readFile(file: Pick<File, "name" | "size" | "arrayBuffer">): Promise<Content> {
+export async function readChosenFile(file: Pick<File, "name" | "size" | "arrayBuffer">): Promise<ChosenFileContent> {
   const { name } = file;
   const isProgram = /\.(pyw?|txt)$/i.test(name);
-  checkSize(file, isProgram ? MAX_PROGRAM_BYTES : MAX_TRACE_BYTES);
-  const text = decodeText(await file.arrayBuffer(), name);
+  checkFileSize(file, isProgram ? MAX_PROGRAM_BYTES : MAX_TRACE_BYTES);
+  const text = decodeUtf8(await file.arrayBuffer(), name);
   if (isProgram) return { kind: "program", source: text };
   if (!/^\s*\{/.test(text)) throw new FileProblem(/\.json$/i.test(name) ? "file_no_json" : "file_neither", { name });
-  return { kind: "traces", name: name.replace(/\.json$/i, ""), texts: traceTexts(text, name) };
+  return { kind: "traces", name: name.replace(/\.json$/i, ""), texts: splitTraceTexts(text, name) };
 }
 
 /** @throws FileProblem */
-function checkSize({ name, size }: { name: string; size: number }, maxBytes: number) {
+function checkFileSize({ name, size }: { name: string; size: number }, maxBytes: number) {
   if (size > maxBytes)
     throw new FileProblem("file_too_large", { name, size: sizeLabel(size), most: sizeLabel(maxBytes) });
 }
 
 /** @throws FileProblem */
-function decodeText(bytes: ArrayBuffer, name: string) {
+function decodeUtf8(bytes: ArrayBuffer, name: string) {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (!text.includes("\0")) return text;
@@ -52,20 +52,20 @@ function decodeText(bytes: ArrayBuffer, name: string) {
 }
 
 /** The JSON of each trace in a text. @throws FileProblem */
-function traceTexts(text: string, name: string): string[] {
-  const wholeValue = parseJson(text);
+function splitTraceTexts(text: string, name: string): string[] {
+  const wholeValue = parseJsonOrUndefined(text);
   const texts = wholeValue === undefined ? text.split("\n").filter((line) => line.trim()) : [text];
   if (texts.length > MAX_TRACES) throw new FileProblem("file_too_many", { name, n: texts.length, most: MAX_TRACES });
   for (const traceText of texts) {
-    const value = wholeValue ?? parseJson(traceText);
+    const value = wholeValue ?? parseJsonOrUndefined(traceText);
     if (value === undefined) throw new FileProblem("file_no_json", { name });
-    checkTrace(value, name);
+    checkIsReadableTrace(value, name);
   }
   return texts;
 }
 
 /** @returns undefined where it is no JSON */
-function parseJson(text: string): unknown {
+function parseJsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -74,10 +74,11 @@ function parseJson(text: string): unknown {
 }
 
 /** @throws FileProblem */
-function checkTrace(value: (Partial<Trace> & { cells?: unknown }) | null, name: string) {
+function checkIsReadableTrace(value: (Partial<Trace> & { cells?: unknown }) | null, name: string) {
   if (Array.isArray(value?.cells) && "nbformat" in value) throw new FileProblem("file_notebook", { name });
-  const schema = value?.schema ?? SCHEMA;
-  if (Number.isInteger(schema) && schema > SCHEMA) throw new FileProblem("file_newer", { name, schema, read: SCHEMA });
+  const schema = value?.schema ?? TRACE_SCHEMA;
+  if (Number.isInteger(schema) && schema > TRACE_SCHEMA)
+    throw new FileProblem("file_newer", { name, schema, read: TRACE_SCHEMA });
   const isTrace =
     typeof value?.program?.source === "string" &&
     Array.isArray(value.program.statements) &&

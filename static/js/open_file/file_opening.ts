@@ -1,7 +1,7 @@
 /** The ways in which a reader gives the page a file: a button, and dropping it anywhere on the page. */
 
 /** @param parts field: of the type file, hidden; button: opens it */
-export function startFileOpening(
+export function startFileButtonAndDrop(
   { button, field }: { button: HTMLElement; field: HTMLInputElement },
   onFiles: (files: File[]) => unknown,
 ) {

@@ -1,7 +1,7 @@
 /** Traces on their way from one page of this browser to the next: kept until that page takes them, and then no longer. */
 
-const DATABASE = "gradbox-opened";
-const OBJECT_STORE = "traces";
+const DATABASE_NAME = "gradbox-opened";
+const OBJECT_STORE_NAME = "traces";
 
 export interface HandedTraces {
   name: string;
@@ -11,9 +11,11 @@ export interface HandedTraces {
 }
 
 /** @returns rejects where the browser keeps nothing */
-export async function storeForNextPage(traces: HandedTraces): Promise<void> {
+export async function storeTracesForNextPage(traces: HandedTraces): Promise<void> {
   const database = await openDatabase();
-  await resultOf(database.transaction(OBJECT_STORE, "readwrite").objectStore(OBJECT_STORE).put(traces, "handed"));
+  await resultOfDatabaseRequest(
+    database.transaction(OBJECT_STORE_NAME, "readwrite").objectStore(OBJECT_STORE_NAME).put(traces, "handed"),
+  );
   database.close();
 }
 
@@ -21,9 +23,9 @@ export async function storeForNextPage(traces: HandedTraces): Promise<void> {
 export async function takeHandedTraces(): Promise<HandedTraces | null> {
   try {
     const database = await openDatabase();
-    const store = database.transaction(OBJECT_STORE, "readwrite").objectStore(OBJECT_STORE);
-    const traces = await resultOf(store.get("handed"));
-    await resultOf(store.delete("handed"));
+    const store = database.transaction(OBJECT_STORE_NAME, "readwrite").objectStore(OBJECT_STORE_NAME);
+    const traces = await resultOfDatabaseRequest(store.get("handed"));
+    await resultOfDatabaseRequest(store.delete("handed"));
     database.close();
     return traces ?? null;
   } catch {
@@ -32,12 +34,12 @@ export async function takeHandedTraces(): Promise<HandedTraces | null> {
 }
 
 function openDatabase(): Promise<IDBDatabase> {
-  const request = indexedDB.open(DATABASE, 1);
-  request.onupgradeneeded = () => request.result.createObjectStore(OBJECT_STORE);
-  return resultOf(request);
+  const request = indexedDB.open(DATABASE_NAME, 1);
+  request.onupgradeneeded = () => request.result.createObjectStore(OBJECT_STORE_NAME);
+  return resultOfDatabaseRequest(request);
 }
 
-function resultOf<T>(request: IDBRequest<T>): Promise<T> {
+function resultOfDatabaseRequest<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);

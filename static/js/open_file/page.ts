@@ -1,45 +1,45 @@
 /** The page that opens a file: it draws a trace by itself, and sends the reader with a program to the workbench. */
 
-import { FileProblem, readFile } from "./chosen_file.ts";
-import { startFileOpening } from "./file_opening.ts";
-import { storeForNextPage, takeHandedTraces, type HandedTraces } from "./handed_traces.ts";
+import { FileProblem, readChosenFile } from "./chosen_file.ts";
+import { startFileButtonAndDrop } from "./file_opening.ts";
+import { storeTracesForNextPage, takeHandedTraces, type HandedTraces } from "./handed_traces.ts";
 import { loadFindings } from "../explain/findings_bundle.ts";
 import { loadLocale } from "../words/page_locale.ts";
 import { loadPredict } from "../page/predict_bundle.ts";
 import { ROOT } from "../requests/root.ts";
-import { startTheme } from "../browser/theme.ts";
+import { startThemeButton } from "../browser/theme.ts";
 import { programFragment } from "../page_state/url.ts";
 import { startViewer } from "../page/viewer.ts";
 
 const { lang } = document.documentElement;
 const { say } = await loadLocale(lang);
-const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+const elementById = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
-const problem = element("problem");
+const problemElement = elementById("problem");
 
 /** @param name of the file */
 function showProblem(error: unknown, name: string) {
   const { key, args } = error instanceof FileProblem ? error : { key: "file_unread", args: { name } };
-  problem.textContent = say(key, args);
-  problem.hidden = false;
+  problemElement.textContent = say(key, args);
+  problemElement.hidden = false;
 }
 
 async function openFiles(files: File[]) {
-  problem.hidden = true;
+  problemElement.hidden = true;
   try {
     if (files.length !== 1) throw new FileProblem("file_one");
-    const content = await readFile(files[0]);
+    const content = await readChosenFile(files[0]);
     if (content.kind === "program")
       location.assign(`${ROOT}/?lang=${lang}${await programFragment(content.source, null)}`);
-    else await reloadWith({ name: content.name, texts: content.texts, shown: 0 });
+    else await reloadPageWithTraces({ name: content.name, texts: content.texts, shown: 0 });
   } catch (error) {
     showProblem(error, files[0]?.name ?? "");
   }
 }
 
 /** Show a trace on this page, begun afresh. */
-async function reloadWith(traces: HandedTraces) {
-  await storeForNextPage(traces);
+async function reloadPageWithTraces(traces: HandedTraces) {
+  await storeTracesForNextPage(traces);
   history.replaceState(null, "", location.pathname + location.search); // a step of the trace before
   location.reload();
 }
@@ -50,30 +50,33 @@ function traceName(text: string, k: number): string {
   return name ? `${k + 1}: ${name}` : String(k + 1);
 }
 
-function showOpened(traces: HandedTraces) {
+function showOpenedTraces(traces: HandedTraces) {
   const { name, texts, shown } = traces;
-  element("chooser").hidden = true;
-  element("opened").hidden = false;
-  const traceChooser = element("which") as HTMLSelectElement;
-  element("which-of").hidden = texts.length < 2;
+  elementById("chooser").hidden = true;
+  elementById("opened").hidden = false;
+  const traceChooser = elementById("which") as HTMLSelectElement;
+  elementById("which-of").hidden = texts.length < 2;
   traceChooser.replaceChildren(
     ...texts.map((text, k) => new Option(traceName(text, k), String(k), false, k === shown)),
   );
-  traceChooser.addEventListener("change", () => void reloadWith({ ...traces, shown: Number(traceChooser.value) }));
+  traceChooser.addEventListener(
+    "change",
+    () => void reloadPageWithTraces({ ...traces, shown: Number(traceChooser.value) }),
+  );
   document.title = `${name} · Gradbox`;
   try {
     startViewer({ trace: JSON.parse(texts[shown]), step: null, title: name }, say, loadFindings, loadPredict);
   } catch (error) {
     console.error(error);
-    element("chooser").hidden = false;
-    element("opened").hidden = true;
+    elementById("chooser").hidden = false;
+    elementById("opened").hidden = true;
     showProblem(new FileProblem("file_damaged", { name }), name);
   }
 }
 
-const field = element("file") as HTMLInputElement;
-startFileOpening({ button: element("open-file"), field }, openFiles);
-element("choose").addEventListener("click", () => field.click());
-const traces = await takeHandedTraces();
-if (traces) showOpened(traces);
-else startTheme(element("theme"));
+const fileField = elementById("file") as HTMLInputElement;
+startFileButtonAndDrop({ button: elementById("open-file"), field: fileField }, openFiles);
+elementById("choose").addEventListener("click", () => fileField.click());
+const handedTraces = await takeHandedTraces();
+if (handedTraces) showOpenedTraces(handedTraces);
+else startThemeButton(elementById("theme"));

@@ -1,26 +1,26 @@
 /** A file of the reader's on the workbench: a program comes into the editor, a trace is shown by the page that opens files. */
 
-import { startFileOpening } from "./file_opening.ts";
+import { startFileButtonAndDrop } from "./file_opening.ts";
 import { ROOT } from "../requests/root.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { Problem } from "../requests/trace_source.ts";
+import type { RequestProblem } from "../requests/trace_source.ts";
 
-export function startOpening(
+export function startFileOpeningOnWorkbench(
   fileControls: { button: HTMLElement; field: HTMLInputElement },
   dispatch: (action: Action) => void,
 ) {
-  const showProblem = (problem: Problem | null) => dispatch({ type: "problemFound", problem });
+  const showProblem = (problem: RequestProblem | null) => dispatch({ type: "problemFound", problem });
 
-  startFileOpening(fileControls, async (files) => {
+  startFileButtonAndDrop(fileControls, async (files) => {
     showProblem(null);
-    const [{ FileProblem, readFile }, { storeForNextPage }] = await Promise.all([
-      import("./chosen_file.ts"),
-      import("./handed_traces.ts"),
-    ]);
+    const [{ FileProblem, readChosenFile: readFile }, { storeTracesForNextPage: storeForNextPage }] = await Promise.all(
+      [import("./chosen_file.ts"), import("./handed_traces.ts")],
+    );
     try {
       if (files.length !== 1) throw new FileProblem("file_one");
       const content = await readFile(files[0]);
-      if (content.kind === "program") return dispatch({ type: "programEdited", text: unixLines(content.source) });
+      if (content.kind === "program")
+        return dispatch({ type: "programEdited", text: withUnixLineEnds(content.source) });
       await storeForNextPage({ name: content.name, texts: content.texts, shown: 0 });
       location.assign(`${ROOT}/open?lang=${document.documentElement.lang}`);
     } catch (error) {
@@ -31,4 +31,4 @@ export function startOpening(
 }
 
 /** As the editor has them. */
-const unixLines = (text: string) => text.replace(/\r\n?/g, "\n");
+const withUnixLineEnds = (text: string) => text.replace(/\r\n?/g, "\n");

@@ -1,8 +1,8 @@
 /** Keeps the address of the page and its state the same: writes the one, reads the other. */
 
-import { addressStep, isSavedProgram, programText, shownFocus } from "../page_state/selectors.ts";
+import { stepForAddress, isSavedProgram, programTextForAddress, shownFocus } from "../page_state/selectors.ts";
 import { settingsFragment } from "../page_state/settings.ts";
-import { differs } from "../browser/store.ts";
+import { hasChangedField } from "../browser/store.ts";
 import * as url from "../page_state/url.ts";
 import type { Address } from "../page_state/url.ts";
 import type { PageState } from "../page_state/state.ts";
@@ -12,10 +12,10 @@ const WRITE_AFTER_MS = 80;
 
 /** The fragment that brings a state back. */
 export async function fragmentOf(state: PageState): Promise<string> {
-  const step = addressStep(state);
+  const step = stepForAddress(state);
   const program = isSavedProgram(state)
     ? url.stepFragment(step)
-    : (await url.programFragment(programText(state), step)) +
+    : (await url.programFragment(programTextForAddress(state), step)) +
       settingsFragment(state.settings) +
       url.focusFragment(shownFocus(state));
   return (
@@ -43,7 +43,7 @@ export function createAddress(currentState: () => PageState, onLink: (address: A
     setTimeout(async () => {
       if (writeId !== writeCount) return;
       const fragment = await fragmentOf(currentState());
-      const query = currentState().predict ? location.search : url.withoutPredict(location.search);
+      const query = currentState().predict ? location.search : url.queryWithoutPredict(location.search);
       if (writeId !== writeCount || (fragment === location.hash && query === location.search)) return; // a write would end a way back that has begun
       history.replaceState(null, "", location.pathname + query + fragment);
     }, WRITE_AFTER_MS);
@@ -51,7 +51,20 @@ export function createAddress(currentState: () => PageState, onLink: (address: A
 
   return {
     render(state: PageState, before: PageState | null) {
-      if (differs(state, before, "text", "settings", "opened", "step", "selection", "view", "requestedStep", "predict"))
+      if (
+        hasChangedField(
+          state,
+          before,
+          "text",
+          "settings",
+          "opened",
+          "step",
+          "selection",
+          "view",
+          "requestedStep",
+          "predict",
+        )
+      )
         scheduleWrite();
     },
   };

@@ -2,9 +2,9 @@
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
 import type { Builder, createBuilder as BuildercreateBuilder } from "../builder/builder.ts";
-import type { Command } from "../builder/card_keys.ts";
+import type { CardCommand } from "../builder/card_keys.ts";
 import type { PageState } from "../page_state/state.ts";
-import type { Message } from "../program/message.ts";
+import type { LineMessage } from "../program/message.ts";
 
 const STORAGE_KEY = "gradbox-program-as";
 
@@ -26,7 +26,7 @@ export function createCards(
   let builder: Builder | null = null;
   let cardsChosen = readPreference(STORAGE_KEY) === "cards";
   let isLoading = false;
-  let messages: Message[] = [];
+  let messages: LineMessage[] = [];
   const [textButton, cardsButton] = [...buttons.querySelectorAll("button[data-as]")] as HTMLButtonElement[];
 
   async function load(takesFocus: boolean) {
@@ -70,7 +70,7 @@ export function createCards(
   show();
   return {
     render: (state: PageState, before: PageState | null) => builder?.render(state, before),
-    setMessages(list: Message[]) {
+    setMessages(list: LineMessage[]) {
       messages = list;
       builder?.setMessages(list);
     },
@@ -83,6 +83,6 @@ export function createCards(
       return true;
     },
     /** What can be done with the card that the reader is at, for a list of commands; none while the text is shown. */
-    commands: (): Command[] => (cardsChosen && builder ? builder.commands() : []),
+    commands: (): CardCommand[] => (cardsChosen && builder ? builder.commands() : []),
   };
 }

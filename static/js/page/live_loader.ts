@@ -3,7 +3,7 @@
 import { loadLiveLocale } from "../words/page_locale.ts";
 import { readPreference, writePreference } from "../browser/preferences.ts";
 import { onFirstInteraction } from "../browser/first_interaction.ts";
-import { differs } from "../browser/store.ts";
+import { hasChangedField } from "../browser/store.ts";
 import type { createLive as LivecreateLive } from "../live/live.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -39,7 +39,7 @@ export function startLive(
     void load();
   });
   store.subscribe((state, before) => {
-    if (differs(state, before, "isLive")) toggle.checked = state.isLive;
+    if (hasChangedField(state, before, "isLive")) toggle.checked = state.isLive;
   });
   let isLoaded = false;
 

@@ -1,22 +1,22 @@
 /** The pane of pictures, on the page and in an offline file: stage or loom, timeline, sentences, printed output. */
 
 import { printHead, type About } from "../sharing/about.ts";
-import { captionItems } from "../captions/caption_list.ts";
-import { loomLabels, sentences, stageLabels, stepTitle } from "../captions/captions.ts";
-import { createCurves } from "../timeline/curves.ts";
+import { captionListItems } from "../captions/caption_list.ts";
+import { loomLabels, captionSentences, stageLabels, stepTitle } from "../captions/captions.ts";
+import { createSeriesCurves } from "../timeline/curves.ts";
 import { createFindingsCard, type ChainMark, type LoadFindings } from "../explain/findings_card.ts";
-import { createLoomLoader } from "../loom/loader.ts";
+import { createLazyLoom } from "../loom/loader.ts";
 import { onFirstInteraction } from "../browser/first_interaction.ts";
-import { hidesFuture } from "../trace/future.ts";
+import { hasHiddenSteps } from "../trace/future.ts";
 import { createPrinted } from "./printed.ts";
 import { createQuestionCard } from "../explain/question_card.ts";
 import { ownKeys } from "../stage/relatives.ts";
-import { causingStep } from "../trace/saved_slots.ts";
+import { stepThatMadeBackwardFail } from "../trace/saved_slots.ts";
 import { createStage } from "../stage/stage.ts";
-import { differs } from "../browser/store.ts";
+import { hasChangedField } from "../browser/store.ts";
 import { createTimeline } from "../timeline/timeline.ts";
 import { createViews } from "./views.ts";
-import type { Fixing } from "../explain/fix_list.ts";
+import type { FixActions } from "../explain/fix_list.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { CheckGradients } from "../requests/gradient_check.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -29,7 +29,7 @@ interface PicturePaneOptions {
   /** what a printed run is headed by */
   about: () => About;
   loadFindings: LoadFindings;
-  fixes?: Fixing;
+  fixes?: FixActions;
   checkGradients?: CheckGradients;
   /** whether a step is at a breakpoint */
   stopsAt?: (i: number) => boolean;
@@ -54,7 +54,7 @@ export function createPicturePane(
     labels: stageLabels(say),
     scaled,
   });
-  const loom = createLoomLoader([element("loom"), document, { labels: loomLabels(say), go }], () =>
+  const loom = createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
     dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
   const timeline = createTimeline(
@@ -78,7 +78,7 @@ export function createPicturePane(
     markLines?.(marks, errorExplained);
   });
   const printed = createPrinted({ pane: element("printed-box"), text: element("printed") }, say, go);
-  const curves = createCurves(element("curves"), say, go);
+  const curves = createSeriesCurves(element("curves"), say, go);
   const findings = createFindingsCard(element("findings"), say, {
     load: loadFindings,
     fixes,
@@ -102,7 +102,7 @@ export function createPicturePane(
   /** The step that made the run raise, asked of the step at which it did. */
   function causeOf(i: number) {
     const { opened } = current();
-    return opened && opened.trace.outcome.error?.step === i ? causingStep(opened) : null;
+    return opened && opened.trace.outcome.error?.step === i ? stepThatMadeBackwardFail(opened) : null;
   }
 
   function describe(i: number) {
@@ -121,15 +121,15 @@ export function createPicturePane(
   /** @param before null: the first time */
   function render(state: PageState, before: PageState | null) {
     const { opened, step, view } = state;
-    if (differs(state, before, "view")) {
+    if (hasChangedField(state, before, "view")) {
       views.show(view);
       element("workbench").dataset.shownView = view;
       element("stage").classList.toggle("aside", view !== "stage");
       element("loom").classList.toggle("aside", view !== "loom");
     }
-    if (differs(state, before, "opened")) {
+    if (hasChangedField(state, before, "opened")) {
       const steps = opened?.trace.steps ?? [];
-      const hidesMore = opened !== null && hidesFuture(opened.trace);
+      const hidesMore = opened !== null && hasHiddenSteps(opened.trace);
       const continuesRun = state.predict !== null && state.predict.whole === before?.predict?.whole;
       printed.open(opened?.trace ?? null, hidesMore);
       curves.open(opened?.trace ?? null);
@@ -139,26 +139,27 @@ export function createPicturePane(
       if (opened && !opened.count) timeline.show(0);
       if (!opened?.count) element("sentences").replaceChildren();
     }
-    if (opened?.count && differs(state, before, "opened", "step", "view")) {
+    if (opened?.count && hasChangedField(state, before, "opened", "step", "view")) {
       element("stage").classList.remove("previewed");
       if (view === "loom") loom.show(opened, step);
       else stage.show(opened, step);
     }
-    if (opened && differs(state, before, "opened")) announce(opened, view);
-    if (opened?.count && differs(state, before, "opened", "step")) {
+    if (opened && hasChangedField(state, before, "opened")) announce(opened, view);
+    if (opened?.count && hasChangedField(state, before, "opened", "step")) {
       timeline.show(step);
       findings.show(step);
       question.showStep(step);
-      element("sentences").replaceChildren(...captionItems(sentences(opened, step, say)));
+      element("sentences").replaceChildren(...captionListItems(captionSentences(opened, step, say)));
       printed.show(step);
       curves.show(step);
       element("workbench").dataset.step = String(step);
     }
-    if (differs(state, before, "selection")) stage.select(state.selection);
-    if (differs(state, before, "opened", "step", "selection"))
-      question.offer(opened && hidesFuture(opened.trace) ? null : opened, state.selection, step);
-    if (differs(state, before, "question")) question.show(opened, state.question);
-    if (state.revealed && differs(state, before, "revealed")) stage.peek(state.revealed.storage, state.revealed.at);
+    if (hasChangedField(state, before, "selection")) stage.select(state.selection);
+    if (hasChangedField(state, before, "opened", "step", "selection"))
+      question.offer(opened && hasHiddenSteps(opened.trace) ? null : opened, state.selection, step);
+    if (hasChangedField(state, before, "question")) question.show(opened, state.question);
+    if (state.revealed && hasChangedField(state, before, "revealed"))
+      stage.peek(state.revealed.storage, state.revealed.at);
   }
 
   /** A step of another run in the place of the own one. */
@@ -171,7 +172,9 @@ export function createPicturePane(
       stage.show(opened, i);
       element("where").textContent = text;
       const goingSentences = more.map((sentence) => ({ text: sentence, tone: "going" }));
-      element("sentences").replaceChildren(...captionItems([...sentences(opened, i, say), ...goingSentences]));
+      element("sentences").replaceChildren(
+        ...captionListItems([...captionSentences(opened, i, say), ...goingSentences]),
+      );
     },
     clear() {
       const { opened, step } = current();
@@ -180,7 +183,7 @@ export function createPicturePane(
       if (!opened?.count) return;
       stage.show(opened, step);
       timeline.show(step);
-      element("sentences").replaceChildren(...captionItems(sentences(opened, step, say)));
+      element("sentences").replaceChildren(...captionListItems(captionSentences(opened, step, say)));
     },
   };
 
@@ -252,7 +255,7 @@ function answerSection(say: Locale["say"], findings: HTMLElement) {
 
 /** On paper the whole run stands under a heading. @param host of the loom */
 function printWithLoom(
-  loom: ReturnType<typeof createLoomLoader>,
+  loom: ReturnType<typeof createLazyLoom>,
   host: HTMLElement,
   current: () => OpenTrace | null,
   about: () => About,

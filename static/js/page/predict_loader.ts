@@ -1,7 +1,7 @@
 /** Predict mode's button, and what it takes out of the page; its script is fetched when somebody predicts. */
 
-import { differs } from "../browser/store.ts";
-import { withoutPredict } from "../page_state/url.ts";
+import { hasChangedField } from "../browser/store.ts";
+import { queryWithoutPredict } from "../page_state/url.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Say } from "../words/sentences.ts";
@@ -17,7 +17,7 @@ export type LoadPredict = () => Promise<typeof predictModule & { sentences: () =
  */
 async function fetchHiddenTexts(emptied: Element[], onFetched: (first: Record<string, unknown>) => void) {
   try {
-    const text = await (await fetch(location.pathname + withoutPredict(location.search))).text();
+    const text = await (await fetch(location.pathname + queryWithoutPredict(location.search))).text();
     const page = new DOMParser().parseFromString(text, "text/html");
     const servedTexts = [...page.querySelectorAll("[data-answer]")].map(({ textContent }) => textContent);
     const pageElements = [...document.querySelectorAll("[data-answer]")];
@@ -78,7 +78,7 @@ export function startPredict(
     if (isLoaded) return;
     isLoaded = true;
     try {
-      const [{ startPredicting, sentences }] = [await load()];
+      const [{ startPredictMode: startPredicting, sentences }] = [await load()];
       startPredicting(host, store, { page: say, own: await sentences() }, loadFindings, nextInOrder);
     } catch {
       isLoaded = false; // the next one who asks tries again
@@ -106,7 +106,7 @@ export function startPredict(
   /** @param before null: the first time */
   function render(state: PageState, before: PageState | null) {
     const isOn = state.predict !== null;
-    if (!differs({ on: isOn }, before && { on: before.predict !== null }, "on")) return;
+    if (!hasChangedField({ on: isOn }, before && { on: before.predict !== null }, "on")) return;
     button.setAttribute("aria-pressed", String(isOn));
     host.hidden = !isOn;
     document.body.classList.toggle("predicting", isOn);

@@ -5,25 +5,25 @@ import { createCards } from "./cards.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
 import { createEditor } from "../editor/editor.ts";
 import { createInputBox } from "../editor/input_box.ts";
-import { messages, generalNotices } from "../program/messages.ts";
-import { outputMessages, showOutputSummary } from "../editor/output_diff.ts";
+import { programMessages, wholeProgramNoticesText } from "../program/messages.ts";
+import { outputComparisonMessages, showOutputSummary } from "../editor/output_diff.ts";
 import { compareOutputs, type OutputRow } from "../program/outputs.ts";
-import { isCurrent, isPageProgram, isRunning, isUpToDate } from "../page_state/selectors.ts";
-import { hidesFuture } from "../trace/future.ts";
-import { dueQuestion } from "../predict/mode.ts";
-import { causingStep } from "../trace/saved_slots.ts";
+import { doesTraceMatchText, isPageProgram, isRunning, isUpToDate } from "../page_state/selectors.ts";
+import { hasHiddenSteps } from "../trace/future.ts";
+import { questionBeforeNextStep } from "../predict/mode.ts";
+import { stepThatMadeBackwardFail } from "../trace/saved_slots.ts";
 import { createSettingsFields } from "../page_state/settings.ts";
-import { lineTone } from "../trace/stepping.ts";
-import { differs } from "../browser/store.ts";
+import { lineHighlightOf } from "../trace/stepping.ts";
+import { hasChangedField } from "../browser/store.ts";
 import type { PreviewStage } from "../builder/card_preview.ts";
 import type { ChainMark } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Repair } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
-import type { Problem } from "../requests/trace_source.ts";
+import type { RequestProblem } from "../requests/trace_source.ts";
 import type { PageState } from "../page_state/state.ts";
-import type { Message } from "../program/message.ts";
+import type { LineMessage } from "../program/message.ts";
 
 /**
  * @param element an element of the page, by its id
@@ -93,10 +93,12 @@ export function createProgramPane(
   /** Whether a step is at a line where the reader wants to stop. */
   function stopsAt(i: number) {
     const { opened } = currentState();
-    return opened !== null && isCurrent(currentState()) && editor.breakpoints().has(opened.trace.steps[i].line);
+    return (
+      opened !== null && doesTraceMatchText(currentState()) && editor.breakpoints().has(opened.trace.steps[i].line)
+    );
   }
 
-  const canStop = () => Boolean(currentState().opened?.count) && isCurrent(currentState());
+  const canStop = () => Boolean(currentState().opened?.count) && doesTraceMatchText(currentState());
   function toggleBreakpoint() {
     const { opened, step } = currentState();
     if (opened && canStop()) editor.toggleBreakpoint(opened.trace.steps[step].line);
@@ -104,23 +106,23 @@ export function createProgramPane(
 
   /** The messages at the lines, while the editor shows the program that they are about. */
   function showMessages(state: PageState) {
-    if (state.opened && !isCurrent(state) && state.isLive) {
+    if (state.opened && !doesTraceMatchText(state) && state.isLive) {
       editor.dropErrors();
       cards.setMessages([]);
       return;
     }
-    if (!state.opened || !isCurrent(state)) return setMessages([]);
+    if (!state.opened || !doesTraceMatchText(state)) return setMessages([]);
     const repair = (offered: Repair, shape: string | undefined) =>
       offered.key === "type_input" ? inputBox.open() : dispatch({ type: "repairRequested", repair: offered, shape });
     const { trace } = state.opened;
-    const lineMessages = messages(trace, say, repair).map((message) => ({
+    const lineMessages = programMessages(trace, say, repair).map((message) => ({
       ...message,
       lineOnly: isErrorExplained && message.kind === "error" && !message.offers?.length,
     }));
-    setMessages([...lineMessages, ...outputMessages(outputRows, say, go)]);
+    setMessages([...lineMessages, ...outputComparisonMessages(outputRows, say, go)]);
   }
 
-  function setMessages(list: Message[]) {
+  function setMessages(list: LineMessage[]) {
     editor.setMessages(list);
     cards.setMessages(list);
   }
@@ -128,21 +130,21 @@ export function createProgramPane(
   /** The line of the step. */
   function showLine(state: PageState) {
     const { opened, step } = state;
-    if (opened?.count && !isCurrent(state) && state.isLive) return; // the picture stays, and so does its line
-    if (!opened?.count || !isCurrent(state)) return editor.setStepLine(null);
+    if (opened?.count && !doesTraceMatchText(state) && state.isLive) return; // the picture stays, and so does its line
+    if (!opened?.count || !doesTraceMatchText(state)) return editor.setStepLine(null);
     const { line, kind } = opened.trace.steps[step];
-    editor.setStepLine(line, lineTone(kind));
+    editor.setStepLine(line, lineHighlightOf(kind));
   }
 
   /** The line that predict mode asks about: marked, for it is not the step's. */
   function showNextLine(state: PageState) {
-    const line = isCurrent(state) ? (dueQuestion(state.predict)?.line ?? null) : null;
+    const line = doesTraceMatchText(state) ? (questionBeforeNextStep(state.predict)?.line ?? null) : null;
     if (line !== null || nextLine !== null) editor.setNextLine(line);
     nextLine = line;
   }
 
   /** A sentence about the server or an address, not about the program. */
-  function showProblem(problem: Problem | null) {
+  function showProblem(problem: RequestProblem | null) {
     const saveButton = problem?.offersSave ? [linkButton(say("save"), () => element("save").click())] : [];
     element("problem").replaceChildren(problem ? say(problem.key, problem.args) : "", ...saveButton);
     element("problem").hidden = !problem;
@@ -166,13 +168,13 @@ export function createProgramPane(
   /** @param before null: the first time */
   function render(state: PageState, before: PageState | null) {
     const { opened, text } = state;
-    const isProgramChanged = differs(state, before, "text", "opened");
-    if (differs(state, before, "text") && text !== editor.text()) editor.setText(text);
+    const isProgramChanged = hasChangedField(state, before, "text", "opened");
+    if (hasChangedField(state, before, "text") && text !== editor.text()) editor.setText(text);
     cards.render(state, before);
-    if (differs(state, before, "settings")) fields.show(state.settings);
-    if (differs(state, before, "text", "settings")) inputBox.render(state);
-    if (differs(state, before, "opened")) {
-      outputRows = opened && !hidesFuture(opened.trace) ? compareOutputs(opened.trace) : [];
+    if (hasChangedField(state, before, "settings")) fields.show(state.settings);
+    if (hasChangedField(state, before, "text", "settings")) inputBox.render(state);
+    if (hasChangedField(state, before, "opened")) {
+      outputRows = opened && !hasHiddenSteps(opened.trace) ? compareOutputs(opened.trace) : [];
       showOutputSummary(element("outputs"), outputRows, say, { current: () => currentState().step, go });
       showOutcome(element, opened, say, go);
       if (editorHadFocus && opened && !opened.count && document.activeElement === document.body) editor.focus();
@@ -183,19 +185,19 @@ export function createProgramPane(
       element("heading").textContent = isPageProgram(state) ? title : say("program");
       showMessages(state);
     }
-    if (isProgramChanged || differs(state, before, "step")) showLine(state);
-    if (isProgramChanged || differs(state, before, "step", "predict")) showNextLine(state);
-    if (isProgramChanged || differs(state, before, "settings", "isLive"))
+    if (isProgramChanged || hasChangedField(state, before, "step")) showLine(state);
+    if (isProgramChanged || hasChangedField(state, before, "step", "predict")) showNextLine(state);
+    if (isProgramChanged || hasChangedField(state, before, "settings", "isLive"))
       element("edited").hidden = state.isLive || isUpToDate(state);
-    if (differs(state, before, "problem")) showProblem(state.problem);
+    if (hasChangedField(state, before, "problem")) showProblem(state.problem);
     forgetMissingWorkers(state, before);
-    if (differs(state, before, "pending", "ahead")) showRunProgress(state);
+    if (hasChangedField(state, before, "pending", "ahead")) showRunProgress(state);
   }
 
   /** Mark the lines of a finding's chain, while the editor shows the program that it is about. What a finding
    * explains is not told a second time. */
   function markLines(marks: ChainMark[], isExplained: boolean) {
-    editor.setChain(isCurrent(currentState()) ? marks : [], (role) => say(`role_${role}`));
+    editor.setChain(doesTraceMatchText(currentState()) ? marks : [], (role) => say(`role_${role}`));
     if (isExplained !== isErrorExplained) {
       isErrorExplained = isExplained;
       element("outcome").hidden = isExplained;
@@ -233,9 +235,9 @@ function showOutcome(
 ) {
   const outcomeElement = element("outcome");
   outcomeElement.replaceChildren();
-  element("notices").textContent = opened ? generalNotices(opened.trace, say) : "";
+  element("notices").textContent = opened ? wholeProgramNoticesText(opened.trace, say) : "";
   outcomeElement.className = "outcome";
-  if (!opened || hidesFuture(opened.trace)) return;
+  if (!opened || hasHiddenSteps(opened.trace)) return;
   const { status, error } = opened.trace.outcome;
   outcomeElement.className = `outcome ${status}`;
   if (status !== "raised" || !error) {
@@ -248,7 +250,7 @@ function showOutcome(
     linkButton(label, () => go(error.step ?? opened.count - 1)),
     ` ${summary}`,
   );
-  const cause = causingStep(opened);
+  const cause = stepThatMadeBackwardFail(opened);
   if (cause === null) return;
   const causeLine = opened.trace.steps[cause].line;
   outcomeElement.append(

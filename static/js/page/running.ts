@@ -2,16 +2,16 @@
 
 import { followRun } from "../requests/run_events.ts";
 import { ROOT } from "../requests/root.ts";
-import { loadTrace, problemOfResponse, startRun, TraceError, type Problem } from "../requests/trace_source.ts";
+import { loadTrace, problemOfResponse, startRun, TraceError, type RequestProblem } from "../requests/trace_source.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Trace } from "../trace/wire.ts";
-import type { Request } from "../page_state/state.ts";
+import type { TraceRequest } from "../page_state/state.ts";
 
 /** What the server is sent. */
-const requestBody = ({ source, settings, focus }: Request) => ({ source, ...settings, ...(focus && { focus }) });
+const requestBody = ({ source, settings, focus }: TraceRequest) => ({ source, ...settings, ...(focus && { focus }) });
 
 /** The trace that the server has from before; null where it would have to be run. */
-async function cachedTrace(request: Request): Promise<Trace | null> {
+async function cachedTrace(request: TraceRequest): Promise<Trace | null> {
   try {
     const headers = { "Content-Type": "application/json" };
     const body = JSON.stringify(requestBody(request));
@@ -28,7 +28,7 @@ async function cachedTrace(request: Request): Promise<Trace | null> {
  * @returns stop: ends the run, and its trace comes as far as it got; cancel: nobody waits for it any more
  */
 export function createRunner(pageTraceUrl: string | null, dispatch: (action: Action) => void) {
-  let activeRequest: Request | null = null;
+  let activeRequest: TraceRequest | null = null;
   /** The run that goes on after its request was answered. */
   let followedRun: ReturnType<typeof followRun> | null = null;
   let fetching = new AbortController();
@@ -38,7 +38,7 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
     dispatch({ type: "traceArrived", id: requestId, trace });
   }
 
-  function reportFailure(requestId: number, problem: Problem) {
+  function reportFailure(requestId: number, problem: RequestProblem) {
     if (requestId === activeRequest?.id) activeRequest = followedRun = null;
     dispatch({ type: "runFailed", id: requestId, problem });
   }
@@ -82,14 +82,14 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
     });
   }
 
-  const sendRequest = (request: Request) =>
+  const sendRequest = (request: TraceRequest) =>
     fetchFor(
       request.id,
       (signal) => startRun(requestBody(request), signal),
       (answer) => ("runId" in answer ? awaitRun(request.id, answer.runId) : reportTrace(request.id, answer.trace)),
     );
 
-  async function lookUpTrace(request: Request) {
+  async function lookUpTrace(request: TraceRequest) {
     const { id } = request;
     const trace = await cachedTrace(request);
     if (id === activeRequest?.id) activeRequest = null;
@@ -105,7 +105,7 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
 
   window.addEventListener("pagehide", () => followedRun?.abandon());
   return {
-    start(request: Request) {
+    start(request: TraceRequest) {
       cancel();
       activeRequest = request;
       if (request.reason === "lookup") void lookUpTrace(request);

@@ -1,6 +1,6 @@
 /** The form under the timeline that asks for a skipped iteration. */
 
-import type { Gap } from "../trace/skipped_iterations.ts";
+import type { SkippedIterations } from "../trace/skipped_iterations.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** @returns shows which ones were skipped */
@@ -8,7 +8,7 @@ export function createSkippedForm(
   { form, text, field }: { form: HTMLFormElement; text: HTMLElement; field: HTMLInputElement },
   say: Locale["say"],
   onAsk: (index: number) => void,
-): (gap: Gap) => void {
+): (gap: SkippedIterations) => void {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     onAsk(Number(field.value));

@@ -2,21 +2,21 @@
 
 import { aboutLines } from "../sharing/about.ts";
 import { setProgramFiles } from "../trace/program_files.ts";
-import { recordedText } from "../captions/recorded.ts";
-import { captionItems } from "../captions/caption_list.ts";
+import { whereRecordedText } from "../captions/recorded.ts";
+import { captionListItems } from "../captions/caption_list.ts";
 import { outcomeSentence } from "../captions/captions.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
 import { createCodeListing } from "../editor/code_listing.ts";
-import { startKeys } from "../browser/keys.ts";
-import { glossText, messages } from "../program/messages.ts";
+import { startKeyboardShortcuts } from "../browser/keys.ts";
+import { errorGlossText, programMessages } from "../program/messages.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
 import { createPicturePane } from "./picture_pane.ts";
-import { dueQuestion } from "../predict/mode.ts";
+import { questionBeforeNextStep } from "../predict/mode.ts";
 import { startPredict, type LoadPredict } from "./predict_loader.ts";
-import { startSeries, type Note, type Series } from "../series/reader.ts";
-import { lineTone } from "../trace/stepping.ts";
-import { createStore, differs } from "../browser/store.ts";
-import { startTheme } from "../browser/theme.ts";
+import { startSeriesReader, type SeriesNote, type Series } from "../series/reader.ts";
+import { lineHighlightOf } from "../trace/stepping.ts";
+import { createStore, hasChangedField } from "../browser/store.ts";
+import { startThemeButton } from "../browser/theme.ts";
 import * as url from "../page_state/url.ts";
 import { preferredView } from "./views.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
@@ -51,10 +51,10 @@ export function startViewer(
   say: Locale["say"],
   loadFindings: LoadFindings,
   loadPredict: LoadPredict,
-  loadNote?: () => Promise<Note>,
+  loadNote?: () => Promise<SeriesNote>,
 ) {
   setProgramFiles(trace.program);
-  const about = { title, note, address, recorded: recordedText(trace, say) };
+  const about = { title, note, address, recorded: whereRecordedText(trace, say) };
   /** In a frame, the link to the permalink. */
   const permalink = document.querySelector("a[data-away]") as HTMLAnchorElement | null;
   const store = createStore(
@@ -87,29 +87,30 @@ export function startViewer(
     markLines: (marks) => code.showChain(marks, say),
   });
 
-  const showStepLine = ({ line, kind }: Step) => code.setStepLine(line, lineTone(kind));
+  const showStepLine = ({ line, kind }: Step) => code.setStepLine(line, lineHighlightOf(kind));
 
   /** Why there are no steps. */
   function showErrors() {
-    const errors = messages(trace, say, () => {}).filter(({ kind }) => kind === "error");
+    const errors = programMessages(trace, say, () => {}).filter(({ kind }) => kind === "error");
     code.showErrors(errors.map(({ line }) => line));
     const sentences = errors.map(({ text }) => ({ text, tone: "bad" }));
-    element("sentences").replaceChildren(...captionItems([outcomeSentence(trace, say), ...sentences]));
+    element("sentences").replaceChildren(...captionListItems([outcomeSentence(trace, say), ...sentences]));
   }
 
   /** What torch's exception means, under its sentence. */
   function showGloss({ outcome: { error } }: Trace, step: number) {
-    const text = error?.step === step ? glossText(error, say) : "";
-    if (text) element("sentences").append(...captionItems([{ text, tone: "plain" }]));
+    const text = error?.step === step ? errorGlossText(error, say) : "";
+    if (text) element("sentences").append(...captionListItems([{ text, tone: "plain" }]));
   }
 
   function render(state: PageState, before: PageState | null) {
     const { opened, step, selection, view } = state;
     picture.render(state, before);
-    if (differs(state, before, "opened", "step") && opened?.count) showStepLine(opened.trace.steps[step]);
-    else if (differs(state, before, "opened") && opened) showErrors();
-    if (differs(state, before, "opened", "step", "predict")) code.setNextLine(dueQuestion(state.predict)?.line ?? null);
-    if (differs(state, before, "opened", "step") && opened?.count) showGloss(opened.trace, step);
+    if (hasChangedField(state, before, "opened", "step") && opened?.count) showStepLine(opened.trace.steps[step]);
+    else if (hasChangedField(state, before, "opened") && opened) showErrors();
+    if (hasChangedField(state, before, "opened", "step", "predict"))
+      code.setNextLine(questionBeforeNextStep(state.predict)?.line ?? null);
+    if (hasChangedField(state, before, "opened", "step") && opened?.count) showGloss(opened.trace, step);
     if (permalink)
       permalink.hash =
         url.stepFragment(opened?.count ? step : null) +
@@ -119,13 +120,13 @@ export function startViewer(
   }
 
   startPredict(element, store, say, { load: loadPredict, loadFindings, failed() {} });
-  if (series && loadNote) startSeries(series, store, say, { note: loadNote, isSaved: () => true });
-  startTheme(element("theme"));
+  if (series && loadNote) startSeriesReader(series, store, say, { note: loadNote, isSaved: () => true });
+  startThemeButton(element("theme"));
   element("title").textContent = title;
   element("about").replaceChildren(...aboutLines(about));
   startCodeFold(element("listing"), element("fold"), code.scrollToStep);
   const shortcuts = { ...picture.shortcuts, q: () => element("predict-button").click() };
-  startKeys({ focused: () => false }, shortcuts, { run() {}, key: picture.timeline.key });
+  startKeyboardShortcuts({ focused: () => false }, shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);
   store.subscribe(render);
   dispatch({ type: "pageOpened", address: addressOf(location.hash, initialStep) });

@@ -1,13 +1,13 @@
 /** What happens to the page: every change of its state is one of these, reduced in `page_state.ts`. */
 
-import type { Question } from "../predict/question.ts";
+import type { PredictQuestion } from "../predict/question.ts";
 import type { LineEdit } from "../requests/fixes.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Repair, Trace } from "../trace/wire.ts";
 import type { Settings } from "./settings.ts";
 import type { Address, View } from "./url.ts";
-import type { Problem } from "../requests/trace_source.ts";
-import type { Given, Answer } from "../predict/answers.ts";
+import type { RequestProblem } from "../requests/trace_source.ts";
+import type { AnswerInput, GivenAnswer } from "../predict/answers.ts";
 
 export type Action =
   | { type: "pageOpened"; address: Address }
@@ -27,7 +27,7 @@ export type Action =
   | { type: "runStarted"; id: number }
   | { type: "traceArrived"; id: number; trace: Trace }
   | { type: "traceMissing"; id: number }
-  | { type: "runFailed"; id: number; problem: Problem }
+  | { type: "runFailed"; id: number; problem: RequestProblem }
   | { type: "runCancelled"; id: number }
   | { type: "stepChosen"; step: number }
   | { type: "lineChosen"; line: number }
@@ -41,10 +41,10 @@ export type Action =
   | {
       type: "questionsMade";
       whole: OpenTrace;
-      questions: Question[];
-      kept: { answers: Answer[]; reached: number } | null;
+      questions: PredictQuestion[];
+      kept: { answers: GivenAnswer[]; reached: number } | null;
     }
-  | { type: "predictionMade"; given: Given }
+  | { type: "predictionMade"; given: AnswerInput }
   | { type: "predictContinued" }
   | { type: "predictRestarted" }
-  | { type: "problemFound"; problem: Problem | null };
+  | { type: "problemFound"; problem: RequestProblem | null };

@@ -1,23 +1,29 @@
 /** The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document. */
 
 import { nextStepAtLine, openingStep } from "../captions/captions.ts";
-import { firstStepAt, stepAfterEdit } from "../trace/step_after_edit.ts";
-import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./selectors.ts";
-import { fixedText, fixedEditedText, repairedText } from "../program/repair.ts";
-import { wasMadeWith, normalizeSettings, sameSettings, type Settings } from "./settings.ts";
+import { firstStepAtLine, stepAfterEdit } from "../trace/step_after_edit.ts";
+import {
+  doesTraceMatchText,
+  isSavedProgram,
+  programTextForAddress,
+  shownFocus,
+  skippedIterationsBeforeStep,
+} from "./selectors.ts";
+import { textAfterFix, editedTextAfterFix, textAfterRepair } from "../program/repair.ts";
+import { wasTraceMadeWith, normalizeSettings, areSettingsEqual, type Settings } from "./settings.ts";
 import { stepOfPinClick } from "../trace/saved_slots.ts";
 import * as skippedIterations from "../trace/skipped_iterations.ts";
 import * as predictMode from "../predict/mode.ts";
 import { openTrace } from "../trace/state.ts";
-import { previousWriteStep } from "../trace/cell_writers.ts";
+import { stepOfCellClick } from "../trace/cell_writers.ts";
 import type { Focus, Trace } from "../trace/wire.ts";
 import type { Action } from "./actions.ts";
 import type { Address, View } from "./url.ts";
-import type { Page, Request, PageState } from "./state.ts";
+import type { ServedPage, TraceRequest, PageState } from "./state.ts";
 
 /** @returns nothing is shown yet: `pageOpened` comes next */
-export function initialState(page: Page, view: View): PageState {
-  const source = unixLines(page.source);
+export function initialState(page: ServedPage, view: View): PageState {
+  const source = withUnixLineEnds(page.source);
   return {
     page: { ...page, source },
     text: source,
@@ -43,68 +49,74 @@ export function initialState(page: Page, view: View): PageState {
 
 /** @returns the same object where nothing changes */
 export function reduce(state: PageState, action: Action): PageState {
-  const transition = TRANSITIONS[action.type] as (state: PageState, action: Action) => PageState;
+  const transition = TRANSITION_BY_ACTION[action.type] as (state: PageState, action: Action) => PageState;
   return transition(state, action);
 }
 
-const TRANSITIONS: { [T in Action["type"]]: (state: PageState, action: Extract<Action, { type: T }>) => PageState } = {
-  pageOpened: (state, { address }) => openPageAt(state, address),
+const TRANSITION_BY_ACTION: {
+  [T in Action["type"]]: (state: PageState, action: Extract<Action, { type: T }>) => PageState;
+} = {
+  pageOpened: (state, { address }) => openPageWithAddress(state, address),
   linkOpened: (state, { address }) => followLink(state, address),
   programEdited: (state, { text }) => ({ ...state, text, cardLine: null }),
   settingsChanged: (state, { settings }) => ({ ...state, settings }),
   liveSwitched: (state, { on }) => (on === state.isLive ? state : { ...state, isLive: on }),
   liveAnswered(state, { source, settings, trace }) {
-    if (state.pending || state.text !== source || !sameSettings(state.settings, settings)) return state;
-    const step = firstStepAt(trace, state.cardLine) ?? stepAfterEdit(state.opened?.trace ?? null, trace, state.step);
+    if (state.pending || state.text !== source || !areSettingsEqual(state.settings, settings)) return state;
+    const step =
+      firstStepAtLine(trace, state.cardLine) ?? stepAfterEdit(state.opened?.trace ?? null, trace, state.step);
     return { ...showTrace(state, trace, step), text: trace.program.source, problem: null };
   },
   runRequested: (state) => requestRun(state, "run", { source: state.text }),
   repairRequested: (state, { repair, shape }) =>
     state.opened
-      ? requestRun(state, "repair", { source: repairedText(state.opened.trace.program, repair, shape) })
+      ? requestRun(state, "repair", { source: textAfterRepair(state.opened.trace.program, repair, shape) })
       : state,
   fixApplied(state, { edits }) {
     if (!state.opened) return state;
-    const source = fixedEditedText(state.opened.trace.program, state.text, edits);
+    const source = editedTextAfterFix(state.opened.trace.program, state.text, edits);
     return source === null ? { ...state, problem: { key: "fix_edited" } } : requestRun(state, "repair", { source });
   },
   siblingChosen: (state, { edits, line }) =>
     state.opened
-      ? requestRun(state, "sibling", { source: fixedText(state.opened.trace.program, edits), at: line })
+      ? requestRun(state, "sibling", { source: textAfterFix(state.opened.trace.program, edits), at: line })
       : state,
   cardChanged: (state, { line }) =>
     state.isLive && state.opened && !state.pending
       ? { ...state, cardLine: line }
       : requestRun(state, "card", { source: state.text, at: line }),
   iterationRequested(state, { index }) {
-    const gap = skippedGap(state);
+    const gap = skippedIterationsBeforeStep(state);
     if (!gap || state.predict) return state;
     return requestRun(state, "iteration", {
-      source: programText(state),
+      source: programTextForAddress(state),
       focus: skippedIterations.iterationFocus(gap, index),
     });
   },
   elementsRequested(state, { storage, at }) {
-    if (!isCurrent(state) || state.predict) return state;
+    if (!doesTraceMatchText(state) || state.predict) return state;
     const focus = skippedIterations.cellWindowFocus(storage, at, state.step);
-    return requestRun(state, "elements", { source: programText(state), focus, at });
+    return requestRun(state, "elements", { source: programTextForAddress(state), focus, at });
   },
   runQueued: (state, { id, ahead }) => (state.pending?.id === id ? { ...state, ahead } : state),
   runStarted: (state, { id }) => (state.pending?.id === id ? { ...state, ahead: null } : state),
-  traceArrived: (state, { id, trace }) => (state.pending?.id === id ? showAnswer(state, state.pending, trace) : state),
-  traceMissing: (state, { id }) => (state.pending?.id === id ? withoutResult(withoutRequest(state)) : state),
-  runFailed: (state, { id, problem }) => (state.pending?.id === id ? { ...withoutRequest(state), problem } : state),
-  runCancelled: (state, { id }) => (state.pending?.id === id ? withoutRequest(state) : state),
-  stepChosen: (state, { step }) => goTo(state, step),
+  traceArrived: (state, { id, trace }) =>
+    state.pending?.id === id ? showRequestedTrace(state, state.pending, trace) : state,
+  traceMissing: (state, { id }) =>
+    state.pending?.id === id ? restoreDraftWithoutResult(withoutPendingRequest(state)) : state,
+  runFailed: (state, { id, problem }) =>
+    state.pending?.id === id ? { ...withoutPendingRequest(state), problem } : state,
+  runCancelled: (state, { id }) => (state.pending?.id === id ? withoutPendingRequest(state) : state),
+  stepChosen: (state, { step }) => goToStep(state, step),
   lineChosen(state, { line }) {
-    if (!state.opened || !isCurrent(state)) return state;
-    return goTo(state, nextStepAtLine(state.opened.trace.steps, line, state.step));
+    if (!state.opened || !doesTraceMatchText(state)) return state;
+    return goToStep(state, nextStepAtLine(state.opened.trace.steps, line, state.step));
   },
   cellChosen(state, { storage, index, dtype }) {
-    return state.opened ? goTo(state, previousWriteStep(state.opened, storage, index, dtype, state.step)) : state;
+    return state.opened ? goToStep(state, stepOfCellClick(state.opened, storage, index, dtype, state.step)) : state;
   },
   pinChosen(state, { node, slot }) {
-    return state.opened ? goTo(state, stepOfPinClick(state.opened.index, node, slot, state.step)) : state;
+    return state.opened ? goToStep(state, stepOfPinClick(state.opened.index, node, slot, state.step)) : state;
   },
   selectionChanged: (state, { key }) => (key === state.selection ? state : { ...state, selection: key }),
   questionAsked: (state, { uid }) =>
@@ -112,7 +124,7 @@ const TRANSITIONS: { [T in Action["type"]]: (state: PageState, action: Extract<A
       ? { ...state, question: { uid, step: state.step } }
       : state,
   questionClosed: (state) => (state.question ? { ...state, question: null } : state),
-  predictSwitched: (state, { on }) => predictMode.switchPredict(state, on, null),
+  predictSwitched: (state, { on }) => predictMode.switchPredictMode(state, on, null),
   questionsMade: (state, { whole, questions, kept }) => predictMode.withQuestions(state, whole, questions, kept),
   predictionMade: (state, { given }) => predictMode.withAnswer(state, given),
   predictContinued: (state) => predictMode.skipToNextQuestion(state),
@@ -122,20 +134,20 @@ const TRANSITIONS: { [T in Action["type"]]: (state: PageState, action: Extract<A
 };
 
 /** As CodeMirror has them. */
-function unixLines(text: string) {
+function withUnixLineEnds(text: string) {
   return text.replace(/\r\n?/g, "\n");
 }
 
 /** Another step of the trace; -1, for "none", changes nothing. */
-function goTo(state: PageState, step: number): PageState {
+function goToStep(state: PageState, step: number): PageState {
   if (!state.opened?.count || step === -1) return state;
-  if (state.predict && step >= state.opened.count) return predictMode.showNext(state);
+  if (state.predict && step >= state.opened.count) return predictMode.revealNextStepOrAsk(state);
   const clamped = Math.max(0, Math.min(step, state.opened.count - 1));
   return clamped === state.step ? state : { ...state, step: clamped };
 }
 
 /** Nothing is asked for any more. */
-function withoutRequest(state: PageState): PageState {
+function withoutPendingRequest(state: PageState): PageState {
   return { ...state, pending: null, ahead: null };
 }
 
@@ -149,7 +161,7 @@ interface RunRequest {
 /** Ask for a trace, in place of one that was asked for before. */
 function requestRun(
   state: PageState,
-  reason: Request["reason"],
+  reason: TraceRequest["reason"],
   { source, focus = linkedFocusOf(state, source), at = 0 }: RunRequest,
 ): PageState {
   const { text, settings } = state;
@@ -161,7 +173,9 @@ function requestRun(
 /** What a link's program is to show besides, where that program is the one that is run. */
 function linkedFocusOf(state: PageState, source: string) {
   const { linkedFocus, text } = state;
-  return linkedFocus && [source, text, programText(state)].includes(linkedFocus.source) ? linkedFocus.focus : null;
+  return linkedFocus && [source, text, programTextForAddress(state)].includes(linkedFocus.source)
+    ? linkedFocus.focus
+    : null;
 }
 
 /** Show a trace. @param step null: the opening step */
@@ -169,7 +183,7 @@ function showTrace(state: PageState, trace: Trace, step: number | null): PageSta
   const opened = openTrace(trace);
   const last = Math.max(0, opened.count - 1);
   const shownState = {
-    ...withoutRequest(state),
+    ...withoutPendingRequest(state),
     opened,
     step: Math.max(0, Math.min(step ?? openingStep(trace), last)),
     requestedStep: null,
@@ -179,25 +193,25 @@ function showTrace(state: PageState, trace: Trace, step: number | null): PageSta
     cardLine: null,
     problem: trace.focus?.repeatable === false ? { key: "not_repeatable" } : state.problem,
   };
-  return predictMode.hideFuture(shownState, opened, step);
+  return predictMode.hideFutureSteps(shownState, opened, step);
 }
 
 /** The trace that was asked for. */
-function showAnswer(state: PageState, request: Request, trace: Trace): PageState {
+function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trace): PageState {
   const { reason, focus, text } = request;
   const isUnedited = state.text === text;
-  if (reason === "lookup" && !isUnedited) return withoutRequest(state);
+  if (reason === "lookup" && !isUnedited) return withoutPendingRequest(state);
   if (reason === "page") state = { ...state, page: { ...state.page, trace } };
   const before = state.opened;
-  const iteration = reason === "iteration" ? skippedIterations.findIteration(trace, focus ?? {}) : null;
-  const next = showTrace(state, trace, stepToShow(state, request, trace, iteration));
+  const iteration = reason === "iteration" ? skippedIterations.firstStepOfIteration(trace, focus ?? {}) : null;
+  const next = showTrace(state, trace, stepToOpenAnswerAt(state, request, trace, iteration));
   if (isUnedited) next.text = trace.program.source;
   if (reason === "elements") next.revealed = { storage: focus?.storage ?? "", at: request.at };
   if (iteration === -1) next.problem = { key: "unseen_none", args: { turn: focus?.iteration?.at(-1) } };
   else if (
     before &&
     (reason === "iteration" || reason === "elements") &&
-    !skippedIterations.sameOutput(before.trace, trace)
+    !skippedIterations.haveSameOutput(before.trace, trace)
   )
     next.problem = { key: "not_repeatable" };
   return next;
@@ -207,27 +221,30 @@ function showAnswer(state: PageState, request: Request, trace: Trace): PageState
  * Where the answer to a request is opened; null: the opening step.
  * @param iteration the first step of the iteration that was asked for, or -1
  */
-function stepToShow(state: PageState, { reason, at }: Request, trace: Trace, iteration: number | null) {
+function stepToOpenAnswerAt(state: PageState, { reason, at }: TraceRequest, trace: Trace, iteration: number | null) {
   if (state.predict) return state.requestedStep;
   if (reason === "elements") return state.step;
-  if (reason === "sibling" || reason === "card") return firstStepAt(trace, at);
+  if (reason === "sibling" || reason === "card") return firstStepAtLine(trace, at);
   return iteration === null || iteration < 0 ? state.requestedStep : iteration;
 }
 
 /** The page's own program, unless its address holds another. */
-function openPageAt(state: PageState, address: Address): PageState {
+function openPageWithAddress(state: PageState, address: Address): PageState {
   const { page } = state;
-  if (page.predicts || address.predict) state = predictMode.switchPredict(state, true, null);
+  if (page.predicts || address.predict) state = predictMode.switchPredictMode(state, true, null);
   const focus = skippedIterations.requestedFocus(page.saved?.settings.focus);
   const stateAtAddress = {
-    ...withPosition(state, address),
+    ...withPositionOfAddress(state, address),
     settings: normalizeSettings(address.source === null ? (page.saved?.settings ?? address) : address, page.devices),
     linkedFocus: focus && { source: page.source, focus },
     problem: address.broken ? { key: "broken_link" } : null,
   };
   const { source } = address;
   if (source !== null) {
-    const hasTrace = !address.focus && unixLines(source) === page.source && hasPageTrace(page, stateAtAddress.settings);
+    const hasTrace =
+      !address.focus &&
+      withUnixLineEnds(source) === page.source &&
+      doesPageTraceHaveSettings(page, stateAtAddress.settings);
     if (!hasTrace) return openProgram(stateAtAddress, source, address);
   }
   if (!page.source) return stateAtAddress;
@@ -236,9 +253,11 @@ function openPageAt(state: PageState, address: Address): PageState {
 }
 
 /** Whether the page's own trace is, or will be, one of these settings. */
-function hasPageTrace(page: Page, settings: Settings) {
-  if (page.trace) return wasMadeWith(settings, page.trace);
-  return page.traceUrl !== null && sameSettings(settings, normalizeSettings(page.saved?.settings ?? {}, page.devices));
+function doesPageTraceHaveSettings(page: ServedPage, settings: Settings) {
+  if (page.trace) return wasTraceMadeWith(settings, page.trace);
+  return (
+    page.traceUrl !== null && areSettingsEqual(settings, normalizeSettings(page.saved?.settings ?? {}, page.devices))
+  );
 }
 
 /** The page's own trace, fetched first where it isn't here; where the server has none the program is run. */
@@ -253,41 +272,41 @@ function showPageTrace(state: PageState, step: number | null): PageState {
 /** The address was changed by its reader, or by going back. */
 function followLink(state: PageState, address: Address): PageState {
   const { page } = state;
-  if (address.predict) state = predictMode.switchPredict(state, true, address.step);
-  const next = withPosition(state, address);
+  if (address.predict) state = predictMode.switchPredictMode(state, true, address.step);
+  const next = withPositionOfAddress(state, address);
   if (address.broken) return { ...next, problem: { key: "broken_link" } };
   if (address.source !== null) {
     const isSameProgram =
-      unixLines(address.source) === programText(state) &&
-      sameSettings(normalizeSettings(address, page.devices), state.settings) &&
+      withUnixLineEnds(address.source) === programTextForAddress(state) &&
+      areSettingsEqual(normalizeSettings(address, page.devices), state.settings) &&
       JSON.stringify(address.focus) === JSON.stringify(shownFocus(state));
     if (!isSameProgram) return openProgram(next, address.source, address);
   } else if (page.saved && !isSavedProgram(state)) {
     const settings = normalizeSettings(page.saved.settings, page.devices);
     return showPageTrace(
-      { ...withoutRequest(next), text: page.source, settings, waiting: false, problem: null },
+      { ...withoutPendingRequest(next), text: page.source, settings, waiting: false, problem: null },
       address.step,
     );
   }
-  return address.step === null ? next : goTo(next, address.step);
+  return address.step === null ? next : goToStep(next, address.step);
 }
 
 /** The server has no result of a link's program. What the reader wrote himself stands over the page's picture again,
  * as he left it. */
-function withoutResult(state: PageState): PageState {
+function restoreDraftWithoutResult(state: PageState): PageState {
   const { page, text } = state;
   if (!state.waiting || text !== page.draft || page.traceUrl === null) return state;
   return { ...showPageTrace({ ...state, text: page.source, waiting: false }, null), text };
 }
 
-function withPosition(state: PageState, address: Address): PageState {
+function withPositionOfAddress(state: PageState, address: Address): PageState {
   return { ...state, selection: address.selection, view: address.view ?? state.view };
 }
 
 /** A program came with a link: it is shown, and run when its reader says so; a result that is there already comes at
  * once. */
 function openProgram(state: PageState, source: string, address: Address): PageState {
-  const text = unixLines(source);
+  const text = withUnixLineEnds(source);
   const { focus } = address;
   const next = {
     ...state,

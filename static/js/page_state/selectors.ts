@@ -1,34 +1,34 @@
 /** Facts that follow from the page's state: what is shown belongs to what is edited, what an address has to say. */
 
-import { wasMadeWith } from "./settings.ts";
-import { skippedBefore, requestedFocus } from "../trace/skipped_iterations.ts";
+import { wasTraceMadeWith } from "./settings.ts";
+import { skippedIterationsBefore, requestedFocus } from "../trace/skipped_iterations.ts";
 import type { Focus } from "../trace/wire.ts";
-import type { PageState, Request } from "./state.ts";
+import type { PageState, TraceRequest } from "./state.ts";
 
 /** Whether the editor shows the program that the trace is of: else their lines mean nothing to each other. */
-export function isCurrent({ opened, text }: PageState) {
+export function doesTraceMatchText({ opened, text }: PageState) {
   return opened !== null && opened.trace.program.source === text;
 }
 
 /** Whether a run would be asked for what is shown already. */
 export function isUpToDate(state: PageState) {
-  return state.opened === null || (isCurrent(state) && wasMadeWith(state.settings, state.opened.trace));
+  return state.opened === null || (doesTraceMatchText(state) && wasTraceMadeWith(state.settings, state.opened.trace));
 }
 
 /** The program as an address keeps it: what was pasted, for that holds the article's outputs too. */
-export function programText(state: PageState): string {
-  return (isCurrent(state) && state.opened?.trace.program.pasted) || state.text;
+export function programTextForAddress(state: PageState): string {
+  return (doesTraceMatchText(state) && state.opened?.trace.program.pasted) || state.text;
 }
 
 /** What the reader wrote before in this tab, where the page shows its own program instead. */
-export function keptDraft(state: PageState): string | null {
+export function draftNotShown(state: PageState): string | null {
   const { page, text } = state;
   return page.draft !== null && text === page.source && page.draft !== page.source ? page.draft : null;
 }
 
 /** Whether the program is the one that the page came with. */
 export function isPageProgram(state: PageState) {
-  return [programText(state), state.text].includes(state.page.source);
+  return [programTextForAddress(state), state.text].includes(state.page.source);
 }
 
 /** The focus that the shown run was asked for; before there is a trace, that of the link. */
@@ -52,28 +52,28 @@ export function isSavedProgram(state: PageState) {
 }
 
 /** The step as an address says it; null where the trace is not of the program that it says. */
-export function addressStep(state: PageState) {
+export function stepForAddress(state: PageState) {
   if (!state.opened) return state.requestedStep;
-  return state.opened.count && isCurrent(state) ? state.step : null;
+  return state.opened.count && doesTraceMatchText(state) ? state.step : null;
 }
 
 /** Iterations that were skipped before the step. */
-export function skippedGap(state: PageState) {
-  return state.opened && isCurrent(state) ? skippedBefore(state.opened.trace, state.step) : null;
+export function skippedIterationsBeforeStep(state: PageState) {
+  return state.opened && doesTraceMatchText(state) ? skippedIterationsBefore(state.opened.trace, state.step) : null;
 }
 
 /** Whether a request runs a program; else it fetches a trace that is there. */
-export function runsProgram({ reason }: Request) {
+export function doesRequestRunProgram({ reason }: TraceRequest) {
   return reason !== "lookup" && reason !== "page";
 }
 
 /** Whether a run goes on that the reader waits for. */
 export function isRunning({ pending }: PageState) {
-  return pending !== null && runsProgram(pending);
+  return pending !== null && doesRequestRunProgram(pending);
 }
 
 /** What the program is called where it has no title: the first thing that it does. */
-export function firstStatement(source: string) {
+export function titleFromFirstStatement(source: string) {
   const lines = source.split("\n").map((line) => line.trim());
   return lines.find((line) => line && !/^(import|from|#)\b|^#/.test(line)) ?? "";
 }

@@ -11,7 +11,7 @@ export interface Settings {
 }
 
 /** as an address or a saved program has them */
-interface LooseSettings {
+interface UncheckedSettings {
   seed?: number | string | null;
   device?: string | null;
   input?: string | null;
@@ -19,17 +19,17 @@ interface LooseSettings {
 
 const MAX_SEED = 2 ** 32 - 1;
 /** Characters of an input, as the server allows them. */
-const MAX_INPUT = 10_000;
+const MAX_INPUT_CHARACTERS = 10_000;
 
 /**
  * Settings that can be run: what is missing or out of range is replaced by its default.
  * @param devices those that the server offers
  */
-export function normalizeSettings({ seed, device, input }: LooseSettings, devices: string[]): Settings {
+export function normalizeSettings({ seed, device, input }: UncheckedSettings, devices: string[]): Settings {
   const number = Math.trunc(Number(seed ?? 0));
   const lines = (input ?? "")
     .replace(/\r\n?/g, "\n")
-    .slice(0, MAX_INPUT)
+    .slice(0, MAX_INPUT_CHARACTERS)
     .replace(/[\ud800-\udfff]/gu, "\ufffd"); // halves of characters
   return {
     seed: number >= 0 && number <= MAX_SEED ? number : 0,
@@ -38,12 +38,12 @@ export function normalizeSettings({ seed, device, input }: LooseSettings, device
   };
 }
 
-export function sameSettings(a: Settings, b: Settings) {
+export function areSettingsEqual(a: Settings, b: Settings) {
   return a.seed === b.seed && a.device === b.device && a.input === b.input;
 }
 
 /** Whether a trace was made with these settings. */
-export function wasMadeWith({ seed, device, input = "" }: Settings, { runtime }: Trace) {
+export function wasTraceMadeWith({ seed, device, input = "" }: Settings, { runtime }: Trace) {
   const sameDevice = device === undefined || (runtime.device ?? "").startsWith(device);
   return runtime.seed === seed && sameDevice && (runtime.input ?? "") === input;
 }
@@ -82,7 +82,7 @@ export function createSettingsFields({ seed, device, input }: SettingsFields, on
     /** What the reader chose last, also before the page's script ran; null where nothing was chosen. */
     chosen: () => chosenSettings,
     show(settings: Settings) {
-      if (sameSettings(readFields(), settings)) return; // a field that is being typed in stays as it is
+      if (areSettingsEqual(readFields(), settings)) return; // a field that is being typed in stays as it is
       seed.value = String(settings.seed);
       input.value = settings.input ?? "";
       if (device) device.value = settings.device ?? "cpu";

@@ -4,8 +4,8 @@ import type { Focus, Trace } from "../trace/wire.ts";
 import type { Settings } from "./settings.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { View } from "./url.ts";
-import type { Problem } from "../requests/trace_source.ts";
-import type { Predict } from "../predict/answers.ts";
+import type { RequestProblem } from "../requests/trace_source.ts";
+import type { PredictState } from "../predict/answers.ts";
 
 interface SavedProgram {
   id: string;
@@ -18,7 +18,7 @@ interface SavedProgram {
 }
 
 /** What the server sent with the page: its program. */
-export interface Page {
+export interface ServedPage {
   source: string;
   /** where the program's trace is, null where the server has none */
   traceUrl: string | null;
@@ -35,7 +35,7 @@ export interface Page {
 }
 
 /** A trace that was asked for. */
-export interface Request {
+export interface TraceRequest {
   id: number;
   reason: "run" | "repair" | "sibling" | "card" | "iteration" | "elements" | "lookup" | "page";
   /** the editor's when it was asked */
@@ -49,7 +49,7 @@ export interface Request {
 }
 
 export interface PageState {
-  page: Page;
+  page: ServedPage;
   /** the editor's */
   text: string;
   settings: Settings;
@@ -61,7 +61,7 @@ export interface PageState {
   question: { uid: string; step: number } | null;
   /** what stays highlighted in the picture, see `highlight.ts` */
   selection: string | null;
-  pending: Request | null;
+  pending: TraceRequest | null;
   /** how many runs wait before the pending one; null while it isn't queued */
   ahead: number | null;
   /** how many there were: the last one's id */
@@ -74,11 +74,11 @@ export interface PageState {
   linkedFocus: { source: string; focus: Focus } | null;
   /** elements of a big storage that the picture is to show */
   revealed: { storage: string; at: number } | null;
-  problem: Problem | null;
+  problem: RequestProblem | null;
   /** programs run while they are edited */
   isLive: boolean;
   /** null where nothing is hidden; else `opened` ends with what its reader has seen */
-  predict: Predict | null;
+  predict: PredictState | null;
   /** of the card that was changed last: where the answer to that text is opened */
   cardLine: number | null;
 }

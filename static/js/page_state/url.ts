@@ -4,7 +4,7 @@ import type { Focus } from "../trace/wire.ts";
 
 export type View = "stage" | "loom";
 
-interface Position {
+interface AddressPosition {
   step: number | null;
   selection: string | null;
   /** null where the address doesn't choose one; a step without a view is one of the stage */
@@ -13,7 +13,7 @@ interface Position {
   predict?: boolean;
 }
 
-export type Address = Position & {
+export type Address = AddressPosition & {
   /** null where the address holds no program */
   source: string | null;
   seed: string | null;
@@ -25,7 +25,7 @@ export type Address = Position & {
 };
 
 /** Characters of a fragment that forums, chats and mail still carry whole. */
-export const MAX_FRAGMENT = 8000;
+export const MAX_FRAGMENT_CHARACTERS = 8000;
 /** In a link's fragment, and in an address's query, where the server sees it. */
 const PREDICT_PARAMETER = "predict";
 /** Bytes of a program that an address may unpack to. */
@@ -41,30 +41,30 @@ export async function readAddress(fragment: string): Promise<Address> {
     seed: fields.get("seed"),
     device: fields.get("device"),
     input: fields.get("input"),
-    focus: readFocus(fields.get("focus")),
+    focus: parseFocus(fields.get("focus")),
     broken: false,
   };
   if (packed === null) return address;
   try {
-    return { ...address, source: await unpackText(packed) };
+    return { ...address, source: await decompressTextFromUrl(packed) };
   } catch {
     return { ...address, step: null, selection: null, broken: true };
   }
 }
 
 /** The part of an address that needs no program. */
-export function readPosition(fragment: string): Position {
+export function readPosition(fragment: string): AddressPosition {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const view = fields.get("v") ?? (fields.has("i") ? "stage" : null);
   return {
-    step: readIndex(fields.get("i")),
+    step: parseIndex(fields.get("i")),
     selection: fields.get("at"),
     view: view === "stage" || view === "loom" ? view : null,
     predict: fields.get(PREDICT_PARAMETER) === "1",
   };
 }
 
-function readFocus(text: string | null): Focus | null {
+function parseFocus(text: string | null): Focus | null {
   try {
     const value = JSON.parse(text ?? "null");
     return typeof value === "object" && !Array.isArray(value) ? value : null;
@@ -73,14 +73,14 @@ function readFocus(text: string | null): Focus | null {
   }
 }
 
-function readIndex(text: string | null): number | null {
+function parseIndex(text: string | null): number | null {
   const value = Number.parseInt(text ?? "", 10);
   return Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
 /** The beginning of a fragment that holds the program. */
 export async function programFragment(source: string, step: number | null): Promise<string> {
-  return `#p=${await packText(source)}${step === null ? "" : `&i=${step}`}`;
+  return `#p=${await compressTextForUrl(source)}${step === null ? "" : `&i=${step}`}`;
 }
 
 /** The beginning of a fragment where the page's address itself names the program. */
@@ -106,7 +106,7 @@ export function asksToPredict(query: string) {
 }
 
 /** A query that asks for it no more. */
-export function withoutPredict(query: string) {
+export function queryWithoutPredict(query: string) {
   if (!asksToPredict(query)) return query;
   const fields = new URLSearchParams(query);
   fields.delete(PREDICT_PARAMETER);
@@ -118,22 +118,22 @@ export function focusFragment(focus: object | null) {
 }
 
 /** @returns deflated, in the alphabet of addresses */
-export async function packText(text: string): Promise<string> {
-  const bytes = await pipeThrough(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
+export async function compressTextForUrl(text: string): Promise<string> {
+  const bytes = await pipeBytesThrough(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
 /** @returns rejects where it is damaged or unpacks to too much */
-export async function unpackText(packed: string): Promise<string> {
+export async function decompressTextFromUrl(packed: string): Promise<string> {
   const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-  const unpackedBytes = await pipeThrough(bytes, new DecompressionStream("deflate-raw"));
+  const unpackedBytes = await pipeBytesThrough(bytes, new DecompressionStream("deflate-raw"));
   return new TextDecoder("utf-8", { fatal: true }).decode(unpackedBytes);
 }
 
-async function pipeThrough(
+async function pipeBytesThrough(
   bytes: Uint8Array<ArrayBuffer>,
   stream: CompressionStream | DecompressionStream,
 ): Promise<Uint8Array> {

@@ -1,7 +1,7 @@
 /** The menu of files to download; what makes them is fetched when one is chosen. */
 
-import { saveFile, startMenu } from "../browser/file_menu.ts";
-import type { Subject } from "./files.ts";
+import { saveFile, startFileMenu } from "../browser/file_menu.ts";
+import type { DownloadSubject } from "./files.ts";
 
 interface DownloadsParts {
   button: HTMLElement;
@@ -11,9 +11,9 @@ interface DownloadsParts {
 }
 
 /** @param currentSubject returns what can be downloaded now, null where nothing is drawn */
-export function startDownloads(
+export function startDownloadMenu(
   { button, menu, body }: DownloadsParts,
-  currentSubject: () => Subject | null,
+  currentSubject: () => DownloadSubject | null,
   onFailed: (error: unknown) => void,
 ) {
   const { documentElement: root } = document;
@@ -24,17 +24,17 @@ export function startDownloads(
     if (!file || !subject) return;
     menu.hidePopover();
     try {
-      const { createFile } = await import("./files.ts");
-      saveFile(await createFile(file, subject, root, body.innerHTML), fileName(file, subject));
+      const { createDownloadFile } = await import("./files.ts");
+      saveFile(await createDownloadFile(file, subject, root, body.innerHTML), downloadFileName(file, subject));
     } catch (error) {
       onFailed(error);
     }
   });
-  startMenu(button, menu);
+  startFileMenu(button, menu);
 }
 
 /** A file name that every file system accepts, with the step's number where the file is of one. */
-function fileName(file: string, { name, step }: Subject) {
+function downloadFileName(file: string, { name, step }: DownloadSubject) {
   const [kind, ending] = file.split(".");
   const suffix = { step: `-step-${step + 1}`, loom: `-loom-step-${step + 1}` }[kind] ?? "";
   return `gradbox-${name.replace(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "program"}${suffix}.${ending}`;

@@ -1,33 +1,38 @@
 /** The files that can be downloaded: the step or the whole run as SVG or PNG, and the run as an offline page. */
 
-import { loomDocument, stageDocument } from "./picture.ts";
+import { loomSvgAsShown, stageSvgAsShown } from "./picture.ts";
 import { ROOT } from "../requests/root.ts";
-import { offlineDocument } from "./standalone.ts";
+import { offlineHtml } from "./standalone.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { About } from "../sharing/about.ts";
 
 const PNG_SCALE = 2;
-const MAX_SIDE = 16000;
-const MAX_AREA = 120e6;
+const MAX_PNG_SIDE = 16000;
+const MAX_PNG_AREA = 120e6;
 
 /**
  * @param file "step.svg", "step.png", "loom.svg", "loom.png" or "run.html"
  * @param root whose theme and language the file has
  * @param body the offline page's
  */
-export async function createFile(file: string, subject: Subject, root: HTMLElement, body: string): Promise<Blob> {
+export async function createDownloadFile(
+  file: string,
+  subject: DownloadSubject,
+  root: HTMLElement,
+  body: string,
+): Promise<Blob> {
   const { opened, step, toggled, about } = subject;
   if (file === "run.html")
-    return offlinePage({ title: `Gradbox: ${about.title}`, body, data: { trace: opened.trace, step, ...about } });
-  const options = { theme: pageTheme(root), language: root.lang };
+    return createOfflinePage({ title: `Gradbox: ${about.title}`, body, data: { trace: opened.trace, step, ...about } });
+  const options = { theme: themeOfPage(root), language: root.lang };
   const svg = file.startsWith("loom")
-    ? loomDocument(opened, step, options)
-    : stageDocument(toggled, opened, step, options);
-  return file.endsWith(".png") ? toPng(svg) : new Blob([svg], { type: "image/svg+xml" });
+    ? loomSvgAsShown(opened, step, options)
+    : stageSvgAsShown(toggled, opened, step, options);
+  return file.endsWith(".png") ? svgToPng(svg) : new Blob([svg], { type: "image/svg+xml" });
 }
 
 /** What the page is drawn in. */
-export function pageTheme(root: HTMLElement): "light" | "dark" {
+export function themeOfPage(root: HTMLElement): "light" | "dark" {
   const isDark = root.dataset.theme
     ? root.dataset.theme === "dark"
     : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -35,12 +40,12 @@ export function pageTheme(root: HTMLElement): "light" | "dark" {
 }
 
 /** @returns a PNG, twice as large where a canvas can be */
-export async function toPng(svg: string): Promise<Blob> {
+export async function svgToPng(svg: string): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const { naturalWidth: w, naturalHeight: h } = image;
-  const scale = Math.min(PNG_SCALE, MAX_SIDE / Math.max(w, h), Math.sqrt(MAX_AREA / (w * h)));
+  const scale = Math.min(PNG_SCALE, MAX_PNG_SIDE / Math.max(w, h), Math.sqrt(MAX_PNG_AREA / (w * h)));
   const canvas = document.createElement("canvas");
   canvas.width = Math.round(w * scale);
   canvas.height = Math.round(h * scale);
@@ -58,14 +63,14 @@ interface OfflinePageContent {
 }
 
 /** A page that needs no server. */
-export async function offlinePage({ title, body, data }: OfflinePageContent): Promise<Blob> {
+export async function createOfflinePage({ title, body, data }: OfflinePageContent): Promise<Blob> {
   const { documentElement: root } = document;
   const [style, script] = await Promise.all(["style.css", "offline.js"].map(fetchBuiltFile));
   const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
   const theme = root.dataset.theme ?? null;
-  const text = offlineDocument({ title, language: root.lang, theme, body, style, script, nonce, data });
+  const text = offlineHtml({ title, language: root.lang, theme, body, style, script, nonce, data });
   return new Blob([text], { type: "text/html" });
 }
 
@@ -76,7 +81,7 @@ async function fetchBuiltFile(name: string): Promise<string> {
   return response.text();
 }
 
-export interface Subject {
+export interface DownloadSubject {
   opened: OpenTrace;
   /** the stage's folds that the reader opened or closed */
   toggled: ReadonlySet<string>;

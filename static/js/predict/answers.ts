@@ -1,9 +1,9 @@
 /** What a reader has seen and answered in predict mode. */
 
 import type { OpenTrace } from "../trace/state.ts";
-import type { Question } from "./question.ts";
+import type { PredictQuestion } from "./question.ts";
 
-export interface Answer {
+export interface GivenAnswer {
   /** of the question */
   at: number;
   /** what was answered */
@@ -14,14 +14,14 @@ export interface Answer {
   isSkipped: boolean;
 }
 
-export interface Predict {
+export interface PredictState {
   /** the run with its future, null until there is one */
   whole: OpenTrace | null;
   /** the last step that is shown */
   reached: number;
   /** null until they are made */
-  questions: Question[] | null;
-  answers: Answer[];
+  questions: PredictQuestion[] | null;
+  answers: GivenAnswer[];
   /** the answer to the last question is being read */
   isTold: boolean;
   /** the reader has gone on from the first step */
@@ -33,4 +33,4 @@ export interface Predict {
 }
 
 /** null: the reader would rather see it */
-export type Given = { choice: number } | { typed: string } | null;
+export type AnswerInput = { choice: number } | { typed: string } | null;

@@ -1,13 +1,13 @@
 /** How many bytes of tensors stay alive? Asked where the program lets go of a name. */
 
-import { find } from "../trace/entities.ts";
+import { findEntity } from "../trace/entities.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
-import { choiceAmong, type Question } from "./question.ts";
-import type { Unit } from "./units.ts";
+import { choiceAnswer, type PredictQuestion } from "./question.ts";
+import type { AskableStatement } from "./units.ts";
 
-const BYTES_WEIGHT = 71;
+const BYTES_QUESTION_WEIGHT = 71;
 
-export function askBytes({
+export function askLiveBytes({
   opened,
   at,
   step,
@@ -17,20 +17,23 @@ export function askBytes({
   named,
   isBackward,
   raised,
-}: Unit): Partial<Question>[] {
+}: AskableStatement): Partial<PredictQuestion>[] {
   if (isBackward || raised || !/^del\b|=\s*None\s*(#.*)?$/.test(code)) return [];
-  const { bytes } = opened.index;
+  const { liveBytesByStep: bytes } = opened.index;
   const uidByName = new Map(named.map(({ name, uid }) => [name, uid]));
   const droppedNames = namedBefore.filter(({ name, uid }) => /^\w+$/.test(name) && uidByName.get(name) !== uid);
   if (!droppedNames.length) return [];
   const sizes = new Map(
-    droppedNames.map(({ handle }) => [handle.storage ?? "", find(before, handle.storage, "storage")?.nbytes ?? 0]),
+    droppedNames.map(({ handle }) => [
+      handle.storage ?? "",
+      findEntity(before, handle.storage, "storage")?.nbytes ?? 0,
+    ]),
   );
   const droppedBytes = [...sizes.values()].reduce((a, b) => a + b, 0);
   const wrongAnswers = [bytes[at] - droppedBytes, bytes[at], bytes[at] - droppedBytes / 2].filter(
     (n) => n >= 0 && Number.isInteger(n),
   );
-  const answer = choiceAmong(bytesLabel(bytes[step]), wrongAnswers.map(bytesLabel));
+  const answer = choiceAnswer(bytesLabel(bytes[step]), wrongAnswers.map(bytesLabel));
   const isUnchanged = bytes[step] === bytes[at];
   const reason = isUnchanged
     ? "predict_why_kept"
@@ -43,7 +46,7 @@ export function askBytes({
           kind: "bytes",
           what: droppedNames.map(({ name }) => name).join(", "),
           uid: null,
-          weight: BYTES_WEIGHT,
+          weight: BYTES_QUESTION_WEIGHT,
           reason,
           ...answer,
         },

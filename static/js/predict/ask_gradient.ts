@@ -1,82 +1,90 @@
 /** What is in `.grad` afterwards? Of leaves, of tensors that keep none, and after it was reset. */
 
-import { find, findHandle, type Cell } from "../trace/entities.ts";
-import { cellsRead, numberOf, numbersText } from "../findings/numbers.ts";
-import { choiceAmong, typedAnswer, type Question } from "./question.ts";
-import { combinedCells, elementName, isShort, shortReading } from "./readings.ts";
+import { findEntity, findHandle, type Cell } from "../trace/entities.ts";
+import { cellsReadBy, cellAsNumber, numbersText } from "../findings/numbers.ts";
+import { choiceAnswer, typedAnswer, type PredictQuestion } from "./question.ts";
+import { combineCells, elementExpression, isShortNumber, elementsOrFirstElement } from "./readings.ts";
 import type { Entities } from "../trace/state.ts";
-import type { NamedHandle as Named, Unit } from "./units.ts";
+import type { NamedHandle as Named, AskableStatement } from "./units.ts";
 
-type PartialQuestion = Partial<Question>;
+type PartialQuestion = Partial<PredictQuestion>;
 
-const ADDED_WEIGHT = 88;
-const CUT_WEIGHT = 87;
-const RESET_WEIGHT = 84;
-const NOT_KEPT_WEIGHT = 80;
-const FIRST_WEIGHT = 70;
+const ADDED_GRADIENT_QUESTION_WEIGHT = 88;
+const CUT_GRAPH_QUESTION_WEIGHT = 87;
+const RESET_GRADIENT_QUESTION_WEIGHT = 84;
+const NOT_KEPT_GRADIENT_QUESTION_WEIGHT = 80;
+const FIRST_GRADIENT_QUESTION_WEIGHT = 70;
 /** What backward kept was changed without its notice. */
-const SILENTLY_WRONG_WEIGHT = 90;
+const WRONG_GRADIENT_QUESTION_WEIGHT = 90;
 /** A gradient of longer numbers than a reader works out. */
-const LONG_NUMBERS_WEIGHT = 46;
+const LONG_NUMBERS_QUESTION_WEIGHT = 46;
 
-export function askGradient(unit: Unit): PartialQuestion[] {
+export function askGradient(unit: AskableStatement): PartialQuestion[] {
   if (unit.raised) return [];
   return unit.named.flatMap((tensor) =>
-    tensor.handle.kind === "tensor" ? (unit.isBackward ? askAfterBackward(unit, tensor) : askReset(unit, tensor)) : [],
+    tensor.handle.kind === "tensor"
+      ? unit.isBackward
+        ? askGradientAfterBackward(unit, tensor)
+        : askResetGradient(unit, tensor)
+      : [],
   );
 }
 
 /** The numbers of a tensor's `.grad`; null for None, undefined where the trace does not list them. */
 function gradCells(entities: Entities, uid: string): Cell[] | null | undefined {
-  const grad = find(entities, uid, "tensor")?.grad;
+  const grad = findEntity(entities, uid, "tensor")?.grad;
   if (!grad) return null;
   const handle = findHandle(entities, grad);
-  return (handle && cellsRead(entities, handle)) ?? undefined;
+  return (handle && cellsReadBy(entities, handle)) ?? undefined;
 }
 
-function askAfterBackward(unit: Unit, tensor: Named): PartialQuestion[] {
+function askGradientAfterBackward(unit: AskableStatement, tensor: Named): PartialQuestion[] {
   const before = gradCells(unit.before, tensor.uid);
   const after = gradCells(unit.after, tensor.uid);
   if (before === undefined || after === undefined) return [];
-  if (after === null) return tensor.handle.leaf ? askCut(unit, tensor) : askNotKept(unit, tensor);
+  if (after === null) return tensor.handle.leaf ? askLeafBehindCut(unit, tensor) : askGradientNotKept(unit, tensor);
   if (before && JSON.stringify(before) === JSON.stringify(after)) return [];
-  return before ? askAdded(tensor, before, after) : askFirst(unit, tensor, after);
+  return before ? askAddedGradient(tensor, before, after) : askFirstGradient(unit, tensor, after);
 }
 
-function askAdded(tensor: Named, before: Cell[], after: Cell[]): PartialQuestion[] {
-  const addedCells = combinedCells(after, before, (a, b) => a - b);
-  return gradientQuestion(tensor, after, [addedCells, before], [], ADDED_WEIGHT);
+function askAddedGradient(tensor: Named, before: Cell[], after: Cell[]): PartialQuestion[] {
+  const addedCells = combineCells(after, before, (a, b) => a - b);
+  return gradientValueQuestion(tensor, after, [addedCells, before], [], ADDED_GRADIENT_QUESTION_WEIGHT);
 }
 
-function askFirst({ before }: Unit, tensor: Named, after: Cell[]): PartialQuestion[] {
-  const ownCells = cellsRead(before, tensor.handle) ?? after;
+function askFirstGradient({ before }: AskableStatement, tensor: Named, after: Cell[]): PartialQuestion[] {
+  const ownCells = cellsReadBy(before, tensor.handle) ?? after;
   const isWrong = [...before.values()].some(
     (entity) => entity.kind === "node" && Object.values(entity.saved ?? {}).some(({ state }) => state === "changed"),
   );
-  const weight = isWrong ? SILENTLY_WRONG_WEIGHT : after.every(isShort) ? FIRST_WEIGHT : LONG_NUMBERS_WEIGHT;
-  if (after.length === 1 && isShort(after[0])) {
+  const weight = isWrong
+    ? WRONG_GRADIENT_QUESTION_WEIGHT
+    : after.every(isShortNumber)
+      ? FIRST_GRADIENT_QUESTION_WEIGHT
+      : LONG_NUMBERS_QUESTION_WEIGHT;
+  if (after.length === 1 && isShortNumber(after[0])) {
     const index = (tensor.handle.shape ?? []).map(() => 0);
-    const answer = typedAnswer(numberOf(after[0]), numbersText(after, true));
-    const what = elementName(`${tensor.name}.grad`, index);
+    const answer = typedAnswer(cellAsNumber(after[0]), numbersText(after, true));
+    const what = elementExpression(`${tensor.name}.grad`, index);
     return [{ kind: "grad", what, uid: tensor.uid, index, weight, reason: null, ...answer }];
   }
-  const wrongCells = [after.map(() => 1), ownCells, combinedCells(after, after, (a) => 2 * a)];
-  return gradientQuestion(tensor, after, wrongCells, ["None"], weight);
+  const wrongCells = [after.map(() => 1), ownCells, combineCells(after, after, (a) => 2 * a)];
+  return gradientValueQuestion(tensor, after, wrongCells, ["None"], weight);
 }
 
 /** A gradient came by and was not kept. */
-function askNotKept({ opened, at, step, before }: Unit, tensor: Named): PartialQuestion[] {
+function askGradientNotKept({ opened, at, step, before }: AskableStatement, tensor: Named): PartialQuestion[] {
   const { grad_fn: node, output_nr: nr = 0 } = tensor.handle;
   if (!node || !tensor.handle.requires_grad || !before.has(tensor.uid)) return [];
   const visit = opened.trace.steps.slice(at + 1, step).find((other) => other.visit?.node === node)?.visit;
   const cells = visit?.grad_outputs[nr]?.cells;
   if (!cells?.length) return [];
-  return noneQuestion(tensor, [cells, cells.map(() => 0)], NOT_KEPT_WEIGHT);
+  return gradIsNoneQuestion(tensor, [cells, cells.map(() => 0)], NOT_KEPT_GRADIENT_QUESTION_WEIGHT);
 }
 
 /** A leaf from which the graph was cut off. */
-function askCut({ opened, at }: Unit, tensor: Named): PartialQuestion[] {
-  const pathCuts = opened.index.events.get("path_cut") ?? [];
+function askLeafBehindCut({ opened, at }: AskableStatement, tensor: Named): PartialQuestion[] {
+  const pathCuts = opened.index.eventPlacesByName.get("path_cut") ?? [];
   const isCut = pathCuts.some(({ step, at: k }) => {
     const entry = opened.trace.steps[step].log[k];
     return step <= at && entry.kind === "event" && entry.event === "path_cut" && entry.tensor === tensor.uid;
@@ -84,25 +92,25 @@ function askCut({ opened, at }: Unit, tensor: Named): PartialQuestion[] {
   const size = (tensor.handle.shape ?? []).reduce((a, b) => a * b, 1);
   if (!isCut || !tensor.handle.requires_grad || size > 64) return [];
   const zeros = new Array(size).fill(0);
-  return noneQuestion(tensor, [zeros.map(() => 1), zeros], CUT_WEIGHT);
+  return gradIsNoneQuestion(tensor, [zeros.map(() => 1), zeros], CUT_GRAPH_QUESTION_WEIGHT);
 }
 
 /** A `.grad` that was there is gone, or all zeros. */
-function askReset({ before, after }: Unit, tensor: Named): PartialQuestion[] {
+function askResetGradient({ before, after }: AskableStatement, tensor: Named): PartialQuestion[] {
   const gradBefore = gradCells(before, tensor.uid);
   const gradAfter = gradCells(after, tensor.uid);
-  if (!gradBefore || gradAfter === undefined || !gradBefore.some((cell) => numberOf(cell) !== 0)) return [];
+  if (!gradBefore || gradAfter === undefined || !gradBefore.some((cell) => cellAsNumber(cell) !== 0)) return [];
   const zeros = gradBefore.map(() => 0);
-  if (gradAfter === null) return noneQuestion(tensor, [zeros, gradBefore], RESET_WEIGHT);
-  return gradAfter.every((cell) => numberOf(cell) === 0)
-    ? gradientQuestion(tensor, gradAfter, [gradBefore], ["None"], RESET_WEIGHT)
+  if (gradAfter === null) return gradIsNoneQuestion(tensor, [zeros, gradBefore], RESET_GRADIENT_QUESTION_WEIGHT);
+  return gradAfter.every((cell) => cellAsNumber(cell) === 0)
+    ? gradientValueQuestion(tensor, gradAfter, [gradBefore], ["None"], RESET_GRADIENT_QUESTION_WEIGHT)
     : [];
 }
 
 /** A question whose answer is None. */
-function noneQuestion({ name, uid, handle }: Named, wrongCells: Cell[][], weight: number): PartialQuestion[] {
+function gradIsNoneQuestion({ name, uid, handle }: Named, wrongCells: Cell[][], weight: number): PartialQuestion[] {
   const shape = handle.shape ?? [];
-  const answer = choiceAmong(
+  const answer = choiceAnswer(
     "None",
     wrongCells.map((cells) => numbersText(cells, shape.length === 0)),
   );
@@ -111,7 +119,7 @@ function noneQuestion({ name, uid, handle }: Named, wrongCells: Cell[][], weight
 }
 
 /** @param cells that are right @param wrongTexts more beliefs */
-function gradientQuestion(
+function gradientValueQuestion(
   { name, uid, handle }: Named,
   cells: Cell[],
   wrongCells: Cell[][],
@@ -119,8 +127,11 @@ function gradientQuestion(
   weight: number,
 ): PartialQuestion[] {
   const shape = handle.shape ?? [];
-  const { index, text } = shortReading(cells, shape);
-  const answer = choiceAmong(text, [...wrongCells.map((other) => shortReading(other, shape).text), ...wrongTexts]);
-  const what = elementName(`${name}.grad`, index ?? []);
+  const { index, text } = elementsOrFirstElement(cells, shape);
+  const answer = choiceAnswer(text, [
+    ...wrongCells.map((other) => elementsOrFirstElement(other, shape).text),
+    ...wrongTexts,
+  ]);
+  const what = elementExpression(`${name}.grad`, index ?? []);
   return answer ? [{ kind: "grad", what, uid, index, weight, reason: null, ...answer }] : [];
 }

@@ -1,15 +1,15 @@
 /** Will the statement raise? Asked of those that do, and of those that look as if they might. */
 
-import { find } from "../trace/entities.ts";
-import { yesOrNo, type Question } from "./question.ts";
-import type { Unit } from "./units.ts";
+import { findEntity } from "../trace/entities.ts";
+import { yesNoAnswer, type PredictQuestion } from "./question.ts";
+import type { AskableStatement } from "./units.ts";
 
-const RAISES_WEIGHT = 90;
-const LOOKS_RISKY_WEIGHT = 62;
+const RAISES_QUESTION_WEIGHT = 90;
+const MIGHT_RAISE_QUESTION_WEIGHT = 62;
 
-export function askRaises(unit: Unit): Partial<Question>[] {
-  if (!unit.raised && !looksRisky(unit)) return [];
-  const weight = unit.raised ? RAISES_WEIGHT : LOOKS_RISKY_WEIGHT;
+export function askRaises(unit: AskableStatement): Partial<PredictQuestion>[] {
+  if (!unit.raised && !mightRaise(unit)) return [];
+  const weight = unit.raised ? RAISES_QUESTION_WEIGHT : MIGHT_RAISE_QUESTION_WEIGHT;
   return [
     {
       kind: "raises",
@@ -17,17 +17,17 @@ export function askRaises(unit: Unit): Partial<Question>[] {
       uid: null,
       weight,
       reason: unit.raised ? null : "predict_why_went_on",
-      ...yesOrNo(unit.raised),
+      ...yesNoAnswer(unit.raised),
     },
   ];
 }
 
-function looksRisky(unit: Unit) {
-  return unit.isBackward ? mayFailBackward(unit) : writesDoubtfully(unit);
+function mightRaise(unit: AskableStatement) {
+  return unit.isBackward ? mightBackwardRaise(unit) : isRiskyInPlaceWrite(unit);
 }
 
 /** Something that a node kept was overwritten or let go. */
-function mayFailBackward({ before }: Unit) {
+function mightBackwardRaise({ before }: AskableStatement) {
   return [...before.values()].some(
     (entity) =>
       entity.kind === "node" &&
@@ -37,13 +37,13 @@ function mayFailBackward({ before }: Unit) {
 }
 
 /** A write in place on a tensor that requires grad, that backward has use for, or that shows a cell more than once. */
-function writesDoubtfully({ opened, at, step, before, namedBefore, mentioned }: Unit) {
+function isRiskyInPlaceWrite({ opened, at, step, before, namedBefore, mentioned }: AskableStatement) {
   if (!namedBefore.some(({ name }) => mentioned.targets.has(name.split(/[.[]/)[0]))) return false; // an optimizer's own business
   return opened.trace.steps[step].log.some((entry) => {
     if (entry.kind !== "event" || entry.event !== "written") return false;
-    const writer = find(before, entry.by, "tensor");
+    const writer = findEntity(before, entry.by, "tensor");
     if (!writer) return false;
     const hasRepeatedCells = (writer.shape ?? []).some((size, d) => size > 1 && writer.stride?.[d] === 0);
-    return writer.requires_grad || hasRepeatedCells || opened.index.slotsOf(entry.storage, at).length > 0;
+    return writer.requires_grad || hasRepeatedCells || opened.index.slotsKeepingStorage(entry.storage, at).length > 0;
   });
 }

@@ -1,28 +1,28 @@
 /** Is a new tensor a leaf, and does it share memory with the one that it comes from? */
 
-import { find, type Handle } from "../trace/entities.ts";
-import { yesOrNo, type Question } from "./question.ts";
-import { elementsOf, memoryOf } from "./readings.ts";
+import { findEntity, type Handle } from "../trace/entities.ts";
+import { yesNoAnswer, type PredictQuestion } from "./question.ts";
+import { elementsOfHandle, memoryReadByHandle } from "./readings.ts";
 import type { Entities } from "../trace/state.ts";
-import type { Unit } from "./units.ts";
+import type { AskableStatement } from "./units.ts";
 
-type PartialQuestion = Partial<Question>;
+type PartialQuestion = Partial<PredictQuestion>;
 
-const SHARES_WEIGHT = 74;
+const SHARING_QUESTION_WEIGHT = 74;
 /** A leaf that comes from a tensor with a gradient, or a tensor that was meant to be one. */
-const SURPRISING_LEAF_WEIGHT = 64;
-const PLAIN_LEAF_WEIGHT = 44;
+const SURPRISING_LEAF_QUESTION_WEIGHT = 64;
+const PLAIN_LEAF_QUESTION_WEIGHT = 44;
 
 /** What the statement bound to a plain name and made. */
-function tensorsMade({ opened, step, named, isBackward, raised }: Unit) {
+function tensorsMadeByStatement({ opened, step, named, isBackward, raised }: AskableStatement) {
   const { fresh } = opened.at(step);
   return isBackward || raised ? [] : named.filter(({ name, uid }) => fresh.has(uid) && /^\w+$/.test(name));
 }
 
 /** Asked where the numbers alone do not tell. */
-export function askShares(unit: Unit): PartialQuestion[] {
+export function askSharesMemory(unit: AskableStatement): PartialQuestion[] {
   const { before, after, named, mentioned } = unit;
-  return tensorsMade(unit).flatMap((newTensor) =>
+  return tensorsMadeByStatement(unit).flatMap((newTensor) =>
     named.flatMap((other) => {
       if (other.uid === newTensor.uid || !before.has(other.uid) || !mentioned.names.has(other.name)) return [];
       const shares = sharesMemory(after, newTensor.handle, other.handle);
@@ -33,9 +33,9 @@ export function askShares(unit: Unit): PartialQuestion[] {
           what: newTensor.name,
           other: other.name,
           uid: newTensor.uid,
-          weight: SHARES_WEIGHT,
+          weight: SHARING_QUESTION_WEIGHT,
           reason: null,
-          ...yesOrNo(shares),
+          ...yesNoAnswer(shares),
         },
       ];
     }),
@@ -45,30 +45,30 @@ export function askShares(unit: Unit): PartialQuestion[] {
 /** Whether two handles read a cell in common; null where their numbers tell that they have nothing to do with each
  * other, or the trace does not list them. */
 function sharesMemory(entities: Entities, first: Handle, second: Handle) {
-  const [firstElements, secondElements] = [elementsOf(entities, first), elementsOf(entities, second)];
+  const [firstElements, secondElements] = [elementsOfHandle(entities, first), elementsOfHandle(entities, second)];
   if (!firstElements?.length || !secondElements?.length) return null;
   const secondValues = new Set(secondElements.map(({ value }) => JSON.stringify(value)));
   if (secondValues.size < 2 && secondElements.length > 1 && firstElements.length !== secondElements.length) return null;
   if (!firstElements.every(({ value }) => secondValues.has(JSON.stringify(value)))) return null;
-  if (memoryOf(entities, first) !== memoryOf(entities, second)) return false;
+  if (memoryReadByHandle(entities, first) !== memoryReadByHandle(entities, second)) return false;
   if (first.storage !== second.storage) return true; // an array and the tensor on it
   const cells = new Set(secondElements.map(({ cell }) => cell));
   return firstElements.some(({ cell }) => cells.has(cell)) ? true : null;
 }
 
-export function askLeaf(unit: Unit): PartialQuestion[] {
+export function askIsLeaf(unit: AskableStatement): PartialQuestion[] {
   const { before, code, namedBefore, mentioned } = unit;
   const comesFromRequiringGrad = namedBefore.some(
-    ({ name, uid }) => mentioned.names.has(name.split(/[.[]/)[0]) && find(before, uid, "tensor")?.requires_grad,
+    ({ name, uid }) => mentioned.names.has(name.split(/[.[]/)[0]) && findEntity(before, uid, "tensor")?.requires_grad,
   );
   const requestsGrad = /requires_grad\s*=\s*True|requires_grad_\(|Parameter\(/.test(code);
-  return tensorsMade(unit).flatMap(({ name, uid, handle }) => {
+  return tensorsMadeByStatement(unit).flatMap(({ name, uid, handle }) => {
     if (handle.kind !== "tensor" || typeof handle.leaf !== "boolean" || !(comesFromRequiringGrad || requestsGrad))
       return [];
     if (handle.leaf && !comesFromRequiringGrad) return []; // made as a leaf, and nothing else
     const isSurprising = handle.leaf || requestsGrad || /\.(to|cuda|cpu|float|double|half)\(/.test(code);
-    const weight = isSurprising ? SURPRISING_LEAF_WEIGHT : PLAIN_LEAF_WEIGHT;
+    const weight = isSurprising ? SURPRISING_LEAF_QUESTION_WEIGHT : PLAIN_LEAF_QUESTION_WEIGHT;
     const reason = handle.leaf ? "predict_why_leaf" : "predict_why_no_leaf";
-    return [{ kind: "leaf", what: name, uid, weight, reason, ...yesOrNo(handle.leaf) }];
+    return [{ kind: "leaf", what: name, uid, weight, reason, ...yesNoAnswer(handle.leaf) }];
   });
 }

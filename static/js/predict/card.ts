@@ -1,27 +1,27 @@
 /** The card of predict mode: what is asked, the choices, the answer beside what happened, and the score at the end. */
 
-import { button, codeNodes, element } from "../browser/elements.ts";
+import { button, nodesWithCode, element } from "../browser/elements.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import { dueQuestion, hidesSteps, scoreOf } from "./mode.ts";
+import { questionBeforeNextStep, hidesSteps, scoreOfAnswers } from "./mode.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Question } from "./question.ts";
-import type { Given, Predict } from "./answers.ts";
+import type { PredictQuestion } from "./question.ts";
+import type { AnswerInput, PredictState } from "./answers.ts";
 
-type Phase = "making" | "intro" | "ask" | "told" | "walk" | "summary";
+type CardPhase = "making" | "intro" | "ask" | "told" | "walk" | "summary";
 
-const MAX_CODE = 72;
+const MAX_CODE_CHARACTERS = 72;
 
 /** What the card shows. */
-export function phaseOf(predict: Predict): Phase {
+export function cardPhase(predict: PredictState): CardPhase {
   if (!predict.questions) return "making";
   if (!predict.hasBegun && hidesSteps(predict)) return "intro";
   if (predict.isTold) return "told";
-  if (dueQuestion(predict)) return "ask";
+  if (questionBeforeNextStep(predict)) return "ask";
   return hidesSteps(predict) ? "walk" : "summary";
 }
 
-interface CardOptions {
-  answer: (given: Given) => void;
+interface PredictCardOptions {
+  answer: (given: AnswerInput) => void;
   /** to the next question, or to the end */
   goOn: () => void;
   /** from the first step */
@@ -33,10 +33,10 @@ interface CardOptions {
   next: () => HTMLAnchorElement | null;
 }
 
-export function createCard(
+export function createPredictCard(
   host: HTMLElement,
   say: Say,
-  { answer, goOn: continueOn, again: restart, leave, go, next: nextInOrder }: CardOptions,
+  { answer, goOn: continueOn, again: restart, leave, go, next: nextInOrder }: PredictCardOptions,
 ) {
   const status = element("p", "predict-status");
   status.setAttribute("role", "status");
@@ -58,14 +58,14 @@ export function createCard(
     const title = element("h3", "predict-title");
     title.id = "predict-title";
     if (code) title.append(element("code", "predict-code", code), " ");
-    title.append(...codeNodes(sentence));
+    title.append(...nodesWithCode(sentence));
     return [head, title];
   }
 
-  function footer(predict: Predict, ...buttons: HTMLElement[]) {
+  function footer(predict: PredictState, ...buttons: HTMLElement[]) {
     const line = element("p", "predict-foot");
     line.append(...buttons);
-    const score = scoreOf(predict.answers);
+    const score = scoreOfAnswers(predict.answers);
     if (score.asked) line.append(element("span", "predict-score", say("predict_score", score)));
     return line;
   }
@@ -77,12 +77,12 @@ export function createCard(
     return made;
   }
 
-  function questionView(predict: Predict, question: Question) {
+  function questionView(predict: PredictState, question: PredictQuestion) {
     const n = (predict.questions ?? []).indexOf(question) + 1;
     const { line } = question;
     const kicker = say("predict_question", { n, of: predict.questions?.length ?? 0 });
     const text = say(`predict_ask_${question.kind}`, { what: question.what, other: question.other ?? "", line });
-    const code = shortenedLine(line, predict);
+    const code = shortenedProgramLine(line, predict);
     const form = element("form", "predict-form") as HTMLFormElement;
     const isTyped = question.number !== null;
     const submit = mainButton(say("predict_show"), () => {});
@@ -106,7 +106,7 @@ export function createCard(
     announce(`${say("predict_line", { kicker, line })} ${code} ${text} ${options}`);
   }
 
-  function choices({ choices }: Question) {
+  function choices({ choices }: PredictQuestion) {
     const fieldset = element("fieldset", "predict-choices");
     fieldset.setAttribute("aria-labelledby", "predict-title");
     choices.forEach((choice, k) => {
@@ -138,7 +138,7 @@ export function createCard(
   const choiceText = ({ text, key }: { text: string; key?: string }) => (key ? say(key) : text);
 
   /** The answer beside what happened. */
-  function answerView(predict: Predict, question: Question) {
+  function answerView(predict: PredictState, question: PredictQuestion) {
     const givenAnswer = predict.answers[predict.answers.length - 1];
     const rightChoice = question.choices[question.right];
     const verdict = givenAnswer.isSkipped ? "skipped" : givenAnswer.isRight ? "right" : "wrong";
@@ -157,7 +157,7 @@ export function createCard(
     announce(`${say(`predict_${verdict}`)} ${sentence}`);
   }
 
-  function introView(predict: Predict, best: number, wasDone: boolean) {
+  function introView(predict: PredictState, best: number, wasDone: boolean) {
     const n = predict.questions?.length ?? 0;
     const text = n ? say("predict_intro", { n }) : say("predict_none");
     const earlierScore = wasDone ? [element("p", "finding-why", say("predict_before", { right: best, n }))] : [];
@@ -166,7 +166,7 @@ export function createCard(
     announce(text);
   }
 
-  function showWalk(predict: Predict) {
+  function showWalk(predict: PredictState) {
     const { questions, answers, reached } = predict;
     const next = (questions ?? []).find(
       ({ at }) => at > reached && !answers.some((givenAnswer) => givenAnswer.at === at),
@@ -178,8 +178,8 @@ export function createCard(
     );
   }
 
-  function summaryView(predict: Predict) {
-    const score = scoreOf(predict.answers);
+  function summaryView(predict: PredictState) {
+    const score = scoreOfAnswers(predict.answers);
     const missedAnswers = predict.answers.filter(({ isRight }) => !isRight);
     const text = score.asked
       ? say(missedAnswers.length ? "predict_end" : "predict_all_right", score)
@@ -194,7 +194,9 @@ export function createCard(
       link.append(element("span", lineNameClass("finding-line", question.line), shortLineName(question.line)), " ");
       const words = element("span", "");
       words.append(
-        ...codeNodes(say(key, { answer: answerSentence(question, rightText, say), given: choiceText(givenAnswer) })),
+        ...nodesWithCode(
+          say(key, { answer: answerSentence(question, rightText, say), given: choiceText(givenAnswer) }),
+        ),
       );
       link.append(words);
       const item = element("li", "");
@@ -226,8 +228,8 @@ export function createCard(
 
   return {
     /** @param before what was reached in this program before */
-    show(predict: Predict, { best, wasDone }: { best: number; wasDone: boolean }) {
-      const phase = phaseOf(predict);
+    show(predict: PredictState, { best, wasDone }: { best: number; wasDone: boolean }) {
+      const phase = cardPhase(predict);
       const hadFocus = article.contains(document.activeElement);
       article.dataset.phase = phase;
       if (phase === "making") article.replaceChildren(...headerElements(say("predict_title"), say("predict_making")));
@@ -237,14 +239,14 @@ export function createCard(
       else {
         const answered = predict.answers[predict.answers.length - 1];
         const question =
-          phase === "ask" ? dueQuestion(predict) : predict.questions?.find(({ at }) => at === answered.at);
+          phase === "ask" ? questionBeforeNextStep(predict) : predict.questions?.find(({ at }) => at === answered.at);
         if (question) (phase === "ask" ? questionView : answerView)(predict, question);
       }
       if (hadFocus) focusFirst();
     },
     showReason(text: string) {
       const why = article.querySelector(".predict-why");
-      why?.replaceChildren(...codeNodes(text));
+      why?.replaceChildren(...nodesWithCode(text));
       if (why && text) announce(`${status.textContent} ${text}`);
     },
     focusFirst,
@@ -273,13 +275,13 @@ export function createCard(
 }
 
 /** A line of the program. */
-function shortenedLine(line: number, predict: Predict) {
+function shortenedProgramLine(line: number, predict: PredictState) {
   const text = (predict.whole?.trace.program.source.split("\n")[line - 1] ?? "").trim();
-  return text.length > MAX_CODE ? `${text.slice(0, MAX_CODE)}…` : text;
+  return text.length > MAX_CODE_CHARACTERS ? `${text.slice(0, MAX_CODE_CHARACTERS)}…` : text;
 }
 
 /** What the question says, answered. */
-function answerSentence({ kind, what, other, line, right: k }: Question, rightText: string, say: Say) {
+function answerSentence({ kind, what, other, line, right: k }: PredictQuestion, rightText: string, say: Say) {
   const isYesNo = kind === "raises" || kind === "shares" || kind === "leaf";
   const key = isYesNo ? `predict_is_${kind}_${k ? "yes" : "no"}` : `predict_is_${kind}`;
   return say(key, { what, other: other ?? "", line, right: rightText });

@@ -1,12 +1,12 @@
 /** Predict mode as plain data: how far its reader has seen the run, what was asked and answered. Changes the page's state only. */
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
-import { traceUntil, lastShownStep } from "../trace/future.ts";
-import { isRightNumber, type Question } from "./question.ts";
-import type { Answer, Predict, Given } from "./answers.ts";
+import { truncateTrace, lastStepToShow } from "../trace/future.ts";
+import { isTypedAnswerRight, type PredictQuestion } from "./question.ts";
+import type { GivenAnswer, PredictState, AnswerInput } from "./answers.ts";
 import type { PageState } from "../page_state/state.ts";
 
-const emptyPrediction = (wasLive: boolean): Predict => ({
+const emptyPredictState = (wasLive: boolean): PredictState => ({
   whole: null,
   reached: 0,
   questions: null,
@@ -18,55 +18,55 @@ const emptyPrediction = (wasLive: boolean): Predict => ({
 });
 
 /** @param step that is shown then */
-export function switchPredict(state: PageState, on: boolean, step: number | null): PageState {
+export function switchPredictMode(state: PageState, on: boolean, step: number | null): PageState {
   const { predict, opened } = state;
   if (on === (predict !== null)) return state;
   if (predict) {
     const wholeRun = predict.whole ?? opened;
     return { ...state, predict: null, opened: wholeRun, isLive: predict.wasLive };
   }
-  const next = { ...state, isLive: false, question: null, selection: null, predict: emptyPrediction(state.isLive) };
-  return opened ? hideFuture(next, opened, step) : next;
+  const next = { ...state, isLive: false, question: null, selection: null, predict: emptyPredictState(state.isLive) };
+  return opened ? hideFutureSteps(next, opened, step) : next;
 }
 
 /** Show a run up to a step. @param step null: the first */
-export function hideFuture(state: PageState, whole: OpenTrace, step: number | null): PageState {
+export function hideFutureSteps(state: PageState, whole: OpenTrace, step: number | null): PageState {
   const { predict } = state;
   if (!predict) return { ...state, opened: whole };
   const last = Math.max(0, whole.count - 1);
-  const reached = lastShownStep(whole.trace, Math.max(0, Math.min(step ?? 0, last)));
-  return revealUntil(
-    { ...state, predict: { ...emptyPrediction(predict.wasLive), whole } },
+  const reached = lastStepToShow(whole.trace, Math.max(0, Math.min(step ?? 0, last)));
+  return revealStepsUntil(
+    { ...state, predict: { ...emptyPredictState(predict.wasLive), whole } },
     reached,
     Math.min(step ?? 0, reached),
   );
 }
 
-function revealUntil(state: PageState, reached: number, step: number): PageState {
-  const { whole } = state.predict as Predict;
+function revealStepsUntil(state: PageState, reached: number, step: number): PageState {
+  const { whole } = state.predict as PredictState;
   if (!whole) return state;
-  const shown = traceUntil(whole.trace, reached);
+  const shown = truncateTrace(whole.trace, reached);
   const opened = shown === whole.trace ? whole : openTrace(shown);
-  return { ...state, opened, step, predict: { ...(state.predict as Predict), reached } };
+  return { ...state, opened, step, predict: { ...(state.predict as PredictState), reached } };
 }
 
 /** The question that has to be answered before the next step is shown. */
-export function dueQuestion(predict: Predict | null): Question | null {
+export function questionBeforeNextStep(predict: PredictState | null): PredictQuestion | null {
   if (!predict?.questions || !predict.hasBegun || predict.isTold) return null;
   return questionAt(predict, predict.reached);
 }
 
-function questionAt({ questions, answers }: Predict, step: number) {
-  const isOpen = ({ at }: Question) => at === step && !answers.some((answer) => answer.at === at);
+function questionAt({ questions, answers }: PredictState, step: number) {
+  const isOpen = ({ at }: PredictQuestion) => at === step && !answers.some((answer) => answer.at === at);
   return questions?.find(isOpen) ?? null;
 }
 
 /** Whether steps are hidden. */
-export const hidesSteps = (predict: Predict | null) =>
+export const hidesSteps = (predict: PredictState | null) =>
   predict?.whole != null && predict.reached < predict.whole.count - 1;
 
 /** How many were answered rightly, of how many. */
-export const scoreOf = (answers: Answer[]) => ({
+export const scoreOfAnswers = (answers: GivenAnswer[]) => ({
   right: answers.filter(({ isRight }) => isRight).length,
   asked: answers.length,
 });
@@ -75,8 +75,8 @@ export const scoreOf = (answers: Answer[]) => ({
 export function withQuestions(
   state: PageState,
   whole: OpenTrace,
-  questions: Question[],
-  progress: { answers: Answer[]; reached: number } | null,
+  questions: PredictQuestion[],
+  progress: { answers: GivenAnswer[]; reached: number } | null,
 ): PageState {
   const { predict } = state;
   if (predict?.whole !== whole || predict.questions) return state;
@@ -85,39 +85,39 @@ export function withQuestions(
   const answers = progress.answers.filter(({ at }) => questions.some((question) => question.at === at));
   const reached = Math.max(predict.reached, Math.min(progress.reached, whole.count - 1));
   const resumedState = { ...next, predict: { ...next.predict, answers, hasBegun: reached > 0 } };
-  return revealUntil(resumedState, reached, reached);
+  return revealStepsUntil(resumedState, reached, reached);
 }
 
 /** The step after the last one that is shown, unless there is a question first. */
-export function showNext(state: PageState): PageState {
+export function revealNextStepOrAsk(state: PageState): PageState {
   const { predict } = state;
-  if (!predict?.questions || !hidesSteps(predict)) return closeAnswer(state);
+  if (!predict?.questions || !hidesSteps(predict)) return closeLastAnswer(state);
   if (predict.isTold || !predict.hasBegun) {
     const next = { ...state, predict: { ...predict, isTold: false, hasBegun: true } };
-    return dueQuestion(next.predict) ? atLastRevealed(next) : revealNextStep(next);
+    return questionBeforeNextStep(next.predict) ? goToLastRevealedStep(next) : revealNextStep(next);
   }
-  if (!dueQuestion(predict)) return revealNextStep(state);
-  return atLastRevealed({ ...state, predict: { ...predict, nudges: predict.nudges + 1 } });
+  if (!questionBeforeNextStep(predict)) return revealNextStep(state);
+  return goToLastRevealedStep({ ...state, predict: { ...predict, nudges: predict.nudges + 1 } });
 }
 
 function revealNextStep(state: PageState): PageState {
   const { predict } = state;
   if (!predict?.whole) return state;
-  const reached = lastShownStep(predict.whole.trace, predict.reached + 1);
-  return revealUntil(
+  const reached = lastStepToShow(predict.whole.trace, predict.reached + 1);
+  return revealStepsUntil(
     { ...state, selection: null, predict: { ...predict, isTold: false } },
     reached,
     predict.reached + 1,
   );
 }
 
-function atLastRevealed(state: PageState): PageState {
-  const { reached } = state.predict as Predict;
+function goToLastRevealedStep(state: PageState): PageState {
+  const { reached } = state.predict as PredictState;
   return state.step === reached ? state : { ...state, step: Math.min(reached, (state.opened?.count ?? 1) - 1) };
 }
 
 /** The last answer has been read, and there is nothing more to show. */
-function closeAnswer(state: PageState): PageState {
+function closeLastAnswer(state: PageState): PageState {
   const { predict } = state;
   return predict?.isTold ? { ...state, selection: null, predict: { ...predict, isTold: false } } : state;
 }
@@ -130,29 +130,29 @@ export function skipToNextQuestion(state: PageState): PageState {
   const next = predict.questions.find(({ at }) => at >= predict.reached && questionAt(predict, at));
   const reached = next ? next.at : predict.whole.count - 1;
   return reached === predict.reached
-    ? atLastRevealed(stateWithoutAnswer)
-    : revealUntil(stateWithoutAnswer, reached, reached);
+    ? goToLastRevealedStep(stateWithoutAnswer)
+    : revealStepsUntil(stateWithoutAnswer, reached, reached);
 }
 
 /** The reader has answered: the steps up to the one that tells are shown. */
-export function withAnswer(state: PageState, given: Given): PageState {
+export function withAnswer(state: PageState, given: AnswerInput): PageState {
   const { predict } = state;
-  const question = dueQuestion(predict);
+  const question = questionBeforeNextStep(predict);
   if (!predict?.whole || !question) return state;
   const answer = { at: question.at, ...judgeAnswer(question, given), isSkipped: given === null };
   const next = {
     ...state,
     predict: { ...predict, answers: [...predict.answers, answer], isTold: true, hasBegun: true },
   };
-  const shown = revealUntil(next, lastShownStep(predict.whole.trace, question.step), question.step);
+  const shown = revealStepsUntil(next, lastStepToShow(predict.whole.trace, question.step), question.step);
   const isThere = question.uid !== null && shown.opened?.state(question.step).has(question.uid);
   return { ...shown, selection: isThere ? `handle:${question.uid}` : null };
 }
 
-function judgeAnswer(question: Question, answer: Given): { text: string; key?: string; isRight: boolean } {
+function judgeAnswer(question: PredictQuestion, answer: AnswerInput): { text: string; key?: string; isRight: boolean } {
   if (answer === null) return { text: "", isRight: false };
   if ("typed" in answer)
-    return { text: answer.typed.trim().slice(0, 40), isRight: isRightNumber(question, answer.typed) };
+    return { text: answer.typed.trim().slice(0, 40), isRight: isTypedAnswerRight(question, answer.typed) };
   return { ...question.choices[answer.choice], isRight: answer.choice === question.right };
 }
 
@@ -161,6 +161,6 @@ export function restartPrediction(state: PageState): PageState {
   const { predict } = state;
   if (!predict?.whole) return state;
   const { questions } = predict;
-  const next = hideFuture({ ...state, selection: null, question: null }, predict.whole, 0);
-  return { ...next, predict: { ...(next.predict as Predict), questions } };
+  const next = hideFutureSteps({ ...state, selection: null, question: null }, predict.whole, 0);
+  return { ...next, predict: { ...(next.predict as PredictState), questions } };
 }

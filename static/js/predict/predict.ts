@@ -1,22 +1,22 @@
 /** Predict mode while it lasts: makes the questions of a run, shows the card, takes keys, and keeps the score in the browser. */
 
-import { differs } from "../browser/store.ts";
-import { createCard, phaseOf } from "./card.ts";
-import { scoreOf } from "./mode.ts";
-import { readProgress, writeProgress } from "./progress.ts";
-import { questionsByUnit } from "./questions.ts";
-import { reasonOf } from "./reason.ts";
+import { hasChangedField } from "../browser/store.ts";
+import { createPredictCard, cardPhase } from "./card.ts";
+import { scoreOfAnswers } from "./mode.ts";
+import { readPredictProgress, writePredictProgress } from "./progress.ts";
+import { questionsByStatement } from "./questions.ts";
+import { answerReason } from "./reason.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Question } from "./question.ts";
+import type { PredictQuestion } from "./question.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** So long the page waits for its questions at a time. */
-const SLICE_MS = 12;
+const MAKE_QUESTIONS_SLICE_MS = 12;
 
-interface PredictingStore {
+interface PredictStore {
   state: () => PageState;
   dispatch: (action: Action) => void;
   subscribe: (listener: (state: PageState, before: PageState) => void) => void;
@@ -27,15 +27,15 @@ interface PredictingStore {
  * @param say the page's sentences, and those of predict mode
  * @param next the link to the program after this one, in an order
  */
-export function startPredicting(
+export function startPredictMode(
   host: HTMLElement,
-  store: PredictingStore,
+  store: PredictStore,
   say: { page: Say; own: Say },
   loadFindings: LoadFindings,
   next: () => HTMLAnchorElement | null,
 ) {
   const { dispatch, state: currentState } = store;
-  const card = createCard(host, say.own, {
+  const card = createPredictCard(host, say.own, {
     answer: (given) => dispatch({ type: "predictionMade", given }),
     goOn: () => dispatch({ type: "predictContinued" }),
     again: () => dispatch({ type: "predictRestarted" }),
@@ -48,16 +48,16 @@ export function startPredicting(
 
   /** Read the run for what is worth a question; the page goes on meanwhile. */
   async function makeQuestions(whole: OpenTrace) {
-    const questions: Question[] = [];
+    const questions: PredictQuestion[] = [];
     let sliceEnd = 0; // the picture comes first
-    for (const question of questionsByUnit(whole)) {
+    for (const question of questionsByStatement(whole)) {
       if (question) questions.push(question);
       if (performance.now() < sliceEnd) continue;
       await new Promise((resolve) => setTimeout(resolve, 0));
-      sliceEnd = performance.now() + SLICE_MS;
+      sliceEnd = performance.now() + MAKE_QUESTIONS_SLICE_MS;
       if (currentState().predict?.whole !== whole) return;
     }
-    const savedProgress = readProgress(whole.trace.program.source);
+    const savedProgress = readPredictProgress(whole.trace.program.source);
     best = savedProgress?.best ?? 0;
     wasDone = savedProgress?.isDone ?? false;
     dispatch({
@@ -71,10 +71,10 @@ export function startPredicting(
   function saveProgress({ predict }: PageState) {
     if (!predict?.whole || !predict.questions || !predict.hasBegun) return;
     const { answers, reached, questions } = predict;
-    const isDone = phaseOf(predict) === "summary";
-    if (isDone) best = Math.max(best, scoreOf(answers).right);
+    const isDone = cardPhase(predict) === "summary";
+    if (isDone) best = Math.max(best, scoreOfAnswers(answers).right);
     wasDone ||= isDone;
-    writeProgress(predict.whole.trace.program.source, { answers, reached, of: questions.length, isDone, best });
+    writePredictProgress(predict.whole.trace.program.source, { answers, reached, of: questions.length, isDone, best });
   }
 
   async function showReason() {
@@ -82,7 +82,7 @@ export function startPredicting(
     const lastAnswer = predict?.answers[predict.answers.length - 1];
     const question = predict?.questions?.find(({ at }) => at === lastAnswer?.at);
     if (!predict?.whole || !question) return;
-    const text = await reasonOf(question, predict.whole, say, loadFindings);
+    const text = await answerReason(question, predict.whole, say, loadFindings);
     if (currentState().predict?.answers === predict.answers && currentState().predict?.isTold) card.showReason(text);
   }
 
@@ -96,7 +96,7 @@ export function startPredicting(
     card.show(predict, { best, wasDone });
     if (predict.isTold && !predictBefore?.isTold) void showReason();
     if (predict.nudges > (predictBefore?.nudges ?? 0)) card.focusFirst();
-    if (predictBefore && differs(predict, predictBefore, "answers", "reached", "hasBegun", "isTold"))
+    if (predictBefore && hasChangedField(predict, predictBefore, "answers", "reached", "hasBegun", "isTold"))
       saveProgress(state);
   }
 

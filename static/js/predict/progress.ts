@@ -1,10 +1,10 @@
 /** What a reader has answered, kept in the browser for each program. */
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
-import type { Answer } from "./answers.ts";
+import type { GivenAnswer } from "./answers.ts";
 
-interface Progress {
-  answers: Answer[];
+interface PredictProgress {
+  answers: GivenAnswer[];
   reached: number;
   /** how many questions */
   of: number;
@@ -13,11 +13,11 @@ interface Progress {
   best: number;
 }
 
-const PROGRESS_KEY = "gradbox-predict";
-const MAX_PROGRAMS = 60;
+const PREDICT_STORAGE_KEY = "gradbox-predict";
+const MAX_STORED_PROGRAMS = 60;
 
 /** A short name for a program's text. */
-function programKey(text: string): string {
+function programHash(text: string): string {
   let [hashA, hashB] = [0x811c9dc5, 0x1b873593];
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
@@ -29,9 +29,9 @@ function programKey(text: string): string {
 }
 
 /** @returns the program that was answered last comes last */
-function readAllProgress(): Record<string, Progress> {
+function readAllPredictProgress(): Record<string, PredictProgress> {
   try {
-    const allProgress = JSON.parse(readPreference(PROGRESS_KEY) ?? "{}");
+    const allProgress = JSON.parse(readPreference(PREDICT_STORAGE_KEY) ?? "{}");
     return allProgress && typeof allProgress === "object" && !Array.isArray(allProgress) ? allProgress : {};
   } catch {
     return {};
@@ -39,17 +39,17 @@ function readAllProgress(): Record<string, Progress> {
 }
 
 /** @returns null where nothing was answered */
-export function readProgress(source: string): Progress | null {
-  const saved = readAllProgress()[programKey(source)];
+export function readPredictProgress(source: string): PredictProgress | null {
+  const saved = readAllPredictProgress()[programHash(source)];
   const isWhole =
     saved && Array.isArray(saved.answers) && Number.isInteger(saved.reached) && Number.isInteger(saved.best);
   return isWhole ? saved : null;
 }
 
-export function writeProgress(source: string, progress: Progress) {
-  const allProgress = readAllProgress();
-  const key = programKey(source);
+export function writePredictProgress(source: string, progress: PredictProgress) {
+  const allProgress = readAllPredictProgress();
+  const key = programHash(source);
   delete allProgress[key];
-  const entries = Object.entries(allProgress).slice(1 - MAX_PROGRAMS);
-  writePreference(PROGRESS_KEY, JSON.stringify(Object.fromEntries([...entries, [key, progress]])));
+  const entries = Object.entries(allProgress).slice(1 - MAX_STORED_PROGRAMS);
+  writePreference(PREDICT_STORAGE_KEY, JSON.stringify(Object.fromEntries([...entries, [key, progress]])));
 }

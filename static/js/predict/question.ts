@@ -1,21 +1,21 @@
 /** A question on what the next statement does, and the making of its choices. */
 
-type Kind = "value" | "grad" | "version" | "raises" | "shares" | "leaf" | "bytes";
+type QuestionKind = "value" | "grad" | "version" | "raises" | "shares" | "leaf" | "bytes";
 
-export interface Choice {
+export interface AnswerChoice {
   text: string;
   /** of a sentence that stands in the place of the text, for words */
   key?: string;
 }
 
-export interface Question {
+export interface PredictQuestion {
   /** the step after which it is asked */
   at: number;
   /** the one that answers it */
   step: number;
   line: number;
   stmt: number;
-  kind: Kind;
+  kind: QuestionKind;
   /** the name, element or path that it asks about */
   what: string;
   /** a second name */
@@ -24,7 +24,7 @@ export interface Question {
   uid: string | null;
   /** of the element, null for all of them */
   index?: number[] | null;
-  choices: Choice[];
+  choices: AnswerChoice[];
   /** the index of the right choice */
   right: number;
   /** the right answer where it is typed instead */
@@ -36,24 +36,24 @@ export interface Question {
 
 const MAX_CHOICES = 4;
 
-const NO_YES_CHOICES: Choice[] = [
+const NO_YES_CHOICES: AnswerChoice[] = [
   { text: "no", key: "predict_no" },
   { text: "yes", key: "predict_yes" },
 ];
 
 /** A question that is answered by no or yes. */
-export const yesOrNo = (isYes: boolean) => ({ choices: NO_YES_CHOICES, right: Number(isYes), number: null });
+export const yesNoAnswer = (isYes: boolean) => ({ choices: NO_YES_CHOICES, right: Number(isYes), number: null });
 
 /**
  * The right answer among the beliefs that people hold instead, in an order that does not tell which it is.
  * @param wrongAnswers the most common first
  * @returns null where there is nothing to choose
  */
-export function choiceAmong(
+export function choiceAnswer(
   right: string,
   wrongAnswers: string[],
-): { choices: Choice[]; right: number; number: null } | null {
-  const texts = [...new Set([right, ...wrongAnswers])].slice(0, MAX_CHOICES).sort(compare);
+): { choices: AnswerChoice[]; right: number; number: null } | null {
+  const texts = [...new Set([right, ...wrongAnswers])].slice(0, MAX_CHOICES).sort(compareChoiceTexts);
   if (texts.length < 2) return null;
   return { choices: texts.map((text) => ({ text })), right: texts.indexOf(right), number: null };
 }
@@ -62,7 +62,7 @@ export function choiceAmong(
 export const typedAnswer = (number: number, text: string) => ({ choices: [{ text }], right: 0, number });
 
 /** None first, then by number, then by text. */
-function compare(a: string, b: string) {
+function compareChoiceTexts(a: string, b: string) {
   if (a === "None" || b === "None") return a === "None" ? -1 : 1;
   const [numberA, numberB] = [a, b].map((text) =>
     Number.parseFloat(text.replace("−", "-").replace(/^\[/, "").replace(/^v/, "")),
@@ -71,7 +71,7 @@ function compare(a: string, b: string) {
 }
 
 /** Whether what was typed is the right number. */
-export function isRightNumber({ number }: Question, text: string) {
+export function isTypedAnswerRight({ number }: PredictQuestion, text: string) {
   const givenNumber = Number(text.trim().replace("−", "-").replace(",", "."));
   if (number === null || text.trim() === "" || !Number.isFinite(givenNumber)) return false;
   return Math.abs(givenNumber - number) <= Math.max(1e-4 * Math.abs(number), 1e-5);

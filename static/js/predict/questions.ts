@@ -1,39 +1,39 @@
 /** The questions of a run: for each statement that is worth one, what it does, made from the trace alone. */
 
-import { askBytes } from "./ask_bytes.ts";
+import { askLiveBytes } from "./ask_bytes.ts";
 import { askGradient } from "./ask_gradient.ts";
 import { askRaises } from "./ask_raises.ts";
-import { askLeaf, askShares } from "./ask_sharing.ts";
+import { askIsLeaf, askSharesMemory } from "./ask_sharing.ts";
 import { askValue } from "./ask_value.ts";
 import { askVersion } from "./ask_version.ts";
-import { unitsOf, type Unit } from "./units.ts";
+import { askableStatements, type AskableStatement } from "./units.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Question } from "./question.ts";
+import type { PredictQuestion } from "./question.ts";
 
-const QUESTION_MAKERS = [askRaises, askValue, askGradient, askVersion, askShares, askLeaf, askBytes];
+const QUESTION_MAKERS = [askRaises, askValue, askGradient, askVersion, askSharesMemory, askIsLeaf, askLiveBytes];
 const MAX_QUESTIONS = 24;
 /** What a question loses with each one of its kind that was asked before: a row of alike ones teaches nothing. */
 const REPEAT_PENALTY = 9;
-const MIN_WEIGHT = 40;
+const MIN_QUESTION_WEIGHT = 40;
 /** So often a statement of a loop is asked about. */
-const MAX_OF_STATEMENT = 2;
+const MAX_QUESTIONS_OF_STATEMENT = 2;
 
 /** @returns in the order of the run, one at most for a statement each time that it runs */
-export function questionsOf(opened: OpenTrace): Question[] {
-  return [...questionsByUnit(opened)].flatMap((question) => question ?? []);
+export function questionsOf(opened: OpenTrace): PredictQuestion[] {
+  return [...questionsByStatement(opened)].flatMap((question) => question ?? []);
 }
 
 /**
  * The questions, statement by statement: whoever draws a page meanwhile can stop in between.
  * @returns null for a statement that is not worth one
  */
-export function* questionsByUnit(opened: OpenTrace): Generator<Question | null> {
+export function* questionsByStatement(opened: OpenTrace): Generator<PredictQuestion | null> {
   /** how often a kind was asked, and a statement */
   const counts = new Map<string, number>();
   const countOf = (key: string) => counts.get(key) ?? 0;
-  for (const unit of unitsOf(opened)) {
+  for (const unit of askableStatements(opened)) {
     if (countOf("all") >= MAX_QUESTIONS) break;
-    const isAsked = countOf(`stmt ${unit.stmt}`) < MAX_OF_STATEMENT;
+    const isAsked = countOf(`stmt ${unit.stmt}`) < MAX_QUESTIONS_OF_STATEMENT;
     const best = isAsked ? bestQuestion(unit, countOf) : null;
     yield best;
     if (!best) continue;
@@ -42,19 +42,19 @@ export function* questionsByUnit(opened: OpenTrace): Generator<Question | null> 
 }
 
 /** @param countOf how often something was asked */
-function bestQuestion(unit: Unit, countOf: (key: string) => number): Question | null {
+function bestQuestion(unit: AskableStatement, countOf: (key: string) => number): PredictQuestion | null {
   const { at, step, line, stmt } = unit;
-  let best: { question: Question; worth: number } | null = null;
+  let best: { question: PredictQuestion; worth: number } | null = null;
   for (const proposed of QUESTION_MAKERS.flatMap((ask) => ask(unit))) {
-    const question = { at, step, line, stmt, ...proposed } as Question;
+    const question = { at, step, line, stmt, ...proposed } as PredictQuestion;
     const value = question.weight - REPEAT_PENALTY * countOf(question.kind);
-    if (value < MIN_WEIGHT || countOf(questionKey(question)) || (best && best.worth >= value)) continue;
+    if (value < MIN_QUESTION_WEIGHT || countOf(questionKey(question)) || (best && best.worth >= value)) continue;
     best = { question, worth: value };
   }
   return best?.question ?? null;
 }
 
 /** The same question of the same statement; a gradient may be added to, so that is asked again. */
-function questionKey({ stmt, kind, what, choices }: Question) {
+function questionKey({ stmt, kind, what, choices }: PredictQuestion) {
   return `${kind} ${stmt} ${what} ${kind === "grad" ? choices.map(({ text }) => text).join() : ""}`;
 }

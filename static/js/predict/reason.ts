@@ -1,13 +1,13 @@
 /** Why an answer is right, in one sentence: the page's own on that step, or one on what the question is about. */
 
-import { sentences } from "../captions/captions.ts";
+import { captionSentences } from "../captions/captions.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Question } from "./question.ts";
+import type { PredictQuestion } from "./question.ts";
 
 /** The notes that tell of what is asked. */
-const RELEVANT_NOTES: Partial<Record<Question["kind"], RegExp>> = {
+const NOTES_BY_QUESTION_KIND: Partial<Record<PredictQuestion["kind"], RegExp>> = {
   value: /^(written|shares|grad_stepped)/,
   grad: /^grad_/,
   shares: /^(shares|new|copies)/,
@@ -16,32 +16,32 @@ const RELEVANT_NOTES: Partial<Record<Question["kind"], RegExp>> = {
 };
 
 /** @param say the page's sentences, and those of predict mode @returns names stand in backticks */
-export async function reasonOf(
-  question: Question,
+export async function answerReason(
+  question: PredictQuestion,
   whole: OpenTrace,
   say: { page: Say; own: Say },
   loadFindings: LoadFindings,
 ): Promise<string> {
   const { reason, what, other, line } = question;
   if (reason === "predict_why_grad") {
-    const noneReason = await reasonOfNone(question, whole, loadFindings);
+    const noneReason = await reasonForNoneGrad(question, whole, loadFindings);
     if (noneReason) return noneReason;
   } else if (reason) return say.own(reason, { what, other, line });
-  return stepSentence(question, whole, say.page);
+  return stepSentenceForQuestion(question, whole, say.page);
 }
 
 /** What the page says of a step of the statement, of that with the question's subject first. */
-function stepSentence({ kind, at, step, what }: Question, whole: OpenTrace, say: Say) {
+function stepSentenceForQuestion({ kind, at, step, what }: PredictQuestion, whole: OpenTrace, say: Say) {
   const stepSentences = [];
-  for (let i = at + 1; i <= step; i++) stepSentences.push(...sentences(whole, i, say));
-  const relevantSentences = stepSentences.filter(({ key }) => RELEVANT_NOTES[kind]?.test(key ?? ""));
+  for (let i = at + 1; i <= step; i++) stepSentences.push(...captionSentences(whole, i, say));
+  const relevantSentences = stepSentences.filter(({ key }) => NOTES_BY_QUESTION_KIND[kind]?.test(key ?? ""));
   const name = what.split("[")[0];
   const aboutSubject = relevantSentences.find(({ text }) => text.includes(name)) ?? relevantSentences[0];
-  return (aboutSubject ?? sentences(whole, step, say)[0])?.text ?? "";
+  return (aboutSubject ?? captionSentences(whole, step, say)[0])?.text ?? "";
 }
 
 /** Why there is no gradient, as the page answers it. */
-async function reasonOfNone({ uid, step }: Question, whole: OpenTrace, loadFindings: LoadFindings) {
+async function reasonForNoneGrad({ uid, step }: PredictQuestion, whole: OpenTrace, loadFindings: LoadFindings) {
   try {
     const findingsApi = await loadFindings();
     const say = await findingsApi.sentences();

@@ -1,7 +1,7 @@
 /** The parts of a run that can be asked about: one statement each, with the visits of its backward. */
 
 import { RunFacts } from "../findings/run_facts.ts";
-import { mentionsOf, type Mentions } from "../findings/program_text.ts";
+import { statementMentions, type StatementMentions } from "../findings/program_text.ts";
 import { isHandle, type Handle } from "../trace/entities.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
@@ -13,7 +13,7 @@ export interface NamedHandle {
   handle: Handle;
 }
 
-export interface Unit {
+export interface AskableStatement {
   opened: OpenTrace;
   /** at, step: the last step before it, and its own last */
   at: number;
@@ -29,20 +29,20 @@ export interface Unit {
   /** named, namedBefore: what the statement's function can name after it and before it */
   named: NamedHandle[];
   namedBefore: NamedHandle[];
-  mentioned: Mentions;
+  mentioned: StatementMentions;
 }
 
 /** Of longer runs only the beginning is asked about. */
-const MAX_STEPS = 600;
+const MAX_STEPS_ASKED = 600;
 /** A function with more names than this is a page of text, no question. */
-const MAX_NAMES = 60;
+const MAX_NAMES_IN_FUNCTION = 60;
 
 /** @returns in the order of the run; steps within a call are units of their own */
-export function* unitsOf(opened: OpenTrace): Generator<Unit> {
+export function* askableStatements(opened: OpenTrace): Generator<AskableStatement> {
   const { steps, program } = opened.trace;
   const facts = new RunFacts(opened);
-  for (let at = 0; at + 1 < Math.min(steps.length, MAX_STEPS); at++) {
-    const step = unitEnd(steps, at + 1);
+  for (let at = 0; at + 1 < Math.min(steps.length, MAX_STEPS_ASKED); at++) {
+    const step = askableStatementEnd(steps, at + 1);
     if (step === null) continue;
     const { line, stmt, kind, frame } = steps[step];
     const code = facts.code(step);
@@ -61,14 +61,14 @@ export function* unitsOf(opened: OpenTrace): Generator<Unit> {
       after,
       named: handlesWithNames(opened, after, frame, step),
       namedBefore: handlesWithNames(opened, before, frame, at),
-      mentioned: mentionsOf(code, program.statements?.[stmt ?? -1]?.kind ?? ""),
+      mentioned: statementMentions(code, program.statements?.[stmt ?? -1]?.kind ?? ""),
     };
     at = step - 1;
   }
 }
 
 /** The last step of the statement that begins at a step; null where it is asked about step by step, or not at all. */
-function unitEnd(steps: Step[], first: number) {
+function askableStatementEnd(steps: Step[], first: number) {
   const { kind, stmt, depth } = steps[first];
   if (steps[first].skipped) return null;
   if (kind === "statement" || kind === "raise") return first;
@@ -101,7 +101,7 @@ function handlesWithNames(
     const path = paths.get(uid) ?? "";
     const name = variableTag?.name ?? (list.some((tag) => tag.kind === "item") && !path.includes("['") ? path : "");
     if (name && name.length <= 40) named.push({ name, uid, handle });
-    if (named.length > MAX_NAMES) return [];
+    if (named.length > MAX_NAMES_IN_FUNCTION) return [];
   }
   return named;
 }

@@ -1,13 +1,13 @@
 /** A plain sentence beside exceptions of torch that no finding explains, chosen by the type and the stable part of the message. */
 
-interface Gloss {
+interface ErrorGloss {
   /** of a sentence in the locales, without `gloss_` */
   key: string;
   args: Record<string, string>;
 }
 
 /** The groups of a pattern are the facts of its sentence. */
-const GLOSSES: [key: string, type: string, pattern: RegExp][] = [
+const ERROR_GLOSSES: [key: string, type: string, pattern: RegExp][] = [
   ["not_leaf_flag", "RuntimeError", /^you can only change requires_grad flags of leaf variables/],
   ["not_leaf_optimized", "ValueError", /^can't optimize a non-leaf Tensor/],
   ["grad_shape", "RuntimeError", /^(?:Mismatch in shape: grad_output|attempting to assign a gradient of size)/],
@@ -18,15 +18,15 @@ const GLOSSES: [key: string, type: string, pattern: RegExp][] = [
 ];
 
 /** @returns null for an exception that is not known */
-export function errorGloss({ type, message }: { type: string; message: string }): Gloss | null {
-  for (const [key, errorType, pattern] of GLOSSES) {
-    const match = isA(type, errorType) && pattern.exec(message);
+export function errorGloss({ type, message }: { type: string; message: string }): ErrorGloss | null {
+  for (const [key, errorType, pattern] of ERROR_GLOSSES) {
+    const match = isExceptionSubclass(type, errorType) && pattern.exec(message);
     if (match) return { key, args: { ...match.groups } };
   }
   return null;
 }
 
 /** Whether an exception of this type is one of the other, as Python has it: torch raises now this one, now that. */
-function isA(type: string, other: string) {
+function isExceptionSubclass(type: string, other: string) {
   return type === other || (type === "NotImplementedError" && other === "RuntimeError");
 }

@@ -1,6 +1,6 @@
 /** A message about a line of the program: what it says, and the repairs that it offers. */
 
-export interface Offer {
+export interface RepairOffer {
   why: string;
   label: string;
   /** what the reader may change before */
@@ -9,11 +9,11 @@ export interface Offer {
   run: (shape?: string) => void;
 }
 
-export interface Message {
+export interface LineMessage {
   line: number;
   kind: "error" | "notice" | "output";
   text: string;
-  offers?: Offer[];
+  offers?: RepairOffer[];
   /** at the end of the line, not under it */
   inline?: boolean;
   /** the line alone is marked */

@@ -3,14 +3,18 @@
 import { errorGloss } from "./error_gloss.ts";
 import type { Notice, Refusal, Repair, Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Message } from "./message.ts";
+import type { LineMessage } from "./message.ts";
 
 /** Kinds of notices that are about one line; the others are about the whole text, and are shown once. */
-const LINE_NOTICES = new Set(["import", "left_out", "magic", "hidden", "turning", "blanks"]);
+const LINE_NOTICE_KINDS = new Set(["import", "left_out", "magic", "hidden", "turning", "blanks"]);
 const MAX_MESSAGES = 12;
 
 /** @param onRepair called with the repair that the reader chose */
-export function messages(trace: Trace, say: Say, onRepair: (repair: Repair, shape?: string) => void): Message[] {
+export function programMessages(
+  trace: Trace,
+  say: Say,
+  onRepair: (repair: Repair, shape?: string) => void,
+): LineMessage[] {
   const repairOffers = (repairs: Repair[] = []) =>
     repairs.map((repair) => ({
       why: say(`repair_${repair.key}_why`, repair.args ?? {}),
@@ -19,7 +23,7 @@ export function messages(trace: Trace, say: Say, onRepair: (repair: Repair, shap
       shapeLabel: say("repair_shape"),
       run: (shape: string | undefined) => onRepair(repair, shape),
     }));
-  const out: Message[] = [];
+  const out: LineMessage[] = [];
   for (const { line, kind, args, repairs } of lineNotices(trace).slice(0, MAX_MESSAGES))
     out.push({ line: line ?? 1, kind: "notice", text: say(`notice_${kind}`, args), offers: repairOffers(repairs) });
   out.push(...replacementMessages(trace, say));
@@ -36,7 +40,7 @@ export function messages(trace: Trace, say: Say, onRepair: (repair: Repair, shap
       line: error.line,
       kind: "error",
       text: `${error.type}: ${error.message}`,
-      gloss: glossText(error, say),
+      gloss: errorGlossText(error, say),
       offers: repairOffers(error.repairs),
     });
   const reachedLimit = trace.outcome.stopped;
@@ -46,16 +50,16 @@ export function messages(trace: Trace, say: Say, onRepair: (repair: Repair, shap
 }
 
 /** What an exception of torch means, in a plain sentence; empty where it is not known. */
-export function glossText(error: { type: string; message: string }, say: Say): string {
+export function errorGlossText(error: { type: string; message: string }, say: Say): string {
   const gloss = errorGloss(error);
   return gloss ? say(`gloss_${gloss.key}`, gloss.args) : "";
 }
 
 /** The sentences about the program's text as a whole. */
-export function generalNotices(trace: Trace, say: Say): string {
+export function wholeProgramNoticesText(trace: Trace, say: Say): string {
   const comparedKinds = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // these stand beside what torch printed
   const notices = (trace.program.notices ?? []).filter(
-    (n) => !LINE_NOTICES.has(n.kind) && !comparedKinds.includes(n.kind),
+    (n) => !LINE_NOTICE_KINDS.has(n.kind) && !comparedKinds.includes(n.kind),
   );
   const hiddenCount = lineNotices(trace).length - MAX_MESSAGES;
   const sentences = new Set(notices.map((n) => say(`notice_${n.kind}`, n.args)));
@@ -66,12 +70,12 @@ export function generalNotices(trace: Trace, say: Say): string {
 
 /** The notices that are about one line. */
 function lineNotices(trace: Trace): Notice[] {
-  return (trace.program.notices ?? []).filter((n) => LINE_NOTICES.has(n.kind));
+  return (trace.program.notices ?? []).filter((n) => LINE_NOTICE_KINDS.has(n.kind));
 }
 
 /** What was done otherwise than a line asks, once for each line. */
-function replacementMessages(trace: Trace, say: Say): Message[] {
-  const messagesByText = new Map<string, Message>();
+function replacementMessages(trace: Trace, say: Say): LineMessage[] {
+  const messagesByText = new Map<string, LineMessage>();
   for (const { line, log } of trace.steps)
     for (const entry of log)
       if (entry.kind === "event" && entry.event === "replaced") {

@@ -1,6 +1,12 @@
 /** The outputs that an article holds, laid beside what torch printed and showed. Facts in, rows out. */
 
-import { isNumber, splitError, normalizeOutput, collapseBlanks, trimBlank } from "./output_normalize.ts";
+import {
+  isNumberText,
+  splitOffError,
+  normalizeOutput,
+  collapseBlanks,
+  trimBlankLinesAndEnds,
+} from "./output_normalize.ts";
 import type { Statement, Trace } from "../trace/wire.ts";
 
 export interface OutputRow {
@@ -19,7 +25,7 @@ export interface OutputRow {
 }
 
 /** A notice of an output that an article or a comment holds. */
-interface Claim {
+interface OutputNotice {
   kind: "printed" | "claimed";
   line: number;
   args: { text: string; from?: number; label?: string; block?: boolean; cell?: boolean; orphan?: boolean };
@@ -36,14 +42,16 @@ interface ObservedOutput {
   gaps: boolean;
 }
 
-const ADDRESSES = /\bid\(|data_ptr\(/;
+const SHOWS_ADDRESSES = /\bid\(|data_ptr\(/;
 
 /** @returns in order of lines; empty where the program was not run */
 export function compareOutputs(trace: Trace): OutputRow[] {
   const { notices, source } = trace.program;
-  const claims = (notices ?? []).filter((n) => (n.kind === "printed" || n.kind === "claimed") && n.line) as Claim[];
+  const claims = (notices ?? []).filter(
+    (n) => (n.kind === "printed" || n.kind === "claimed") && n.line,
+  ) as OutputNotice[];
   if (!claims.length || !trace.steps.length) return [];
-  const owners = ownerStatements(trace);
+  const owners = moduleStatementOfEachStep(trace);
   const lines = source.split("\n");
   let sinceLine = 1;
   const rows: OutputRow[] = [];
@@ -52,13 +60,15 @@ export function compareOutputs(trace: Trace): OutputRow[] {
     const comment = kind === "claimed";
     const [from, to] = args.block ? [sinceLine, first - 1] : [first, line];
     if (args.block) sinceLine = line + 1;
-    const statements = comment ? leafStatements(trace, from, to) : enteredStatements(trace, from, to);
+    const statements = comment
+      ? innermostStatementsAtLines(trace, from, to)
+      : statementsEnteredAtLines(trace, from, to);
     const observed = observedOutput(trace, owners, args.orphan ? new Set<number>() : statements, args);
     if (comment && !args.block && !observed.text && observed.none) observed.text = "None";
     const comparison = {
       comment,
       label: args.label ?? "",
-      addresses: ADDRESSES.test(lines.slice(from - 1, to).join("\n")),
+      addresses: SHOWS_ADDRESSES.test(lines.slice(from - 1, to).join("\n")),
     };
     const row = compareOutput(args.text, observed, comparison);
     if (row) rows.push({ line, first, comment, step: observed.step, ...row });
@@ -67,12 +77,12 @@ export function compareOutputs(trace: Trace): OutputRow[] {
 }
 
 /** The module's own statements that were entered at these lines. */
-function enteredStatements(trace: Trace, from: number, to: number) {
+function statementsEnteredAtLines(trace: Trace, from: number, to: number) {
   return selectStatements(trace, (s) => s.parent == null && s.line <= to && s.end_line >= from);
 }
 
 /** The statements in these lines that hold no others. */
-function leafStatements(trace: Trace, from: number, to: number) {
+function innermostStatementsAtLines(trace: Trace, from: number, to: number) {
   return selectStatements(
     trace,
     (s, i) => s.line >= from && s.end_line <= to && trace.program.statements?.[i + 1]?.parent !== i,
@@ -85,7 +95,7 @@ function selectStatements(trace: Trace, isWanted: (s: Statement, i: number) => b
 }
 
 /** For each step the module's statement that it is a part of: what a function prints belongs to who called it. */
-function ownerStatements({ steps }: Trace): (number | null)[] {
+function moduleStatementOfEachStep({ steps }: Trace): (number | null)[] {
   const moduleFrame = steps.find((s) => !s.depth)?.frame;
   const out: (number | null)[] = new Array(steps.length).fill(null);
   let next: number | null = null;
@@ -147,9 +157,10 @@ function compareOutput(
   observed: ObservedOutput,
   { comment, label, addresses }: { comment: boolean; label: string; addresses: boolean },
 ): Pick<OutputRow, "expected" | "got" | "verdict" | "partly"> | null {
-  const expectedParts = splitError(expected);
-  const printed = trimBlank(observed.text);
-  const got = comment && label && printed.startsWith(label) ? trimBlank(printed.slice(label.length)) : printed;
+  const expectedParts = splitOffError(expected);
+  const printed = trimBlankLinesAndEnds(observed.text);
+  const got =
+    comment && label && printed.startsWith(label) ? trimBlankLinesAndEnds(printed.slice(label.length)) : printed;
   const row = {
     expected: expectedParts.whole,
     got: [printed, errorText(observed.error)].filter(Boolean).join("\n"),
@@ -160,7 +171,7 @@ function compareOutput(
   const isSame = (left: string, right: string) =>
     normalizeOutput(left, comment, addresses) === normalizeOutput(right, comment, addresses);
   if (!observed.error) {
-    if (comment && !expectedParts.error && isNumber(expectedParts.whole) && !isNumber(got)) return null; // short for a tensor
+    if (comment && !expectedParts.error && isNumberText(expectedParts.whole) && !isNumberText(got)) return null; // short for a tensor
     return { ...row, verdict: isSame(expectedParts.whole, got) ? "same" : "different" };
   }
   if (!expectedParts.error || expectedParts.error.type !== observed.error.type || !isSame(expectedParts.text, got))

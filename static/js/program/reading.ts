@@ -1,62 +1,62 @@
 /** A run for reading in a terminal: how it ended, what is said of its lines, and of each step its sentences, values and output. */
 
-import { generalNotices, messages } from "./messages.ts";
-import { outcomeSentence, sentences, type Sentence } from "../captions/captions.ts";
-import { find, findHandle } from "../trace/entities.ts";
-import { cellsRead, numbersText } from "../findings/numbers.ts";
+import { wholeProgramNoticesText, programMessages } from "./messages.ts";
+import { outcomeSentence, captionSentences, type CaptionSentence } from "../captions/captions.ts";
+import { findEntity, findHandle } from "../trace/entities.ts";
+import { cellsReadBy, numbersText } from "../findings/numbers.ts";
 import { locale } from "../words/locale.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
-interface StepReading {
+interface TerminalReadingOfStep {
   line: number;
   depth: number;
   /** empty where the program is over */
   code: string;
   iteration: (number | string)[];
-  sentences: Sentence[];
+  sentences: CaptionSentence[];
   /** of the names whose memory the step made or wrote */
   values: { name: string; text: string }[];
   printed: string;
 }
 
-interface Reading {
-  verdict: Sentence & { line: number | null };
+interface TerminalReading {
+  verdict: CaptionSentence & { line: number | null };
   /** on lines of the program, or on the whole of it; gloss: what a message means */
   remarks: { line: number | null; text: string; gloss: string }[];
-  steps: StepReading[];
+  steps: TerminalReadingOfStep[];
 }
 
-const MAX_VALUES = 4;
+const MAX_VALUES_OF_STEP = 4;
 
-export function readingOf(trace: Trace, language: string): Reading {
+export function terminalReading(trace: Trace, language: string): TerminalReading {
   const { say } = locale(language);
   const opened = openTrace(trace);
   const { error, stopped } = trace.outcome;
   return {
     verdict: { ...outcomeSentence(trace, say), line: error?.line ?? stopped?.line ?? null },
-    remarks: remarksOf(trace, say),
-    steps: trace.steps.map((_, i) => stepReading(opened, i, say)),
+    remarks: remarksOnLines(trace, say),
+    steps: trace.steps.map((_, i) => terminalReadingOfStep(opened, i, say)),
   };
 }
 
 /** What stands under lines of the program in the page; of the error that is the verdict only what it means. */
-function remarksOf(trace: Trace, say: Locale["say"]): Reading["remarks"] {
+function remarksOnLines(trace: Trace, say: Locale["say"]): TerminalReading["remarks"] {
   const { error } = trace.outcome;
   const verdictText = error && !error.refusals?.length ? `${error.type}: ${error.message}` : say("stopped_here");
-  const onLines = messages(trace, say, () => {}).map(({ line, text, gloss = "" }) => ({
+  const onLines = programMessages(trace, say, () => {}).map(({ line, text, gloss = "" }) => ({
     line,
     text: text === verdictText ? "" : text,
     gloss,
   }));
-  const generalText = generalNotices(trace, say);
+  const generalText = wholeProgramNoticesText(trace, say);
   return [...(generalText ? [{ line: null, text: generalText, gloss: "" }] : []), ...onLines].filter(
     ({ text, gloss }) => text || gloss,
   );
 }
 
-function stepReading(opened: OpenTrace, i: number, say: Locale["say"]): StepReading {
+function terminalReadingOfStep(opened: OpenTrace, i: number, say: Locale["say"]): TerminalReadingOfStep {
   const { steps, program } = opened.trace;
   const { line, depth, kind, iter, log } = steps[i];
   const printed = log.flatMap((entry) => (entry.kind === "out" ? [entry.text] : []));
@@ -65,30 +65,30 @@ function stepReading(opened: OpenTrace, i: number, say: Locale["say"]): StepRead
     depth,
     code: kind === "end" ? "" : (program.source.split("\n")[line - 1]?.trim() ?? ""),
     iteration: iter ?? [],
-    sentences: sentences(opened, i, say)
+    sentences: captionSentences(opened, i, say)
       .filter(({ key }) => !key?.startsWith("prints")) // the output itself stands there
       .map(({ text, tone }) => ({ text, tone })),
-    values: valuesAt(opened, i),
+    values: tensorValuesAt(opened, i),
     printed: printed.join(""),
   };
 }
 
 /** The numbers of the named tensors whose memory a step made or wrote; of a step of the engine its sentence says
  * them. */
-function valuesAt(opened: OpenTrace, i: number): StepReading["values"] {
+function tensorValuesAt(opened: OpenTrace, i: number): TerminalReadingOfStep["values"] {
   const { entities, fresh, written, step } = opened.at(i);
   if (step?.visit) return [];
-  const values: StepReading["values"] = [];
+  const values: TerminalReadingOfStep["values"] = [];
   for (const [uid, path] of opened.names(i).paths) {
     const handle = findHandle(entities, uid);
-    const storage = find(entities, handle?.storage, "storage");
+    const storage = findEntity(entities, handle?.storage, "storage");
     if (!handle?.storage || !storage || path.startsWith(".")) continue;
     if (!fresh.has(handle.storage) && !written.has(handle.storage) && !fresh.has(uid)) continue;
-    const cells = cellsRead(entities, handle);
+    const cells = cellsReadBy(entities, handle);
     const shape = handle.shape ?? [];
     const name = shape.length > 1 ? `${path} (${shape.join("×")})` : path;
     if (cells) values.push({ name, text: numbersText(cells, shape.length === 0) });
-    if (values.length >= MAX_VALUES) break;
+    if (values.length >= MAX_VALUES_OF_STEP) break;
   }
   return values;
 }

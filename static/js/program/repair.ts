@@ -1,25 +1,25 @@
 /** Repairs as a trace offers them, made in the program and in the text that was pasted. */
 
-import { commonLines, movedLine } from "../trace/step_after_edit.ts";
+import { commonLines, lineAfterEdit } from "../trace/step_after_edit.ts";
 import type { Edit, Repair, Trace } from "../trace/wire.ts";
 
 /** Sizes with commas between: `4, 4`. */
-export function isShape(text: string) {
+export function isShapeText(text: string) {
   return /^\s*[1-9]\d{0,5}(\s*,\s*[1-9]\d{0,5}){0,5}\s*,?\s*$/.test(text);
 }
 
 /** The text to run after a repair: the pasted one where it can be made there, for that holds the article's outputs. */
-export function repairedText(
+export function textAfterRepair(
   { source, pasted }: { source: string; pasted?: string | null },
   repair: Repair,
   shape: string | null = repair.shape ?? null,
 ) {
-  if (!pasted || !repair.pasted) return editedText(source, repair.edits ?? [], shape);
-  return editedText(pasted.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), repair.pasted, shape);
+  if (!pasted || !repair.pasted) return textWithRepairEdits(source, repair.edits ?? [], shape);
+  return textWithRepairEdits(pasted.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), repair.pasted, shape);
 }
 
 /** The text to run after a fix: the pasted one where its lines are those of the program, else the program. */
-export function fixedText(
+export function textAfterFix(
   { source, pasted, lines }: Trace["program"],
   edits: { line: number; old: string; new: string | null }[],
 ) {
@@ -36,15 +36,15 @@ export function fixedText(
  * there.
  * @param text the editor's
  */
-export function fixedEditedText(
+export function editedTextAfterFix(
   program: Trace["program"],
   text: string,
   edits: { line: number; old: string; new: string | null }[],
 ) {
-  if (text === program.source) return fixedText(program, edits);
+  if (text === program.source) return textAfterFix(program, edits);
   const common = commonLines(program.source, text);
   const lines = text.split("\n");
-  const movedEdits = edits.map((edit) => ({ ...edit, line: movedLine(common, edit.line) }));
+  const movedEdits = edits.map((edit) => ({ ...edit, line: lineAfterEdit(common, edit.line) }));
   return movedEdits.every(({ line, old }) => lines[line - 1] === old) ? withReplacedLines(lines, movedEdits) : null;
 }
 
@@ -53,7 +53,7 @@ function withReplacedLines(lines: string[], edits: { line: number; new: string |
   return lines.flatMap((line, k) => (newTextByLine.has(k + 1) ? (newTextByLine.get(k + 1) ?? []) : line)).join("\n");
 }
 
-function editedText(text: string, edits: Edit[], shape: string | null): string {
+function textWithRepairEdits(text: string, edits: Edit[], shape: string | null): string {
   const lines = text.split("\n");
   const sizes = shape?.trim().replace(/\s*,$/, "");
   for (const edit of [...edits].sort((a, b) => b.line - a.line || b.col - a.col)) {

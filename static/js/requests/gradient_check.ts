@@ -4,7 +4,7 @@ import { ROOT } from "./root.ts";
 
 /** NaN and infinities by their names */
 export type CheckedNumber = number | { $f: string };
-export type Verdict = "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
+export type GradientVerdict = "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
 
 export interface ElementCheck {
   index: number[];
@@ -14,7 +14,7 @@ export interface ElementCheck {
   left: CheckedNumber | null;
   right: CheckedNumber | null;
   difference: number | null;
-  verdict: Verdict;
+  verdict: GradientVerdict;
 }
 
 export interface LeafCheck {
@@ -23,7 +23,7 @@ export interface LeafCheck {
   shape: number[];
   dtype: string;
   elements: number;
-  verdict: Verdict;
+  verdict: GradientVerdict;
   worst: number | null;
   hooked: boolean;
   problem: string | null;

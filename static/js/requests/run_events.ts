@@ -3,7 +3,7 @@
 import { ROOT } from "./root.ts";
 
 /** Milliseconds after which a request to stop that did not get through is sent once more. */
-const STOP_RETRY_MS = 400;
+const RETRY_STOP_AFTER_MS = 400;
 
 /** ahead: how many runs wait before this one */
 interface RunHandlers {
@@ -40,7 +40,7 @@ export function followRun(id: string, handlers: RunHandlers): { stop: () => void
         source.close();
         handlers.lost();
       };
-      requestStop().catch(() => setTimeout(() => requestStop().catch(reportLost), STOP_RETRY_MS));
+      requestStop().catch(() => setTimeout(() => requestStop().catch(reportLost), RETRY_STOP_AFTER_MS));
     },
     abandon() {
       source.close();

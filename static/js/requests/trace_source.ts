@@ -53,14 +53,14 @@ export function requestTrace(
 }
 
 /** What the server says of a program: its trace, or the id of the run that goes on. */
-type Started = { trace: Trace } | { runId: string };
+type StartedRun = { trace: Trace } | { runId: string };
 
 /**
  * Run a program; the server answers with its trace if that takes no longer than a second.
  * @param request as `POST /api/runs` takes it
  * @throws TraceError and what the signal says
  */
-export async function startRun(request: object, signal: AbortSignal): Promise<Started> {
+export async function startRun(request: object, signal: AbortSignal): Promise<StartedRun> {
   const headers = { "Content-Type": "application/json", Prefer: "respond-async, wait=1" };
   const response = await fetchText(`${ROOT}/api/runs`, signal, {
     method: "POST",
@@ -68,12 +68,12 @@ export async function startRun(request: object, signal: AbortSignal): Promise<St
     body: JSON.stringify(request),
   });
   return response.status === 202
-    ? { runId: parse<{ id: string }>(response.text).id }
-    : { trace: parse<Trace>(response.text) };
+    ? { runId: parseJsonResponse<{ id: string }>(response.text).id }
+    : { trace: parseJsonResponse<Trace>(response.text) };
 }
 
 async function fetchJson(url: string, signal?: AbortSignal, request?: RequestInit): Promise<Trace> {
-  return parse((await fetchText(url, signal, request)).text);
+  return parseJsonResponse((await fetchText(url, signal, request)).text);
 }
 
 async function fetchText(
@@ -91,11 +91,11 @@ async function fetchText(
     signal?.throwIfAborted();
     throw new TraceError(0, { code: "network", message: String(error) });
   }
-  if (!response.ok) throw new TraceError(response.status, serverProblem(response.status, text));
+  if (!response.ok) throw new TraceError(response.status, problemInResponseText(response.status, text));
   return { status: response.status, text };
 }
 
-function parse<T>(text: string): T {
+function parseJsonResponse<T>(text: string): T {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -105,7 +105,10 @@ function parse<T>(text: string): T {
 }
 
 /** The error of a response; a proxy's page says nothing but its status. @param text of the body */
-export function serverProblem(status: number, text: string): { code: string; message: string; retry_after?: number } {
+export function problemInResponseText(
+  status: number,
+  text: string,
+): { code: string; message: string; retry_after?: number } {
   try {
     return JSON.parse(text).error ?? { code: "", message: String(status) };
   } catch {
@@ -117,7 +120,7 @@ export function serverProblem(status: number, text: string): { code: string; mes
 export function problemOfResponse(
   status: number,
   problem: { code: string; message: string; retry_after?: number },
-): Problem {
+): RequestProblem {
   if (status === 0) return { key: "error_network" };
   if (status === 401) return { key: "error_signed_out" };
   if (status !== 429) return { key: "error_server", args: { message: problem.message } };
@@ -126,7 +129,7 @@ export function problemOfResponse(
 }
 
 /** a sentence's key and facts */
-export interface Problem {
+export interface RequestProblem {
   key: string;
   args?: Record<string, unknown>;
   offersSave?: boolean;

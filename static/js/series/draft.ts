@@ -2,9 +2,9 @@
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
 
-const DRAFT_KEY = "gradbox-series";
+const SERIES_DRAFT_STORAGE_KEY = "gradbox-series";
 
-export interface DraftItem {
+export interface SeriesDraftItem {
   program: string;
   /** of the program */
   title: string;
@@ -14,31 +14,32 @@ export interface DraftItem {
   seen: number | null;
 }
 
-export interface Draft {
+export interface SeriesDraft {
   title: string;
   description: string;
-  items: DraftItem[];
+  items: SeriesDraftItem[];
 }
 
-export const emptyDraft = (): Draft => ({ title: "", description: "", items: [] });
+export const emptySeriesDraft = (): SeriesDraft => ({ title: "", description: "", items: [] });
 
-export const isEmpty = ({ title, description, items }: Draft) => !title && !description && !items.length;
+export const isEmptySeriesDraft = ({ title, description, items }: SeriesDraft) =>
+  !title && !description && !items.length;
 
 /** What a browser kept, whatever it is by now. */
-export function parseDraft(text: string | null): Draft {
+export function parseSeriesDraft(text: string | null): SeriesDraft {
   try {
     const { title, description, items } = JSON.parse(text ?? "{}");
     return {
       title: stringOrEmpty(title),
       description: stringOrEmpty(description),
-      items: Array.isArray(items) ? items.filter((item) => typeof item?.program === "string").map(draftItem) : [],
+      items: Array.isArray(items) ? items.filter((item) => typeof item?.program === "string").map(parseDraftItem) : [],
     };
   } catch {
-    return emptyDraft();
+    return emptySeriesDraft();
   }
 }
 
-function draftItem({ program, title, note, step, seen }: Record<keyof DraftItem, unknown>): DraftItem {
+function parseDraftItem({ program, title, note, step, seen }: Record<keyof SeriesDraftItem, unknown>): SeriesDraftItem {
   return {
     program: stringOrEmpty(program),
     title: stringOrEmpty(title),
@@ -52,9 +53,10 @@ const stringOrEmpty = (value: unknown) => (typeof value === "string" ? value : "
 const indexOrNull = (value: unknown) =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
-export const readDraft = () => parseDraft(readPreference(DRAFT_KEY));
+export const readSeriesDraft = () => parseSeriesDraft(readPreference(SERIES_DRAFT_STORAGE_KEY));
 
-export const writeDraft = (draft: Draft) => writePreference(DRAFT_KEY, isEmpty(draft) ? null : JSON.stringify(draft));
+export const writeSeriesDraft = (draft: SeriesDraft) =>
+  writePreference(SERIES_DRAFT_STORAGE_KEY, isEmptySeriesDraft(draft) ? null : JSON.stringify(draft));
 
 interface StoredSeries {
   title: string;
@@ -63,20 +65,20 @@ interface StoredSeries {
 }
 
 /** A saved series as a draft. @returns without the programs that the host removed */
-export function draftOf({ title, description, items }: StoredSeries): Draft {
+export function draftOfSavedSeries({ title, description, items }: StoredSeries): SeriesDraft {
   const available = items.filter((item) => item.available);
-  return { title, description, items: available.map((item) => draftItem({ ...item, seen: item.step })) };
+  return { title, description, items: available.map((item) => parseDraftItem({ ...item, seen: item.step })) };
 }
 
 /** The items with one moved. @returns the same where it can't be */
-export function movedItems(items: DraftItem[], from: number, to: number): DraftItem[] {
+export function itemsWithOneMoved(items: SeriesDraftItem[], from: number, to: number): SeriesDraftItem[] {
   if (to < 0 || to >= items.length || from === to) return items;
   const others = items.filter((_, k) => k !== from);
   return [...others.slice(0, to), items[from], ...others.slice(to)];
 }
 
 /** The body of the request that saves it. */
-export function requestBody({ title, description, items }: Draft, language: string) {
+export function saveRequestBody({ title, description, items }: SeriesDraft, language: string) {
   return {
     title: title.trim(),
     description,
@@ -86,7 +88,7 @@ export function requestBody({ title, description, items }: Draft, language: stri
 }
 
 /** The id of a saved program in what somebody pasted: its address, that of its frame, or the id itself. */
-export function programId(text: string): string | null {
+export function savedProgramIdInText(text: string): string | null {
   const match = /^(?:.*\/(?:s|embed)\/)?([256789dfhjkmnprtvwx]{10,61})\/?(?:[?#.].*)?$/s.exec(text.trim());
   return match ? match[1] : null;
 }

@@ -3,19 +3,19 @@
 import { ROOT } from "../requests/root.ts";
 import { noteNodes } from "./note_nodes.ts";
 import type { Locale } from "../words/sentences.ts";
-import type { DraftItem } from "./draft.ts";
+import type { SeriesDraftItem } from "./draft.ts";
 
 /** @param elementById an element of the page, by its id @param onChange of the item that is shown */
 export function createNoteEditor(
   elementById: <T extends HTMLElement>(id: string) => T,
   say: Locale["say"],
-  onChange: (change: Partial<DraftItem>) => void,
-): { open: (item: DraftItem, k: number) => void; show: (item: DraftItem) => void } {
+  onChange: (change: Partial<SeriesDraftItem>) => void,
+): { open: (item: SeriesDraftItem, k: number) => void; show: (item: SeriesDraftItem) => void } {
   const frame = elementById("stage-frame") as HTMLIFrameElement;
   const note = elementById("note") as HTMLTextAreaElement;
   /** the step that the stage shows */
   let stageStep: number | null = null;
-  let shownItem: DraftItem | null = null;
+  let shownItem: SeriesDraftItem | null = null;
 
   /** Reads the stage's step whenever it changes. */
   function followStage() {
@@ -30,7 +30,7 @@ export function createNoteEditor(
     readStep();
   }
 
-  function showNotePosition({ step, note: text }: DraftItem) {
+  function showNotePosition({ step, note: text }: SeriesDraftItem) {
     elementById("at-whole").setAttribute("aria-pressed", String(step === null));
     elementById("at-step").setAttribute("aria-pressed", String(step !== null));
     elementById("at-step").textContent =

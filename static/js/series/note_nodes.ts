@@ -3,8 +3,8 @@
 import { element } from "../browser/elements.ts";
 
 /** An address ends at a blank, at what may not stand in one, and before the punctuation of its sentence. */
-const ADDRESS = /https?:\/\/[!#-;=?-_a-z~]+/gi;
-const PUNCTUATION = /[.,;:!?)\]]+$/;
+const WEB_ADDRESS_PATTERN = /https?:\/\/[!#-;=?-_a-z~]+/gi;
+const TRAILING_PUNCTUATION_PATTERN = /[.,;:!?)\]]+$/;
 
 interface NotePart {
   text: string;
@@ -12,14 +12,14 @@ interface NotePart {
   url: string | null;
 }
 
-export function noteParts(note: string): NotePart[] {
+export function splitNoteAtLinks(note: string): NotePart[] {
   const parts: NotePart[] = [];
   let partEnd = 0;
-  for (const match of note.matchAll(ADDRESS)) {
-    const text = match[0].replace(PUNCTUATION, (punctuation) =>
-      closesBracket(match[0], punctuation) ? punctuation[0] : "",
+  for (const match of note.matchAll(WEB_ADDRESS_PATTERN)) {
+    const text = match[0].replace(TRAILING_PUNCTUATION_PATTERN, (punctuation) =>
+      doesPunctuationCloseBracket(match[0], punctuation) ? punctuation[0] : "",
     );
-    const url = webAddress(text);
+    const url = validWebAddress(text);
     if (!url) continue;
     if (match.index > partEnd) parts.push({ text: note.slice(partEnd, match.index), url: null });
     parts.push({ text, url });
@@ -31,12 +31,12 @@ export function noteParts(note: string): NotePart[] {
 
 /** Whether the first mark after an address closes a bracket that was opened in it, as in
  * `…/Tensor_(machine_learning)`. */
-function closesBracket(address: string, punctuation: string) {
+function doesPunctuationCloseBracket(address: string, punctuation: string) {
   return punctuation[0] === ")" && address.slice(0, address.length - punctuation.length).includes("(");
 }
 
 /** @returns null where it is none of http or https */
-function webAddress(text: string): string | null {
+function validWebAddress(text: string): string | null {
   try {
     const { protocol, href, hostname } = new URL(text);
     return (protocol === "http:" || protocol === "https:") && hostname ? href : null;
@@ -47,7 +47,7 @@ function webAddress(text: string): string | null {
 
 /** @returns its line ends stay, for styles that show them */
 export function noteNodes(note: string): (string | HTMLElement)[] {
-  return noteParts(note).map(({ text, url }) => {
+  return splitNoteAtLinks(note).map(({ text, url }) => {
     if (!url) return text;
     const link = element("a", "note-link", text) as HTMLAnchorElement;
     link.href = url;

@@ -2,9 +2,9 @@
 
 import { button, element } from "../browser/elements.ts";
 import type { Locale } from "../words/sentences.ts";
-import type { DraftItem } from "./draft.ts";
+import type { SeriesDraftItem } from "./draft.ts";
 
-interface Handlers {
+interface OrderListHandlers {
   onChoose: (k: number) => void;
   onMove: (from: number, to: number) => void;
   onRemove: (k: number) => void;
@@ -13,8 +13,8 @@ interface Handlers {
 export function createOrderList(
   host: HTMLElement,
   say: Locale["say"],
-  { onChoose, onMove, onRemove }: Handlers,
-): { show: (items: DraftItem[], chosen: number) => void; focus: (k: number, action?: string) => void } {
+  { onChoose, onMove, onRemove }: OrderListHandlers,
+): { show: (items: SeriesDraftItem[], chosen: number) => void; focus: (k: number, action?: string) => void } {
   /** the item that is dragged */
   let dragged: number | null = null;
 
@@ -25,7 +25,7 @@ export function createOrderList(
     return node;
   }
 
-  function itemRow(item: DraftItem, itemIndex: number, count: number, isChosen: boolean) {
+  function itemRow(item: SeriesDraftItem, itemIndex: number, count: number, isChosen: boolean) {
     const node = element("li", "series-item");
     node.draggable = true;
     node.dataset.k = String(itemIndex);

@@ -2,17 +2,17 @@
 
 import { loadSeriesLocale } from "../words/page_locale.ts";
 import { ROOT } from "../requests/root.ts";
-import { startTheme } from "../browser/theme.ts";
+import { startThemeButton } from "../browser/theme.ts";
 import {
-  draftOf,
-  emptyDraft,
-  isEmpty,
-  movedItems,
-  programId,
-  readDraft,
-  requestBody,
-  writeDraft,
-  type Draft,
+  draftOfSavedSeries,
+  emptySeriesDraft,
+  isEmptySeriesDraft,
+  itemsWithOneMoved,
+  savedProgramIdInText,
+  readSeriesDraft,
+  saveRequestBody,
+  writeSeriesDraft,
+  type SeriesDraft,
 } from "./draft.ts";
 import { createNoteEditor } from "./note_editor.ts";
 import { createOrderList } from "./order_list.ts";
@@ -20,21 +20,21 @@ import { createOrderList } from "./order_list.ts";
 const { say } = await loadSeriesLocale(document.documentElement.lang);
 const elementById = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const { max_programs: maxPrograms }: { max_programs: number } = JSON.parse(elementById("first").textContent ?? "{}");
-const query = new URLSearchParams(location.search);
+const urlQuery = new URLSearchParams(location.search);
 
-let draft = readDraft();
+let seriesDraft = readSeriesDraft();
 let chosenIndex = 0;
 
-const list = createOrderList(elementById("items"), say, {
+const orderList = createOrderList(elementById("items"), say, {
   onChoose: chooseItem,
   onMove: moveItem,
   onRemove: removeItem,
 });
-const editor = createNoteEditor(elementById, say, (change) => {
-  draft.items[chosenIndex] = { ...draft.items[chosenIndex], ...change };
-  writeDraft(draft);
-  list.show(draft.items, chosenIndex);
-  editor.show(draft.items[chosenIndex]);
+const noteEditor = createNoteEditor(elementById, say, (change) => {
+  seriesDraft.items[chosenIndex] = { ...seriesDraft.items[chosenIndex], ...change };
+  writeSeriesDraft(seriesDraft);
+  orderList.show(seriesDraft.items, chosenIndex);
+  noteEditor.show(seriesDraft.items[chosenIndex]);
 });
 
 /** @param text "" for none */
@@ -45,45 +45,45 @@ function showProblem(text: string) {
 
 /** Show the draft, and another item on the stage where that is asked for. */
 function render(isOther: boolean) {
-  writeDraft(draft);
-  list.show(draft.items, chosenIndex);
-  elementById("none").hidden = draft.items.length > 0;
-  elementById("shown").hidden = !draft.items.length;
-  (elementById("discard") as HTMLButtonElement).hidden = isEmpty(draft);
-  if (isOther && draft.items.length) editor.open(draft.items[chosenIndex], chosenIndex);
+  writeSeriesDraft(seriesDraft);
+  orderList.show(seriesDraft.items, chosenIndex);
+  elementById("none").hidden = seriesDraft.items.length > 0;
+  elementById("shown").hidden = !seriesDraft.items.length;
+  (elementById("discard") as HTMLButtonElement).hidden = isEmptySeriesDraft(seriesDraft);
+  if (isOther && seriesDraft.items.length) noteEditor.open(seriesDraft.items[chosenIndex], chosenIndex);
 }
 
 function chooseItem(k: number) {
   chosenIndex = k;
   render(true);
-  list.focus(k);
+  orderList.focus(k);
 }
 
 function moveItem(from: number, to: number) {
-  const items = movedItems(draft.items, from, to);
-  if (items === draft.items) return;
-  const item = draft.items[chosenIndex];
-  draft = { ...draft, items };
+  const items = itemsWithOneMoved(seriesDraft.items, from, to);
+  if (items === seriesDraft.items) return;
+  const item = seriesDraft.items[chosenIndex];
+  seriesDraft = { ...seriesDraft, items };
   chosenIndex = items.indexOf(item);
   render(false);
   elementById("shown-title").textContent = `${chosenIndex + 1}. ${item.title || item.program}`;
-  list.focus(to);
+  orderList.focus(to);
   elementById("moved").textContent = say("series_moved", { title: items[to].title || items[to].program, n: to + 1 });
 }
 
 function removeItem(k: number) {
-  draft = { ...draft, items: draft.items.filter((_, index) => index !== k) };
+  seriesDraft = { ...seriesDraft, items: seriesDraft.items.filter((_, index) => index !== k) };
   const isOther = k === chosenIndex;
-  if (k < chosenIndex || chosenIndex >= draft.items.length) chosenIndex = Math.max(0, chosenIndex - 1);
+  if (k < chosenIndex || chosenIndex >= seriesDraft.items.length) chosenIndex = Math.max(0, chosenIndex - 1);
   render(isOther);
-  if (draft.items.length) list.focus(Math.min(k, draft.items.length - 1));
+  if (seriesDraft.items.length) orderList.focus(Math.min(k, seriesDraft.items.length - 1));
   else elementById("address").focus();
 }
 
-function showDraft(next: Draft) {
-  draft = next;
+function showDraft(next: SeriesDraft) {
+  seriesDraft = next;
   chosenIndex = 0;
-  for (const name of ["title", "description"] as const) field(name).value = draft[name];
+  for (const name of ["title", "description"] as const) field(name).value = seriesDraft[name];
   render(true);
 }
 
@@ -91,48 +91,48 @@ const field = (name: "title" | "description"): HTMLInputElement => elementById(`
 
 for (const name of ["title", "description"] as const)
   field(name).addEventListener("input", () => {
-    draft = { ...draft, [name]: field(name).value };
-    writeDraft(draft);
-    elementById("discard").hidden = isEmpty(draft);
+    seriesDraft = { ...seriesDraft, [name]: field(name).value };
+    writeSeriesDraft(seriesDraft);
+    elementById("discard").hidden = isEmptySeriesDraft(seriesDraft);
   });
 
 elementById("add").addEventListener("submit", async (event) => {
   event.preventDefault();
   const address = elementById("address") as HTMLInputElement;
-  const id = programId(address.value);
+  const id = savedProgramIdInText(address.value);
   if (!id) return showProblem(say("series_no_address"));
   try {
     const response = await fetch(`${ROOT}/s/${id}.json`);
     const reply = await response.json();
     if (!response.ok) return showProblem(reply.error.message);
     showProblem("");
-    draft.items.push({ program: id, title: reply.title, note: "", step: null, seen: null });
+    seriesDraft.items.push({ program: id, title: reply.title, note: "", step: null, seen: null });
     address.value = "";
-    chooseItem(draft.items.length - 1);
+    chooseItem(seriesDraft.items.length - 1);
   } catch {
     showProblem(say("series_network"));
   }
 });
 
 elementById("discard").addEventListener("click", () => {
-  showDraft(emptyDraft());
+  showDraft(emptySeriesDraft());
   field("title").focus();
 });
 
 elementById("save-series").addEventListener("click", async () => {
   showProblem("");
-  if (!draft.title.trim()) return refuseAt(say("series_needs_title"), field("title"));
-  if (!draft.items.length) return refuseAt(say("series_needs_program"), elementById("address"));
-  if (draft.items.length > maxPrograms) return showProblem(say("series_too_many", { n: maxPrograms }));
+  if (!seriesDraft.title.trim()) return showProblemAndFocus(say("series_needs_title"), field("title"));
+  if (!seriesDraft.items.length) return showProblemAndFocus(say("series_needs_program"), elementById("address"));
+  if (seriesDraft.items.length > maxPrograms) return showProblem(say("series_too_many", { n: maxPrograms }));
   const save = elementById("save-series") as HTMLButtonElement;
   save.disabled = true;
   try {
-    const body = JSON.stringify(requestBody(draft, document.documentElement.lang));
+    const body = JSON.stringify(saveRequestBody(seriesDraft, document.documentElement.lang));
     const headers = { "Content-Type": "application/json" };
     const response = await fetch(`${ROOT}/api/series`, { method: "POST", headers, body });
     const reply = await response.json();
-    if (!response.ok) return refuseItem(reply.error);
-    writeDraft(emptyDraft());
+    if (!response.ok) return showProblemAtItem(reply.error);
+    writeSeriesDraft(emptySeriesDraft());
     location.assign(`${ROOT}/series/${reply.id}?lang=${document.documentElement.lang}`);
   } catch {
     showProblem(say("series_network"));
@@ -141,26 +141,26 @@ elementById("save-series").addEventListener("click", async () => {
   }
 });
 
-function refuseAt(text: string, focusTarget: HTMLElement) {
+function showProblemAndFocus(text: string, focusTarget: HTMLElement) {
   showProblem(text);
   focusTarget.focus();
 }
 
 /** Says why the server refuses, at the program that it is about. */
-function refuseItem({ message, field: path = "" }: { message: string; field?: string }) {
+function showProblemAtItem({ message, field: path = "" }: { message: string; field?: string }) {
   const [part, place] = path.split(".");
-  if (part === "items" && Number(place) < draft.items.length) chooseItem(Number(place));
+  if (part === "items" && Number(place) < seriesDraft.items.length) chooseItem(Number(place));
   showProblem(say("series_refused", { message }));
 }
 
 /** A saved series as the draft; asks first where that would replace another. */
-async function copySeries(id: string) {
+async function copySavedSeriesToDraft(id: string) {
   const response = await fetch(`${ROOT}/series/${encodeURIComponent(id)}.json`).catch(() => null);
   if (!response) return showProblem(say("series_network"));
   const reply = await response.json();
   if (!response.ok) return showProblem(reply.error.message);
-  const copy = draftOf(reply);
-  if (isEmpty(draft)) return showDraft(copy);
+  const copy = draftOfSavedSeries(reply);
+  if (isEmptySeriesDraft(seriesDraft)) return showDraft(copy);
   const offer = elementById("offer");
   const text = offer.querySelector("span") as HTMLElement;
   text.textContent = say("series_offer", { title: copy.title });
@@ -173,9 +173,10 @@ async function copySeries(id: string) {
   });
 }
 
-startTheme(elementById("theme"));
-showDraft(draft);
-if (draft.items.length) chooseItem(Math.max(0, Math.min(Number(query.get("item") ?? 1) || 1, draft.items.length) - 1));
-const copiedSeriesId = query.get("from");
-if (copiedSeriesId) await copySeries(copiedSeriesId);
+startThemeButton(elementById("theme"));
+showDraft(seriesDraft);
+if (seriesDraft.items.length)
+  chooseItem(Math.max(0, Math.min(Number(urlQuery.get("item") ?? 1) || 1, seriesDraft.items.length) - 1));
+const copiedSeriesId = urlQuery.get("from");
+if (copiedSeriesId) await copySavedSeriesToDraft(copiedSeriesId);
 elementById("series-new").dataset.ready = "true";

@@ -1,8 +1,8 @@
 /** A program of a series to read: the strip above it, and its note at the step that the note is about. */
 
 import { element } from "../browser/elements.ts";
-import { createOrderStrip, type Order } from "../browser/order_strip.ts";
-import { differs } from "../browser/store.ts";
+import { createOrderStrip, type OrderedPages } from "../browser/order_strip.ts";
+import { hasChangedField } from "../browser/store.ts";
 import { noteNodes } from "./note_nodes.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Address } from "../page_state/url.ts";
@@ -10,16 +10,16 @@ import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** More places than this stand in rows of their own. */
-const MAX_IN_ONE_ROW = 6;
+const MAX_PLACES_IN_ONE_ROW = 6;
 
-interface Item {
+interface SeriesItem {
   /** in the series, from 1, removed programs included */
   place: number;
   title: string;
   url: string;
 }
 
-export interface Note {
+export interface SeriesNote {
   text: string;
   /** null for a note about the whole program */
   step: number | null;
@@ -32,7 +32,7 @@ export interface Series {
   url: string | null;
   place: number;
   /** the programs that there are */
-  items: Item[];
+  items: SeriesItem[];
   /** how many others the host removed */
   removed: number;
 }
@@ -41,13 +41,13 @@ export interface Series {
  * The step of a note where a page may show it: of the saved run alone, and of no step that its reader has not seen.
  * @param state `opened` ends with what its reader has seen
  */
-export function shownNoteStep(note: Note | null, { opened }: Pick<PageState, "opened">): number | null {
+export function shownNoteStep(note: SeriesNote | null, { opened }: Pick<PageState, "opened">): number | null {
   if (!note?.text || note.step === null || !opened) return null;
   return note.step < opened.count ? note.step : null;
 }
 
 /** What the strip shows of a series. @param note null until it is there */
-export function orderOf(series: Series, note: Note | null, say: Locale["say"]): Order {
+export function seriesOrder(series: Series, note: SeriesNote | null, say: Locale["say"]): OrderedPages {
   const shownIndex = series.items.findIndex(({ place }) => place === series.place);
   const texts = note
     ? [shownIndex === 0 ? note.description : "", note.step === null ? note.text : ""].filter(Boolean)
@@ -67,18 +67,18 @@ interface SeriesStore {
 }
 
 /** @param how isSaved: what is shown is what was saved */
-export function startSeries(
+export function startSeriesReader(
   series: Series,
   store: SeriesStore,
   say: Locale["say"],
-  { note: loadNote, isSaved }: { note: () => Promise<Note>; isSaved: (state: PageState) => boolean },
+  { note: loadNote, isSaved }: { note: () => Promise<SeriesNote>; isSaved: (state: PageState) => boolean },
 ) {
   const host = document.getElementById("series") ?? element("section", "");
   host.id = "series";
   if (!host.isConnected) document.querySelector(".program")?.prepend(host);
-  host.toggleAttribute("data-many", series.items.length > MAX_IN_ONE_ROW);
+  host.toggleAttribute("data-many", series.items.length > MAX_PLACES_IN_ONE_ROW);
   const strip = createOrderStrip(host, say);
-  strip.show(orderOf(series, null, say));
+  strip.show(seriesOrder(series, null, say));
   if (series.removed)
     strip.announce(say(series.removed === 1 ? "series_removed_one" : "series_removed", { n: series.removed }));
 
@@ -92,7 +92,7 @@ export function startSeries(
   document.getElementById("sentences")?.before(noteBox);
   const track = document.querySelector("#timeline .track");
   track?.append(noteMark);
-  let note: Note | null = null;
+  let note: SeriesNote | null = null;
 
   noteMark.addEventListener("click", () => {
     const step = shownNoteStep(note, store.state());
@@ -113,12 +113,12 @@ export function startSeries(
   }
 
   store.subscribe((state, before) => {
-    if (differs(state, before, "opened", "step", "text", "settings", "predict")) render(state);
+    if (hasChangedField(state, before, "opened", "step", "text", "settings", "predict")) render(state);
   });
   loadNote().then(
     (loaded) => {
       note = loaded;
-      strip.show(orderOf(series, note, say));
+      strip.show(seriesOrder(series, note, say));
       render(store.state());
     },
     () => strip.announce(say("error_network")),
@@ -126,7 +126,7 @@ export function startSeries(
 }
 
 /** The note of a program, from a server. @param url of the series as JSON @param place from 1 */
-export async function fetchNote(url: string, place: number): Promise<Note> {
+export async function fetchSeriesNote(url: string, place: number): Promise<SeriesNote> {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${response.status}`);
   const { description, items } = await response.json();
@@ -135,7 +135,7 @@ export async function fetchNote(url: string, place: number): Promise<Note> {
 }
 
 /** An address that names no step opens at the note's. */
-export function atNote(address: Address, step: number | null): Address {
+export function addressAtNoteStep(address: Address, step: number | null): Address {
   const isOpen = address.step === null && address.source === null && !address.predict;
   return isOpen ? { ...address, step } : address;
 }

@@ -3,10 +3,10 @@
 import { iframeCode } from "../sharing/sharing.ts";
 
 /** It fits the column of an article. */
-const FRAME_SIZE = { width: 700, height: 560 };
+const EMBED_FRAME_SIZE = { width: 700, height: 560 };
 
 /** @param url of the series, absolute */
-export const frameAddress = (url: string) => url.replace(/\/series\/([^/?#]+).*$/, "/embed/series/$1");
+export const embedFrameAddress = (url: string) => url.replace(/\/series\/([^/?#]+).*$/, "/embed/series/$1");
 
 /** @param series url: of its page */
 export function startSeriesTools(
@@ -17,7 +17,7 @@ export function startSeriesTools(
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(
-        iframeCode(frameAddress(new URL(url, location.href).href), title, FRAME_SIZE),
+        iframeCode(embedFrameAddress(new URL(url, location.href).href), title, EMBED_FRAME_SIZE),
       );
       copied(button.textContent ?? "");
     } catch {

@@ -1,7 +1,7 @@
 /** The parts of the workbench that are about series: a saved program joins one, or is shown as one of a series. */
 
-import { startAdding } from "./add.ts";
-import { fetchNote, startSeries, type Series } from "./reader.ts";
+import { startAddToSeriesButton } from "./add.ts";
+import { fetchSeriesNote, startSeriesReader, type Series } from "./reader.ts";
 import { startSeriesTools } from "./tools.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
@@ -24,12 +24,12 @@ interface SeriesPartsOptions {
 export function startSeriesParts(
   element: <T extends HTMLElement>(id: string) => T,
   { saved, series }: SeriesPartsPage,
-  store: Parameters<typeof startSeries>[1],
+  store: Parameters<typeof startSeriesReader>[1],
   say: Locale["say"],
   { isSaved, copied, failed }: SeriesPartsOptions,
 ) {
-  if (saved) startAdding(element("add-to-series"), saved, () => store.state().step);
+  if (saved) startAddToSeriesButton(element("add-to-series"), saved, () => store.state().step);
   if (!series) return;
-  startSeries(series, store, say, { note: () => fetchNote(series.notes, series.place), isSaved });
+  startSeriesReader(series, store, say, { note: () => fetchSeriesNote(series.notes, series.place), isSaved });
   startSeriesTools(element("series-frame"), series, { copied, failed });
 }

@@ -1,8 +1,8 @@
 /** The button that copies the page's address. */
 
-import { MAX_FRAGMENT } from "../page_state/url.ts";
+import { MAX_FRAGMENT_CHARACTERS } from "../page_state/url.ts";
 import type { Locale } from "../words/sentences.ts";
-import type { Problem } from "../requests/trace_source.ts";
+import type { RequestProblem } from "../requests/trace_source.ts";
 
 const DONE_SHOWN_MS = 1500;
 
@@ -11,12 +11,16 @@ export function startCopyLink(
   button: HTMLElement,
   makeFragment: () => Promise<string>,
   say: Locale["say"],
-  onProblem: (problem: Problem) => void,
+  onProblem: (problem: RequestProblem) => void,
 ) {
   button.addEventListener("click", async () => {
     const addressFragment = await makeFragment();
-    if (addressFragment.length > MAX_FRAGMENT)
-      return onProblem({ key: "link_long", args: { n: addressFragment.length, most: MAX_FRAGMENT }, offersSave: true });
+    if (addressFragment.length > MAX_FRAGMENT_CHARACTERS)
+      return onProblem({
+        key: "link_long",
+        args: { n: addressFragment.length, most: MAX_FRAGMENT_CHARACTERS },
+        offersSave: true,
+      });
     try {
       await navigator.clipboard.writeText(location.origin + location.pathname + addressFragment);
     } catch {

@@ -17,7 +17,7 @@ export interface Operation {
   siblings: string[];
 }
 
-export interface Alternative {
+export interface StatementAlternative {
   name: string;
   /** the whole line */
   text: string;
@@ -28,18 +28,18 @@ export interface Alternative {
   imports: string[];
 }
 
-interface Match {
+interface OperationMatch {
   operation: Operation;
   values: Map<string, string>;
   indent: string;
   remark: string;
 }
 
-const NAME = "[A-Za-z_]\\w*";
-const NUMBER = "-?(?:\\d+\\.?\\d*|\\.\\d+)(?:e-?\\d+)?";
+const NAME_PATTERN = "[A-Za-z_]\\w*";
+const NUMBER_PATTERN = "-?(?:\\d+\\.?\\d*|\\.\\d+)(?:e-?\\d+)?";
 /** How an operand is written that is no name of the program. */
 const LITERAL_PATTERNS: Record<string, string> = {
-  number: NUMBER,
+  number: NUMBER_PATTERN,
   int: "-?\\d+",
   numbers: "\\[[^#'\"]*\\]",
   shape: "\\(?-?\\w+(?:,\\s*-?\\w+)*,?\\)?",
@@ -47,25 +47,25 @@ const LITERAL_PATTERNS: Record<string, string> = {
   indices: "\\[[\\d,\\s-]*\\]",
   dtype: "torch\\.\\w+",
   device: "[\"'][\\w:]+[\"']",
-  name: NAME,
+  name: NAME_PATTERN,
 };
 /** Kinds of operands that are names of something else than a tensor. */
 const NON_TENSOR_KINDS = ["module", "module with grads", "optimizer", "state", "function", "anything", "array"];
 
-const isTensor = ({ kind }: Operand) => !(kind in LITERAL_PATTERNS) && !NON_TENSOR_KINDS.includes(kind);
+const isTensorOperand = ({ kind }: Operand) => !(kind in LITERAL_PATTERNS) && !NON_TENSOR_KINDS.includes(kind);
 
 /** @param line of a program @param isTensorName whether the name is bound to a tensor there */
-export function alternatives(
+export function alternativesToStatement(
   line: string,
   catalogue: Operation[],
   isTensorName: (name: string) => boolean,
-): Alternative[] {
-  const match = findOperation(line, catalogue, isTensorName);
+): StatementAlternative[] {
+  const match = mostSpecificOperation(line, catalogue, isTensorName);
   if (!match) return [];
   const { operation, indent, remark, values } = match;
   const currentCode = fillTemplate(operation, match);
-  const alternativesByCode = new Map<string, Alternative>();
-  for (const sibling of siblingsOf(operation, catalogue)) {
+  const alternativesByCode = new Map<string, StatementAlternative>();
+  for (const sibling of siblingOperations(operation, catalogue)) {
     const code = fillTemplate(sibling, match);
     if (!code || code === currentCode || alternativesByCode.has(code)) continue;
     const { name, sentence, imports } = sibling;
@@ -81,7 +81,7 @@ export function alternatives(
 }
 
 /** Its own, and those that it is a sibling of. */
-function siblingsOf({ name, siblings }: Operation, catalogue: Operation[]) {
+function siblingOperations({ name, siblings }: Operation, catalogue: Operation[]) {
   const ownSiblings = siblings
     .map((sibling) => catalogue.find((other) => other.name === sibling))
     .filter((found) => !!found);
@@ -92,10 +92,16 @@ function siblingsOf({ name, siblings }: Operation, catalogue: Operation[]) {
 }
 
 /** The most particular operation that a line is. */
-function findOperation(line: string, catalogue: Operation[], isTensorName: (name: string) => boolean): Match | null {
+function mostSpecificOperation(
+  line: string,
+  catalogue: Operation[],
+  isTensorName: (name: string) => boolean,
+): OperationMatch | null {
   const [, indent = "", code = "", remark = ""] = /^(\s*)([^#]*?)(\s*#.*|\s*)$/.exec(line) ?? [];
   for (const { operation, groups } of code ? matchingOperations(code, catalogue) : []) {
-    const hasTensors = operation.operands.every((operand) => !isTensor(operand) || isTensorName(groups[operand.name]));
+    const hasTensors = operation.operands.every(
+      (operand) => !isTensorOperand(operand) || isTensorName(groups[operand.name]),
+    );
     if (hasTensors) return { operation, values: new Map(Object.entries(groups)), indent, remark };
   }
   return null;
@@ -103,25 +109,25 @@ function findOperation(line: string, catalogue: Operation[], isTensorName: (name
 
 /** What was found for statements that were read, by their text: the steps of a loop ask for the same ones again and
  * again. */
-const knownMatches = new WeakMap<
+const cachedMatchesByCatalogue = new WeakMap<
   Operation[],
   Map<string, { operation: Operation; groups: Record<string, string> }[]>
 >();
 /** So many of them are kept. */
-const MAX_KNOWN_MATCHES = 500;
+const MAX_CACHED_MATCHES = 500;
 
 /** The operations that a statement can be by its text alone, the most particular first. */
 function matchingOperations(code: string, catalogue: Operation[]) {
   const matchesByCode: Map<string, { operation: Operation; groups: Record<string, string> }[]> =
-    knownMatches.get(catalogue) ?? new Map();
-  knownMatches.set(catalogue, matchesByCode);
+    cachedMatchesByCatalogue.get(catalogue) ?? new Map();
+  cachedMatchesByCatalogue.set(catalogue, matchesByCode);
   const known = matchesByCode.get(code);
   if (known) return known;
-  const matchedOperations = bySpecificity(catalogue).flatMap((operation) => {
-    const groups = patternOf(operation).exec(code)?.groups;
+  const matchedOperations = sortedBySpecificity(catalogue).flatMap((operation) => {
+    const groups = patternOfTemplate(operation).exec(code)?.groups;
     return groups ? [{ operation, groups }] : [];
   });
-  if (matchesByCode.size >= MAX_KNOWN_MATCHES) matchesByCode.clear();
+  if (matchesByCode.size >= MAX_CACHED_MATCHES) matchesByCode.clear();
   matchesByCode.set(code, matchedOperations);
   return matchedOperations;
 }
@@ -129,7 +135,7 @@ function matchingOperations(code: string, catalogue: Operation[]) {
 const sortedCatalogues = new WeakMap<Operation[], Operation[]>();
 
 /** The operations of one line, those with the longest text of their own first. */
-function bySpecificity(catalogue: Operation[]) {
+function sortedBySpecificity(catalogue: Operation[]) {
   const cached = sortedCatalogues.get(catalogue);
   if (cached) return cached;
   const lengths = catalogue
@@ -149,11 +155,11 @@ function repeatedHoleCount(template: string) {
   return holes.length - new Set(holes).size;
 }
 
-const patterns = new Map<string, RegExp>();
+const templatePatternCache = new Map<string, RegExp>();
 
 /** @returns with a group for each hole */
-function patternOf({ template, operands }: Operation): RegExp {
-  const cached = patterns.get(template);
+function patternOfTemplate({ template, operands }: Operation): RegExp {
+  const cached = templatePatternCache.get(template);
   if (cached) return cached;
   const kinds = new Map(operands.map(({ name, kind }) => [name, kind]));
   const seenHoles = new Set();
@@ -164,16 +170,16 @@ function patternOf({ template, operands }: Operation): RegExp {
       if (!operandName) return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ /g, "\\s*");
       if (seenHoles.has(operandName)) return `\\k<${operandName}>`;
       seenHoles.add(operandName);
-      return `(?<${operandName}>${LITERAL_PATTERNS[kinds.get(operandName) ?? ""] ?? NAME})`;
+      return `(?<${operandName}>${LITERAL_PATTERNS[kinds.get(operandName) ?? ""] ?? NAME_PATTERN})`;
     })
     .join("");
   const pattern = new RegExp(`^${source}$`);
-  patterns.set(template, pattern);
+  templatePatternCache.set(template, pattern);
   return pattern;
 }
 
 /** An operation with the operands of a statement; null where one of its own is missing. */
-function fillTemplate(operation: Operation, { operation: matched, values }: Match): string | null {
+function fillTemplate(operation: Operation, { operation: matched, values }: OperationMatch): string | null {
   const { template, operands, group } = operation;
   if (template.includes("\n")) return null;
   const ownOperands = new Set(operands.map(({ name }) => name));
@@ -181,11 +187,11 @@ function fillTemplate(operation: Operation, { operation: matched, values }: Matc
   const operandValues = new Map(values);
   for (const operand of operands) {
     if (values.has(operand.name)) continue;
-    const unusedIndex = unusedOperands.findIndex((other) => isTensor(other) || other.kind === "number");
-    const takesUnused = unusedIndex >= 0 && (isTensor(operand) || operand.kind === "number");
+    const unusedIndex = unusedOperands.findIndex((other) => isTensorOperand(other) || other.kind === "number");
+    const takesUnused = unusedIndex >= 0 && (isTensorOperand(operand) || operand.kind === "number");
     const value = takesUnused
       ? values.get(unusedOperands.splice(unusedIndex, 1)[0].name)
-      : (operand.proposed ?? (isTensor(operand) && group === "copy" ? values.get("a") : undefined));
+      : (operand.proposed ?? (isTensorOperand(operand) && group === "copy" ? values.get("a") : undefined));
     if (value === undefined) return null;
     operandValues.set(operand.name, value);
   }
@@ -210,10 +216,10 @@ function alternativeLabel(code: string, resultName: string | undefined) {
  * The edits that put it in the place of a line, with the imports that it needs, and the line where it stands then.
  * @param line from 1
  */
-export function replaceLine(
+export function editsReplacingLine(
   source: string,
   line: number,
-  { text, imports }: Alternative,
+  { text, imports }: StatementAlternative,
 ): { edits: { line: number; old: string; new: string }[]; line: number } {
   const lines = source.split("\n");
   const missingImports = imports.map((name) => `import ${name}`).filter((statement) => !lines.includes(statement));

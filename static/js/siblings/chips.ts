@@ -1,18 +1,23 @@
 /** The siblings of the statement at the step, as chips: a click puts one in its place and runs the program. */
 
 import { element } from "../browser/elements.ts";
-import { isCurrent } from "../page_state/selectors.ts";
+import { doesTraceMatchText } from "../page_state/selectors.ts";
 import { ROOT } from "../requests/root.ts";
-import { alternatives, replaceLine, type Alternative, type Operation } from "./alternatives.ts";
+import {
+  alternativesToStatement,
+  editsReplacingLine,
+  type StatementAlternative,
+  type Operation,
+} from "./alternatives.ts";
 import type { Entities } from "../trace/state.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
 
-const MAX_CHIPS = 10;
+const MAX_SIBLING_CHIPS = 10;
 /** Milliseconds for which a chip is pointed at before what it would do is asked for. */
 const PREVIEW_AFTER_MS = 150;
-const MAX_CACHED_EFFECTS = 200;
-const EFFECT_SIGNS = { same: "=", other: "≠", stops: "✕" };
+const MAX_CACHED_PREVIEWS = 200;
+const SIGN_BY_EFFECT = { same: "=", other: "≠", stops: "✕" };
 
 async function fetchCatalogue(): Promise<Operation[]> {
   const response = await fetch(`${ROOT}/api/operations?lang=${document.documentElement.lang}`);
@@ -21,7 +26,7 @@ async function fetchCatalogue(): Promise<Operation[]> {
 }
 
 /** Tells whether a name stands for a tensor after the step, in the innermost frame that has it. */
-function createTensorTest(entities: Entities): (name: string) => boolean {
+function createIsTensorName(entities: Entities): (name: string) => boolean {
   const frames = [...entities.values()].filter((entity) => entity.kind === "frame");
   return (name) => {
     const value = frames.findLast((frame) => frame.vars.has(name))?.vars.get(name);
@@ -34,11 +39,11 @@ function createTensorTest(entities: Entities): (name: string) => boolean {
 export function createSiblingChips(
   row: HTMLElement,
   say: Locale["say"],
-  choose: (change: ReturnType<typeof replaceLine>) => void,
+  choose: (change: ReturnType<typeof editsReplacingLine>) => void,
   foot: HTMLElement | null,
 ) {
   /** what became of the siblings that were tried, by program */
-  const effectsByKey = new Map<string, { mark: keyof typeof EFFECT_SIGNS; words: string }>();
+  const effectsByKey = new Map<string, { mark: keyof typeof SIGN_BY_EFFECT; words: string }>();
   let previewRequest = new AbortController();
   let timer = 0;
 
@@ -59,37 +64,38 @@ export function createSiblingChips(
 
   function show(state: PageState) {
     const { opened, step, text } = state;
-    const isWaiting = state.isLive && !isCurrent(state) && !row.classList.contains("none");
+    const isWaiting = state.isLive && !doesTraceMatchText(state) && !row.classList.contains("none");
     row.inert = isWaiting;
     if (isWaiting) return; // the next picture brings the next chips: until then these stay, and do nothing
-    const line = opened?.count && isCurrent(state) ? opened.trace.steps[step].line : null;
+    const line = opened?.count && doesTraceMatchText(state) ? opened.trace.steps[step].line : null;
     const lineText = line ? text.split("\n")[line - 1] : "";
     const entities = line && opened ? opened.at(step).entities : new Map();
     const alternativesFound =
-      catalogue && lineText ? alternatives(lineText, catalogue, createTensorTest(entities)) : [];
+      catalogue && lineText ? alternativesToStatement(lineText, catalogue, createIsTensorName(entities)) : [];
     const key = JSON.stringify([line, lineText, alternativesFound.map((one) => one.text)]);
     if (key === shownKey) return;
     shownKey = key;
     cancelPreview();
     row.classList.toggle("none", !alternativesFound.length);
     row.replaceChildren(element("span", "sibling-label", say("siblings")));
-    for (const alternative of alternativesFound.slice(0, MAX_CHIPS)) row.append(chip(alternative, text, line ?? 0));
+    for (const alternative of alternativesFound.slice(0, MAX_SIBLING_CHIPS))
+      row.append(chip(alternative, text, line ?? 0));
   }
 
-  function chip(alternative: Alternative, source: string, line: number) {
+  function chip(alternative: StatementAlternative, source: string, line: number) {
     const button = element("button", "sibling") as HTMLButtonElement;
     button.type = "button";
     button.dataset.sibling = alternative.name;
     button.title = alternative.sentence;
     button.append(element("code", "", alternative.label));
-    const change = replaceLine(source, line, alternative);
+    const change = editsReplacingLine(source, line, alternative);
     button.addEventListener("click", () => choose(change));
     if (foot) offerPreview(button, { ...change, code: alternative.text.trim() });
     return button;
   }
 
   /** Pointing at a chip, or coming to it by keys, says what it would do. */
-  function offerPreview(button: HTMLElement, change: ReturnType<typeof replaceLine> & { code: string }) {
+  function offerPreview(button: HTMLElement, change: ReturnType<typeof editsReplacingLine> & { code: string }) {
     const key = JSON.stringify([latestState?.text, latestState?.settings, change.edits]);
     showMark(button, key);
     let isPointedAt = false; // by a pointer that moved there: a chip that comes to lie under one at rest isn't meant
@@ -110,15 +116,19 @@ export function createSiblingChips(
     for (const type of ["blur", "click"]) button.addEventListener(type, cancelPreview);
   }
 
-  async function preview(button: HTMLElement, key: string, change: ReturnType<typeof replaceLine> & { code: string }) {
+  async function preview(
+    button: HTMLElement,
+    key: string,
+    change: ReturnType<typeof editsReplacingLine> & { code: string },
+  ) {
     const { signal } = previewRequest;
     if (!latestState?.opened || !foot) return;
     try {
-      const { tryChange, showPreview } = await import("./preview.ts");
+      const { previewChange: tryChange, showSiblingPreview: showPreview } = await import("./preview.ts");
       const effect = await tryChange(latestState.opened, { ...latestState.settings }, change, signal);
       signal.throwIfAborted();
       effectsByKey.set(key, { mark: effect.mark, words: effect.words });
-      if (effectsByKey.size > MAX_CACHED_EFFECTS) effectsByKey.delete([...effectsByKey.keys()][0]);
+      if (effectsByKey.size > MAX_CACHED_PREVIEWS) effectsByKey.delete([...effectsByKey.keys()][0]);
       showMark(button, key);
       showPreview(foot, effect);
     } catch {
@@ -137,7 +147,7 @@ export function createSiblingChips(
   function showMark(button: HTMLElement, key: string) {
     const effect = effectsByKey.get(key);
     if (!effect || button.querySelector(".sibling-mark")) return;
-    const mark = element("span", `sibling-mark ${effect.mark}`, EFFECT_SIGNS[effect.mark]);
+    const mark = element("span", `sibling-mark ${effect.mark}`, SIGN_BY_EFFECT[effect.mark]);
     mark.setAttribute("role", "img");
     mark.setAttribute("aria-label", effect.words);
     mark.title = effect.words;

@@ -1,27 +1,27 @@
 /** What a sibling would do: the program is run with it, and compared with the run that is shown. */
 
 import { compareRuns, type Comparison } from "../compare/comparison.ts";
-import { changesByName, nameClause, compareLocale, outcomeText, outputText } from "../compare/words.ts";
-import { codeNodes, element } from "../browser/elements.ts";
+import { changesByName, clauseAboutName, compareLocale, outcomeText, outputDifferenceText } from "../compare/words.ts";
+import { nodesWithCode, element } from "../browser/elements.ts";
 import { loadLiveLocale } from "../words/page_locale.ts";
-import { fixedText } from "../program/repair.ts";
+import { textAfterFix } from "../program/repair.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { requestTrace } from "../requests/trace_source.ts";
 import type { LineEdit } from "../requests/fixes.ts";
 import type { Say } from "../words/sentences.ts";
 
 /** the same numbers at the end, others, or the program does not get there */
-type Mark = "same" | "other" | "stops";
+type SiblingEffect = "same" | "other" | "stops";
 
-interface Preview {
-  mark: Mark;
+interface SiblingPreview {
+  mark: SiblingEffect;
   /** what the mark means */
   words: string;
   title: string;
   sentences: string[];
 }
 
-const MAX_SENTENCES = 5;
+const MAX_PREVIEW_SENTENCES = 5;
 /** Differences that are of numbers, not of how they are kept. */
 const NUMERIC_PROPERTIES = new Set(["values", "grad", "exists", "shape", "dtype", "type"]);
 
@@ -31,72 +31,75 @@ const NUMERIC_PROPERTIES = new Set(["values", "grad", "exists", "shape", "dtype"
  * @param settings of it
  * @returns rejects where there is no answer
  */
-export async function tryChange(
+export async function previewChange(
   opened: OpenTrace,
   settings: object,
   { edits, line, code }: { edits: LineEdit[]; line: number; code: string },
   signal: AbortSignal,
-): Promise<Preview> {
+): Promise<SiblingPreview> {
   const { lang } = document.documentElement;
-  const source = fixedText(opened.trace.program, edits);
+  const source = textAfterFix(opened.trace.program, edits);
   const [trace, liveLocale] = await Promise.all([
     requestTrace({ source, ...settings }, signal, { live: true }),
     loadLiveLocale(lang),
   ]);
   const comparison = compareRuns(opened, openTrace(trace));
-  const mark = markOf(comparison);
+  const mark = siblingEffectOf(comparison);
   return {
     mark,
     words: liveLocale.say(`live_mark_${mark}`),
     title: liveLocale.say("live_preview", { line, code }),
-    sentences: sentencesOf(comparison, compareLocale(lang).say, liveLocale.say),
+    sentences: differenceSentences(comparison, compareLocale(lang).say, liveLocale.say),
   };
 }
 
-export function markOf({ left, right, rows, differences }: Comparison): Mark {
+export function siblingEffectOf({ left, right, rows, differences }: Comparison): SiblingEffect {
   if (right.trace.outcome.status !== "finished" && left.trace.outcome.status === "finished") return "stops";
   const atEnd = differences.filter(({ to }) => to === rows.length - 1);
   return atEnd.some(({ property }) => NUMERIC_PROPERTIES.has(property)) ? "other" : "same";
 }
 
 /** What differs, the most lasting first. */
-function sentencesOf({ left, right, rows, differences, output }: Comparison, compare: Say, say: Say): string[] {
+function differenceSentences({ left, right, rows, differences, output }: Comparison, compare: Say, say: Say): string[] {
   const lastingDifferences = differences.filter(({ to }) => to === rows.length - 1);
   const [presenceDifferences, otherDifferences] = [
-    lastingDifferences.filter(isPresence),
-    lastingDifferences.filter((difference) => !isPresence(difference)),
+    lastingDifferences.filter(isExistenceDifference),
+    lastingDifferences.filter((difference) => !isExistenceDifference(difference)),
   ];
   const endsTheSame =
     left.trace.outcome.status === right.trace.outcome.status &&
     left.trace.outcome.error?.line === right.trace.outcome.error?.line;
   const allSentences = [
     ...(endsTheSame ? [] : [say("live_outcome", { outcome: outcomeText(right.trace.outcome, compare) })]),
-    ...changesByName(otherDifferences).map((group) => nameClause(group, compare)),
+    ...changesByName(otherDifferences).map((group) => clauseAboutName(group, compare)),
     ...(endsTheSame
       ? presenceDifferences.map(({ name, right: now }) => say(now ? "live_comes" : "live_goes", { name }))
       : []),
-    ...output.filter((row) => row.left && row.right).map((row) => outputText(row, compare)),
+    ...output.filter((row) => row.left && row.right).map((row) => outputDifferenceText(row, compare)),
   ];
   if (!allSentences.length) return [say("live_same")];
-  if (allSentences.length <= MAX_SENTENCES) return allSentences;
-  return [...allSentences.slice(0, MAX_SENTENCES), say("live_more", { count: allSentences.length - MAX_SENTENCES })];
+  if (allSentences.length <= MAX_PREVIEW_SENTENCES) return allSentences;
+  return [
+    ...allSentences.slice(0, MAX_PREVIEW_SENTENCES),
+    say("live_more", { count: allSentences.length - MAX_PREVIEW_SENTENCES }),
+  ];
 }
 
 /** Whether a name is there on one side alone. */
-function isPresence({ property }: { property: string }) {
+function isExistenceDifference({ property }: { property: string }) {
   return property === "exists";
 }
 
 /** Say it at the stage's foot. */
-export function showPreview(foot: HTMLElement, { mark, title, sentences }: Preview) {
+export function showSiblingPreview(foot: HTMLElement, { mark, title, sentences }: SiblingPreview) {
   const box = element("div", `live-strip sibling-preview ${mark}`);
   box.setAttribute("role", "status");
   const head = element("p", "preview-title");
-  head.append(...codeNodes(title));
+  head.append(...nodesWithCode(title));
   const list = element("ul", "");
   for (const sentence of sentences) {
     const item = element("li", "");
-    item.append(...codeNodes(sentence));
+    item.append(...nodesWithCode(sentence));
     list.append(item);
   }
   box.append(head, list);

@@ -1,6 +1,6 @@
 /** Entities as a trace tells them, and small traces made of them: for specimens and for tests. */
 
-export const ref = (uid: string) => ({ ref: uid });
+export const entityRef = (uid: string) => ({ ref: uid });
 
 export const counter = (value = 0) => ({ kind: "counter", value });
 

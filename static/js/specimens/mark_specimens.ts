@@ -1,55 +1,61 @@
 /** Every mark in every state, each with the step and the part of the picture to look at. */
 
-import { counter, frame, ndarray, ref, storage, tensor, trace } from "./entities.ts";
+import { counter, frame, ndarray, entityRef, storage, tensor, trace } from "./entities.ts";
 import {
-  NEW_LEAF,
-  arrayTrace,
+  NEW_LEAF_ENTITIES,
+  numpyArrayTrace,
   backwardTrace,
-  bigStorage,
-  savedChanged,
-  savedDetached,
-  backwardFails,
-  savedOk,
-  followedTensors,
-  graphFreed,
-  heatTrace,
-  nonfiniteValues,
+  bigStorageTrace,
+  savedChangedTrace,
+  savedDetachedTrace,
+  failedBackwardTrace,
+  savedOkTrace,
+  trackedTensorsTrace,
+  freedGraphTrace,
+  heatmapTrace,
+  nonfiniteValuesTrace,
   gpuTrace,
-  savedPacked,
+  savedPackedTrace,
   plainTrace,
-  savedReleased,
-  severalDtypes,
-  sharedCounters,
-  savedStale,
-  savedUnknown,
-  unnamedTensor,
+  savedReleasedTrace,
+  severalDtypesTrace,
+  sharedCountersTrace,
+  savedStaleTrace,
+  savedUnknownTrace,
+  unnamedTensorTrace,
   viewTrace,
 } from "./traces.ts";
 
-export interface Name {
+export interface LocalizedName {
   en: string;
   zh: string;
 }
 
 export interface Specimen {
   state: string;
-  name: Name;
+  name: LocalizedName;
   trace: any;
   step: number;
   /** a selector of what to look at */
   find: string;
 }
 
-type StateRow = [state: string, en: string, zh: string, trace: any, step: number, find: string];
+type SpecimenRow = [state: string, en: string, zh: string, trace: any, step: number, find: string];
 
-const RESULT_MEMORY = { c2: counter(), s2: storage([2, 4, 6]) };
+const RESULT_ENTITIES = { c2: counter(), s2: storage([2, 4, 6]) };
 
 const RESULT_FIELDS = { storage: "s2", counter: "c2" };
 
-const CUTS = [
+const GRAPH_CUTS = [
   ["detach", "detach()", "detach()", "b = a.detach()", { t2: tensor({ base: "t1" }) }],
   ["data", ".data", ".data", "b = a.data", { c2: counter(), t2: tensor({ counter: "c2" }) }],
-  ["no_grad", "no_grad", "no_grad", "with torch.no_grad(): b = a * 2", { ...RESULT_MEMORY, t2: tensor(RESULT_FIELDS) }],
+  [
+    "no_grad",
+    "no_grad",
+    "no_grad",
+    "with torch.no_grad(): b = a * 2",
+    { ...RESULT_ENTITIES, t2: tensor(RESULT_FIELDS) },
+  ],
   [
     "inference",
     "inference mode",
@@ -87,11 +93,14 @@ const CUTS = [
   ],
 ] as [reason: string, en: string, zh: string, line: string, made: any][];
 
-const cutTrace = (reason: string, line: string, newEntities: any) =>
+const graphCutTrace = (reason: string, line: string, newEntities: any) =>
   trace(`a = torch.tensor([1., 2., 3.], requires_grad=True)\n${line}\n`, [
-    { set: { f1: frame({ a: ref("t1") }), ...NEW_LEAF } },
+    { set: { f1: frame({ a: entityRef("t1") }), ...NEW_LEAF_ENTITIES } },
     {
-      set: { ...newEntities, f1: { vars: { b: newEntities.t2 ? ref("t2") : newEntities.a1 ? ref("a1") : 6 } } },
+      set: {
+        ...newEntities,
+        f1: { vars: { b: newEntities.t2 ? entityRef("t2") : newEntities.a1 ? entityRef("a1") : 6 } },
+      },
       log: [
         { kind: "event", event: "path_cut", tensor: "t1", op: "", reason, result: newEntities.t2 ? "t2" : undefined },
       ],
@@ -111,26 +120,32 @@ const PIN_SELECTOR = "[data-pin], [data-storage-strip='s2'], [data-node='n2'], .
 
 const CUT_SELECTOR = "[data-name], [data-handle], [data-wire], [data-storage-strip]";
 
-const MARKS: { mark: string; name: Name; states: StateRow[] }[] = [
+const SPECIMEN_ROWS_BY_MARK: { mark: string; name: LocalizedName; states: SpecimenRow[] }[] = [
   {
     mark: "cell",
     name: { en: "Cells", zh: "单元" },
     states: [
       ["plain", "plain", "普通", plainTrace, 1, "[data-storage-strip]"],
       ["written", "written by this step", "本步写入", plainTrace, 2, "[data-storage-strip]"],
-      ["nonfinite", "not finite", "非有限值", ...atNextStep(nonfiniteValues, 0), "[data-storage-strip]"],
+      ["nonfinite", "not finite", "非有限值", ...atNextStep(nonfiniteValuesTrace, 0), "[data-storage-strip]"],
       [
         "silent",
         "changed silently under a saved slot",
         "已保存的值被悄悄改动",
-        savedChanged,
+        savedChangedTrace,
         2,
         "[data-storage-strip='s2'], [data-pin], .alarm",
       ],
       ["freed", "freed by this step", "本步释放", plainTrace, 3, "[data-ghost], .ghosts > .fold-text"],
-      ["heat", "too many for numbers", "太多，不逐个写数字", ...atNextStep(heatTrace, 0), "[data-storage-strip]"],
-      ["summary", "too many to list", "太多，不逐个列出", ...atNextStep(bigStorage, 0), "[data-storage-strip]"],
-      ["dtypes", "read under two dtypes", "以两种 dtype 读取", ...atNextStep(severalDtypes, 1), "[data-storage-strip]"],
+      ["heat", "too many for numbers", "太多，不逐个写数字", ...atNextStep(heatmapTrace, 0), "[data-storage-strip]"],
+      ["summary", "too many to list", "太多，不逐个列出", ...atNextStep(bigStorageTrace, 0), "[data-storage-strip]"],
+      [
+        "dtypes",
+        "read under two dtypes",
+        "以两种 dtype 读取",
+        ...atNextStep(severalDtypesTrace, 1),
+        "[data-storage-strip]",
+      ],
     ],
   },
   {
@@ -141,21 +156,21 @@ const MARKS: { mark: string; name: Name; states: StateRow[] }[] = [
         "leaf",
         "leaf",
         "叶子",
-        ...atNextStep(followedTensors, 0),
+        ...atNextStep(trackedTensorsTrace, 0),
         "[data-ref='t1'], [data-handle='t1'], [data-wire='t1'], [data-storage-strip='s1']",
       ],
       [
         "node",
         "result of an operation",
         "运算的结果",
-        ...atNextStep(followedTensors, 1),
+        ...atNextStep(trackedTensorsTrace, 1),
         "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip='s2']",
       ],
       [
         "view",
         "view",
         "视图",
-        ...atNextStep(followedTensors, 2),
+        ...atNextStep(trackedTensorsTrace, 2),
         "[data-ref='t3'], [data-handle='t3'], [data-wire='t3'], [data-storage-strip='s2']",
       ],
       [
@@ -183,7 +198,7 @@ const MARKS: { mark: string; name: Name; states: StateRow[] }[] = [
         "unnamed",
         "no name",
         "没有名字",
-        unnamedTensor,
+        unnamedTensorTrace,
         0,
         ".no-name, [data-handle], [data-wire], [data-storage-strip]",
       ],
@@ -191,7 +206,7 @@ const MARKS: { mark: string; name: Name; states: StateRow[] }[] = [
         "array",
         "numpy array",
         "numpy 数组",
-        ...atNextStep(arrayTrace, 1),
+        ...atNextStep(numpyArrayTrace, 1),
         "[data-ref='a1'], [data-handle='a1'], [data-wire='a1'], [data-storage-strip]",
       ],
     ],
@@ -204,28 +219,28 @@ const MARKS: { mark: string; name: Name; states: StateRow[] }[] = [
         "one",
         "worn by one",
         "只属于一个张量",
-        ...atNextStep(followedTensors, 0),
+        ...atNextStep(trackedTensorsTrace, 0),
         "[data-handle='t1'], [data-counter-badge]",
       ],
       [
         "shared",
         "shared: detach()",
         "共享：detach()",
-        ...atNextStep(sharedCounters, 1),
+        ...atNextStep(sharedCountersTrace, 1),
         "[data-handle], [data-counter-badge]",
       ],
       [
         "own",
         "one of its own: .data",
         "独立：.data",
-        ...atNextStep(sharedCounters, 2),
+        ...atNextStep(sharedCountersTrace, 2),
         "[data-handle], [data-counter-badge]",
       ],
       [
         "bumped",
         "bumped by this step",
         "本步加一",
-        sharedCounters,
+        sharedCountersTrace,
         3,
         "[data-handle='t1'], [data-handle='t2'], [data-counter-badge='c1']",
       ],
@@ -235,13 +250,13 @@ const MARKS: { mark: string; name: Name; states: StateRow[] }[] = [
     mark: "pin",
     name: { en: "Saved tensors", zh: "保存的张量" },
     states: [
-      ["ok", "as it was saved", "与保存时相同", savedOk, 2, PIN_SELECTOR],
-      ["stale", "stale: a newer version", "过期：已有更新的版本", savedStale, 2, PIN_SELECTOR],
-      ["silent", "changed silently", "被悄悄改动", savedChanged, 2, PIN_SELECTOR],
-      ["detached", "detached in place", "被原地 detach", savedDetached, 2, PIN_SELECTOR],
-      ["released", "released", "已释放", savedReleased, 2, PIN_SELECTOR],
-      ["unknown", "not observed", "未观察到", savedUnknown, 2, PIN_SELECTOR],
-      ["packed", "packed by a hook", "由钩子打包", savedPacked, 2, PIN_SELECTOR],
+      ["ok", "as it was saved", "与保存时相同", savedOkTrace, 2, PIN_SELECTOR],
+      ["stale", "stale: a newer version", "过期：已有更新的版本", savedStaleTrace, 2, PIN_SELECTOR],
+      ["silent", "changed silently", "被悄悄改动", savedChangedTrace, 2, PIN_SELECTOR],
+      ["detached", "detached in place", "被原地 detach", savedDetachedTrace, 2, PIN_SELECTOR],
+      ["released", "released", "已释放", savedReleasedTrace, 2, PIN_SELECTOR],
+      ["unknown", "not observed", "未观察到", savedUnknownTrace, 2, PIN_SELECTOR],
+      ["packed", "packed by a hook", "由钩子打包", savedPackedTrace, 2, PIN_SELECTOR],
     ],
   },
   {
@@ -252,8 +267,8 @@ const MARKS: { mark: string; name: Name; states: StateRow[] }[] = [
       ["waiting", "waiting in a backward", "反向传播中，等待执行", backwardTrace, 2, "[data-node='n2']"],
       ["running", "running", "正在执行", backwardTrace, 3, "[data-node='n2']"],
       ["done", "done", "已执行", backwardTrace, 4, "[data-node='n2']"],
-      ["failed", "failed", "失败", backwardFails, 3, "[data-node='n2']"],
-      ["released", "released", "已释放", graphFreed, 2, "[data-node='n2']"],
+      ["failed", "failed", "失败", failedBackwardTrace, 3, "[data-node='n2']"],
+      ["released", "released", "已释放", freedGraphTrace, 2, "[data-node='n2']"],
       [
         "accumulate",
         "AccumulateGrad with its leaf",
@@ -311,13 +326,27 @@ const MARKS: { mark: string; name: Name; states: StateRow[] }[] = [
   {
     mark: "cut",
     name: { en: "Why no gradient comes back", zh: "梯度为什么传不回来" },
-    states: CUTS.map(([reason, en, zh, line, made]) => [reason, en, zh, cutTrace(reason, line, made), 1, CUT_SELECTOR]),
+    states: GRAPH_CUTS.map(([reason, en, zh, line, made]) => [
+      reason,
+      en,
+      zh,
+      graphCutTrace(reason, line, made),
+      1,
+      CUT_SELECTOR,
+    ]),
   },
 ];
 
 /** The marks in the order of the sheet, each with its specimens. */
-export const SPECIMENS: { mark: string; name: Name; specimens: Specimen[] }[] = MARKS.map(({ mark, name, states }) => ({
-  mark,
-  name,
-  specimens: states.map(([state, en, zh, made, step, find]) => ({ state, name: { en, zh }, trace: made, step, find })),
-}));
+export const SPECIMENS_BY_MARK: { mark: string; name: LocalizedName; specimens: Specimen[] }[] =
+  SPECIMEN_ROWS_BY_MARK.map(({ mark, name, states }) => ({
+    mark,
+    name,
+    specimens: states.map(([state, en, zh, made, step, find]) => ({
+      state,
+      name: { en, zh },
+      trace: made,
+      step,
+      find,
+    })),
+  }));

@@ -1,7 +1,7 @@
 /** The divider between the stage's panes: dragged, moved by arrow keys, remembered; a double click puts it back. */
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
-import type { Labels } from "../marks/labels.ts";
+import type { StageLabels } from "../marks/labels.ts";
 
 const SHARE_KEY = "gradbox-memory-share";
 const KEY_STEP = 0.02;
@@ -9,7 +9,7 @@ const MIN_SHARE = 0.2;
 const MAX_SHARE = 0.8;
 
 /** @param onMoved called with the memory's part of the width, null for the usual one */
-export function createDivider(document: Document, labels: Labels, onMoved: (share: number | null) => void) {
+export function createDivider(document: Document, labels: StageLabels, onMoved: (share: number | null) => void) {
   const element = document.createElement("div");
   element.className = "stage-divider";
   element.tabIndex = 0;

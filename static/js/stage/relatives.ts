@@ -1,8 +1,8 @@
 /** What belongs together: from one drawn thing to the keys of all that it is related to at a step. No document here. */
 
 import { isHandle, type Container, type Handle } from "../trace/entities.ts";
-import { refOf } from "../trace/names.ts";
-import { readsDrawnAsBeads } from "../layout/reads.ts";
+import { referencedUid } from "../trace/names.ts";
+import { readsDrawnSingly } from "../layout/reads.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
 
@@ -147,7 +147,7 @@ class RelatedKeys {
   cellsOf(handle: Handle): [string, string][] {
     const storage = this.entities.get(handle.storage ?? "");
     if (storage?.kind !== "storage") return [];
-    const { dtype, reads } = readsDrawnAsBeads(handle, storage);
+    const { dtype, reads } = readsDrawnSingly(handle, storage);
     return reads.map(({ cell }) => [`${handle.storage}:${cell}`, dtype]);
   }
 
@@ -155,7 +155,7 @@ class RelatedKeys {
   cell(cell: string, dtype: string) {
     this.add("cell", `${cell} ${dtype}`);
     this.add("reads", `${cell} ${dtype}`);
-    for (const uid of this.index.handlesOf(cell.slice(0, cell.indexOf(":")), this.i)) {
+    for (const uid of this.index.handlesOfStorage(cell.slice(0, cell.indexOf(":")), this.i)) {
       const handle = this.entities.get(uid);
       if (
         isHandle(handle) &&
@@ -177,14 +177,14 @@ class RelatedKeys {
 
   /** A counter with all that share it. */
   counter(counterUid: string) {
-    for (const uid of this.index.sharersOf(counterUid, this.i)) this.handle(uid, false);
+    for (const uid of this.index.handlesSharingCounter(counterUid, this.i)) this.handle(uid, false);
     this.add("counter-badge", counterUid);
   }
 
   /** A block of the allocator: its storage with all that read it. */
   block(storageUid: string) {
     for (const name of ["block", "storage-strip"]) this.add(name, storageUid);
-    for (const uid of this.index.handlesOf(storageUid, this.i)) this.handle(uid);
+    for (const uid of this.index.handlesOfStorage(storageUid, this.i)) this.handle(uid);
   }
 
   /** A node with its edges, its slots, what it made, and the leaf whose gradient it accumulates. */
@@ -195,14 +195,14 @@ class RelatedKeys {
     const node = this.entities.get(uid);
     if (node?.kind !== "node") return;
     for (const slot of Object.keys(node.saved ?? {})) this.slot(`${uid}:${slot}`);
-    for (const handleUid of this.index.outputsOf(uid, this.i)) this.handle(handleUid);
+    for (const handleUid of this.index.outputsOfNode(uid, this.i)) this.handle(handleUid);
     if (node.variable) this.handle(node.variable);
   }
 
   /** The nodes of a fold with what they made and their pins. */
   fold(members: string[]) {
     for (const uid of members) {
-      for (const handleUid of this.index.outputsOf(uid, this.i)) this.handle(handleUid, false);
+      for (const handleUid of this.index.outputsOfNode(uid, this.i)) this.handle(handleUid, false);
       const node = this.entities.get(uid);
       if (node?.kind === "node") for (const slot of Object.keys(node.saved ?? {})) this.add("pin", `${uid}:${slot}`);
     }
@@ -229,5 +229,7 @@ class RelatedKeys {
 /** What a container's items and attributes refer to. */
 function containedUids(object: Container): string[] {
   const values = (object.items ?? []).slice(0, MAX_LISTED).map((item) => (Array.isArray(item) ? item[1] : item));
-  return [...values, ...Object.values(object.attrs ?? {}).slice(0, MAX_LISTED)].flatMap((value) => refOf(value) ?? []);
+  return [...values, ...Object.values(object.attrs ?? {}).slice(0, MAX_LISTED)].flatMap(
+    (value) => referencedUid(value) ?? [],
+  );
 }

@@ -1,22 +1,22 @@
 /** The stage: draws a step into its two panes, brings what it touched into sight, and highlights what belongs together. */
 
-import { find } from "../trace/entities.ts";
+import { findEntity } from "../trace/entities.ts";
 import { createHighlight, HIGHLIGHTABLE_SELECTOR } from "./highlight.ts";
-import { selectedUid } from "../layout/pane.ts";
+import { uidOfSelection } from "../layout/pane.ts";
 import {
-  HEADING,
-  isNarrow,
-  sideOf,
-  stageModel,
-  stagePlan,
+  PANE_HEADING_HEIGHT,
+  isNarrowStage,
+  defaultPaneOf,
+  buildStageModel,
+  planStage,
   scaleToFitAll,
-  type Side,
+  type PaneSide,
   type StageModel,
   type StagePlan,
 } from "../layout/stage_plan.ts";
 import { createMarkCache, type MarkCache } from "../marks/mark_cache.ts";
-import { drawOverlay } from "../marks/overlay.ts";
-import { LABELS, type Labels } from "../marks/labels.ts";
+import { stageOverlayMarks } from "../marks/overlay.ts";
+import { STAGE_LABELS, type StageLabels } from "../marks/labels.ts";
 import { stageMarks } from "../marks/stage_marks.ts";
 import { relatedKeys } from "./relatives.ts";
 import { scrollByDragging } from "../browser/scrolling.ts";
@@ -25,7 +25,7 @@ import { createStagePane, MOVE_MS } from "./stage_pane.ts";
 import { markOlder, type Older } from "./older.ts";
 import { createRowAnchor } from "./row_hold.ts";
 import { createTabs } from "./tabs.ts";
-import { patch, SVG } from "../browser/svg.ts";
+import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import type { StepFacts } from "../marks/step_facts.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
@@ -53,7 +53,7 @@ const SMALLEST_SCALE = 0.4;
 const LARGEST_SCALE = 4;
 
 interface StageOptions {
-  labels?: Partial<Labels>;
+  labels?: Partial<StageLabels>;
   /** called with the cell that was chosen by a click or by Enter */
   cell?: (storage: string, index: number, dtype: string) => void;
   /** with those of a big storage that the trace does not know */
@@ -73,7 +73,7 @@ export function createStage(
   document: Document,
   { labels = {}, cell, elements, scaled, selected, pin, asked }: StageOptions = {},
 ): Stage {
-  const labelTexts = { ...LABELS, ...labels };
+  const labelTexts = { ...STAGE_LABELS, ...labels };
   const { root, row, overlay, tabs, panes, divider } = createStageElements(host, document, labelTexts, {
     side(side) {
       chosenSide = side;
@@ -95,7 +95,7 @@ export function createStage(
   let toggled = new Set<string>();
   let chosenScale: number | null = null;
   let memoryShare: number | null = divider.share;
-  let chosenSide: Side | null = null;
+  let chosenSide: PaneSide | null = null;
   let selection: string | null = null;
   let lastStepTime = Number.NEGATIVE_INFINITY;
   let olderMarks: Older | null = null;
@@ -109,7 +109,7 @@ export function createStage(
   );
 
   function modelOf(opened: OpenTrace) {
-    const model = models.get(opened) ?? stageModel(opened);
+    const model = models.get(opened) ?? buildStageModel(opened);
     models.set(opened, model);
     return model;
   }
@@ -122,10 +122,10 @@ export function createStage(
 
   function draw(animated = false) {
     if (!shown || !hostSize.w || !hostSize.h) return;
-    const narrow = isNarrow(hostSize.w);
+    const narrow = isNarrowStage(hostSize.w);
     const model = modelOf(shown.opened);
     const height = hostSize.h - (narrow ? tabs.height() : 0);
-    const plan = stagePlan(
+    const plan = planStage(
       model,
       shown.i,
       { w: hostSize.w, h: height },
@@ -134,12 +134,12 @@ export function createStage(
         share: memoryShare,
         side: chosenSide,
         foot: SCALE_BUTTONS_HEIGHT,
-        selected: selectedUid(selection),
+        selected: uidOfSelection(selection),
         toggled,
       },
     );
     root.classList.toggle("narrow", narrow);
-    for (const side of ["memory", "graph"] as Side[])
+    for (const side of ["memory", "graph"] as PaneSide[])
       panes[side].resize(plan[side], plan.widths[side], plan.height, plan.k);
     divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.widths.graph);
     const bands = { memory: panes.memory.band(), graph: panes.graph.band() };
@@ -148,7 +148,7 @@ export function createStage(
     if (memory) panes.memory.draw(memory.heading, memory.body, animated);
     if (graph) panes.graph.draw(graph.heading, graph.body, animated);
     shown = { ...shown, plan, facts };
-    tabs.show(narrow, chosenSide ?? sideOf(model, shown.i), facts);
+    tabs.show(narrow, chosenSide ?? defaultPaneOf(model, shown.i), facts);
     const scale = `${plan.k} ${chosenScale !== null}`;
     if (scale !== drawnScale) scaled?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
     drawnScale = scale;
@@ -159,11 +159,11 @@ export function createStage(
   /** What lies over both panes: links, and what of the step is out of sight. */
   function drawLinks() {
     if (!shown?.plan || !shown.facts) return;
-    const marks = drawOverlay(shown.facts, shown.plan, panes, selectedUid(selection), labelTexts);
+    const marks = stageOverlayMarks(shown.facts, shown.plan, panes, uidOfSelection(selection), labelTexts);
     const { k, height } = shown.plan;
-    const viewBox = `0 0 ${Math.round(hostSize.w / k)} ${Math.round(height + HEADING)}`;
+    const viewBox = `0 0 ${Math.round(hostSize.w / k)} ${Math.round(height + PANE_HEADING_HEIGHT)}`;
     if (overlay.getAttribute("viewBox") !== viewBox) overlay.setAttribute("viewBox", viewBox);
-    patch(document, overlay, marks);
+    patchHost(document, overlay, marks);
   }
 
   /** Scroll each pane to what the step touched, and draw what came into sight. */
@@ -224,7 +224,7 @@ export function createStage(
     const { left, width } = strip.getBoundingClientRect();
     const share = event instanceof MouseEvent && width ? Math.min(1, Math.max(0, (event.clientX - left) / width)) : 0;
     const from = Number(first) + Math.floor(share * Number(strip.getAttribute("data-span") ?? 0));
-    const storage = shown ? find(shown.opened.state(shown.i), uid, "storage") : undefined;
+    const storage = shown ? findEntity(shown.opened.state(shown.i), uid, "storage") : undefined;
     const windows = storage?.windows?.[strip.getAttribute("data-dtype") ?? ""] ?? [];
     if (!windows.some(([start, values]) => start <= from && from < start + values.length)) return elements?.(uid, from);
     windowStarts.set(uid, from);
@@ -323,8 +323,8 @@ export function createStage(
 function createStageElements(
   host: HTMLElement,
   document: Document,
-  words: Labels,
-  on: { side: (side: Side) => void; share: (share: number | null) => void },
+  words: StageLabels,
+  on: { side: (side: PaneSide) => void; share: (share: number | null) => void },
 ) {
   const root = document.createElement("div");
   root.className = "stage";
@@ -333,7 +333,7 @@ function createStageElements(
   const divider = createDivider(document, words, on.share);
   const row = document.createElement("div");
   row.className = "stage-panes";
-  const overlay = document.createElementNS(SVG, "svg");
+  const overlay = document.createElementNS(SVG_NAMESPACE, "svg");
   overlay.setAttribute("class", "stage-svg stage-overlay");
   row.append(panes.memory.root, divider.element, panes.graph.root, overlay);
   root.append(tabs.element, row);

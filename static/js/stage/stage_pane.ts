@@ -1,8 +1,8 @@
 /** A pane of the stage in the document: a heading that stays, and a body that scrolls by itself to what a step touched. */
 
 import { WHOLE_BAND, MAX_WHOLE_HEIGHT, visibleBand } from "../layout/view.ts";
-import { HEADING, type Side } from "../layout/stage_plan.ts";
-import { patch, SVG, translationOf, type VNode } from "../browser/svg.ts";
+import { PANE_HEADING_HEIGHT, type PaneSide } from "../layout/stage_plan.ts";
+import { patchHost, SVG_NAMESPACE, translationOf, type VNode } from "../browser/svg.ts";
 import type { Pane, Rect } from "../layout/pane.ts";
 
 /** How long rows take to their new places, in milliseconds. */
@@ -10,7 +10,7 @@ export const MOVE_MS = 180;
 /** Room kept around what is scrolled to, in units. */
 const MARGIN = 6;
 
-export function createStagePane(document: Document, side: Side) {
+export function createStagePane(document: Document, side: PaneSide) {
   const root = document.createElement("section");
   root.className = `stage-pane ${side}-pane`;
   const heading = svgElement(document, "pane-heading");
@@ -66,7 +66,7 @@ export function createStagePane(document: Document, side: Side) {
       if (!newPane) return;
       root.dataset.still = String(newPane.still);
       const bodyHeight = Math.max(newPane.height, height);
-      setSize(heading, width, HEADING, currentScale);
+      setSize(heading, width, PANE_HEADING_HEIGHT, currentScale);
       setSize(
         body,
         width,
@@ -76,8 +76,8 @@ export function createStagePane(document: Document, side: Side) {
     },
     /** @param animated whether rows are seen on their way */
     draw(headingNodes: VNode[], bodyNodes: VNode[], animated: boolean) {
-      patch(document, headingMarks, headingNodes);
-      patch(document, marks, bodyNodes);
+      patchHost(document, headingMarks, headingNodes);
+      patchHost(document, marks, bodyNodes);
       for (const move of rowAnimations) move.cancel();
       rowAnimations = animated ? animateMoves(marks, drawnRows, bodyNodes) : [];
       drawnRows = bodyNodes;
@@ -115,24 +115,24 @@ export function createStagePane(document: Document, side: Side) {
 }
 
 function svgElement(document: Document, name: string) {
-  const svg = document.createElementNS(SVG, "svg");
+  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("class", `stage-svg ${name}`);
   svg.setAttribute("role", "group");
   return svg;
 }
 
 function group(document: Document) {
-  return document.createElementNS(SVG, "g");
+  return document.createElementNS(SVG_NAMESPACE, "g");
 }
 
 /** The pattern of memory that is shown as a stretch. */
 function hatchPattern(document: Document, side: string) {
-  const defs = document.createElementNS(SVG, "defs");
-  const pattern = document.createElementNS(SVG, "pattern");
+  const defs = document.createElementNS(SVG_NAMESPACE, "defs");
+  const pattern = document.createElementNS(SVG_NAMESPACE, "pattern");
   const attributes = { id: `hatch-${side}`, width: "8", height: "8", patternUnits: "userSpaceOnUse" };
   for (const [name, value] of Object.entries(attributes)) pattern.setAttribute(name, value);
   pattern.setAttribute("patternTransform", "rotate(45)");
-  const stripe = document.createElementNS(SVG, "rect");
+  const stripe = document.createElementNS(SVG_NAMESPACE, "rect");
   for (const [name, value] of Object.entries({ width: "1.6", height: "8", class: "hatch-stripe" }))
     stripe.setAttribute(name, value);
   pattern.append(stripe);
@@ -144,7 +144,7 @@ function hatchPattern(document: Document, side: string) {
 function stripedMask(document: Document, side: string) {
   const everywhere = { x: "-9999", y: "-9999", width: "29999", height: "29999" };
   const svgElementOf = (tag: string, attributes: Record<string, string>) => {
-    const element = document.createElementNS(SVG, tag);
+    const element = document.createElementNS(SVG_NAMESPACE, tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     return element;
   };

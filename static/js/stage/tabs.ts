@@ -1,15 +1,15 @@
 /** The tabs of a narrow stage, which shows one pane at a time, with a line of the other's news. */
 
 import { paneNews } from "./pane_news.ts";
-import type { Side } from "../layout/stage_plan.ts";
-import type { Labels } from "../marks/labels.ts";
+import type { PaneSide } from "../layout/stage_plan.ts";
+import type { StageLabels } from "../marks/labels.ts";
 import type { StepFacts } from "../marks/step_facts.ts";
 
-export function createTabs(document: Document, labels: Labels, onChosen: (side: Side) => void) {
+export function createTabs(document: Document, labels: StageLabels, onChosen: (side: PaneSide) => void) {
   const element = document.createElement("div");
   element.className = "stage-tabs";
   element.hidden = true;
-  const buttons = (["memory", "graph"] as Side[]).map((side) => {
+  const buttons = (["memory", "graph"] as PaneSide[]).map((side) => {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = side === "memory" ? labels.memoryTab : labels.graph;
@@ -20,7 +20,7 @@ export function createTabs(document: Document, labels: Labels, onChosen: (side: 
   const newsButton = document.createElement("button");
   newsButton.type = "button";
   newsButton.className = "stage-news";
-  newsButton.addEventListener("click", () => onChosen(newsButton.dataset.side as Side));
+  newsButton.addEventListener("click", () => onChosen(newsButton.dataset.side as PaneSide));
   element.append(...buttons, newsButton);
 
   return {
@@ -31,7 +31,7 @@ export function createTabs(document: Document, labels: Labels, onChosen: (side: 
       return element.offsetHeight;
     },
     /** @param side the one that is shown */
-    show(narrow: boolean, side: Side, stepFacts: StepFacts) {
+    show(narrow: boolean, side: PaneSide, stepFacts: StepFacts) {
       element.hidden = !narrow;
       if (!narrow) return;
       for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.side === side));

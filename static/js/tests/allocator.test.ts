@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { freeText } from "../layout/allocator.ts";
-import { memoryModel, memoryPane } from "../layout/memory_pane.ts";
-import { PLAIN } from "../layout/pane.ts";
+import { freeBytesText } from "../layout/allocator.ts";
+import { buildMemoryModel, layoutMemoryPane } from "../layout/memory_pane.ts";
+import { DEFAULT_PANE_OPTIONS } from "../layout/pane.ts";
 import { WHOLE_BAND } from "../layout/view.ts";
-import { LABELS } from "../marks/labels.ts";
+import { STAGE_LABELS } from "../marks/labels.ts";
 import { memoryMarks } from "../marks/memory_marks.ts";
-import { stepFacts } from "../marks/step_facts.ts";
+import { collectStepFacts } from "../marks/step_facts.ts";
 import { relatedKeys } from "../stage/relatives.ts";
 import { gpuTrace } from "../specimens/traces.ts";
 import { openTrace } from "../trace/state.ts";
@@ -20,9 +20,9 @@ const FOLD = "allocator d1";
 
 function drawn(recorded: any, i = 0, { w = WIDTH, toggled = new Set() }: { w?: number; toggled?: Set<string> } = {}) {
   const opened = openTrace(recorded);
-  const pane = memoryPane(memoryModel(opened), i, { w, h: Infinity }, { ...PLAIN, toggled });
+  const pane = layoutMemoryPane(buildMemoryModel(opened), i, { w, h: Infinity }, { ...DEFAULT_PANE_OPTIONS, toggled });
   const place = pane.placed.find(({ item }) => item.kind === "allocator");
-  const marks = memoryMarks(stepFacts(opened, opened.at(i), LABELS), pane, WHOLE_BAND);
+  const marks = memoryMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE_BAND);
   const allocator = marks.body.find(({ attrs }) => attrs["data-allocator"]);
   return { opened, place, segments: place?.allocator?.segments ?? [], marks: allocator ? all(allocator) : [] };
 }
@@ -74,9 +74,9 @@ test("each block says what lies in it, how large it is and how much was asked fo
   const { marks, segments } = drawn(gpuTrace);
   assert.deepEqual(said(marks), [
     "a · s1: 512 B, requested 12 B",
-    `${LABELS.awaitingFree}: 512 B, requested 400 B`,
+    `${STAGE_LABELS.awaitingFree}: 512 B, requested 400 B`,
     "free: 1.99 MiB",
-    `${LABELS.noStorage}: 8 MiB`,
+    `${STAGE_LABELS.noStorage}: 8 MiB`,
     "free: 12 MiB",
   ]);
   assert.deepEqual(
@@ -147,7 +147,7 @@ test("a device without blocks has its sums alone, and one that was never used no
 });
 
 test("what is left of a segment is never rounded up to all of it", () => {
-  assert.deepEqual([2 ** 21 - 512, 2 ** 21, 1000, 3 * 2 ** 30 - 1].map(freeText), [
+  assert.deepEqual([2 ** 21 - 512, 2 ** 21, 1000, 3 * 2 ** 30 - 1].map(freeBytesText), [
     "1.99 MiB",
     "2 MiB",
     "1000 B",
@@ -170,8 +170,8 @@ test("a segment of a stream or of a graph says so", () => {
   assert.deepEqual(
     groups.map(({ attrs }) => attrs["aria-label"]),
     [
-      `${LABELS.smallPool} · ${LABELS.stream} 1 · 2 MiB · ${LABELS.allocated} 0 B`,
-      `${LABELS.privatePool}, ${LABELS.smallPool} · 2 MiB · ${LABELS.allocated} 0 B`,
+      `${STAGE_LABELS.smallPool} · ${STAGE_LABELS.stream} 1 · 2 MiB · ${STAGE_LABELS.allocated} 0 B`,
+      `${STAGE_LABELS.privatePool}, ${STAGE_LABELS.smallPool} · 2 MiB · ${STAGE_LABELS.allocated} 0 B`,
     ],
   );
 });

@@ -5,16 +5,16 @@ import {
   moveCard,
   moveCardDown,
   moveCardUp,
-  ownText,
+  cardText,
   removeCard,
   rewriteCard,
   toggleComment,
-  type Outcome,
+  type EditOutcome,
 } from "../builder/edits.ts";
-import { applyEdits } from "../builder/line_edits.ts";
-import { nameMarks } from "../builder/names.ts";
+import { applyLineEdits } from "../builder/line_edits.ts";
+import { nameOccurrences } from "../builder/names.ts";
 import { positionAtEnd, positionBelow } from "../builder/positions.ts";
-import { itemAt, readProgram } from "../builder/statements.ts";
+import { itemAtLine, parseProgram } from "../builder/statements.ts";
 
 const SOURCE = `import torch
 # a remark
@@ -30,16 +30,16 @@ s = """
 `;
 
 /** The text after something was done with the card of a line, or why it was not. @param line from 1 */
-function after(source: string, line: number, deed: (program: any, item: any) => Outcome) {
-  const program = readProgram(source);
-  const outcome = deed(program, itemAt(program, line - 1));
-  return "refused" in outcome ? outcome.refused : applyEdits(program.lines, outcome.edits).join("\n");
+function after(source: string, line: number, deed: (program: any, item: any) => EditOutcome) {
+  const program = parseProgram(source);
+  const outcome = deed(program, itemAtLine(program, line - 1));
+  return "refused" in outcome ? outcome.refused : applyLineEdits(program.lines, outcome.edits).join("\n");
 }
 
 const line = (text: string, line: number) => text.split("\n")[line - 1];
 
 test("each line belongs to one item, and items know how deep they stand", () => {
-  const { items } = readProgram(SOURCE);
+  const { items } = parseProgram(SOURCE);
   assert.deepEqual(
     items.map(({ kind, first, last, depth }) => [kind, first, last, depth]),
     [
@@ -71,14 +71,14 @@ test("a card moves into a block and out of it, with its indentation", () => {
 });
 
 test("a block moves as a whole, and what a string goes over stays as it is", () => {
-  const program = readProgram(SOURCE);
+  const program = parseProgram(SOURCE);
   const outcome = moveCard(program, program.items[9], positionBelow(program, program.items[3]));
   assert("edits" in outcome);
-  assert(applyEdits(program.lines, outcome.edits).join("\n").includes('    s = """\n  text"""\n    y = x * 2'));
+  assert(applyLineEdits(program.lines, outcome.edits).join("\n").includes('    s = """\n  text"""\n    y = x * 2'));
   const atEnd = moveCard(program, program.items[3], positionAtEnd(program));
   assert("edits" in atEnd);
   assert(
-    applyEdits(program.lines, atEnd.edits)
+    applyLineEdits(program.lines, atEnd.edits)
       .join("\n")
       .endsWith('  text"""\nfor step in range(2):\n    y = x * 2\n    # z = y.exp()\n    print(y)\nelse:\n    y = 1\n'),
   );
@@ -125,16 +125,16 @@ test("a card's text is written in its place, in its indentation", () => {
     ),
     "    y = x * 3",
   );
-  const program = readProgram(SOURCE);
+  const program = parseProgram(SOURCE);
   for (const item of program.items)
     assert.equal(
-      after(SOURCE, item.first + 1, (p, at) => rewriteCard(p, at, ownText(p, at))),
+      after(SOURCE, item.first + 1, (p, at) => rewriteCard(p, at, cardText(p, at))),
       SOURCE,
     );
 });
 
 test("prose is no card that is off", () => {
-  const { items } = readProgram("# how much?\n# done\n# x = 1\n# y is what z = 2 gives\n# print(x)\n");
+  const { items } = parseProgram("# how much?\n# done\n# x = 1\n# y is what z = 2 gives\n# print(x)\n");
   assert.deepEqual(
     items.slice(0, 5).map(({ kind }) => kind),
     ["note", "note", "off", "note", "off"],
@@ -142,11 +142,11 @@ test("prose is no card that is off", () => {
 });
 
 test("names are what is bound or written, and what is used of these", () => {
-  const program = readProgram(
+  const program = parseProgram(
     "import torch\na, b = torch.ones(2), 1\na[0] = b\nfor i in a: b += i\nwith f(a, key=b) as g: pass\n",
   );
   assert.deepEqual(
-    nameMarks(program).map(({ name, role }) => `${name} ${role}`),
+    nameOccurrences(program).map(({ name, role }) => `${name} ${role}`),
     ["a made", "b made", "a made", "b used", "i made", "a used", "b made", "i used", "a used", "b used", "g made"],
   );
 });

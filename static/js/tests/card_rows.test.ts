@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createSourcePainter } from "../builder/card_source.ts";
-import { rowAt } from "../builder/dragging.ts";
-import { reuseRows, rowSignature } from "../builder/row_reuse.ts";
-import { readProgram, type Item } from "../builder/statements.ts";
+import { createSourceHighlighter } from "../builder/card_source.ts";
+import { rowAtHeight } from "../builder/dragging.ts";
+import { reuseRows, rowAppearanceKey } from "../builder/row_reuse.ts";
+import { parseProgram, type ProgramItem } from "../builder/statements.ts";
 
 /** Rows of a text, those of the text before taken over. */
 function rowsOf(source: string, before: Map<string, { line: number }[]>) {
-  const program = readProgram(source);
-  const { paint } = createSourcePainter(program);
-  const looks = (item: Item) => rowSignature(program, item, paint(item));
+  const program = parseProgram(source);
+  const { paint } = createSourceHighlighter(program);
+  const looks = (item: ProgramItem) => rowAppearanceKey(program, item, paint(item));
   const { rows, byLooks } = reuseRows(
     program.items,
     looks,
@@ -45,7 +45,7 @@ test("the row at a height is the last that begins above it", () => {
       return { top: k * 32 };
     },
   }));
-  const at = (y: number) => rows.indexOf(rowAt(rows as any, y) as any);
+  const at = (y: number) => rows.indexOf(rowAtHeight(rows as any, y) as any);
   assert.deepEqual([at(-5), at(0), at(31), at(32), at(64_000), at(1e9)], [0, 0, 0, 1, 2000, 2999]);
   assert.ok(asked < 6 * 14, "few are measured");
 });

@@ -3,17 +3,23 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { MAX_PROGRAM_BYTES, MAX_TRACE_BYTES, MAX_TRACES, readFile, SCHEMA } from "../open_file/chosen_file.ts";
+import {
+  MAX_PROGRAM_BYTES,
+  MAX_TRACE_BYTES,
+  MAX_TRACES,
+  readChosenFile,
+  TRACE_SCHEMA,
+} from "../open_file/chosen_file.ts";
 
 const TRACE = {
-  schema: SCHEMA,
+  schema: TRACE_SCHEMA,
   program: { source: "x = 1\n", statements: [] },
   runtime: {},
   steps: [{ set: {}, gone: [] }],
   outcome: { status: "finished" },
 };
 const text = JSON.stringify(TRACE);
-const read = (name: string, content: string | Uint8Array<ArrayBuffer>) => readFile(new File([content], name));
+const read = (name: string, content: string | Uint8Array<ArrayBuffer>) => readChosenFile(new File([content], name));
 const problem = (name: string, content: string | Uint8Array<ArrayBuffer>) =>
   read(name, content).then(
     () => null,
@@ -42,7 +48,7 @@ test("what is neither is named", async () => {
   assert.equal(await problem("package.json", '{"name": "a"}'), "file_no_trace");
   assert.equal(await problem("run.json", JSON.stringify({ ...TRACE, steps: [{}] })), "file_no_trace");
   assert.equal(await problem("a.ipynb", '{"nbformat": 4, "cells": []}'), "file_notebook");
-  assert.equal(await problem("run.json", JSON.stringify({ ...TRACE, schema: SCHEMA + 1 })), "file_newer");
+  assert.equal(await problem("run.json", JSON.stringify({ ...TRACE, schema: TRACE_SCHEMA + 1 })), "file_newer");
   assert.equal(await problem("runs.json", `${text}\n`.repeat(MAX_TRACES + 1)), "file_too_many");
 });
 
@@ -52,12 +58,12 @@ test("a file that is too large is not read", async () => {
     ["train.py", MAX_PROGRAM_BYTES],
     ["run.json", MAX_TRACE_BYTES],
   ] as [string, number][])
-    await assert.rejects(readFile({ name, size: most + 1, arrayBuffer }), { key: "file_too_large" });
+    await assert.rejects(readChosenFile({ name, size: most + 1, arrayBuffer }), { key: "file_too_large" });
 });
 
 test("the schema that can be read is the contract's, and each reason has a sentence", () => {
   const wire = readFileSync(new URL("../../../gradbox/wire/trace.py", import.meta.url), "utf8");
-  assert.equal(Number(/^SCHEMA = (\d+)$/m.exec(wire)?.[1]), SCHEMA);
+  assert.equal(Number(/^SCHEMA = (\d+)$/m.exec(wire)?.[1]), TRACE_SCHEMA);
   const source = readFileSync(new URL("../open_file/chosen_file.ts", import.meta.url), "utf8");
   const say = JSON.parse(readFileSync(new URL("../../locales/en.json", import.meta.url), "utf8"));
   const keys = new Set(source.match(/file_[a-z_]+/g));

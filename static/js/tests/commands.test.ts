@@ -3,17 +3,17 @@ import { test } from "node:test";
 import english from "../../locales/commands.en.json" with { type: "json" };
 import { commandEntries, operationEntries } from "../command_palette/entries.ts";
 import { keyLabel } from "../command_palette/key_labels.ts";
-import { matchScore, search, type Group } from "../command_palette/match.ts";
-import { createRegistry } from "../browser/commands.ts";
+import { queryMatchScore, searchPaletteEntries, type PaletteEntryGroup } from "../command_palette/match.ts";
+import { createCommandRegistry } from "../browser/commands.ts";
 import { pageCommands } from "../page/page_commands.ts";
 
 const entry = (id: string, label: string, more: object = {}) => ({ id, label, run() {}, ...more });
-const ids = (groups: Group[]) => groups.flatMap(({ entries }) => entries.map(({ id }) => id));
+const ids = (groups: PaletteEntryGroup[]) => groups.flatMap(({ entries }) => entries.map(({ id }) => id));
 
 test("a key does what is available of its commands, and is told from keys of none", () => {
   const done: string[] = [];
   let isPlaying = false;
-  const registry = createRegistry([
+  const registry = createCommandRegistry([
     { id: "play", keys: [" "], available: () => !isPlaying, run: () => done.push("play") },
     { id: "pause", keys: [" "], available: () => isPlaying, run: () => done.push("pause") },
     { id: "next", keys: ["ArrowRight"], run: () => done.push("next") },
@@ -39,11 +39,11 @@ test("a key does what is available of its commands, and is told from keys of non
 test("letters find the beginning of a word before its inside, and that before letters in order", () => {
   const texts = ["Step over", "Overlap", "Discover", "Open a very early run", "Play"];
   const ranked = texts
-    .filter((text) => matchScore("over", text) > 0)
-    .sort((a, b) => matchScore("over", b) - matchScore("over", a));
+    .filter((text) => queryMatchScore("over", text) > 0)
+    .sort((a, b) => queryMatchScore("over", b) - queryMatchScore("over", a));
   assert.deepEqual(ranked, ["Overlap", "Step over", "Discover", "Open a very early run"]);
-  assert.ok(matchScore("step over", "Step over") > matchScore("step over", "Step back over"));
-  assert.equal(matchScore("step loom", "Step over"), 0);
+  assert.ok(queryMatchScore("step over", "Step over") > queryMatchScore("step over", "Step back over"));
+  assert.equal(queryMatchScore("step loom", "Step over"), 0);
 });
 
 test("a group with the best hit comes first; other names and sentences find as well", () => {
@@ -54,12 +54,12 @@ test("a group with the best hit comes first; other names and sentences find as w
       entries: [entry("sum", "a.sum()"), entry("clone", "a.clone()", { note: "A copy of its own" })],
     },
   ];
-  assert.deepEqual(ids(search("", groups)), ["clear", "zoom", "sum", "clone"]);
-  assert.deepEqual(ids(search("zoom", groups)), ["zoom"]);
-  assert.deepEqual(ids(search("放", groups)), ["zoom"]);
-  assert.deepEqual(ids(search("copy", groups)), ["clone"]);
-  assert.equal(search("sum", groups)[0].name, "operations");
-  assert.deepEqual(search("no such thing", groups), []);
+  assert.deepEqual(ids(searchPaletteEntries("", groups)), ["clear", "zoom", "sum", "clone"]);
+  assert.deepEqual(ids(searchPaletteEntries("zoom", groups)), ["zoom"]);
+  assert.deepEqual(ids(searchPaletteEntries("放", groups)), ["zoom"]);
+  assert.deepEqual(ids(searchPaletteEntries("copy", groups)), ["clone"]);
+  assert.equal(searchPaletteEntries("sum", groups)[0].name, "operations");
+  assert.deepEqual(searchPaletteEntries("no such thing", groups), []);
 });
 
 test("an operation is called by its template without the result, and found by its name", () => {

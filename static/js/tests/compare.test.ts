@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { alignStatements, alignSteps, statementTexts } from "../compare/align.ts";
-import { compareFragment, readCompareAddress } from "../compare/address.ts";
+import { comparisonFragment, readComparisonAddress } from "../compare/address.ts";
 import type { Program, Trace } from "../trace/wire.ts";
 
 /** A program of one-line statements, nested by their indentation. */
@@ -64,13 +64,13 @@ test("a longer loop goes on alone", () => {
 });
 
 test("an address holds both programs and the place", async () => {
-  const fragment = await compareFragment("a = 1\n", "b = '张量'\n", 7);
-  assert.deepEqual(await readCompareAddress(fragment), {
+  const fragment = await comparisonFragment("a = 1\n", "b = '张量'\n", 7);
+  assert.deepEqual(await readComparisonAddress(fragment), {
     left: "a = 1\n",
     right: "b = '张量'\n",
     row: 7,
     broken: false,
   });
-  assert.deepEqual(await readCompareAddress("#i=3"), { left: null, right: null, row: 3, broken: false });
-  assert.equal((await readCompareAddress("#l=!!!")).broken, true);
+  assert.deepEqual(await readComparisonAddress("#i=3"), { left: null, right: null, row: 3, broken: false });
+  assert.equal((await readComparisonAddress("#l=!!!")).broken, true);
 });

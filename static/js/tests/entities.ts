@@ -2,7 +2,7 @@
 
 import { frame as specimenFrame, trace as specimenTrace } from "../specimens/entities.ts";
 
-export { counter, ndarray, node, ref, storage, tensor } from "../specimens/entities.ts";
+export { counter, ndarray, node, entityRef as ref, storage, tensor } from "../specimens/entities.ts";
 
 export function trace(source: string, steps: any[]) {
   return { schema: 1, runtime: {}, cost: {}, ...specimenTrace(source, steps) };

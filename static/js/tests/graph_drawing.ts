@@ -1,11 +1,11 @@
 /** Small graphs, rooms to draw them in, and the marks that are drawn. */
 
-import { graphModel, graphPane } from "../layout/graph_pane.ts";
-import { PLAIN, type PaneOptions, type Room } from "../layout/pane.ts";
+import { buildGraphModel, layoutGraphPane } from "../layout/graph_pane.ts";
+import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom } from "../layout/pane.ts";
 import { WHOLE_BAND } from "../layout/view.ts";
 import { graphMarks } from "../marks/graph_marks.ts";
-import { LABELS } from "../marks/labels.ts";
-import { stepFacts } from "../marks/step_facts.ts";
+import { STAGE_LABELS } from "../marks/labels.ts";
+import { collectStepFacts } from "../marks/step_facts.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace } from "./entities.ts";
 import type { VNode } from "../browser/svg.ts";
@@ -39,9 +39,9 @@ export function chain(length: number) {
   return openTrace(trace("", [{ set }, ...visits, visit("n1", [], { accumulates: "t1" })]));
 }
 
-export function draw(opened: OpenTrace, i: number, room: Room, options: PaneOptions = PLAIN) {
-  const pane = graphPane(graphModel(opened), i, room, options);
-  return { pane, ...graphMarks(stepFacts(opened, opened.at(i), LABELS), pane, WHOLE_BAND) };
+export function draw(opened: OpenTrace, i: number, room: PaneRoom, options: PaneOptions = DEFAULT_PANE_OPTIONS) {
+  const pane = layoutGraphPane(buildGraphModel(opened), i, room, options);
+  return { pane, ...graphMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE_BAND) };
 }
 
 export const flat = (list: VNode[]): VNode[] => list.flatMap((mark) => [mark, ...flat(mark.children)]);

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { graphModel, graphPane } from "../layout/graph_pane.ts";
-import { PLAIN } from "../layout/pane.ts";
+import { buildGraphModel, layoutGraphPane } from "../layout/graph_pane.ts";
+import { DEFAULT_PANE_OPTIONS } from "../layout/pane.ts";
 import { WHOLE_BAND } from "../layout/view.ts";
 import { graphMarks } from "../marks/graph_marks.ts";
-import { LABELS } from "../marks/labels.ts";
-import { stepFacts } from "../marks/step_facts.ts";
+import { STAGE_LABELS } from "../marks/labels.ts";
+import { collectStepFacts } from "../marks/step_facts.ts";
 import { openTrace } from "../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace } from "./entities.ts";
 import { ROOMS, grad, visit, draw, flat, having } from "./graph_drawing.ts";
@@ -98,7 +98,7 @@ test("a shared leaf stands for itself once, at the reader that the visit is abou
     ]),
   );
   const homes = [0, 1, 2].map((i) =>
-    graphPane(graphModel(opened), i, ROOMS[0], PLAIN).rows.flatMap((row) =>
+    layoutGraphPane(buildGraphModel(opened), i, ROOMS[0], DEFAULT_PANE_OPTIONS).rows.flatMap((row) =>
       row.docks.flatMap((dock) => (dock.again ? [] : [row.uid])),
     ),
   );
@@ -131,8 +131,8 @@ test("a leaf that two nodes read is called the same beside both, however little 
     ]),
   );
   const shortened = [300, 340, 380, 420].filter((w) => {
-    const pane = graphPane(graphModel(opened), 1, { w, h: 660 }, PLAIN);
-    const { body } = graphMarks(stepFacts(opened, opened.at(1), LABELS), pane, WHOLE_BAND);
+    const pane = layoutGraphPane(buildGraphModel(opened), 1, { w, h: 660 }, DEFAULT_PANE_OPTIONS);
+    const { body } = graphMarks(collectStepFacts(opened, opened.at(1), STAGE_LABELS), pane, WHOLE_BAND);
     const leaves = flat(body).filter(({ attrs }) => attrs["data-node"] === "n1" || attrs["data-again"] === "n1");
     const texts = leaves.map((leaf) =>
       flat([leaf])
@@ -167,6 +167,6 @@ test("leaves that no node reads wait in a line below, and come out of it when to
       .join("\n"),
     /2 waiting for the next graph: a, b/,
   );
-  const open = draw(opened, 1, ROOMS[0], { ...PLAIN, toggled: new Set(["graph idle"]) });
+  const open = draw(opened, 1, ROOMS[0], { ...DEFAULT_PANE_OPTIONS, toggled: new Set(["graph idle"]) });
   assert.equal(having(open.body, "data-node").length, 2);
 });

@@ -3,8 +3,15 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { graphModel, graphPane, graphStill, graphWidth, nodeLabels, type GraphPane } from "../layout/graph_pane.ts";
-import { PLAIN, type Rect } from "../layout/pane.ts";
+import {
+  buildGraphModel,
+  layoutGraphPane,
+  graphHeightForFixedPlaces,
+  graphPaneWidth,
+  nodeLabelsByUid,
+  type GraphPane,
+} from "../layout/graph_pane.ts";
+import { DEFAULT_PANE_OPTIONS, type Rect } from "../layout/pane.ts";
 import { openTrace } from "../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace, vars } from "./entities.ts";
 import { faults, places, type Place } from "./graph_places.ts";
@@ -28,7 +35,7 @@ test("nodes of one statement stand in the order in which they were made, however
       ["n10", 0],
     ]),
   };
-  const [graph] = graphModel(openTrace(trace("", [{ set: made }, { set: joined }]))).components;
+  const [graph] = buildGraphModel(openTrace(trace("", [{ set: made }, { set: joined }]))).components;
   assert.deepEqual(
     graph.order.map(({ uid }) => uid),
     ["n9", "n10", "n12"],
@@ -50,10 +57,10 @@ test("a circle of nodes, which no program makes but anybody can write, is drawn"
 for (const { name, recorded } of goldens)
   test(`${name}: nothing lies over anything, every node is drawn or in a fold, the visit and its gradients are in sight`, () => {
     const opened = openTrace(recorded);
-    const model = graphModel(opened);
+    const model = buildGraphModel(opened);
     for (const room of ROOMS)
       for (let i = 0; i < opened.count; i++) {
-        const pane = graphPane(model, i, room, PLAIN);
+        const pane = layoutGraphPane(model, i, room, DEFAULT_PANE_OPTIONS);
         const at = `step ${i} in ${room.w} × ${room.h}`;
         assert.deepEqual(faults(pane), [], at);
         const { entities, step } = opened.at(i);
@@ -74,19 +81,19 @@ for (const { name, recorded } of goldens)
 for (const { name, recorded } of goldens)
   test(`${name}: at rest a node never moves, and in a small pane the order never changes`, () => {
     const opened = openTrace(recorded);
-    const model = graphModel(opened);
-    const still = { w: 400, h: graphStill(model, 400) };
+    const model = buildGraphModel(opened);
+    const still = { w: 400, h: graphHeightForFixedPlaces(model, 400) };
     const before = new Map<string, string>();
     const ranks = new Map<string, number>();
     for (let i = 0; i < opened.count; i++) {
-      const pane = graphPane(model, i, still, PLAIN);
+      const pane = layoutGraphPane(model, i, still, DEFAULT_PANE_OPTIONS);
       assert.ok(pane.height <= still.h, `step ${i}`);
       for (const row of pane.rows) {
         const now = `${row.x} ${row.y} ${row.w} ${row.docks.map((dock) => `${dock.x} ${dock.y} ${dock.w}`)}`;
         assert.equal(now, before.get(row.uid) ?? now, `${row.uid} at step ${i}`);
         before.set(row.uid, now);
       }
-      const order = graphPane(model, i, { w: 300, h: 150 }, PLAIN).rows.map((row) => row.uid);
+      const order = layoutGraphPane(model, i, { w: 300, h: 150 }, DEFAULT_PANE_OPTIONS).rows.map((row) => row.uid);
       order.forEach((uid, k) => {
         if (!ranks.has(uid)) ranks.set(uid, model.blocks.get(uid)?.line ?? 0);
         const above = model.blocks.get(order[k - 1]);
@@ -99,10 +106,10 @@ for (const { name, recorded } of goldens)
 for (const { name, recorded } of goldens)
   test(`${name}: every edge that is drawn is one of the trace, and goes from its input's box to its reader's`, () => {
     const opened = openTrace(recorded);
-    const model = graphModel(opened);
+    const model = buildGraphModel(opened);
     for (const room of ROOMS)
       for (let i = 0; i < opened.count; i++) {
-        const pane = graphPane(model, i, room, PLAIN);
+        const pane = layoutGraphPane(model, i, room, DEFAULT_PANE_OPTIONS);
         const boxes = places(pane);
         const entities = opened.state(i);
         for (const { key, from, to, d } of pane.edges) {
@@ -146,7 +153,7 @@ test("a long chain folds around the visit; a fold says how many nodes it stands 
     const [, nodes, leaves] = mark.attrs["aria-label"].match(/^(\d+) nodes?(?:, (\d+) lea)?/) as RegExpMatchArray;
     assert.equal(Number(nodes) + Number(leaves ?? 0), mark.attrs["data-members"].split(" ").length);
   }
-  const open = draw(opened, 60, room, { ...PLAIN, toggled: new Set([closed[0].attrs["data-fold"]]) });
+  const open = draw(opened, 60, room, { ...DEFAULT_PANE_OPTIONS, toggled: new Set([closed[0].attrs["data-fold"]]) });
   assert.ok(open.pane.height > room.h);
   for (const uid of closed[0].attrs["data-members"].split(" ")) assert.ok(open.pane.anchors.has(uid), uid);
   assert.equal(having(open.body, "data-fold")[0].attrs["aria-expanded"], "true");
@@ -160,9 +167,9 @@ test("nodes of one name are numbered as the program made them, and say so before
       { set: { n3: node("MulBackward0", [["n2", 0]]), n4: node("MulBackward0", []) } },
     ]),
   );
-  const model = graphModel(opened);
-  assert.deepEqual(Object.fromEntries(nodeLabels(model)), { n1: "Mul ₁", n2: "Sin", n3: "Mul ₂", n4: "Mul" });
-  assert.equal(graphPane(model, 0, ROOMS[0], PLAIN).rows[0].label, "Mul ₁");
+  const model = buildGraphModel(opened);
+  assert.deepEqual(Object.fromEntries(nodeLabelsByUid(model)), { n1: "Mul ₁", n2: "Sin", n3: "Mul ₂", n4: "Mul" });
+  assert.equal(layoutGraphPane(model, 0, ROOMS[0], DEFAULT_PANE_OPTIONS).rows[0].label, "Mul ₁");
 });
 
 test("a graph recedes once backward is over and has let go of it, not before", () => {
@@ -190,9 +197,9 @@ test("a graph in which backward failed does not recede", () => {
 });
 
 test("the graph's share of the stage grows with its rails, and is nothing without a graph", () => {
-  assert.equal(graphWidth(graphModel(openTrace(trace("", [{ set: { f1: vars({}) } }]))), 1000), 0);
-  assert.equal(graphWidth(graphModel(chain(3)), 1000), 385);
-  assert.equal(graphWidth(graphModel(chain(3)), 700), 308);
+  assert.equal(graphPaneWidth(buildGraphModel(openTrace(trace("", [{ set: { f1: vars({}) } }]))), 1000), 0);
+  assert.equal(graphPaneWidth(buildGraphModel(chain(3)), 1000), 385);
+  assert.equal(graphPaneWidth(buildGraphModel(chain(3)), 700), 308);
 });
 
 test("the longest chain has the rail beside the nodes, and no line to it crosses another", () => {
@@ -208,7 +215,7 @@ test("the longest chain has the rail beside the nodes, and no line to it crosses
     ]),
   };
   const opened = openTrace(trace("", [{ set: { ...set, ...nodes } }]));
-  const { rows, edges } = graphPane(graphModel(opened), 0, ROOMS[0], PLAIN);
+  const { rows, edges } = layoutGraphPane(buildGraphModel(opened), 0, ROOMS[0], DEFAULT_PANE_OPTIONS);
   const rails = new Map(rows.map((row) => [row.uid, row.rail]));
   const outer = Math.min(...rails.values());
   assert.deepEqual(

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { graphModel, graphPane, graphStill } from "../layout/graph_pane.ts";
-import { PLAIN } from "../layout/pane.ts";
+import { buildGraphModel, layoutGraphPane, graphHeightForFixedPlaces } from "../layout/graph_pane.ts";
+import { DEFAULT_PANE_OPTIONS } from "../layout/pane.ts";
 import { openTrace } from "../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace } from "./entities.ts";
 import { ROOMS, grad, visit, chain, draw, having } from "./graph_drawing.ts";
@@ -89,12 +89,19 @@ function loop(turns: number) {
 
 test("a loop's graphs take turns at two places at rest, and stand in the order of the program where there is no room", () => {
   const opened = loop(4);
-  const model = graphModel(opened);
+  const model = buildGraphModel(opened);
   const tops = new Map();
   for (let i = 0; i < opened.count; i++)
-    for (const row of graphPane(model, i, { w: 400, h: graphStill(model, 400) }, PLAIN).rows) {
+    for (const row of layoutGraphPane(
+      model,
+      i,
+      { w: 400, h: graphHeightForFixedPlaces(model, 400) },
+      DEFAULT_PANE_OPTIONS,
+    ).rows) {
       if (row.block.line === 0) tops.set(row.block.component.key, row.y);
-      const later = graphPane(model, i, { w: 400, h: 90 }, PLAIN).rows.map(({ uid }) => Number(uid.slice(1)));
+      const later = layoutGraphPane(model, i, { w: 400, h: 90 }, DEFAULT_PANE_OPTIONS).rows.map(({ uid }) =>
+        Number(uid.slice(1)),
+      );
       assert.deepEqual(
         later,
         [...later].sort((a, b) => a - b),
@@ -104,7 +111,7 @@ test("a loop's graphs take turns at two places at rest, and stand in the order o
   const [a, b, c, d] = tops.values();
   assert.ok(a < b);
   assert.deepEqual([c, d], [a, b]);
-  const titles = graphPane(model, 3, { w: 400, h: Infinity }, PLAIN).titles;
+  const titles = layoutGraphPane(model, 3, { w: 400, h: Infinity }, DEFAULT_PANE_OPTIONS).titles;
   assert.deepEqual(
     titles.map(({ backward }) => backward),
     ["done", ""],
@@ -113,8 +120,8 @@ test("a loop's graphs take turns at two places at rest, and stand in the order o
 
 test("two graphs that fold beside each other are two folds, and no node is lost", () => {
   const opened = loop(2);
-  const model = graphModel(opened);
-  const pane = graphPane(model, 3, { w: 400, h: 60 }, PLAIN);
+  const model = buildGraphModel(opened);
+  const pane = layoutGraphPane(model, 3, { w: 400, h: 60 }, DEFAULT_PANE_OPTIONS);
   for (const uid of opened.state(3).keys()) assert.ok(pane.anchors.has(uid) || pane.folds.has(uid), uid);
   for (const fold of pane.foldLines)
     assert.equal(new Set(fold.uids.map((uid) => model.blocks.get(uid)?.component)).size, 1);

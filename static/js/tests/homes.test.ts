@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { homesOf } from "../layout/homes.ts";
+import { findHomes } from "../layout/homes.ts";
 import { openTrace } from "../trace/state.ts";
 import { frame, ref, tensor, trace } from "./entities.ts";
 
@@ -10,7 +10,7 @@ const object = (attrs: Record<string, any>) => ({ kind: "object", type: "Module"
 
 /** @returns the paths of tensors, in their order */
 function order(steps: any[]): string[] {
-  const known = homesOf(openTrace(trace("", steps)));
+  const known = findHomes(openTrace(trace("", steps)));
   return [...known.homeOf]
     .filter(([uid]) => uid[0] === "t")
     .sort(([, a], [, b]) => a.rank - b.rank)

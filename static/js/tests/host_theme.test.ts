@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isDark, statedTheme } from "../browser/host_theme.ts";
+import { isDarkColour, themeStatedByElement } from "../browser/host_theme.ts";
 
 const element = (dataset: Record<string, string>, ...classes: string[]) => ({
   dataset,
@@ -34,10 +34,18 @@ test("a notebook's page says its theme", () => {
     { name: "a page that says nothing", page: element({}), theme: null },
     { name: "a page with words of its own", page: element({ theme: "solarized" }), theme: null },
   ];
-  for (const { name, page, theme } of pages) assert.equal(statedTheme(page), theme, name);
+  for (const { name, page, theme } of pages) assert.equal(themeStatedByElement(page), theme, name);
 });
 
 test("a colour is dark where it is nearer to black", () => {
-  assert.deepEqual(["rgb(30, 30, 30)", "rgba(17, 24, 39, 0.9)", "rgb(0, 0, 255)"].map(isDark), [true, true, true]);
-  assert.deepEqual(["rgb(255, 255, 255)", "rgb(240, 240, 240)", "rgb(255, 255, 0)"].map(isDark), [false, false, false]);
+  assert.deepEqual(["rgb(30, 30, 30)", "rgba(17, 24, 39, 0.9)", "rgb(0, 0, 255)"].map(isDarkColour), [
+    true,
+    true,
+    true,
+  ]);
+  assert.deepEqual(["rgb(255, 255, 255)", "rgb(240, 240, 240)", "rgb(255, 255, 0)"].map(isDarkColour), [
+    false,
+    false,
+    false,
+  ]);
 });

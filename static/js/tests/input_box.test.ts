@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readsInput } from "../editor/input_box.ts";
+import { doesProgramReadInput } from "../editor/input_box.ts";
 
 for (const text of [
   "n = int(input())",
@@ -10,7 +10,7 @@ for (const text of [
   "import sys\nfor line in sys.stdin:\n    pass",
   "from sys import stdin\nstdin.readline()",
 ])
-  test(`asks for lines: ${text}`, () => assert.ok(readsInput(text)));
+  test(`asks for lines: ${text}`, () => assert.ok(doesProgramReadInput(text)));
 
 for (const text of [
   "input = torch.ones(2)\nloss(input, 1)",
@@ -20,4 +20,4 @@ for (const text of [
   "def input(prompt):\n    return prompt",
   "my_input(3)",
 ])
-  test(`asks for none: ${text}`, () => assert.ok(!readsInput(text)));
+  test(`asks for none: ${text}`, () => assert.ok(!doesProgramReadInput(text)));

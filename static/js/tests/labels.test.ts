@@ -6,12 +6,12 @@ import en from "../../locales/en.json" with { type: "json" };
 import zh from "../../locales/zh.json" with { type: "json" };
 import { loomLabels, stageLabels, stepTitle } from "../captions/captions.ts";
 import { locale } from "../words/locale.ts";
-import { LABELS, roleLabel } from "../marks/labels.ts";
+import { STAGE_LABELS, autogradRoleLabel } from "../marks/labels.ts";
 import { LOOM_LABELS } from "../marks/loom_labels.ts";
 import { trace } from "./entities.ts";
 
 for (const [prefix, labels] of [
-  ["stage", LABELS],
+  ["stage", STAGE_LABELS],
   ["loom", LOOM_LABELS],
 ] as const)
   test(`every label of the ${prefix} has its words in English and Chinese`, () => {
@@ -23,10 +23,10 @@ for (const [prefix, labels] of [
   });
 
 test("a page's labels are those of its language", () => {
-  const labels = { ...LABELS, ...stageLabels(locale("zh").say) };
+  const labels = { ...STAGE_LABELS, ...stageLabels(locale("zh").say) };
   assert.equal(labels.unnamed, zh.stage_unnamed);
   assert.deepEqual(
-    ["leaf", "node", "read-only", ""].map((role) => roleLabel(role, labels)),
+    ["leaf", "node", "read-only", ""].map((role) => autogradRoleLabel(role, labels)),
     ["叶", "节点", "只读", ""],
   );
   assert.equal(loomLabels(locale("zh").say).graph, zh.loom_graph);

@@ -3,15 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { roundedPath } from "../marks/path.ts";
-import { fullNumber, shortNumber, wireText } from "../layout/format.ts";
-import { extent, linesOfReads, cellReads } from "../layout/reads.ts";
-import { Packer, Slots } from "../layout/packing.ts";
+import { fullNumberText, shortNumberText, encodedValueJson } from "../layout/format.ts";
+import { cellExtentOfHandle, splitReadsIntoLines, cellReads } from "../layout/reads.ts";
+import { IntervalPacker, IntervalSlots } from "../layout/packing.ts";
 import { openTrace } from "../trace/state.ts";
 import { ALL } from "./traces.ts";
 import { tensor } from "./entities.ts";
 
 test("slots are first fit and respect lifetimes", () => {
-  const slots = new Packer();
+  const slots = new IntervalPacker();
   assert.equal(slots.allocate(0, 5, 10), 0);
   assert.equal(slots.allocate(1, 2, 10), 10);
   assert.equal(slots.allocate(2, 9, 10), 20);
@@ -21,8 +21,8 @@ test("slots are first fit and respect lifetimes", () => {
 });
 
 test("numbered places are the lowest that are free, as those of a packer are", () => {
-  const numbered = new Slots();
-  const packer = new Packer();
+  const numbered = new IntervalSlots();
+  const packer = new IntervalPacker();
   let [births, seed] = [0, 7];
   const random = (n: number) => (seed = (seed * 16807) % 2147483647) % n;
   for (let k = 0; k < 500; k++) {
@@ -43,13 +43,16 @@ test("reads of a transposed, an offset, an expanded, a scalar and an empty handl
     cellReads({ kind: "array", dtype: "float32", storage: "s1", shape: [3], at: 8, steps: [-4] }).map((r) => r.cell),
     [2, 1, 0],
   );
-  assert.deepEqual(extent({ kind: "array", dtype: "float32", storage: "s1", shape: [3], at: 8, steps: [-4] }), [0, 2]);
+  assert.deepEqual(
+    cellExtentOfHandle({ kind: "array", dtype: "float32", storage: "s1", shape: [3], at: 8, steps: [-4] }),
+    [0, 2],
+  );
 });
 
 test("memory read forwards is one line, anything else a line for each logical row", () => {
-  assert.equal(linesOfReads(cellReads(tensor({ shape: [3, 4], stride: [4, 1] }))).length, 1);
-  assert.equal(linesOfReads(cellReads(tensor({ shape: [4, 3], stride: [1, 4] }))).length, 4);
-  assert.equal(linesOfReads(cellReads(tensor({ shape: [3, 4], stride: [0, 1] }))).length, 3);
+  assert.equal(splitReadsIntoLines(cellReads(tensor({ shape: [3, 4], stride: [4, 1] }))).length, 1);
+  assert.equal(splitReadsIntoLines(cellReads(tensor({ shape: [4, 3], stride: [1, 4] }))).length, 4);
+  assert.equal(splitReadsIntoLines(cellReads(tensor({ shape: [3, 4], stride: [0, 1] }))).length, 3);
 });
 
 test("names reach tensors through variables, containers and .grad", () => {
@@ -71,25 +74,25 @@ test("names reach tensors through variables, containers and .grad", () => {
 });
 
 test("numbers are exact where they fit and look rounded where they are", () => {
-  assert.equal(shortNumber(1), "1");
-  assert.equal(shortNumber(0.5), "0.5");
-  assert.equal(shortNumber(0.7310585975646973), ".7311");
-  assert.equal(shortNumber(0.9999999), "1.000");
-  assert.equal(shortNumber(-1.5), "−1.5");
-  assert.equal(shortNumber(-0), "−0");
-  assert.equal(shortNumber(123456789), "1.2e8");
-  assert.equal(shortNumber({ $f: "-inf" }), "−inf");
-  assert.equal(shortNumber(true), "True");
-  assert.equal(fullNumber({ $c: [1, -2] }), "1−2j");
-  assert.equal(fullNumber({ $i: "-12345678901234567890" }), "−12345678901234567890");
-  assert.equal(wireText(-0), "-0.0");
-  assert.equal(wireText({ $f: "nan" }), '{"$f":"nan"}');
+  assert.equal(shortNumberText(1), "1");
+  assert.equal(shortNumberText(0.5), "0.5");
+  assert.equal(shortNumberText(0.7310585975646973), ".7311");
+  assert.equal(shortNumberText(0.9999999), "1.000");
+  assert.equal(shortNumberText(-1.5), "−1.5");
+  assert.equal(shortNumberText(-0), "−0");
+  assert.equal(shortNumberText(123456789), "1.2e8");
+  assert.equal(shortNumberText({ $f: "-inf" }), "−inf");
+  assert.equal(shortNumberText(true), "True");
+  assert.equal(fullNumberText({ $c: [1, -2] }), "1−2j");
+  assert.equal(fullNumberText({ $i: "-12345678901234567890" }), "−12345678901234567890");
+  assert.equal(encodedValueJson(-0), "-0.0");
+  assert.equal(encodedValueJson({ $f: "nan" }), '{"$f":"nan"}');
 });
 
 test("a rounded number never looks like an integer", () => {
   for (let k = 1; k < 400; k++) {
     const value = Math.fround(Math.tan(k) * 10 ** ((k % 9) - 4));
-    const text = shortNumber(value).replace("−", "-");
+    const text = shortNumberText(value).replace("−", "-");
     if (Number(text) !== value) assert.ok(/[.e]/.test(text), `${value} as ${text}`);
   }
 });

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { stageLinks } from "../layout/links.ts";
-import { stageModel, stagePlan } from "../layout/stage_plan.ts";
-import { LABELS } from "../marks/labels.ts";
-import { drawOverlay } from "../marks/overlay.ts";
-import { stepFacts } from "../marks/step_facts.ts";
+import { linksBetweenPanes } from "../layout/links.ts";
+import { buildStageModel, planStage } from "../layout/stage_plan.ts";
+import { STAGE_LABELS } from "../marks/labels.ts";
+import { stageOverlayMarks } from "../marks/overlay.ts";
+import { collectStepFacts } from "../marks/step_facts.ts";
 import { openTrace } from "../trace/state.ts";
 
 for (const name of ["a_module_learns", "saved_then_written"])
@@ -17,15 +17,15 @@ for (const name of ["a_module_learns", "saved_then_written"])
   ])
     test(`${name}: a link to a selected tensor passes above its line, ${size.w} wide`, () => {
       const opened = openTrace(JSON.parse(readFileSync(`tests/golden/${name}.json`, "utf8")));
-      const model = stageModel(opened);
+      const model = buildStageModel(opened);
       let drawn = 0;
       for (let i = 0; i < opened.count; i++) {
-        const facts = stepFacts(opened, opened.at(i), LABELS);
+        const facts = collectStepFacts(opened, opened.at(i), STAGE_LABELS);
         for (const [uid, entity] of opened.state(i)) {
           if (entity.kind !== "tensor") continue;
-          const plan = stagePlan(model, i, size, { selected: uid });
+          const plan = planStage(model, i, size, { selected: uid });
           const strips = [...(plan.memory?.anchors ?? [])].filter(([key]) => /^s\d+$/.test(key));
-          for (const { key, kind, memory, above } of stageLinks(facts, plan, uid)) {
+          for (const { key, kind, memory, above } of linksBetweenPanes(facts, plan, uid)) {
             if (kind !== "selected" || !key.endsWith(` ${uid}`)) continue;
             const y = memory.y - above;
             const under = strips
@@ -42,13 +42,13 @@ for (const name of ["a_module_learns", "saved_then_written"])
 test("an end of a link that is out of sight is named at the edge, with the height that a click brings into sight", () => {
   const opened = openTrace(JSON.parse(readFileSync("tests/golden/a_module_learns.json", "utf8")));
   const arrival = opened.trace.steps.findIndex(({ visit }) => visit?.accumulates);
-  const facts = stepFacts(opened, opened.at(arrival), LABELS);
-  const plan = stagePlan(stageModel(opened), arrival, { w: 1060, h: 640 });
-  const [link] = stageLinks(facts, plan, null);
+  const facts = collectStepFacts(opened, opened.at(arrival), STAGE_LABELS);
+  const plan = planStage(buildStageModel(opened), arrival, { w: 1060, h: 640 });
+  const [link] = linksBetweenPanes(facts, plan, null);
   const at = (scrolled: number) => ({ scrolled, beyond: () => ({ above: [], below: [] }) });
   /** @param memory how far it is scrolled */
   const edges = (memory: number, graph: number) =>
-    drawOverlay(facts, plan, { memory: at(memory), graph: at(graph) }, null, LABELS).flatMap((mark) =>
+    stageOverlayMarks(facts, plan, { memory: at(memory), graph: at(graph) }, null, STAGE_LABELS).flatMap((mark) =>
       mark.children.filter((child) => child.attrs.class === "edge-label").map(({ attrs }) => attrs),
     );
   assert.deepEqual(edges(0, 0), []);

@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pythonLanguage } from "@codemirror/lang-python";
 import { firstErrorPosition } from "../editor/unfinished.ts";
-import { commonLines, stepAfterEdit, movedLine } from "../trace/step_after_edit.ts";
-import { verdictOn } from "../live/answers.ts";
-import { firstChangedStep, changedSince } from "../live/older.ts";
+import { commonLines, stepAfterEdit, lineAfterEdit } from "../trace/step_after_edit.ts";
+import { verdictOnAnswer } from "../live/answers.ts";
+import { firstChangedStep, changedBetweenSteps } from "../live/older.ts";
 import {
-  advance,
+  advanceSchedule,
   DEBOUNCE_MS,
-  initialSchedule,
-  nextTick,
-  REST_MS,
-  type Event,
+  initialLiveSchedule,
+  timeOfNextTick,
+  READER_RESTS_AFTER_MS,
+  type ScheduleEvent,
   type Schedule,
-  type Verdict,
+  type AnswerVerdict,
 } from "../live/schedule.ts";
 import { openTrace } from "../trace/state.ts";
 import { after, edited, ran, trace } from "./page_states.ts";
@@ -25,12 +25,12 @@ class World {
   seed: number;
   text = 0;
   shown = 0;
-  flying: { id: number; at: number; text: number; event: "answered" | "failed"; verdict: Verdict }[] = [];
+  flying: { id: number; at: number; text: number; event: "answered" | "failed"; verdict: AnswerVerdict }[] = [];
   held: { text: number; verdict: string } | null = null;
   log: string[] = [];
 
   constructor(seed = 1) {
-    this.schedule = initialSchedule(true);
+    this.schedule = initialLiveSchedule(true);
     this.seed = seed;
   }
 
@@ -39,8 +39,8 @@ class World {
     return this.seed / 2147483647;
   }
 
-  happen(event: Event) {
-    const { state, effects } = advance(this.schedule, event, this.now);
+  happen(event: ScheduleEvent) {
+    const { state, effects } = advanceSchedule(this.schedule, event, this.now);
     this.schedule = state;
     for (const effect of effects) {
       this.log.push(`${effect} ${this.text}`);
@@ -68,7 +68,7 @@ class World {
   wait(ms: number) {
     const until = this.now + ms;
     for (let guard = 0; guard < 10_000; guard++) {
-      const tick = nextTick(this.schedule) ?? Number.POSITIVE_INFINITY;
+      const tick = timeOfNextTick(this.schedule) ?? Number.POSITIVE_INFINITY;
       const answer = [...this.flying].sort((a, b) => a.at - b.at)[0];
       const next = Math.max(this.now, Math.min(tick, answer?.at ?? Number.POSITIVE_INFINITY));
       if (next > until) break;
@@ -98,7 +98,7 @@ test("however answers are delayed, the last text is the one that is shown in the
     }
     world.wait(20_000);
     assert.equal(world.shown, world.text, `seed ${seed}: ${world.log.join(", ")}`);
-    assert.equal(nextTick(world.schedule), null, "and then nothing is asked any more");
+    assert.equal(timeOfNextTick(world.schedule), null, "and then nothing is asked any more");
   }
 });
 
@@ -117,7 +117,7 @@ test("a text is sent after a pause between keys, and one that is superseded is g
 test("a text that looks unfinished waits until its reader rests, and is tried then", () => {
   const world = new World();
   world.type(true);
-  world.wait(REST_MS - 1);
+  world.wait(READER_RESTS_AFTER_MS - 1);
   assert.deepEqual(world.log, []);
   world.wait(2);
   assert.deepEqual(world.log, ["send 1"]);
@@ -125,9 +125,9 @@ test("a text that looks unfinished waits until its reader rests, and is tried th
 
 test("what raises is shown once its reader rests, what is refused is told then", () => {
   for (const verdict of ["rest", "tell"] as const) {
-    let schedule = initialSchedule(true);
-    const step = (event: Event, now: number) => {
-      const { state, effects } = advance(schedule, event, now);
+    let schedule = initialLiveSchedule(true);
+    const step = (event: ScheduleEvent, now: number) => {
+      const { state, effects } = advanceSchedule(schedule, event, now);
       schedule = state;
       return effects;
     };
@@ -135,46 +135,54 @@ test("what raises is shown once its reader rests, what is refused is told then",
     assert.deepEqual(step({ type: "ticked" }, DEBOUNCE_MS), ["send"]);
     assert.deepEqual(step({ type: "answered", id: 1, verdict }, 100), []);
     assert.equal(schedule.isTold, false, "quiet while typing");
-    assert.deepEqual(step({ type: "ticked" }, REST_MS), verdict === "rest" ? ["show"] : []);
+    assert.deepEqual(step({ type: "ticked" }, READER_RESTS_AFTER_MS), verdict === "rest" ? ["show"] : []);
     assert.equal(schedule.isTold, verdict === "tell");
-    assert.equal(nextTick(schedule), null);
+    assert.equal(timeOfNextTick(schedule), null);
   }
 });
 
 test("a slow program is run less often, and a server that is busy is asked when it says", () => {
-  let { state } = advance(initialSchedule(true), { type: "edited", isCurrent: false, isUnfinished: false }, 0);
-  ({ state } = advance(state, { type: "ticked" }, 50));
-  ({ state } = advance(state, { type: "answered", id: 1, verdict: "show" }, 1050));
-  ({ state } = advance(state, { type: "edited", isCurrent: false, isUnfinished: false }, 2000));
+  let { state } = advanceSchedule(
+    initialLiveSchedule(true),
+    { type: "edited", isCurrent: false, isUnfinished: false },
+    0,
+  );
+  ({ state } = advanceSchedule(state, { type: "ticked" }, 50));
+  ({ state } = advanceSchedule(state, { type: "answered", id: 1, verdict: "show" }, 1050));
+  ({ state } = advanceSchedule(state, { type: "edited", isCurrent: false, isUnfinished: false }, 2000));
   assert.equal(state.due, 2000 + 1000 - 120);
-  ({ state } = advance(state, { type: "ticked" }, 3000));
-  ({ state } = advance(state, { type: "failed", id: 2, problem: { key: "x" }, retryAfter: 5000 }, 3100));
+  ({ state } = advanceSchedule(state, { type: "ticked" }, 3000));
+  ({ state } = advanceSchedule(state, { type: "failed", id: 2, problem: { key: "x" }, retryAfter: 5000 }, 3100));
   assert.equal(state.due, 8100);
-  ({ state } = advance(state, { type: "edited", isCurrent: false, isUnfinished: false }, 3200));
-  const { effects } = advance(state, { type: "ticked" }, 5000);
+  ({ state } = advanceSchedule(state, { type: "edited", isCurrent: false, isUnfinished: false }, 3200));
+  const { effects } = advanceSchedule(state, { type: "ticked" }, 5000);
   assert.deepEqual(effects, [], "a key does not make it ask sooner");
 });
 
 test("off, nothing is sent; switched on, a text that differs is; back at the picture's text, nothing is", () => {
   const typed = { type: "edited", isCurrent: false, isUnfinished: false } as const;
-  const off = advance(initialSchedule(false), typed, 0).state;
-  assert.equal(nextTick(off), null);
-  const on = advance(off, { type: "switched", on: true }, 10).state;
-  assert.deepEqual(advance(on, { type: "ticked" }, 10).effects, ["send"]);
-  const back = advance(on, { ...typed, isCurrent: true }, 20).state;
-  assert.equal(nextTick(back), null);
-  const asked = advance(on, { type: "ticked" }, 10).state;
-  assert.deepEqual(advance(asked, { type: "replaced" }, 20).effects, ["abort"], "a run by its button comes before");
+  const off = advanceSchedule(initialLiveSchedule(false), typed, 0).state;
+  assert.equal(timeOfNextTick(off), null);
+  const on = advanceSchedule(off, { type: "switched", on: true }, 10).state;
+  assert.deepEqual(advanceSchedule(on, { type: "ticked" }, 10).effects, ["send"]);
+  const back = advanceSchedule(on, { ...typed, isCurrent: true }, 20).state;
+  assert.equal(timeOfNextTick(back), null);
+  const asked = advanceSchedule(on, { type: "ticked" }, 10).state;
+  assert.deepEqual(
+    advanceSchedule(asked, { type: "replaced" }, 20).effects,
+    ["abort"],
+    "a run by its button comes before",
+  );
 });
 
 test("lines keep their place around what was edited", () => {
   const common = commonLines("a\nb\nc\nd", "a\nx\ny\nc\nd");
   assert.deepEqual(common, { head: 1, tail: 2, before: 4, after: 5 });
   assert.deepEqual(
-    [1, 2, 3, 4].map((line) => movedLine(common, line)),
+    [1, 2, 3, 4].map((line) => lineAfterEdit(common, line)),
     [1, 2, 4, 5],
   );
-  assert.equal(movedLine(commonLines("a", ""), 1), 1);
+  assert.equal(lineAfterEdit(commonLines("a", ""), 1), 1);
 });
 
 function at(source: string, lines: number[], rest: any = {}) {
@@ -236,14 +244,14 @@ test("with Live a changed card asks for no run of its own, and the answer to its
 test("a picture gives way to what finished at once, to what raised later, to a refusal never", () => {
   const good = trace("a");
   const of = (status: string) => trace("b", { outcome: { status } });
-  assert.equal(verdictOn(of("finished"), "b", good), "show");
-  assert.equal(verdictOn(of("finished"), "b\n>>>", good), "rest", "a text that was tidied");
+  assert.equal(verdictOnAnswer(of("finished"), "b", good), "show");
+  assert.equal(verdictOnAnswer(of("finished"), "b\n>>>", good), "rest", "a text that was tidied");
   assert.deepEqual(
-    ["raised", "refused", "stopped", "crashed", "lost"].map((status) => verdictOn(of(status), "b", good)),
+    ["raised", "refused", "stopped", "crashed", "lost"].map((status) => verdictOnAnswer(of(status), "b", good)),
     ["rest", "tell", "tell", "tell", "tell"],
   );
-  assert.equal(verdictOn(of("refused"), "b", null), "rest", "there is no picture to keep");
-  assert.equal(verdictOn(of("stopped"), "b", of("stopped")), "rest");
+  assert.equal(verdictOnAnswer(of("refused"), "b", null), "rest", "there is no picture to keep");
+  assert.equal(verdictOnAnswer(of("stopped"), "b", of("stopped")), "rest");
 });
 
 test("older is what the line that differs or a later one made; a block counts as a whole", () => {
@@ -265,7 +273,7 @@ test("older is what the line that differs or a later one made; a block counts as
   assert.deepEqual(firstChangedStep(made, `${made.program.source}\nf`), { line: 7, step: 6 });
   made.steps[1].set = { t1: { kind: "tensor" }, s1: { held_by: ["t1"] }, f1: { vars: { b: { ref: "t1" } } } };
   made.steps[0].set.f1 = { kind: "frame", vars: {} };
-  const { uids, names } = changedSince(openTrace(made), 1, 3);
+  const { uids, names } = changedBetweenSteps(openTrace(made), 1, 3);
   assert.deepEqual([[...uids], [...names]], [["t1"], ["f1/b"]], "a name more changes no memory");
 });
 

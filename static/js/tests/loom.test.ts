@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { wireText } from "../layout/format.ts";
+import { encodedValueJson } from "../layout/format.ts";
 import { cellReads } from "../layout/reads.ts";
-import { runRows } from "../layout/run_rows.ts";
+import { buildRunRows } from "../layout/run_rows.ts";
 import { loomPicture } from "../marks/loom.ts";
 import { shelfOfStep } from "../marks/loom_scene.ts";
 import { openTrace } from "../trace/state.ts";
-import { svgText } from "../browser/svg.ts";
+import { vnodeToSvg } from "../browser/svg.ts";
 import { ALL, backward, saved, sharing, views } from "./traces.ts";
 import { storage, tensor, trace } from "./entities.ts";
 import { flat, drawn, having, texts } from "./loom_drawing.ts";
@@ -34,22 +34,25 @@ for (const [name, make] of Object.entries(ALL))
             continue;
           assert.equal(having(head, "data-loom-storage", uid).length, 1);
           const [row] = Object.values(e.cells ?? {}) as any[][];
-          if (!plan.columns.get(uid)?.heat)
+          if (!plan.columns.firstColumnOf(uid)?.heat)
             row?.forEach((value, k) =>
-              assert.equal(having(head, "data-loom-cell", `${uid}:${k}`)[0].attrs["data-value"], wireText(value)),
+              assert.equal(
+                having(head, "data-loom-cell", `${uid}:${k}`)[0].attrs["data-value"],
+                encodedValueJson(value),
+              ),
             );
         }
         for (const badge of having(head, "data-loom-badge"))
           assert.equal(badge.attrs["data-version"], String(opened.state(i).get(badge.attrs["data-loom-badge"])?.value));
         assert.equal(having(body, "data-loom-now")[0].attrs["data-loom-now"], String(plan.run.rowOfStep[i]));
-        assert.doesNotMatch([...head, ...body].map(svgText).join(""), /NaN|undefined|Infinity/);
+        assert.doesNotMatch([...head, ...body].map(vnodeToSvg).join(""), /NaN|undefined|Infinity/);
       }
       const { body } = drawn(document, undefined, options);
       for (const [uid, life] of plan.run.storages)
         if ((life.death > life.birth || !life.freed) && plan.run.storageNames.has(uid))
           assert.equal(having(body, "data-loom-column", uid).length, plan.columns.columnsOfStorage(uid).length);
       for (const key of plan.run.pins.keys())
-        if (plan.columns.has(plan.run.pins.get(key)?.storage ?? ""))
+        if (plan.columns.hasColumn(plan.run.pins.get(key)?.storage ?? ""))
           assert.equal(having(body, "data-loom-pin", key).length, 1);
       plan.run.rows.forEach((row, r) => {
         for (const { uid, entity } of row.readers)
@@ -62,7 +65,7 @@ for (const [name, make] of Object.entries(ALL))
     });
 
 test("a row is a statement, with the visits of its backward", () => {
-  const run = runRows(openTrace(backward()));
+  const run = buildRunRows(openTrace(backward()));
   assert.deepEqual(
     run.rows.map((row) => [row.first, row.last, row.visits.length]),
     [
@@ -88,7 +91,7 @@ test("windows stand under the cells that the handle reads, a line for each logic
         .map((r) => [r.index.join(","), `${e.storage}:${r.cell}`])
         .sort(),
     );
-    const column = plan.columns.get(e.storage);
+    const column = plan.columns.firstColumnOf(e.storage);
     for (const w of windows) {
       const cell = Number(w.attrs["data-loom-reads"].split(":")[1]);
       const box = w.children[0].attrs;
@@ -104,7 +107,7 @@ test("what shares memory shares columns, what has its own stands beside them", (
   const { plan } = drawn(sharing());
   const at = Object.fromEntries(plan.handles.flat().map((block) => [block.reader.uid, block.column.uid]));
   assert.deepEqual(at, { t1: "s1", t2: "s2", t3: "s1", t4: "s1" });
-  assert.ok((plan.columns.get("s2")?.x ?? 0) >= (plan.columns.get("s1")?.right ?? 0));
+  assert.ok((plan.columns.firstColumnOf("s2")?.x ?? 0) >= (plan.columns.firstColumnOf("s1")?.right ?? 0));
 });
 
 test("a write is yellow windows with the new value, the old one struck, and a tick on its counter", () => {
@@ -138,8 +141,8 @@ test("a pin holds its rail until its write, and tells apart what raises from wha
   assert.ok(state(saved("stale"), 4).children.some((c) => c.attrs.class === "loom-snap"));
   assert.ok(state(saved("changed"), 4).children.some((c) => c.attrs.class === "loom-warn"));
   const { plan } = drawn(saved("changed"));
-  assert.equal(plan.columns.get("s2")?.rails.size, 2);
-  assert.equal(plan.pinLines[0].rail, plan.columns.get("s2")?.rails.get("c2"));
+  assert.equal(plan.columns.firstColumnOf("s2")?.rails.size, 2);
+  assert.equal(plan.pinLines[0].rail, plan.columns.firstColumnOf("s2")?.rails.get("c2"));
 });
 
 test("a write that changes the bytes of two saved values in silence has one warning", () => {
@@ -164,7 +167,7 @@ test("the head calls a gradient by its name from the step on at which it has it,
     for (const mark of having(drawn(document, i, { room: 1400 }).head, "data-loom-storage")) {
       const uid = mark.attrs["data-loom-storage"];
       const [title] = texts(mark, /^loom-uid$/);
-      const now = opened.index.handlesOf(uid, i).flatMap((handle) => tags.get(handle) ?? []);
+      const now = opened.index.handlesOfStorage(uid, i).flatMap((handle) => tags.get(handle) ?? []);
       const named = plan.run.storages.get(uid)?.named ?? Infinity;
       if (now.length || named < plan.run.rowOfStep[i]) continue;
       early += 1;
@@ -208,7 +211,7 @@ test("gradients stand at the nodes that they reached, and the edges that carry t
   assert.match(having(body, "data-loom-edge", "n4:1")[0].attrs.class, /flows/);
   assert.equal(plan.dots.get("n1")?.row, 0);
   const { plan: later } = drawn(backward());
-  assert.equal(later.columns.get("s5")?.x, later.columns.get("s1")?.right);
+  assert.equal(later.columns.firstColumnOf("s5")?.x, later.columns.firstColumnOf("s1")?.right);
 });
 
 test("nothing moves between steps", () => {
@@ -216,7 +219,7 @@ test("nothing moves between steps", () => {
     new Map(
       drawn(backward(), i)
         .body.filter((v) => v.attrs["data-loom-handle"] || v.attrs["data-loom-column"])
-        .map((v) => [v.key, svgText(v).replace(/ class="[^"]*"/g, "")]),
+        .map((v) => [v.key, vnodeToSvg(v).replace(/ class="[^"]*"/g, "")]),
     );
   assert.deepEqual(positions(0), positions(9));
 });

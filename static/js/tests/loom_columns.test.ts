@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Lanes } from "../layout/lanes.ts";
-import { loomLayout } from "../layout/loom.ts";
+import { LaneAllocator } from "../layout/lanes.ts";
+import { layoutLoom } from "../layout/loom.ts";
 import { namesThatFit, pathThatFits } from "../layout/loom_names.ts";
 import { loomMarks } from "../marks/loom.ts";
 import { openTrace } from "../trace/state.ts";
@@ -33,8 +33,8 @@ for (const [name, document] of [
 ] as [string, any][])
   test(`${name}: columns never stand in each other's way, nor wider than the room`, () => {
     const { plan } = drawn(document, undefined, { room: 1040 });
-    for (const a of plan.columns.all)
-      for (const b of plan.columns.all) {
+    for (const a of plan.columns.allColumns)
+      for (const b of plan.columns.allColumns) {
         if (a === b || a.to < b.from || b.to < a.from) continue;
         assert.ok(a.right <= b.x + 0.01 || b.right <= a.x + 0.01, `${a.uid} ${b.uid}`);
       }
@@ -47,7 +47,7 @@ test("what a row makes has a column in that row, however many there are", () => 
 });
 
 test("a lane is free again below its last edge, and goes on where it was asked for", () => {
-  const lanes = new Lanes();
+  const lanes = new LaneAllocator();
   assert.deepEqual(
     [lanes.allocateLane(0, 50), lanes.allocateLane(10, 20), lanes.allocateLane(30, 40), lanes.allocateLane(50, 60, 0)],
     [0, 1, 1, 0],
@@ -83,7 +83,7 @@ test("of a storage too big to list a handle and a write cover the part that they
       },
     ]),
   );
-  const column = plan.columns.get("s1") as any;
+  const column = plan.columns.firstColumnOf("s1") as any;
   const write = flat([having(body, "data-loom-shot", "s1")[0]]).find((v) => v.key === "whole");
   assert.deepEqual([Number(write?.attrs.x) - column.x, Number(write?.attrs.width)], [column.w / 4, column.w / 4]);
 });
@@ -149,7 +149,7 @@ test("nodes that share a line are one dot; the one that backward visits is named
 
 test("the head names what is in sight, also where it is not there at the step", () => {
   const opened = openTrace(straight(100));
-  const plan = loomLayout(opened, { room: 1040 });
+  const plan = layoutLoom(opened, { room: 1040 });
   const { head } = loomMarks(plan, opened, 0, {}, undefined, 60);
   assert.match(
     flat(head)

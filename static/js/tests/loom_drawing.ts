@@ -1,6 +1,6 @@
 /** The marks of a loom, to look for what is drawn. */
 
-import { loomLayout } from "../layout/loom.ts";
+import { layoutLoom } from "../layout/loom.ts";
 import { loomMarks } from "../marks/loom.ts";
 import { openTrace } from "../trace/state.ts";
 import type { VNode } from "../browser/svg.ts";
@@ -11,7 +11,7 @@ export function flat(nodes: VNode[]): VNode[] {
 
 export function drawn(document: any, i?: number, options: any = {}) {
   const opened = openTrace(document);
-  const plan = loomLayout(opened, options);
+  const plan = layoutLoom(opened, options);
   const { head, code, body } = loomMarks(plan, opened, i ?? opened.count - 1, {}, options.band);
   return { opened, plan, head: flat(head), code: flat(code), body: flat(body) };
 }

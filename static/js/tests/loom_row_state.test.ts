@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { isHandle } from "../trace/entities.ts";
 import { RowState } from "../layout/loom_row_state.ts";
-import { runRows } from "../layout/run_rows.ts";
+import { buildRunRows } from "../layout/run_rows.ts";
 import { openTrace } from "../trace/state.ts";
 import { frame, ref, storage, tensor, trace } from "./entities.ts";
 import { ALL } from "./traces.ts";
@@ -35,14 +35,14 @@ for (const [name, document] of [...made, ...goldens, ["turns", turns]])
   test(`${name}: the same entities and, of what a row touched, the same names`, () => {
     const opened = openTrace(document);
     const state = new RowState(document.steps);
-    for (const { first, last } of runRows(opened).rows) {
-      state.advance(first, last);
-      assert.deepEqual(state.after, opened.state(last));
-      const uids = [...state.touchSteps.keys()].filter((uid) => isHandle(state.after.get(uid)));
-      const naming = state.names.namesOf(uids);
+    for (const { first, last } of buildRunRows(opened).rows) {
+      state.advanceToNextRow(first, last);
+      assert.deepEqual(state.entitiesAfter, opened.state(last));
+      const uids = [...state.touchSteps.keys()].filter((uid) => isHandle(state.entitiesAfter.get(uid)));
+      const naming = state.names.namesAndPathsOf(uids);
       for (const uid of uids) {
         assert.deepEqual(naming.tags.get(uid), opened.names(last).tags.get(uid), `${uid} after step ${last}`);
-        assert.equal(state.existedBefore(uid), opened.state(first - 1).has(uid));
+        assert.equal(state.existedBeforeRow(uid), opened.state(first - 1).has(uid));
       }
     }
   });

@@ -3,11 +3,17 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { stageModel, stagePlan, type Size, type StageModel, type StageOptions } from "../layout/stage_plan.ts";
+import {
+  buildStageModel,
+  planStage,
+  type StageSize,
+  type StageModel,
+  type StageOptions,
+} from "../layout/stage_plan.ts";
 import { createMarkCache, type MarkCache } from "../marks/mark_cache.ts";
 import { stageMarks, type PaneMarks } from "../marks/stage_marks.ts";
 import { openTrace } from "../trace/state.ts";
-import { svgText } from "../browser/svg.ts";
+import { vnodeToSvg } from "../browser/svg.ts";
 import { createRandom } from "./random.ts";
 import { ALL } from "./traces.ts";
 
@@ -19,20 +25,20 @@ const SIZES = [
 const RANDOM_STEPS = 24;
 
 function paneText(pane: PaneMarks | null) {
-  return pane && [...pane.heading, ...pane.body].map(svgText).join("\n");
+  return pane && [...pane.heading, ...pane.body].map(vnodeToSvg).join("\n");
 }
 
 /** Draws a step with the cache and without, and holds one against the other. @returns rows that were cached */
 function assertDrawnAlike(
   model: StageModel,
   i: number,
-  size: Size,
+  size: StageSize,
   options: StageOptions,
   markCache: MarkCache,
 ): number {
   const before = [...markCache.before.values()].map(({ mark }) => mark.children);
-  const cached = stageMarks(stagePlan(model, i, size, options), {}, new Map(), undefined, markCache);
-  const cold = stageMarks(stagePlan(model, i, size, options), {}, new Map());
+  const cached = stageMarks(planStage(model, i, size, options), {}, new Map(), undefined, markCache);
+  const cold = stageMarks(planStage(model, i, size, options), {}, new Map());
   for (const side of ["memory", "graph"] as const)
     assert.equal(paneText(cached[side]), paneText(cold[side]), `${side} at step ${i} of ${size.w} × ${size.h}`);
   const drawn = [...(cached.memory?.body ?? []), ...(cached.graph?.body ?? [])].map(({ children }) => children);
@@ -45,7 +51,7 @@ function assertDrawnAlike(
  */
 function assertRunDrawnAlike(trace: any): number {
   const opened = openTrace(trace);
-  const model = stageModel(opened);
+  const model = buildStageModel(opened);
   const markCache = createMarkCache();
   const steps = [...Array(opened.count).keys()];
   const toggles = [[], ["nameless kept", "nameless flight", "nameless unnamed"], ["rows ", "calls"]];

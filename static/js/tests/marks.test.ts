@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textWidth } from "../layout/metrics.ts";
-import { versionText } from "../marks/rail.ts";
-import { wireText } from "../layout/format.ts";
+import { versionTextThatFits } from "../marks/rail.ts";
+import { encodedValueJson } from "../layout/format.ts";
 import { stepPicture } from "../marks/still.ts";
 import { openTrace } from "../trace/state.ts";
-import { h, svgText, type VNode } from "../browser/svg.ts";
+import { h, vnodeToSvg, type VNode } from "../browser/svg.ts";
 import { ALL, saved } from "./traces.ts";
 import { storage, tensor, trace } from "./entities.ts";
 
@@ -139,7 +139,7 @@ test("a big storage's strip says the mean of every stretch, what was written, an
   const stretches = having(list, "data-mean");
   assert.deepEqual(
     stretches.map((v) => v.attrs["data-mean"]),
-    means.map(wireText),
+    means.map(encodedValueJson),
   );
   assert.deepEqual(
     stretches.slice(0, 2).map((v) => [v.attrs["data-open"], v.attrs["data-span"]]),
@@ -171,7 +171,7 @@ test("long and wide storages keep every cell; two readers of a short one have a 
 });
 
 test("a program's text cannot become markup", () => {
-  const text = svgText(h("g", { "data-name": '"><script>' }, h("text", {}, "<b>&")));
+  const text = vnodeToSvg(h("g", { "data-name": '"><script>' }, h("text", {}, "<b>&")));
   assert.equal(text, '<g data-name="&quot;&gt;&lt;script&gt;"><text>&lt;b&gt;&amp;</text></g>');
 });
 
@@ -198,10 +198,10 @@ test("a version fits its window, however often it moved", () => {
       [2 ** 31, 2 ** 31 + 1],
     ]) {
       for (const bumped of [true, false]) {
-        const { text, size } = versionText(before, value, bumped, room);
+        const { text, size } = versionTextThatFits(before, value, bumped, room);
         assert.ok(textWidth(text, size) <= room + 0.1 && size >= 6.5, `${text} at ${size} in ${room}`);
         assert.ok(text.endsWith(String(value).slice(-4)), text);
       }
     }
-  assert.equal(versionText(0, 1, true, 30).text, "0→1");
+  assert.equal(versionTextThatFits(0, 1, true, 30).text, "0→1");
 });

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matchesFilter, readFilter, type RowFacts, type Verdict } from "../matrix/filter.ts";
-import { decisiveDimensions, verdictTable, type Cell } from "../matrix/situations.ts";
+import { doesRowMatchFilter, parseMatrixFilter, type MatrixRowFacts, type CellVerdict } from "../matrix/filter.ts";
+import { dimensionsThatChangeVerdict, verdictTable, type MatrixCell } from "../matrix/situations.ts";
 
 const PROPERTIES = [
   { name: "handle", label: "new tensor" },
@@ -11,14 +11,14 @@ const PROPERTIES = [
   { name: "requires_grad", label: "requires_grad" },
   { name: "grad", label: ".grad" },
 ];
-const row = (text: string, verdicts: Record<string, Verdict>) => ({
+const row = (text: string, verdicts: Record<string, CellVerdict>) => ({
   text,
   verdicts: new Map(Object.entries(verdicts)),
 });
 const CLONE = row("clone b = a.clone()", { handle: "yes", storage: "yes", requires_grad: "yes", grad: "no" });
 const RAISING = row("add_ b = a.add_(0)", {});
 
-const holds = (text: string, facts: RowFacts) => matchesFilter(readFilter(text, PROPERTIES), facts);
+const holds = (text: string, facts: MatrixRowFacts) => doesRowMatchFilter(parseMatrixFilter(text, PROPERTIES), facts);
 
 test("every word has to be in the row", () => {
   assert.ok(holds("", CLONE) && holds("  Clone a.", CLONE));
@@ -37,14 +37,14 @@ test("an operation that raises has no other verdict", () => {
 });
 
 test("what is no property is a word", () => {
-  assert.deepEqual(readFilter("x:yes storage:maybe :yes", PROPERTIES).words, ["x:yes", "storage:maybe", ":yes"]);
+  assert.deepEqual(parseMatrixFilter("x:yes storage:maybe :yes", PROPERTIES).words, ["x:yes", "storage:maybe", ":yes"]);
 });
 
 const TENSORS = ["leaf", "node", "plain"];
 const MEMORIES = ["contiguous", "strided"];
 const MODES = ["grad", "no_grad", "inference_mode"];
 function cells(isYes: (tensor: string, memory: string, mode: string) => boolean) {
-  const made: Record<string, Cell> = {};
+  const made: Record<string, MatrixCell> = {};
   for (const tensor of TENSORS)
     for (const memory of MEMORIES)
       for (const mode of MODES)
@@ -53,9 +53,9 @@ function cells(isYes: (tensor: string, memory: string, mode: string) => boolean)
 }
 
 test("only what makes a difference is a dimension of the small table", () => {
-  assert.deepEqual(decisiveDimensions(cells(() => true)), []);
-  assert.deepEqual(decisiveDimensions(cells((_, memory) => memory === "strided")), ["memory"]);
-  assert.deepEqual(decisiveDimensions(cells((tensor, _, mode) => tensor === "leaf" && mode === "grad")), [
+  assert.deepEqual(dimensionsThatChangeVerdict(cells(() => true)), []);
+  assert.deepEqual(dimensionsThatChangeVerdict(cells((_, memory) => memory === "strided")), ["memory"]);
+  assert.deepEqual(dimensionsThatChangeVerdict(cells((tensor, _, mode) => tensor === "leaf" && mode === "grad")), [
     "tensor",
     "mode",
   ]);

@@ -4,13 +4,18 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { isHandle } from "../trace/entities.ts";
-import { wireText } from "../layout/format.ts";
-import { memoryModel, memoryPane, stillHeight, type MemoryPane } from "../layout/memory_pane.ts";
+import { encodedValueJson } from "../layout/format.ts";
+import {
+  buildMemoryModel,
+  layoutMemoryPane,
+  memoryHeightForFixedPlaces,
+  type MemoryPane,
+} from "../layout/memory_pane.ts";
 import { cellReads } from "../layout/reads.ts";
 import { WHOLE_BAND as WHOLE } from "../layout/view.ts";
-import { LABELS } from "../marks/labels.ts";
+import { STAGE_LABELS } from "../marks/labels.ts";
 import { memoryMarks } from "../marks/memory_marks.ts";
-import { stepFacts } from "../marks/step_facts.ts";
+import { collectStepFacts } from "../marks/step_facts.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace } from "./entities.ts";
 import { ALL } from "./traces.ts";
@@ -29,12 +34,12 @@ const ROOMS = [
 
 function open(document: any) {
   const opened = openTrace(document);
-  return { opened, model: memoryModel(opened) };
+  return { opened, model: buildMemoryModel(opened) };
 }
 
 /** @returns every mark, with those around it before it */
 function marks(opened: OpenTrace, pane: MemoryPane, i: number): VNode[] {
-  const { heading, body } = memoryMarks(stepFacts(opened, opened.at(i), LABELS), pane, WHOLE);
+  const { heading, body } = memoryMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE);
   const all = [] as VNode[];
   const walk = (mark: VNode) => {
     all.push(mark);
@@ -53,7 +58,7 @@ for (const [name, document] of [...goldens, ...made]) {
     for (const room of ROOMS) {
       const above = new Set<string>();
       for (let i = 0; i < opened.count; i++) {
-        const { placed } = memoryPane(model, i, room);
+        const { placed } = layoutMemoryPane(model, i, room);
         const shown = placed.filter((place) => place.h > 0 && !place.hidden).sort((a, b) => a.y - b.y);
         for (let k = 1; k < shown.length; k++)
           assert.ok(shown[k].y >= shown[k - 1].y + shown[k - 1].h - 0.01, `step ${i}: ${shown[k].item.key}`);
@@ -72,11 +77,11 @@ for (const [name, document] of [...goldens, ...made]) {
     const { opened, model } = open(document);
     for (const room of ROOMS)
       for (let i = 0; i < opened.count; i++) {
-        const pane = memoryPane(model, i, room);
+        const pane = layoutMemoryPane(model, i, room);
         const list = marks(opened, pane, i);
         for (const uid of pane.step.touched.uids) {
           if (!isHandle(opened.state(i).get(uid))) continue;
-          const own = pane.step.namesOn(uid).list;
+          const own = pane.step.namesShownOn(uid).list;
           if (!own.some((tag) => tag.kind === "var")) continue;
           const anchor = pane.anchors.get(uid);
           assert.ok(anchor, `step ${i}: ${uid}`);
@@ -89,11 +94,11 @@ for (const [name, document] of [...goldens, ...made]) {
 
   test(`${name}: at the height where everything is open nothing moves`, () => {
     const { opened, model } = open(document);
-    const h = stillHeight(model, 640);
+    const h = memoryHeightForFixedPlaces(model, 640);
     if (!Number.isFinite(h)) return;
     const places = new Map<string, number>();
     for (let i = 0; i < opened.count; i++) {
-      const pane = memoryPane(model, i, { w: 640, h });
+      const pane = layoutMemoryPane(model, i, { w: 640, h });
       assert.ok(pane.height <= h, `step ${i}`);
       for (const { item, y, layout } of pane.placed) {
         if (item.kind !== "row" || item.small) continue;
@@ -107,7 +112,7 @@ for (const [name, document] of [...goldens, ...made]) {
   test(`${name}: what the marks say is what the state says`, () => {
     const { opened, model } = open(document);
     for (let i = 0; i < opened.count; i++) {
-      const pane = memoryPane(model, i, { w: 640, h: Infinity });
+      const pane = layoutMemoryPane(model, i, { w: 640, h: Infinity });
       const list = marks(opened, pane, i);
       const { entities } = opened.at(i);
       for (const { attrs } of having(list, "data-cell")) {
@@ -115,7 +120,8 @@ for (const [name, document] of [...goldens, ...made]) {
         const storage = entities.get(uid);
         assert.ok(storage?.kind === "storage");
         const cells = storage.cells?.[attrs["data-dtype"]];
-        if (cells) assert.equal(attrs["data-value"], wireText(cells[Number(k)]), `step ${i}: ${attrs["data-cell"]}`);
+        if (cells)
+          assert.equal(attrs["data-value"], encodedValueJson(cells[Number(k)]), `step ${i}: ${attrs["data-cell"]}`);
       }
       for (const { attrs } of having(list, "data-bead")) {
         const [uid, k] = attrs["data-bead"].split(":");
@@ -151,7 +157,7 @@ for (const [name, document] of [...goldens, ...made]) {
   test(`${name}: with room for all, every cell, counter and pin is drawn or counted by a fold`, () => {
     const { opened, model } = open(document);
     for (let i = 0; i < opened.count; i++) {
-      const pane = memoryPane(model, i, { w: 640, h: Infinity });
+      const pane = layoutMemoryPane(model, i, { w: 640, h: Infinity });
       const list = marks(opened, pane, i);
       for (const [uid, entity] of opened.state(i)) {
         if (pane.folds.has(uid)) continue;
@@ -164,7 +170,7 @@ for (const [name, document] of [...goldens, ...made]) {
             assert.equal(drawn.length, cells.length, `step ${i}: ${uid} ${dtype}`);
           }
         }
-        if (entity.kind === "counter" && opened.index.sharersOf(uid, i).length)
+        if (entity.kind === "counter" && opened.index.handlesSharingCounter(uid, i).length)
           assert.ok(having(list, "data-counter-badge", uid).length >= 1, `step ${i}: ${uid}`);
         if (isHandle(entity)) assert.equal(having(list, "data-handle", uid).length, 1, `step ${i}: ${uid}`);
       }
@@ -177,7 +183,7 @@ for (const [name, document] of [...goldens, ...made]) {
 test("a view of one cell read over and over is one bead upon another", () => {
   const { opened, model } = open(ALL.views());
   const last = opened.count - 1;
-  const pane = memoryPane(model, last, { w: 640, h: Infinity });
+  const pane = layoutMemoryPane(model, last, { w: 640, h: Infinity });
   const beads = having(marks(opened, pane, last), "data-bead");
   assert.ok(beads.length > 0);
   for (const [uid, handle] of opened.state(last)) {
@@ -200,7 +206,7 @@ test("a gradient is on its way until the step at which the node that it goes to 
         const to = from?.kind === "node" ? from.next?.[k]?.[0] : undefined;
         if (grad?.storage && to) handed.set(grad.storage, { to, ran: false });
       });
-      const { placed } = memoryPane(model, i, ROOMS[0]);
+      const { placed } = layoutMemoryPane(model, i, ROOMS[0]);
       const blocks = placed.flatMap(({ item }) =>
         item.kind === "row" ? [item.block] : item.kind === "fold" ? item.blocks : [],
       );
@@ -225,7 +231,7 @@ test("a broken pin says what it expects, what there is now, and which statement 
   );
   assert.ok(broken.length);
   for (const i of broken) {
-    const pane = memoryPane(model, i, { w: 640, h: 600 });
+    const pane = layoutMemoryPane(model, i, { w: 640, h: 600 });
     const list = marks(opened, pane, i);
     const alarm = list.find(({ attrs }) => attrs.class?.startsWith("alarm"));
     assert.match(alarm?.text ?? "", /expects v\d+ · now v\d+/);
@@ -241,26 +247,26 @@ test("folds open and close by the reader's hand", () => {
   const { opened, model } = open(ALL.crowd());
   const last = opened.count - 1;
   const room = { w: 640, h: 300 };
-  const closed = memoryPane(model, last, room);
+  const closed = layoutMemoryPane(model, last, room);
   const keys = [...new Set(closed.folds.values())].filter((key) => key.startsWith("rows "));
   assert.ok(keys.length);
-  const opened2 = memoryPane(model, last, room, { selected: null, toggled: new Set(keys) });
+  const opened2 = layoutMemoryPane(model, last, room, { selected: null, toggled: new Set(keys) });
   assert.ok(![...opened2.folds.values()].some((key) => keys.includes(key)));
   assert.ok(opened2.height > closed.height);
-  const wide = memoryPane(model, last, { w: 640, h: Infinity }, { selected: null, toggled: new Set(keys) });
+  const wide = layoutMemoryPane(model, last, { w: 640, h: Infinity }, { selected: null, toggled: new Set(keys) });
   assert.ok([...wide.folds.values()].some((key) => keys.includes(key)));
 });
 
 test("a selected thing has an open row", () => {
   const { opened, model } = open(ALL.crowd());
   const last = opened.count - 1;
-  const closed = memoryPane(model, last, { w: 640, h: 500 });
+  const closed = layoutMemoryPane(model, last, { w: 640, h: 500 });
   const slim = closed.placed.find(
     ({ item, layout, hidden }) => item.kind === "row" && (hidden || layout?.level === "slim"),
   );
   assert.ok(slim?.item.kind === "row");
   const { storage } = slim.item.block;
-  const pane = memoryPane(model, last, { w: 640, h: 500 }, { selected: storage, toggled: new Set() });
+  const pane = layoutMemoryPane(model, last, { w: 640, h: 500 }, { selected: storage, toggled: new Set() });
   const row = pane.placed.find(({ item }) => item.key === storage);
   assert.ok(row && !row.hidden && row.layout?.level !== "slim");
 });
@@ -278,7 +284,7 @@ test("where rows are folded, one row comes and one goes while each is written in
   const writes = all.map((k) => ({ set: { [`s${k}`]: storage([k, 1]), [`c${k}`]: counter(1) } }));
   const { opened, model } = open(trace("", [{ set }, ...writes]));
   const shownAt = (i: number) => {
-    const { placed } = memoryPane(model, i, { w: 640, h: 600 });
+    const { placed } = layoutMemoryPane(model, i, { w: 640, h: 600 });
     return placed.flatMap(({ item, hidden, layout }) =>
       item.kind === "row" && !hidden ? [{ key: item.key, level: layout?.level }] : [],
     );
@@ -302,7 +308,7 @@ test("a compact row keeps no room for pins that come later", () => {
     ]),
   );
   const high = (i: number, compact: boolean) =>
-    memoryPane(model, i, { w: 640, h: Infinity }, { selected: null, toggled: new Set(), compact }).height;
+    layoutMemoryPane(model, i, { w: 640, h: Infinity }, { selected: null, toggled: new Set(), compact }).height;
   assert.equal(opened.count, 2);
   assert.ok(high(0, true) < high(0, false));
   assert.equal(high(1, true), high(1, false));
@@ -311,7 +317,7 @@ test("a compact row keeps no room for pins that come later", () => {
 test("what a step touched has a row in the lowest of panes, too", () => {
   const { opened, model } = open(ALL.crowd());
   const last = opened.count - 1;
-  const pane = memoryPane(model, last, { w: 640, h: 40 });
+  const pane = layoutMemoryPane(model, last, { w: 640, h: 40 });
   const row = pane.placed.find(({ item }) => item.key === "s50");
   assert.ok(row && !row.hidden && row.layout);
   assert.ok(pane.focus.some(({ y }) => y === row.y));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTrace } from "../trace/state.ts";
-import { liveBytes, activeModes, bytesLabel } from "../trace/memory_totals.ts";
+import { liveBytesByStep, nonDefaultModes, bytesLabel } from "../trace/memory_totals.ts";
 
 test("bytes come and go with their storages, and a part counts with its whole", () => {
   const steps = [
@@ -13,7 +13,7 @@ test("bytes come and go with their storages, and a part counts with its whole", 
     { set: { s1: { nbytes: 20 }, s2: { cells: {} } }, gone: [] },
     { set: {}, gone: ["s2", "s3", "t1"] },
   ];
-  assert.deepEqual(liveBytes(openTrace({ steps } as any)), [12, 112, 120, 20]);
+  assert.deepEqual(liveBytesByStep(openTrace({ steps } as any)), [12, 112, 120, 20]);
 });
 
 test("only modes that are not torch's own at the start are named", () => {
@@ -25,12 +25,12 @@ test("only modes that are not torch's own at the start are named", () => {
     default_dtype: "float32",
     saved_hooks: false,
   };
-  const modes = (change: any) => activeModes(new Map([["m1", { ...mode, ...change }]]));
+  const modes = (change: any) => nonDefaultModes(new Map([["m1", { ...mode, ...change }]]));
   assert.deepEqual(modes({}), []);
   assert.deepEqual(modes({ grad: false }), ["no_grad"]);
   assert.deepEqual(modes({ grad: false, inference: true, default_dtype: "float64" }), ["inference_mode", "float64"]);
   assert.deepEqual(modes({ autocast: "cpu bfloat16", functorch: ["grad 1"] }), ["autocast cpu bfloat16", "grad 1"]);
-  assert.deepEqual(activeModes(new Map()), []);
+  assert.deepEqual(nonDefaultModes(new Map()), []);
 });
 
 test("sizes are read at a glance", () => {

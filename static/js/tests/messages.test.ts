@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { locale } from "../words/locale.ts";
-import { messages } from "../program/messages.ts";
+import { programMessages } from "../program/messages.ts";
 
 /** A step at a line, with an event that says what was replaced there. */
 const step = (line: number, event: Record<string, unknown>) => ({
@@ -20,7 +20,7 @@ for (const language of ["en", "zh"]) {
       step(3, { what: "workers", count: 2 }),
     ];
     const trace = { program: { notices: [] }, steps, outcome: { status: "finished" } } as any;
-    const notices = messages(trace, say, () => {});
+    const notices = programMessages(trace, say, () => {});
     assert.deepEqual(
       notices.map(({ line, kind }) => [line, kind]),
       [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stripView, directionOfKey } from "../browser/order_strip.ts";
+import { orderStripView, stripDirectionOfKey } from "../browser/order_strip.ts";
 
 const ITEMS = [
   { title: "A", url: "/a", done: true },
@@ -9,7 +9,7 @@ const ITEMS = [
 ];
 
 test("a strip has the ways back and on, the places and the note of the item that is shown", () => {
-  const view = stripView({ title: "T", url: null, items: ITEMS, at: 1 });
+  const view = orderStripView({ title: "T", url: null, items: ITEMS, at: 1 });
   assert.deepEqual([view.previous?.url, view.next?.url, view.n, view.of], ["/a", "/c", 2, 3]);
   assert.deepEqual(
     view.places.map(({ isCurrent, isDone }) => [isCurrent, isDone]),
@@ -23,12 +23,12 @@ test("a strip has the ways back and on, the places and the note of the item that
 });
 
 test("at its ends there is one way, and an item without a note has none", () => {
-  const first = stripView({ title: "T", url: null, items: ITEMS, at: 0 });
+  const first = orderStripView({ title: "T", url: null, items: ITEMS, at: 0 });
   assert.deepEqual([first.previous, first.next?.url, first.note], [null, "/b", []]);
-  const last = stripView({ title: "T", url: null, items: ITEMS, at: 2 });
+  const last = orderStripView({ title: "T", url: null, items: ITEMS, at: 2 });
   assert.deepEqual([last.previous?.url, last.next, last.note], ["/b", null, []]);
 });
 
 test("brackets go back and on", () => {
-  assert.deepEqual(["[", "]", "p"].map(directionOfKey), ["previous", "next", null]);
+  assert.deepEqual(["[", "]", "p"].map(stripDirectionOfKey), ["previous", "next", null]);
 });

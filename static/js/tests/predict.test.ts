@@ -6,9 +6,9 @@ import test from "node:test";
 import { stepHeading } from "../captions/captions.ts";
 import { locale } from "../words/locale.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
-import { hidesFuture, traceUntil } from "../trace/future.ts";
-import { dueQuestion, hidesSteps, scoreOf } from "../predict/mode.ts";
-import { isRightNumber } from "../predict/question.ts";
+import { hasHiddenSteps, truncateTrace } from "../trace/future.ts";
+import { questionBeforeNextStep, hidesSteps, scoreOfAnswers } from "../predict/mode.ts";
+import { isTypedAnswerRight } from "../predict/question.ts";
 import { questionsOf } from "../predict/questions.ts";
 import { openTrace } from "../trace/state.ts";
 import { ADDRESS } from "./page_states.ts";
@@ -61,18 +61,18 @@ test("all kinds of questions are asked, each where it is about the statement", (
 
 test("a number that is typed counts however it is written", () => {
   const question = { number: -0.5 } as any;
-  for (const text of ["-0.5", " −0,5 ", "-.5", "-5e-1"]) assert.ok(isRightNumber(question, text), text);
-  for (const text of ["", "0.5", "x", "-0.51"]) assert.ok(!isRightNumber(question, text), text);
+  for (const text of ["-0.5", " −0,5 ", "-.5", "-5e-1"]) assert.ok(isTypedAnswerRight(question, text), text);
+  for (const text of ["", "0.5", "x", "-0.51"]) assert.ok(!isTypedAnswerRight(question, text), text);
 });
 
 test("a trace up to a step has nothing of the steps after it", () => {
   const trace = golden("saved_then_written");
-  const part = traceUntil(trace, 3);
-  assert.ok(hidesFuture(part) && !hidesFuture(trace));
+  const part = truncateTrace(trace, 3);
+  assert.ok(hasHiddenSteps(part) && !hasHiddenSteps(trace));
   assert.deepEqual([part.steps.length, part.outcome], [4, { status: "finished" }]);
   assert.ok(!JSON.stringify(part).includes("inplace operation"));
-  assert.equal(traceUntil(trace, trace.steps.length - 1), trace);
-  assert.equal(traceUntil(trace, 7).outcome.error?.step, 7, "once it has raised, that is known");
+  assert.equal(truncateTrace(trace, trace.steps.length - 1), trace);
+  assert.equal(truncateTrace(trace, 7).outcome.error?.step, 7, "once it has raised, that is known");
   assert.match(stepHeading(part, 3, locale("en").say).at, /^Step 4 of \? /);
 });
 
@@ -101,15 +101,15 @@ test("stepping stops before what is asked, and an answer shows it", () => {
   let { state, whole } = predicting("clone_and_detach");
   assert.deepEqual([state.opened?.count, state.step, state.predict?.reached], [1, 0, 0]);
   state = next(state);
-  assert.deepEqual([state.step, dueQuestion(state.predict)?.what], [1, "b"]);
+  assert.deepEqual([state.step, questionBeforeNextStep(state.predict)?.what], [1, "b"]);
   const stopped = next(state);
   assert.deepEqual([stopped.step, stopped.opened?.count, stopped.predict?.nudges], [1, 2, 1], "it has to be answered");
   state = reduce(stopped, { type: "predictionMade", given: { choice: 1 } });
   assert.deepEqual([state.step, state.opened?.count, state.selection], [2, 3, "handle:t2"]);
-  assert.deepEqual(scoreOf(state.predict?.answers ?? []), { right: 0, asked: 1 });
-  assert.equal(dueQuestion(state.predict), null, "the answer is read first");
+  assert.deepEqual(scoreOfAnswers(state.predict?.answers ?? []), { right: 0, asked: 1 });
+  assert.equal(questionBeforeNextStep(state.predict), null, "the answer is read first");
   state = next(state);
-  assert.deepEqual([state.step, dueQuestion(state.predict)?.what], [2, "c"]);
+  assert.deepEqual([state.step, questionBeforeNextStep(state.predict)?.what], [2, "c"]);
   state = reduce(state, { type: "predictionMade", given: { choice: 1 } });
   state = reduce(state, { type: "predictContinued" });
   state = reduce(state, { type: "predictionMade", given: null });
@@ -134,7 +134,7 @@ test("whoever leaves sees everything where he is; whoever comes back begins agai
   assert.deepEqual([again.opened?.count, again.step], [1, 0]);
   const kept = { answers: [{ at: 1, text: "yes", isRight: false, isSkipped: false }], reached: 2 };
   const resumed = reduce(again, { type: "questionsMade", whole, questions: questionsOf(whole), kept });
-  assert.deepEqual([resumed.step, resumed.opened?.count, dueQuestion(resumed.predict)?.what], [2, 3, "c"]);
+  assert.deepEqual([resumed.step, resumed.opened?.count, questionBeforeNextStep(resumed.predict)?.what], [2, 3, "c"]);
   const restarted = reduce(resumed, { type: "predictRestarted" });
   assert.deepEqual([restarted.step, restarted.predict?.answers, restarted.opened?.count], [0, [], 1]);
 });

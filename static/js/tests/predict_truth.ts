@@ -1,7 +1,7 @@
 // A second reading of a trace, from its JSON alone, that says whether a question's right answer is right.
 
 import assert from "node:assert/strict";
-import type { Question } from "../predict/question.ts";
+import type { PredictQuestion } from "../predict/question.ts";
 
 const SIZES = {
   bool: 1,
@@ -112,7 +112,7 @@ const IS_RIGHT: Record<string, (things: Map<string, any>, question: any, text: s
 };
 
 /** Holds one question against the trace: the right answer is right, and no other choice is. */
-export function assertTrue(trace: any, question: Question) {
+export function assertTrue(trace: any, question: PredictQuestion) {
   const { at, step, kind, what, uid, choices, right, number } = question;
   const told = `${kind} ${what} at step ${step}: ${JSON.stringify(choices)} ${right}`;
   assert.ok(at < step && step < trace.steps.length, told);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lossesAt, affectedLines } from "../builder/preview_effects.ts";
+import { memoryAndNodesGoneAt, linesAffectedByEdits } from "../builder/preview_effects.ts";
 import { openTrace } from "../trace/state.ts";
 import { frame, node, ref, storage, tensor, trace, vars } from "./entities.ts";
 
@@ -27,16 +27,20 @@ test("cards that a preview does not reach are told from the one that raises, bel
   ];
   const preview = ran([1, 2, 3, 4, 5, 6], { status: "raised", error: { line: 6 } });
   assert.deepEqual(
-    [...affectedLines(base, preview, edits)],
+    [...linesAffectedByEdits(base, preview, edits)],
     [
       [2, "raises"],
       [4, "missed"],
     ],
   );
-  assert.equal(affectedLines(base, ran([1]), edits).size, 0, "it ran to its end");
-  assert.equal(affectedLines(null, preview, edits).size, 0, "there is no run of the text");
+  assert.equal(linesAffectedByEdits(base, ran([1]), edits).size, 0, "it ran to its end");
+  assert.equal(linesAffectedByEdits(null, preview, edits).size, 0, "there is no run of the text");
   const raised = ran([1, 2], { status: "raised", error: { line: 2 } });
-  assert.equal(affectedLines(raised, ran([1, 2], { status: "raised", error: { line: 2 } }), []).size, 0, "it does now");
+  assert.equal(
+    linesAffectedByEdits(raised, ran([1, 2], { status: "raised", error: { line: 2 } }), []).size,
+    0,
+    "it does now",
+  );
 });
 
 test("a step ends memory that had a name, and nodes", () => {
@@ -55,6 +59,6 @@ test("a step ends memory that had a name, and nodes", () => {
       { set: { f1: { ...vars({}), unset: ["y"] } }, gone: ["t1", "s1", "n1"] },
     ]),
   );
-  assert.deepEqual(lossesAt(opened, 1), { memory: [{ name: "y", size: "8 B" }], nodes: ["Exp"] });
-  assert.deepEqual(lossesAt(opened, 0), { memory: [], nodes: [] });
+  assert.deepEqual(memoryAndNodesGoneAt(opened, 1), { memory: [{ name: "y", size: "8 B" }], nodes: ["Exp"] });
+  assert.deepEqual(memoryAndNodesGoneAt(opened, 0), { memory: [], nodes: [] });
 });

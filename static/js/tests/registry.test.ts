@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { locale } from "../words/locale.ts";
-import { notes } from "../captions/notes.ts";
+import { stepNotes } from "../captions/notes.ts";
 import { EVENTS } from "../trace/registry.ts";
 import { openTrace } from "../trace/state.ts";
-import { MARKS, stepMark } from "../timeline/timeline.ts";
+import { TIMELINE_MARKS, timelineMarkOf } from "../timeline/timeline.ts";
 
 const folder = (name: string) => new URL(`../../${name}/`, import.meta.url);
 const styles = readdirSync(folder("css")).map((name) => readFileSync(new URL(name, folder("css")), "utf8"));
@@ -49,7 +49,7 @@ for (const language of ["en", "zh"]) {
     if (!row?.sentence) continue;
     test(`${name} is told in ${language}`, () => {
       const opened = openTrace({ program: { source: "" }, steps: [step(name)], outcome: { status: "finished" } });
-      const [note] = notes(opened, 0);
+      const [note] = stepNotes(opened, 0);
       const text = say(note.key, note.args);
       assert.notEqual(text, note.key);
       assert.doesNotMatch(text, /[{}]|undefined/);
@@ -58,11 +58,12 @@ for (const language of ["en", "zh"]) {
 }
 
 test("every mark of an event is one of the timeline's", () => {
-  for (const [name, row] of Object.entries(EVENTS)) if (row?.mark) assert.equal(stepMark(step(name)), row.mark, name);
+  for (const [name, row] of Object.entries(EVENTS))
+    if (row?.mark) assert.equal(timelineMarkOf(step(name)), row.mark, name);
 });
 
 test("every mark has a style", () => {
-  for (const name of Object.keys(MARKS))
+  for (const name of Object.keys(TIMELINE_MARKS))
     assert.ok(
       styles.some((text) => text.includes(`.mark-${name}`)),
       name,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { causingStep, stepOfPinClick } from "../trace/saved_slots.ts";
+import { stepThatMadeBackwardFail, stepOfPinClick } from "../trace/saved_slots.ts";
 import { openTrace } from "../trace/state.ts";
 import { nearestMarkedStep } from "../timeline/timeline.ts";
 import { opened, arrived, after } from "./page_states.ts";
@@ -48,14 +48,14 @@ test("an exception of backward is caused by the write that broke what its node s
     },
     { i: step + 1, kind: "raise", stmt: 9, line: 9, set: {}, gone: [], log: [] },
   );
-  assert.equal(causingStep(openTrace(trace)), null, "it ran to its end");
+  assert.equal(stepThatMadeBackwardFail(openTrace(trace)), null, "it ran to its end");
   trace.outcome = {
     status: "raised",
     error: { type: "RuntimeError", message: "", line: 9, step: step + 1, stack: [] },
   };
-  assert.equal(causingStep(openTrace(trace)), slot.stale);
+  assert.equal(stepThatMadeBackwardFail(openTrace(trace)), slot.stale);
   delete trace.steps[step].visit.failed;
-  assert.equal(causingStep(openTrace(trace)), null, "no node failed");
+  assert.equal(stepThatMadeBackwardFail(openTrace(trace)), null, "no node failed");
 });
 
 test("a click on the timeline's marks goes to the gravest near it, else to the step under it", () => {

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curveMarks, nearestPointIndex, pointIndexAt } from "../timeline/curves.ts";
-import { scalarSeries } from "../timeline/scalar_series.ts";
+import { seriesCurveMarks, nearestPointIndex, pointIndexAt } from "../timeline/curves.ts";
+import { findScalarSeries } from "../timeline/scalar_series.ts";
 import { counter, frame, ref, storage, tensor, trace, vars } from "./entities.ts";
 import type { Number as WireNumber } from "../trace/wire.ts";
 
@@ -28,7 +28,7 @@ function loop(losses: WireNumber[], print: (k: number) => string = () => ""): an
 }
 
 test("a tensor with one element and a number that a loop binds are series; its variable and counters are none", () => {
-  const [loss, total, ...more] = scalarSeries(loop([4, 2, { $f: "nan" }, 0.5]));
+  const [loss, total, ...more] = findScalarSeries(loop([4, 2, { $f: "nan" }, 0.5]));
   assert.deepEqual(more, []);
   assert.deepEqual([loss.name, loss.line, loss.source], ["loss", 3, "tensor"]);
   assert.deepEqual(loss.points, [
@@ -41,12 +41,12 @@ test("a tensor with one element and a number that a loop binds are series; its v
 });
 
 test("a loss that stays the same is shown: something is wrong with it", () => {
-  assert.equal(scalarSeries(loop([2, 2, 2]))[0].name, "loss");
+  assert.equal(findScalarSeries(loop([2, 2, 2]))[0].name, "loss");
 });
 
 test("printed numbers are series by their words, unless they say what a name says, rounded", () => {
   const report = (k: number) => `epoch ${k}: loss ${[4, 2, 1.23456, 0.5][k].toFixed(2)} acc=${0.9 - k / 7}\n`;
-  const list = scalarSeries(loop([4, 2, 1.23456, 0.5], report));
+  const list = findScalarSeries(loop([4, 2, 1.23456, 0.5], report));
   assert.deepEqual(
     list.map(({ name, source }) => [name, source]),
     [
@@ -63,21 +63,21 @@ test("printed numbers are series by their words, unless they say what a name say
 
 test("numbers within names and tensors are no report", () => {
   const print = (k: number) => `tensor(${k * k}., grad_fn=<MulBackward0>)\n`;
-  const list = scalarSeries(loop([1, 2, 4, 3], print)).filter(({ source }) => source === "printed");
+  const list = findScalarSeries(loop([1, 2, 4, 3], print)).filter(({ source }) => source === "printed");
   assert.deepEqual(list, [], "it says what `total` says");
   const many = (k: number) => `[${[1, 2, 3, 4, 5].map((n) => n * k * k).join(", ")}]\n`;
-  assert.ok(scalarSeries(loop([1, 2, 4, 3], many)).every(({ source }) => source !== "printed"));
+  assert.ok(findScalarSeries(loop([1, 2, 4, 3], many)).every(({ source }) => source !== "printed"));
 });
 
 test("there is nothing for a program without a loop, or with too few iterations", () => {
-  assert.deepEqual(scalarSeries(trace("a = 1\n", [{ set: { f1: frame({ a: 1 }) }, stmt: 0 }])), []);
-  assert.deepEqual(scalarSeries(loop([1, 2])), []);
+  assert.deepEqual(findScalarSeries(trace("a = 1\n", [{ set: { f1: frame({ a: 1 }) }, stmt: 0 }])), []);
+  assert.deepEqual(findScalarSeries(loop([1, 2])), []);
 });
 
 test("skipped iterations leave room in the curve", () => {
   const run = loop([4, 3, 2, 1]);
   for (const step of run.steps) if (step.iter?.[0] === 3) step.iter = [100];
-  const { points } = scalarSeries(run)[0];
+  const { points } = findScalarSeries(run)[0];
   assert.deepEqual(
     points.map(({ x }) => x),
     [0, 1, 2, 100],
@@ -87,14 +87,14 @@ test("skipped iterations leave room in the curve", () => {
 });
 
 test("a curve is drawn to the point that the step has reached; what is not finite is a tick", () => {
-  const { points } = scalarSeries(loop([4, 2, { $f: "nan" }, 0.5]))[0];
+  const { points } = findScalarSeries(loop([4, 2, { $f: "nan" }, 0.5]))[0];
   assert.deepEqual(
     [1, 2, 9, 99].map((step) => pointIndexAt(points, step)),
     [-1, 0, 1, 3],
   );
-  const classes = (at: number) => curveMarks(points, at).map(({ attrs }) => attrs.class);
+  const classes = (at: number) => seriesCurveMarks(points, at).map(({ attrs }) => attrs.class);
   assert.deepEqual(classes(-1), ["curve-later", "curve-tick"]);
   assert.deepEqual(classes(1), ["curve-later", "curve-past", "curve-tick", "curve-dot"]);
   assert.deepEqual(classes(3), ["curve-past", "curve-tick", "curve-dot"]);
-  for (const { attrs } of curveMarks(points, 3)) assert.doesNotMatch(attrs.d, /NaN|Infinity/);
+  for (const { attrs } of seriesCurveMarks(points, 3)) assert.doesNotMatch(attrs.d, /NaN|Infinity/);
 });

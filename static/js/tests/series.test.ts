@@ -1,13 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { draftOf, movedItems, parseDraft, programId, requestBody } from "../series/draft.ts";
-import { noteParts } from "../series/note_nodes.ts";
-import { itemAt } from "../series/offline.ts";
-import { atNote, orderOf, shownNoteStep } from "../series/reader.ts";
-import { frameAddress } from "../series/tools.ts";
+import {
+  draftOfSavedSeries,
+  itemsWithOneMoved,
+  parseSeriesDraft,
+  savedProgramIdInText,
+  saveRequestBody,
+} from "../series/draft.ts";
+import { splitNoteAtLinks } from "../series/note_nodes.ts";
+import { itemOfFragment } from "../series/offline.ts";
+import { addressAtNoteStep, seriesOrder, shownNoteStep } from "../series/reader.ts";
+import { embedFrameAddress } from "../series/tools.ts";
 
 /** @param note the addresses that become links */
-const links = (note: string) => noteParts(note).flatMap(({ url }) => (url ? [url] : []));
+const links = (note: string) => splitNoteAtLinks(note).flatMap(({ url }) => (url ? [url] : []));
 const say = ((key: string, args: object) => `${key} ${JSON.stringify(args)}`) as any;
 
 test("addresses of the web become links, without the punctuation of their sentence", () => {
@@ -29,7 +35,7 @@ test("nothing else becomes a link, and no text is lost", () => {
   assert.deepEqual(notes.map(links), [[], [], ["https://a.org/", "https://a.org/"], []]);
   for (const note of notes)
     assert.equal(
-      noteParts(note)
+      splitNoteAtLinks(note)
         .map(({ text }) => text)
         .join(""),
       note,
@@ -52,39 +58,39 @@ test("a note stands at its step, once the reader has got there", () => {
 test("the strip has the programs that there are, and the note of a whole program", () => {
   const items = [1, 3].map((place) => ({ place, title: place === 3 ? "" : "One", url: `/${place}` }));
   const series = { title: "S", url: "/s", place: 1, items, removed: 1 };
-  const first = orderOf(series, { ...NOTE, step: null }, say);
+  const first = seriesOrder(series, { ...NOTE, step: null }, say);
   assert.deepEqual([first.at, first.items[0].note], [0, ["whole\n\nhere"]]);
-  const third = orderOf({ ...series, place: 3 }, NOTE, say);
+  const third = seriesOrder({ ...series, place: 3 }, NOTE, say);
   assert.deepEqual([third.at, third.items[1].note, third.items[1].title], [1, [], 'series_program {"n":3}']);
 });
 
 test("an address without a step opens at the note, unless it asks to predict", () => {
   const address = { step: null, source: null, predict: false } as any;
-  assert.equal(atNote(address, 3).step, 3);
-  assert.equal(atNote({ ...address, step: 0 }, 3).step, 0);
-  assert.equal(atNote({ ...address, predict: true }, 3).step, null);
-  assert.equal(atNote({ ...address, source: "x" }, 3).step, null);
+  assert.equal(addressAtNoteStep(address, 3).step, 3);
+  assert.equal(addressAtNoteStep({ ...address, step: 0 }, 3).step, 0);
+  assert.equal(addressAtNoteStep({ ...address, predict: true }, 3).step, null);
+  assert.equal(addressAtNoteStep({ ...address, source: "x" }, 3).step, null);
 });
 
 test("a draft is what it was, and damage is no draft", () => {
   const item = { program: "7kd5h2n9xt", title: "T", note: "n", step: 2, seen: null };
   const draft = { title: "A", description: "", items: [item, { ...item, note: " " }] };
-  assert.deepEqual(parseDraft(JSON.stringify(draft)), draft);
-  for (const text of [null, "{", "[]", '{"items":[{}]}']) assert.deepEqual(parseDraft(text).items, []);
-  assert.deepEqual(parseDraft('{"items":[{"program":"x","step":-1,"note":1}]}').items[0], {
+  assert.deepEqual(parseSeriesDraft(JSON.stringify(draft)), draft);
+  for (const text of [null, "{", "[]", '{"items":[{}]}']) assert.deepEqual(parseSeriesDraft(text).items, []);
+  assert.deepEqual(parseSeriesDraft('{"items":[{"program":"x","step":-1,"note":1}]}').items[0], {
     program: "x",
     title: "",
     note: "",
     step: null,
     seen: null,
   });
-  const { items } = requestBody(draft, "en");
+  const { items } = saveRequestBody(draft, "en");
   assert.deepEqual(
     items.map(({ step }) => step),
     [2, null],
     "a step without a note is none",
   );
-  const available = draftOf({
+  const available = draftOfSavedSeries({
     ...draft,
     items: [
       { ...item, available: false },
@@ -96,10 +102,10 @@ test("a draft is what it was, and damage is no draft", () => {
 
 test("an item moves, but not out of the list", () => {
   const items = ["a", "b", "c"] as any[];
-  assert.deepEqual(movedItems(items, 0, 2), ["b", "c", "a"]);
-  assert.deepEqual(movedItems(items, 2, 1), ["a", "c", "b"]);
-  assert.equal(movedItems(items, 0, -1), items);
-  assert.equal(movedItems(items, 2, 3), items);
+  assert.deepEqual(itemsWithOneMoved(items, 0, 2), ["b", "c", "a"]);
+  assert.deepEqual(itemsWithOneMoved(items, 2, 1), ["a", "c", "b"]);
+  assert.equal(itemsWithOneMoved(items, 0, -1), items);
+  assert.equal(itemsWithOneMoved(items, 2, 3), items);
 });
 
 test("the id is found in what people paste", () => {
@@ -110,21 +116,22 @@ test("the id is found in what people paste", () => {
     "http://x/embed/7kd5h2n9xt",
     "x/s/7kd5h2n9xt.svg",
   ])
-    assert.equal(programId(text), "7kd5h2n9xt", text);
-  for (const text of ["", "hello", "https://a.org/7kd5h2n9xt/x", "7kd5h2"]) assert.equal(programId(text), null, text);
+    assert.equal(savedProgramIdInText(text), "7kd5h2n9xt", text);
+  for (const text of ["", "hello", "https://a.org/7kd5h2n9xt/x", "7kd5h2"])
+    assert.equal(savedProgramIdInText(text), null, text);
 });
 
 test("the file opens at the place that its address names", () => {
   const items = [{ place: 2 }, { place: 3 }] as any[];
   assert.deepEqual(
-    ["#item=3", "#item=1", "", "#i=3"].map((at) => itemAt(items, at).place),
+    ["#item=3", "#item=1", "", "#i=3"].map((at) => itemOfFragment(items, at).place),
     [3, 2, 2, 2],
   );
 });
 
 test("the frame of a series is beside its page", () => {
   assert.equal(
-    frameAddress("https://a.org/box/series/7kd5h2n9xt/2?lang=zh#i=3"),
+    embedFrameAddress("https://a.org/box/series/7kd5h2n9xt/2?lang=zh#i=3"),
     "https://a.org/box/embed/series/7kd5h2n9xt",
   );
 });

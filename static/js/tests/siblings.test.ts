@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { markOf } from "../siblings/preview.ts";
-import { alternatives, replaceLine, type Operation } from "../siblings/alternatives.ts";
+import { siblingEffectOf } from "../siblings/preview.ts";
+import { alternativesToStatement, editsReplacingLine, type Operation } from "../siblings/alternatives.ts";
 
 const PYTHON = `
 import json, sys
@@ -14,7 +14,7 @@ json.dump(catalogue("en").model_dump(exclude_none=True)["operations"], sys.stdou
 const CATALOGUE: Operation[] = JSON.parse(execFileSync(".venv/bin/python", ["-c", PYTHON], { encoding: "utf8" }));
 const TENSORS = ["a", "b", "x", "y", "w", "loss"];
 
-const found = (line: string) => alternatives(line, CATALOGUE, (name) => TENSORS.includes(name));
+const found = (line: string) => alternativesToStatement(line, CATALOGUE, (name) => TENSORS.includes(name));
 const texts = (line: string) => found(line).map(({ text }) => text);
 
 test("a copy has its siblings, with the same operand, indent and remark", () => {
@@ -58,20 +58,20 @@ test("a name that is no tensor, and what the catalogue does not have, has none",
 
 test("a missing import comes along", () => {
   const [deepcopy] = found("b = a.clone()").filter(({ name }) => name === "deepcopy");
-  assert.deepEqual(replaceLine("import torch\nb = a.clone()", 2, deepcopy), {
+  assert.deepEqual(editsReplacingLine("import torch\nb = a.clone()", 2, deepcopy), {
     edits: [
       { line: 2, old: "b = a.clone()", new: "b = copy.deepcopy(a)" },
       { line: 1, old: "import torch", new: "import copy\nimport torch" },
     ],
     line: 3,
   });
-  assert.equal(replaceLine("import copy\nb = a.clone()", 2, deepcopy).edits.length, 1);
+  assert.equal(editsReplacingLine("import copy\nb = a.clone()", 2, deepcopy).edits.length, 1);
 });
 
 test("a sibling's mark: the same numbers at the end, others, or none", () => {
   const run = (status: string) => ({ trace: { outcome: { status } } });
   const compared = (status: string, differences: any[]) =>
-    markOf({ left: run("finished"), right: run(status), rows: [0, 1, 2], differences } as any);
+    siblingEffectOf({ left: run("finished"), right: run(status), rows: [0, 1, 2], differences } as any);
   assert.equal(compared("finished", []), "same");
   assert.equal(
     compared("finished", [

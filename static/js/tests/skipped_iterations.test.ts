@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  sameOutput,
-  findIteration,
+  haveSameOutput,
+  firstStepOfIteration,
   cellWindowFocus,
-  skippedBefore,
+  skippedIterationsBefore,
   iterationFocus,
 } from "../trace/skipped_iterations.ts";
 
@@ -29,8 +29,8 @@ test("a gap between two heads of a loop names its iterations", () => {
     { kind: "statement", stmt: 4, iter: [4] },
     { kind: "head", stmt: 1, iter: [9], skipped: 12 },
   ]);
-  assert.deepEqual(skippedBefore(opened, 2), { skipped: 12, loop: 1, around: [], from: 5, to: 8 });
-  assert.equal(skippedBefore(opened, 1), null);
+  assert.deepEqual(skippedIterationsBefore(opened, 2), { skipped: 12, loop: 1, around: [], from: 5, to: 8 });
+  assert.equal(skippedIterationsBefore(opened, 1), null);
 });
 
 test("a gap of an inner loop keeps the counts around it, and ends where nobody saw it", () => {
@@ -39,7 +39,7 @@ test("a gap of an inner loop keeps the counts around it, and ends where nobody s
     { kind: "statement", stmt: 3, iter: [3, 7] },
     { kind: "statement", stmt: 2, iter: [3], skipped: 40 },
   ]);
-  const skipped = skippedBefore(opened, 2);
+  const skipped = skippedIterationsBefore(opened, 2);
   assert.deepEqual(skipped, { skipped: 40, loop: 2, around: [3], from: 8, to: null });
   assert.deepEqual(iterationFocus(skipped as any, 20), { loop: 2, iteration: [3, 20] });
 });
@@ -50,7 +50,7 @@ test("what a called function did lies between, and is passed over", () => {
     { kind: "statement", stmt: 0, frame: "f2" },
     { kind: "head", stmt: 1, iter: [5], skipped: 3 },
   ]);
-  assert.equal(skippedBefore(opened, 2)?.from, 1);
+  assert.equal(skippedIterationsBefore(opened, 2)?.from, 1);
 });
 
 test("the opened iteration is found", () => {
@@ -58,13 +58,13 @@ test("the opened iteration is found", () => {
     { kind: "head", stmt: 2, iter: [3, 7] },
     { kind: "head", stmt: 2, iter: [3, 20] },
   ]);
-  assert.equal(findIteration(opened, { loop: 2, iteration: [3, 20] }), 1);
-  assert.equal(findIteration(opened, { loop: 1, iteration: [3, 20] }), -1);
+  assert.equal(firstStepOfIteration(opened, { loop: 2, iteration: [3, 20] }), 1);
+  assert.equal(firstStepOfIteration(opened, { loop: 1, iteration: [3, 20] }), -1);
 });
 
 test("runs that printed something else are not alike", () => {
-  assert.ok(sameOutput(trace([{}], "a"), trace([{}], "a")));
-  assert.ok(!sameOutput(trace([{}], "a"), trace([{}], "b")));
+  assert.ok(haveSameOutput(trace([{}], "a"), trace([{}], "a")));
+  assert.ok(!haveSameOutput(trace([{}], "a"), trace([{}], "b")));
 });
 
 test("elements that were asked for are opened with some before them, and never before the first", () => {

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { namesAndPaths } from "../trace/names.ts";
-import { openTrace, statesOf } from "../trace/state.ts";
+import { collectNamesAndPaths } from "../trace/names.ts";
+import { openTrace, iterateStates } from "../trace/state.ts";
 import { createRandom } from "./random.ts";
 import { ALL, crowd, saved, sharing } from "./traces.ts";
 import { frame, ref, storage, tensor, trace } from "./entities.ts";
@@ -20,7 +20,7 @@ for (const [name, make] of Object.entries({ ...ALL, long: () => crowd(150) }))
   test(`${name}: jumping anywhere equals stepping there`, () => {
     const document = make();
     const opened = openTrace(document);
-    const truth = Array.from(statesOf(document), plain);
+    const truth = Array.from(iterateStates(document), plain);
     const next = createRandom(7);
     for (let k = 0; k < 60; k++) {
       const i = Math.floor(next() * opened.count);
@@ -38,7 +38,7 @@ for (const [name, document] of [
     const opened = openTrace(document);
     for (let i = 0; i < opened.count; i++) {
       const entities = opened.state(i);
-      assert.deepEqual(opened.names(i), namesAndPaths(entities, entities), `step ${i}`);
+      assert.deepEqual(opened.names(i), collectNamesAndPaths(entities, entities), `step ${i}`);
     }
   });
 

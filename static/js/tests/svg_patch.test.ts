@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { h, patch, svgText } from "../browser/svg.ts";
+import { h, patchHost, vnodeToSvg } from "../browser/svg.ts";
 import { createRandom } from "./random.ts";
 
 /** As much of an element as a patch uses; counts what is inserted. */
@@ -76,8 +76,8 @@ const described = (keys: string[]) =>
 /** @returns the elements with a key, by it */
 function drawAndCheck(host: FakeElement, keys: string[]): Map<string, FakeElement> {
   const vnodes = described(keys);
-  patch(document, host as any, vnodes);
-  assert.equal(host.children.map((child) => child.markup).join(""), vnodes.map(svgText).join(""), keys.join(" "));
+  patchHost(document, host as any, vnodes);
+  assert.equal(host.children.map((child) => child.markup).join(""), vnodes.map(vnodeToSvg).join(""), keys.join(" "));
   return new Map(host.children.map((child, k) => [keys[k], child]));
 }
 

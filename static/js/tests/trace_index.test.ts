@@ -5,9 +5,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { lastWriteStep } from "../trace/cell_writers.ts";
 import { isHandle } from "../trace/entities.ts";
-import { notes } from "../captions/notes.ts";
-import { openTrace, statesOf, type Entities } from "../trace/state.ts";
-import { handleKey } from "../trace/trace_index.ts";
+import { stepNotes } from "../captions/notes.ts";
+import { openTrace, iterateStates, type Entities } from "../trace/state.ts";
+import { placementKey } from "../trace/trace_index.ts";
 import { ALL, crowd } from "./traces.ts";
 import { tensor, trace } from "./entities.ts";
 import type { Trace } from "../trace/wire.ts";
@@ -33,7 +33,7 @@ for (const [name, made] of TRACES)
         const handles = (test: (handle: any) => boolean) => those(entities, (other) => isHandle(other) && test(other));
         if (entity.kind === "storage") {
           assert.deepEqual(
-            index.handlesOf(uid, i),
+            index.handlesOfStorage(uid, i),
             handles((h) => h.storage === uid),
           );
           const slots = those(entities, (node) => node.kind === "node").flatMap((node) =>
@@ -43,15 +43,15 @@ for (const [name, made] of TRACES)
               )
               .map(([slot]) => `${node}:${slot}`),
           );
-          assert.deepEqual(index.slotsOf(uid, i).sort(), slots.sort());
+          assert.deepEqual(index.slotsKeepingStorage(uid, i).sort(), slots.sort());
         } else if (entity.kind === "counter")
           assert.deepEqual(
-            index.sharersOf(uid, i),
+            index.handlesSharingCounter(uid, i),
             handles((h) => h.counter === uid),
           );
         else if (entity.kind === "node") {
           assert.deepEqual(
-            index.outputsOf(uid, i),
+            index.outputsOfNode(uid, i),
             handles((h) => h.grad_fn === uid),
           );
           const edges = those(entities, (node) => node.kind === "node").flatMap((node) =>
@@ -61,25 +61,26 @@ for (const [name, made] of TRACES)
           );
           assert.deepEqual(
             index
-              .edgesInto(uid, i)
+              .edgesLeadingTo(uid, i)
               .map(({ node, edge }) => `${node}:${edge}`)
               .sort(),
             edges.sort(),
           );
         } else if (isHandle(entity)) {
-          const placement = index.placements.get(handleKey(uid, entity));
+          const placement = index.placements.get(placementKey(uid, entity));
           assert.ok(placement && placement.birth <= i && i <= placement.death, `${uid} is placed`);
           assert.deepEqual(
-            index.gradOwnersOf(uid, i),
+            index.tensorsWithGrad(uid, i),
             handles((h) => h.grad === uid),
           );
           assert.deepEqual(
-            index.accumulatorsOf(uid, i),
+            index.accumulatorsOfTensor(uid, i),
             those(entities, (node) => node.kind === "node" && node.variable === uid),
           );
         }
       }
-      for (const uid of index.lives.keys()) if (!entities.has(uid)) assert.ok(!index.isAlive(uid, i), `${uid} at ${i}`);
+      for (const uid of index.lifetimes.keys())
+        if (!entities.has(uid)) assert.ok(!index.isAlive(uid, i), `${uid} at ${i}`);
     }
   });
 
@@ -88,22 +89,23 @@ for (const [name, made] of TRACES)
     const opened = openTrace(made);
     const { index } = opened;
     let i = -1;
-    for (const entities of statesOf(made)) {
+    for (const entities of iterateStates(made)) {
       i++;
       const sizes = [...entities.values()].map((e) => (e.kind === "storage" && !e.within ? (e.nbytes ?? 0) : 0));
       assert.equal(
-        index.bytes[i],
+        index.liveBytesByStep[i],
         sizes.reduce((a, b) => a + b, 0),
         `step ${i}`,
       );
-      for (const uid of opened.at(i).written.keys()) assert.ok(index.writes.get(uid)?.includes(i), `${uid} at ${i}`);
+      for (const uid of opened.at(i).written.keys())
+        assert.ok(index.writeStepsByStorage.get(uid)?.includes(i), `${uid} at ${i}`);
       const { visit, log } = made.steps[i];
       if (visit) {
-        assert.ok(index.visitsOf.get(visit.node)?.includes(i));
-        assert.ok(index.visits.get(visit.backward)?.some((v) => v.node === visit.node && v.step === i));
+        assert.ok(index.visitStepsByNode.get(visit.node)?.includes(i));
+        assert.ok(index.visitsByBackward.get(visit.backward)?.some((v) => v.node === visit.node && v.step === i));
       }
       for (const entry of log)
-        if (entry.kind === "event") assert.ok(index.events.get(entry.event)?.some(({ step }) => step === i));
+        if (entry.kind === "event") assert.ok(index.eventPlacesByName.get(entry.event)?.some(({ step }) => step === i));
     }
   });
 
@@ -119,7 +121,7 @@ test("a handle that moves, and comes back, has a placement for each storage it w
     ]),
   );
   assert.deepEqual(
-    [0, 1, 2, 3, 4].map((i) => [index.handlesOf("s1", i), index.handlesOf("s2", i)]),
+    [0, 1, 2, 3, 4].map((i) => [index.handlesOfStorage("s1", i), index.handlesOfStorage("s2", i)]),
     [
       [["t1"], []],
       [[], ["t1"]],
@@ -150,5 +152,5 @@ test("tensors without a storage share none", () => {
       { set: { f1: { vars: { b: { ref: "t2" } } }, t2: sparse() } },
     ]),
   );
-  assert.deepEqual(notes(opened, 1), [{ key: "new_bare", args: { name: "b" } }]);
+  assert.deepEqual(stepNotes(opened, 1), [{ key: "new_bare", args: { name: "b" } }]);
 });

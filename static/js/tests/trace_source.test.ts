@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer, type ServerResponse } from "node:http";
 import { test } from "node:test";
-import { loadTrace, problemOfResponse, serverProblem, TraceError } from "../requests/trace_source.ts";
+import { loadTrace, problemOfResponse, problemInResponseText, TraceError } from "../requests/trace_source.ts";
 import type { AddressInfo } from "node:net";
 
 /** @param answers one for each request, in order */
@@ -76,6 +76,6 @@ test("each failure has its sentence", () => {
 });
 
 test("a proxy's page says nothing but its status", () => {
-  assert.deepEqual(serverProblem(502, "<html>"), { code: "", message: "502" });
-  assert.deepEqual(serverProblem(502, "{}"), { code: "", message: "502" });
+  assert.deepEqual(problemInResponseText(502, "<html>"), { code: "", message: "502" });
+  assert.deepEqual(problemInResponseText(502, "{}"), { code: "", message: "502" });
 });

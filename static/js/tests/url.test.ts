@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fragmentOf } from "../page/address.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
-import { wasMadeWith, normalizeSettings, settingsFragment } from "../page_state/settings.ts";
+import { wasTraceMadeWith, normalizeSettings, settingsFragment } from "../page_state/settings.ts";
 import * as url from "../page_state/url.ts";
 import type { Action } from "../page_state/actions.ts";
 
@@ -35,9 +35,9 @@ test("a program comes back from its fragment, with step, focus and settings", as
 test("an address asks to predict in its fragment or its query, and can be told not to", () => {
   assert.deepEqual([url.readPosition("#i=2&predict=1").predict, url.readPosition("#i=2").predict], [true, false]);
   assert.deepEqual([url.asksToPredict("?s=clone&predict=1"), url.asksToPredict("?s=clone")], [true, false]);
-  assert.equal(url.withoutPredict("?s=clone&predict=1"), "?s=clone");
-  assert.equal(url.withoutPredict("?predict=1"), "");
-  assert.equal(url.withoutPredict("?q=a b"), "?q=a b", "what is not asked for is not written anew");
+  assert.equal(url.queryWithoutPredict("?s=clone&predict=1"), "?s=clone");
+  assert.equal(url.queryWithoutPredict("?predict=1"), "");
+  assert.equal(url.queryWithoutPredict("?q=a b"), "?q=a b", "what is not asked for is not written anew");
 });
 
 test("a damaged program is broken, other nonsense is passed over", async () => {
@@ -45,7 +45,7 @@ test("a damaged program is broken, other nonsense is passed over", async () => {
   assert.ok(broken.broken && broken.source === null && broken.step === null);
   const odd = await url.readAddress("#i=-1&v=cinema&focus=[1]&at=");
   assert.deepEqual([odd.step, odd.view, odd.focus, odd.selection], [null, null, null, ""]);
-  const bomb = await url.packText("\0".repeat(2 ** 21));
+  const bomb = await url.compressTextForUrl("\0".repeat(2 ** 21));
   assert.ok((await url.readAddress(`#p=${bomb}`)).broken, "it unpacks to more than a program may have");
 });
 
@@ -74,6 +74,6 @@ test("settings out of range are the defaults, and an address leaves those out", 
   assert.deepEqual(normalizeSettings({ device: "cuda" }, ["cpu"]), { seed: 0 });
   assert.equal(settingsFragment({ seed: 0, device: "cpu" }), "");
   const trace = { runtime: { seed: 3, device: "cuda:0" } } as any;
-  assert.ok(wasMadeWith({ seed: 3, device: "cuda" }, trace) && wasMadeWith({ seed: 3 }, trace));
-  assert.ok(!wasMadeWith({ seed: 3, device: "cpu" }, trace));
+  assert.ok(wasTraceMadeWith({ seed: 3, device: "cuda" }, trace) && wasTraceMadeWith({ seed: 3 }, trace));
+  assert.ok(!wasTraceMadeWith({ seed: 3, device: "cpu" }, trace));
 });

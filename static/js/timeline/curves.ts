@@ -1,23 +1,23 @@
 /** Small curves of the scalars that a loop binds or prints; each is also a slider over the steps that made its values. */
 
-import { scalarSeries, type Point, type Series } from "./scalar_series.ts";
-import { h, patch, SVG, type VNode } from "../browser/svg.ts";
+import { findScalarSeries, type SeriesPoint, type ScalarSeries } from "./scalar_series.ts";
+import { h, patchHost, SVG_NAMESPACE, type VNode } from "../browser/svg.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** Units of the drawing: it is stretched to its width, lines keep theirs. */
-const WIDTH = 100;
-const HEIGHT = 24;
-const MARGIN = 3;
-const DIGITS = 7;
+const CURVE_WIDTH = 100;
+const CURVE_HEIGHT = 24;
+const CURVE_MARGIN = 3;
+const CURVE_VALUE_DIGITS = 7;
 
 /** The last point that a step has passed; -1 before the first. */
-export function pointIndexAt(points: Point[], step: number) {
+export function pointIndexAt(points: SeriesPoint[], step: number) {
   return points.findLastIndex((point) => point.step <= step);
 }
 
 /** The point nearest to a share of the width. @param share from 0 to 1 */
-export function nearestPointIndex(points: Point[], share: number) {
+export function nearestPointIndex(points: SeriesPoint[], share: number) {
   const x = points[0].x + share * (points[points.length - 1].x - points[0].x);
   return points.reduce((best, point, k) => (Math.abs(point.x - x) < Math.abs(points[best].x - x) ? k : best), 0);
 }
@@ -27,25 +27,28 @@ export function nearestPointIndex(points: Point[], share: number) {
  * @param reached index of the point that was reached, -1 for none
  * @returns numbers that are not finite are ticks at the top
  */
-export function curveMarks(points: Point[], reached: number): VNode[] {
+export function seriesCurveMarks(points: SeriesPoint[], reached: number): VNode[] {
   const finite = points.map(({ value }) => value).filter(Number.isFinite);
   const lowest = Math.min(...finite);
   const range = Math.max(...finite) - lowest || 1;
   const width = points[points.length - 1].x - points[0].x || 1;
   const plotPoints = points.map(({ x, value }) => ({
-    x: MARGIN + ((x - points[0].x) / width) * (WIDTH - 2 * MARGIN),
-    y: Number.isFinite(value) ? HEIGHT - MARGIN - ((value - lowest) / range) * (HEIGHT - 2 * MARGIN) : null,
+    x: CURVE_MARGIN + ((x - points[0].x) / width) * (CURVE_WIDTH - 2 * CURVE_MARGIN),
+    y: Number.isFinite(value)
+      ? CURVE_HEIGHT - CURVE_MARGIN - ((value - lowest) / range) * (CURVE_HEIGHT - 2 * CURVE_MARGIN)
+      : null,
   }));
   const pathBetween = (from: number, to: number) => {
     let d = "";
     for (let k = from; k <= to; k++) {
       const { x, y } = plotPoints[k];
-      if (y !== null) d += `${k === from || plotPoints[k - 1].y === null ? "M" : "L"}${round(x)} ${round(y)}`;
+      if (y !== null)
+        d += `${k === from || plotPoints[k - 1].y === null ? "M" : "L"}${roundCoordinate(x)} ${roundCoordinate(y)}`;
     }
     return d;
   };
-  const ticks = plotPoints.map(({ x, y }) => (y === null ? `M${round(x)} 0V6` : "")).join("");
-  const dotY = plotPoints[reached]?.y === null ? MARGIN : plotPoints[reached]?.y;
+  const ticks = plotPoints.map(({ x, y }) => (y === null ? `M${roundCoordinate(x)} 0V6` : "")).join("");
+  const dotY = plotPoints[reached]?.y === null ? CURVE_MARGIN : plotPoints[reached]?.y;
   const stroke = { "vector-effect": "non-scaling-stroke" };
   return [
     reached < points.length - 1 &&
@@ -58,26 +61,31 @@ export function curveMarks(points: Point[], reached: number): VNode[] {
     reached > 0 && h("path", { key: "past", class: "curve-past", d: pathBetween(0, reached), ...stroke }),
     ticks && h("path", { key: "ticks", class: "curve-tick", d: ticks, ...stroke }),
     dotY !== undefined &&
-      h("path", { key: "dot", class: "curve-dot", d: `M${round(plotPoints[reached].x)} ${round(dotY)}h0`, ...stroke }),
+      h("path", {
+        key: "dot",
+        class: "curve-dot",
+        d: `M${roundCoordinate(plotPoints[reached].x)} ${roundCoordinate(dotY)}h0`,
+        ...stroke,
+      }),
   ].filter((mark) => typeof mark === "object");
 }
 
-function valueLabel({ value, text }: Point) {
-  return text.length > DIGITS && Number.isFinite(value) ? value.toPrecision(DIGITS - 2) : text;
+function pointValueLabel({ value, text }: SeriesPoint) {
+  return text.length > CURVE_VALUE_DIGITS && Number.isFinite(value) ? value.toPrecision(CURVE_VALUE_DIGITS - 2) : text;
 }
 
-function round(value: number) {
+function roundCoordinate(value: number) {
   return Math.round(value * 100) / 100;
 }
 
 /** @param go called with the step of a point that the reader chose */
-export function createCurves(host: HTMLElement, say: Locale["say"], go: (step: number) => void) {
+export function createSeriesCurves(host: HTMLElement, say: Locale["say"], go: (step: number) => void) {
   let curves: { show: (step: number) => void }[] = [];
   return {
     /** The curves of another run. */
     open(trace: Trace | null) {
-      const list = trace ? scalarSeries(trace) : [];
-      const newCurves = list.map((series) => createCurve(series, say, go));
+      const list = trace ? findScalarSeries(trace) : [];
+      const newCurves = list.map((series) => createSeriesCurve(series, say, go));
       host.hidden = !newCurves.length;
       host.replaceChildren(...newCurves.map(({ element }) => element));
       curves = newCurves;
@@ -88,7 +96,7 @@ export function createCurves(host: HTMLElement, say: Locale["say"], go: (step: n
   };
 }
 
-function createCurve({ name, line, points }: Series, say: Locale["say"], go: (step: number) => void) {
+function createSeriesCurve({ name, line, points }: ScalarSeries, say: Locale["say"], go: (step: number) => void) {
   const label = name ?? say("printed_at", { line });
   const element = document.createElement("div");
   element.className = "curve";
@@ -100,8 +108,11 @@ function createCurve({ name, line, points }: Series, say: Locale["say"], go: (st
   const caption = document.createElement("span");
   caption.className = name ? "curve-name" : "curve-name unnamed";
   caption.textContent = label;
-  const drawing = document.createElementNS(SVG, "svg");
-  for (const [key, value] of Object.entries({ viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none" }))
+  const drawing = document.createElementNS(SVG_NAMESPACE, "svg");
+  for (const [key, value] of Object.entries({
+    viewBox: `0 0 ${CURVE_WIDTH} ${CURVE_HEIGHT}`,
+    preserveAspectRatio: "none",
+  }))
     drawing.setAttribute(key, value);
   drawing.setAttribute("aria-hidden", "true");
   const value = document.createElement("span");
@@ -112,7 +123,7 @@ function createCurve({ name, line, points }: Series, say: Locale["say"], go: (st
   function goToPointer(event: PointerEvent) {
     const box = drawing.getBoundingClientRect();
     const share = (event.clientX - box.left) / box.width;
-    const plotShare = (share * WIDTH - MARGIN) / (WIDTH - 2 * MARGIN);
+    const plotShare = (share * CURVE_WIDTH - CURVE_MARGIN) / (CURVE_WIDTH - 2 * CURVE_MARGIN);
     go(points[nearestPointIndex(points, Math.max(0, Math.min(plotShare, 1)))].step);
   }
   element.addEventListener("pointerdown", (event) => {
@@ -143,9 +154,9 @@ function createCurve({ name, line, points }: Series, say: Locale["say"], go: (st
     const reached = pointIndexAt(points, step);
     if (reached === reachedIndex) return;
     reachedIndex = reached;
-    patch(document, drawing, curveMarks(points, reachedIndex));
+    patchHost(document, drawing, seriesCurveMarks(points, reachedIndex));
     const point = points[reachedIndex];
-    value.textContent = point ? valueLabel(point) : "–";
+    value.textContent = point ? pointValueLabel(point) : "–";
     element.setAttribute("aria-valuenow", String(reachedIndex + 1));
     element.setAttribute("aria-valuetext", point ? `${point.text} · ${say("at_step", { i: point.step + 1 })}` : "–");
   }

@@ -1,13 +1,13 @@
 /** The scalars that a loop binds or prints, a loss for one: their values from iteration to iteration, with their steps. */
 
-import { find } from "../trace/entities.ts";
-import { plainDtype } from "../layout/reads.ts";
+import { findEntity } from "../trace/entities.ts";
+import { unqualifiedDtype } from "../layout/reads.ts";
 import { addToList } from "../trace/multimap.ts";
-import { statesOf, type Entities } from "../trace/state.ts";
-import { loopIterations } from "../trace/stepping.ts";
+import { iterateStates, type Entities } from "../trace/state.ts";
+import { outermostLoopIterations } from "../trace/stepping.ts";
 import type { Step, Trace, Value } from "../trace/wire.ts";
 
-export interface Point {
+export interface SeriesPoint {
   step: number;
   /** the loop's iteration, or how manieth point it is */
   x: number;
@@ -17,65 +17,65 @@ export interface Point {
   text: string;
 }
 
-export interface Series {
+export interface ScalarSeries {
   /** null for printed numbers that no word stands before */
   name: string | null;
   line: number;
   source: "tensor" | "number" | "printed";
-  points: Point[];
+  points: SeriesPoint[];
 }
 
 /** So few points are no curve, and so many curves are shown. */
-const MIN_POINTS = 3;
+const MIN_SERIES_POINTS = 3;
 const MAX_SERIES = 3;
 /** A text with more numbers than this is a table or a tensor, not a report. */
-const MAX_NUMBERS = 4;
-const NUMBER = /(?<![\w.])[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|nan|inf)(?!\.?\w)/gi;
-const WORD_BEFORE = /([\p{L}_][\p{L}\w.]*)[\s:=([{]*$/u;
-const MEASURE_NAMES = /loss|err|cost|mse|mae|nll|acc|score|reward|norm|损失|误差|精度/i;
+const MAX_NUMBERS_IN_PRINTED_TEXT = 4;
+const NUMBER_PATTERN = /(?<![\w.])[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|nan|inf)(?!\.?\w)/gi;
+const WORD_BEFORE_NUMBER_PATTERN = /([\p{L}_][\p{L}\w.]*)[\s:=([{]*$/u;
+const MEASURED_NAME_PATTERN = /loss|err|cost|mse|mae|nll|acc|score|reward|norm|损失|误差|精度/i;
 
 /** The series of a run, those that measure something first; none for a program without a loop. */
-export function scalarSeries(trace: Trace): Series[] {
+export function findScalarSeries(trace: Trace): ScalarSeries[] {
   const loopSteps = stepsInLoops(trace.steps);
   if (!loopSteps.size) return [];
-  const boundList = boundSeries(trace, loopSteps);
-  const printed = printedSeries(trace.steps, loopSteps).filter(
-    (series) => !boundList.some((other) => repeatsSeries(series, other)),
+  const boundList = seriesOfBoundNames(trace, loopSteps);
+  const printed = seriesOfPrintedNumbers(trace.steps, loopSteps).filter(
+    (series) => !boundList.some((other) => isDuplicateSeries(series, other)),
   );
   const all = [
-    ...boundList.filter((series, k) => !boundList.slice(0, k).some((other) => repeatsSeries(series, other))),
+    ...boundList.filter((series, k) => !boundList.slice(0, k).some((other) => isDuplicateSeries(series, other))),
     ...printed,
   ];
   return all
-    .filter(isMeasured)
-    .sort((a, b) => seriesRank(a) - seriesRank(b))
+    .filter(isMeasuredSeries)
+    .sort((a, b) => scalarSeriesRank(a) - scalarSeriesRank(b))
     .slice(0, MAX_SERIES)
-    .map(placedByIteration(trace.steps));
+    .map(iterationPlacer(trace.steps));
 }
 
 /** The steps that a loop repeats, with what its iterations call. */
 function stepsInLoops(steps: Step[]): Set<number> {
   const loopSteps = new Set<number>();
-  for (const { from, to } of loopIterations(steps)) for (let i = from; i <= to; i++) loopSteps.add(i);
+  for (const { from, to } of outermostLoopIterations(steps)) for (let i = from; i <= to; i++) loopSteps.add(i);
   return loopSteps;
 }
 
 /** Names that a repeated statement binds to scalars. */
-function boundSeries(trace: Trace, loopSteps: Set<number>): Series[] {
-  const series = new Map<string, Series>();
+function seriesOfBoundNames(trace: Trace, loopSteps: Set<number>): ScalarSeries[] {
+  const series = new Map<string, ScalarSeries>();
   /** by statement, the names that it binds */
   const targets = new Map<number, Set<string>>();
   let i = -1;
-  for (const entities of statesOf(trace)) {
+  for (const entities of iterateStates(trace)) {
     const traceStep = trace.steps[++i];
     const { stmt, frame: uid } = traceStep;
     if (!loopSteps.has(i) || traceStep.kind !== "statement" || typeof stmt !== "number" || !uid) continue;
     const names = targets.get(stmt) ?? new Set();
     for (const name of Object.keys(traceStep.set[uid]?.vars ?? {})) names.add(name);
     targets.set(stmt, names);
-    const frame = find(entities, uid, "frame");
+    const frame = findEntity(entities, uid, "frame");
     for (const name of names) {
-      const scalar = scalarOf(frame?.vars.get(name), entities);
+      const scalar = scalarFromValue(frame?.vars.get(name), entities);
       if (!scalar) continue;
       const key = `${stmt} ${name}`;
       const entry = series.get(key) ?? { name, line: traceStep.line, source: scalar.source, points: [] };
@@ -83,82 +83,82 @@ function boundSeries(trace: Trace, loopSteps: Set<number>): Series[] {
       series.set(key, entry);
     }
   }
-  return [...series.values()].filter(({ points }) => points.length >= MIN_POINTS);
+  return [...series.values()].filter(({ points }) => points.length >= MIN_SERIES_POINTS);
 }
 
 /** A number, or the one element of a tensor. */
-function scalarOf(
+function scalarFromValue(
   value: Value | undefined,
   entities: Entities,
 ): { value: number; text: string; source: "number" | "tensor" } | null {
-  const number = scalarNumber(value);
+  const number = scalarFromNumber(value);
   if (number) return { ...number, source: "number" };
   if (!value || typeof value !== "object" || !("ref" in value)) return null;
-  const tensor = find(entities, value.ref, "tensor");
+  const tensor = findEntity(entities, value.ref, "tensor");
   if (!tensor || tensor.shape?.some((size) => size !== 1)) return null;
-  const row = find(entities, tensor.storage, "storage")?.cells?.[plainDtype(tensor.dtype)];
-  const element = scalarNumber(row?.[tensor.offset ?? 0]);
+  const row = findEntity(entities, tensor.storage, "storage")?.cells?.[unqualifiedDtype(tensor.dtype)];
+  const element = scalarFromNumber(row?.[tensor.offset ?? 0]);
   return element && { ...element, source: "tensor" };
 }
 
 /** @returns null for what is no real number */
-function scalarNumber(value: Value | undefined): { value: number; text: string } | null {
+function scalarFromNumber(value: Value | undefined): { value: number; text: string } | null {
   if (typeof value === "number") return { value, text: String(value) };
   if (!value || typeof value !== "object" || !("$f" in value)) return null;
-  return { value: numberOfText(value.$f), text: value.$f };
+  return { value: parseNumberText(value.$f), text: value.$f };
 }
 
 /** Numbers in what a repeated statement prints, where it prints the same words each time. */
-function printedSeries(steps: Step[], loopSteps: Set<number>): Series[] {
+function seriesOfPrintedNumbers(steps: Step[], loopSteps: Set<number>): ScalarSeries[] {
   /** by statement and words */
   const textsByTemplate = new Map<string, { step: number; text: string }[]>();
   steps.forEach((traceStep, i) => {
     const text = traceStep.log.map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
     if (!text || !loopSteps.has(i)) return;
-    const numbers = text.match(NUMBER)?.length ?? 0;
-    if (!numbers || numbers > MAX_NUMBERS) return;
-    const key = `${traceStep.stmt} ${text.replace(NUMBER, "#").replace(/\s+/g, " ")}`;
+    const numbers = text.match(NUMBER_PATTERN)?.length ?? 0;
+    if (!numbers || numbers > MAX_NUMBERS_IN_PRINTED_TEXT) return;
+    const key = `${traceStep.stmt} ${text.replace(NUMBER_PATTERN, "#").replace(/\s+/g, " ")}`;
     addToList(textsByTemplate, key, { step: i, text });
   });
   return [...textsByTemplate.values()]
-    .filter((group) => group.length >= MIN_POINTS)
-    .flatMap((group) => seriesOfNumbers(group, steps));
+    .filter((group) => group.length >= MIN_SERIES_POINTS)
+    .flatMap((group) => seriesOfSimilarTexts(group, steps));
 }
 
 /** A series for each number of texts that have the same words. */
-function seriesOfNumbers(group: { step: number; text: string }[], steps: Step[]): Series[] {
-  const first = [...group[0].text.matchAll(NUMBER)];
+function seriesOfSimilarTexts(group: { step: number; text: string }[], steps: Step[]): ScalarSeries[] {
+  const first = [...group[0].text.matchAll(NUMBER_PATTERN)];
   return first.map((match, k) => {
     const from = k ? first[k - 1].index + first[k - 1][0].length : 0;
-    const word = WORD_BEFORE.exec(group[0].text.slice(from, match.index))?.[1] ?? null;
+    const word = WORD_BEFORE_NUMBER_PATTERN.exec(group[0].text.slice(from, match.index))?.[1] ?? null;
     return {
       name: word === "tensor" ? null : word,
       line: steps[group[0].step].line,
       source: "printed",
       points: group.map(({ step, text }) => {
-        const number = (text.match(NUMBER) ?? [])[k];
-        return { step, x: 0, value: numberOfText(number), text: number };
+        const number = (text.match(NUMBER_PATTERN) ?? [])[k];
+        return { step, x: 0, value: parseNumberText(number), text: number };
       }),
     };
   });
 }
 
-function numberOfText(text: string): number {
+function parseNumberText(text: string): number {
   if (/inf/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
   return Number(text); // NaN for "nan"
 }
 
 /** Whether a series says what another one says at the same time, as far as its digits go. */
-function repeatsSeries({ points }: Series, other: Series) {
+function isDuplicateSeries({ points }: ScalarSeries, other: ScalarSeries) {
   let k = -1;
   return points.every(({ step, value, text }) => {
     while (k + 1 < other.points.length && other.points[k + 1].step <= step) k += 1;
-    return k >= 0 && isRounded(value, text, other.points[k].value);
+    return k >= 0 && isRoundedFrom(value, text, other.points[k].value);
   });
 }
 
 /** Whether a value is another one, rounded to the digits of its text. */
-function isRounded(value: number, text: string, exact: number) {
+function isRoundedFrom(value: number, text: string, exact: number) {
   if (Object.is(value, exact)) return true;
   const [digits, exponent = "0"] = text.toLowerCase().split("e");
   const decimals = (digits.split(".")[1] ?? "").length;
@@ -166,20 +166,20 @@ function isRounded(value: number, text: string, exact: number) {
 }
 
 /** Whether a series measures something: neither a counter nor a constant of the loop. */
-function isMeasured({ source, points }: Series) {
+function isMeasuredSeries({ source, points }: ScalarSeries) {
   const differences = new Set(points.slice(1).map(({ value }, k) => value - points[k].value));
   const integers = points.every(({ value }) => Number.isInteger(value));
   if (integers && differences.size === 1 && !differences.has(0)) return false;
   return source === "tensor" || points.some(({ value }) => !Object.is(value, points[0].value));
 }
 
-function seriesRank({ name, source }: Series) {
-  if (MEASURE_NAMES.test(name ?? "")) return 0;
+function scalarSeriesRank({ name, source }: ScalarSeries) {
+  if (MEASURED_NAME_PATTERN.test(name ?? "")) return 0;
   return source === "printed" ? 1 : source === "tensor" ? 2 : 3;
 }
 
 /** Places the points by the loop's iterations where they are all of one loop. */
-function placedByIteration(steps: Step[]): (series: Series) => Series {
+function iterationPlacer(steps: Step[]): (series: ScalarSeries) => ScalarSeries {
   return (series) => {
     const isOneLoop = series.points.every(({ step }) => steps[step].iter?.length === 1);
     const points = series.points.map((point, k) => ({

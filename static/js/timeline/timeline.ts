@@ -1,25 +1,25 @@
 /** The timeline: a slider over the steps, marks for the events of the run, playback, and the keys that step. */
 
 import { roleIcon } from "../explain/finding_icons.ts";
-import { callDepths, loopIterations, stepOut, stepOver } from "../trace/stepping.ts";
+import { callDepthByStep, outermostLoopIterations, stepOutFrom, stepOverFrom } from "../trace/stepping.ts";
 import { readPreference, writePreference } from "../browser/preferences.ts";
 import { EVENTS } from "../trace/registry.ts";
 import type { ChainMark } from "../explain/findings_card.ts";
 import type { Step } from "../trace/wire.ts";
 
-const SVG = "http://www.w3.org/2000/svg";
-const STEP_MS = 900;
-const STEP_MS_REDUCED = 1400;
-const SPEEDS = [0.5, 1, 2, 4];
-const SPEED_KEY = "gradbox-speed";
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+const PLAY_STEP_MS = 900;
+const PLAY_STEP_MS_REDUCED_MOTION = 1400;
+const PLAYBACK_SPEEDS = [0.5, 1, 2, 4];
+const PLAYBACK_SPEED_STORAGE_KEY = "gradbox-speed";
 /** Pixels around a mark that are its own. */
-const MARK_REACH_PX = 7;
+const TIMELINE_MARK_REACH_PX = 7;
 /** Pixels that the mark of a finding needs. */
 const CHAIN_MARK_WIDTH = 28;
 
 /** The marks, the gravest first; a step gets one, for its events or for its kind. shape: its top and its height in a
  * box of 1 by 10, for shapes differ as well as colours; its colour is the style of `.mark-NAME`. */
-export const MARKS: Record<string, { shape: [number, number]; isOn?: (step: Step) => boolean }> = {
+export const TIMELINE_MARKS: Record<string, { shape: [number, number]; isOn?: (step: Step) => boolean }> = {
   raised: { shape: [0, 10], isOn: (traceStep) => traceStep.kind === "raise" },
   broken: { shape: [0, 8] },
   visit: { shape: [5, 5], isOn: (traceStep) => traceStep.kind === "visit" },
@@ -29,9 +29,9 @@ export const MARKS: Record<string, { shape: [number, number]; isOn?: (step: Step
 };
 
 /** The name of a step's mark. */
-export function stepMark(traceStep: Step): string | null {
+export function timelineMarkOf(traceStep: Step): string | null {
   const marks = new Set(traceStep.log.map((entry) => (entry.kind === "event" ? EVENTS[entry.event]?.mark : null)));
-  return Object.keys(MARKS).find((name) => marks.has(name) || MARKS[name].isOn?.(traceStep)) ?? null;
+  return Object.keys(TIMELINE_MARKS).find((name) => marks.has(name) || TIMELINE_MARKS[name].isOn?.(traceStep)) ?? null;
 }
 
 /**
@@ -44,11 +44,11 @@ export function stepMark(traceStep: Step): string | null {
 export function nearestMarkedStep(steps: Step[], share: number, maxDistance: number): number {
   const last = steps.length - 1;
   const position = share * last;
-  const names = Object.keys(MARKS);
+  const names = Object.keys(TIMELINE_MARKS);
   let nearest = { step: Math.max(0, Math.min(Math.round(position), last)), rank: names.length };
   const reach = maxDistance * Math.max(last, 1);
   for (let i = Math.max(0, Math.ceil(position - reach)); i <= Math.min(last, position + reach); i++) {
-    const name = stepMark(steps[i]);
+    const name = timelineMarkOf(steps[i]);
     const rank = name ? names.indexOf(name) : names.length;
     if (rank < nearest.rank || (rank === nearest.rank && Math.abs(i - position) < Math.abs(nearest.step - position)))
       nearest = { step: i, rank };
@@ -91,7 +91,9 @@ export function createTimeline(
   let count = 0;
   let currentStep = 0;
   let timer = 0;
-  let speed = SPEEDS.includes(Number(readPreference(SPEED_KEY))) ? Number(readPreference(SPEED_KEY)) : 1;
+  let speed = PLAYBACK_SPEEDS.includes(Number(readPreference(PLAYBACK_SPEED_STORAGE_KEY)))
+    ? Number(readPreference(PLAYBACK_SPEED_STORAGE_KEY))
+    : 1;
   let shownSteps: Step[] = [];
   /** Going past the last step asks for those that are not shown. */
   let goesPast = false;
@@ -137,7 +139,7 @@ export function createTimeline(
         if (currentStep < count - 1 || goesPast) goTo(currentStep + 1);
         if (currentStep === stepBefore || (currentStep >= count - 1 && !goesPast) || stopsAt(currentStep)) pause();
       },
-      (reducedMotion ? STEP_MS_REDUCED : STEP_MS) / speed,
+      (reducedMotion ? PLAY_STEP_MS_REDUCED_MOTION : PLAY_STEP_MS) / speed,
     );
   }
 
@@ -147,9 +149,12 @@ export function createTimeline(
     speedButton.setAttribute("aria-label", `${speed}×, ${speedButton.title}`);
   }
   function changeSpeed(offset: number) {
-    const index = SPEEDS.indexOf(speed) + offset;
-    speed = SPEEDS[offset === 1 && index === SPEEDS.length ? 0 : Math.max(0, Math.min(index, SPEEDS.length - 1))];
-    writePreference(SPEED_KEY, String(speed));
+    const index = PLAYBACK_SPEEDS.indexOf(speed) + offset;
+    speed =
+      PLAYBACK_SPEEDS[
+        offset === 1 && index === PLAYBACK_SPEEDS.length ? 0 : Math.max(0, Math.min(index, PLAYBACK_SPEEDS.length - 1))
+      ];
+    writePreference(PLAYBACK_SPEED_STORAGE_KEY, String(speed));
     showSpeed();
     if (timer) startTicking();
   }
@@ -173,7 +178,11 @@ export function createTimeline(
   play.addEventListener("click", toggle);
   marksHost.addEventListener("click", (event) => {
     const box = marksHost.getBoundingClientRect();
-    const step = nearestMarkedStep(shownSteps, (event.clientX - box.left) / box.width, MARK_REACH_PX / box.width);
+    const step = nearestMarkedStep(
+      shownSteps,
+      (event.clientX - box.left) / box.width,
+      TIMELINE_MARK_REACH_PX / box.width,
+    );
     if (step < 0) return;
     pause();
     const cause = causeOf(step);
@@ -190,13 +199,13 @@ export function createTimeline(
   /** The step that a key leads to; undefined where it is no key of the timeline. */
   function stepOfKey(key: string, shift: boolean): number | undefined {
     const moves: Record<string, () => number> = {
-      ArrowRight: () => (shift && currentStep < count - 1 ? stepOver(depths, currentStep, 1) : currentStep + 1),
-      ArrowLeft: () => (shift ? stepOver(depths, currentStep, -1) : currentStep - 1),
+      ArrowRight: () => (shift && currentStep < count - 1 ? stepOverFrom(depths, currentStep, 1) : currentStep + 1),
+      ArrowLeft: () => (shift ? stepOverFrom(depths, currentStep, -1) : currentStep - 1),
       Home: () => 0,
       End: () => count - 1,
       n: () => nextMarked(1),
       p: () => nextMarked(-1),
-      o: () => stepOut(depths, currentStep),
+      o: () => stepOutFrom(depths, currentStep),
     };
     return moves[key]?.();
   }
@@ -206,7 +215,9 @@ export function createTimeline(
     markChain(chainMarks: ChainMark[]) {
       if (chainHost.hidden && !chainMarks.length) return; // to ask for the width costs a layout
       chainHost.hidden = !chainMarks.length;
-      chainHost.replaceChildren(...(chainMarks.length ? chainElements(chainMarks, count, marksHost.clientWidth) : []));
+      chainHost.replaceChildren(
+        ...(chainMarks.length ? findingChainElements(chainMarks, count, marksHost.clientWidth) : []),
+      );
     },
     open(steps: Step[], options: OpenOptions = {}) {
       if (!options.goesOn) pause();
@@ -216,10 +227,10 @@ export function createTimeline(
       count = steps.length;
       slider.max = String(Math.max(count - 1, 0));
       slider.disabled = !count;
-      depths = callDepths(steps);
-      markedSteps = new Set(steps.flatMap((traceStep, i) => (stepMark(traceStep) ? [i] : [])));
+      depths = callDepthByStep(steps);
+      markedSteps = new Set(steps.flatMap((traceStep, i) => (timelineMarkOf(traceStep) ? [i] : [])));
       for (const name of ["first", "previous", "next", "last", "play"]) buttonNamed(name).disabled = !count;
-      drawMarks(marksHost, steps);
+      drawTimelineMarks(marksHost, steps);
     },
     show(i: number) {
       currentStep = i;
@@ -251,7 +262,7 @@ export function createTimeline(
 }
 
 /** @param count of steps @param width in pixels */
-function chainElements(chainMarks: ChainMark[], count: number, width: number) {
+function findingChainElements(chainMarks: ChainMark[], count: number, width: number) {
   const shareOf = ({ step }: { step: number }) => (count > 1 ? step / (count - 1) : 0);
   const cause = chainMarks.find(({ isCause }) => isCause) ?? chainMarks[0];
   const effect = chainMarks.at(-1);
@@ -275,13 +286,13 @@ function chainElements(chainMarks: ChainMark[], count: number, width: number) {
   return [wayElement, ...icons];
 }
 
-function drawMarks(host: HTMLElement, steps: Step[]) {
-  const svg = document.createElementNS(SVG, "svg");
+function drawTimelineMarks(host: HTMLElement, steps: Step[]) {
+  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("viewBox", `0 0 ${Math.max(steps.length - 1, 1)} 10`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("aria-hidden", "true");
-  const iterationBands = document.createElementNS(SVG, "path");
-  const oddIterations = loopIterations(steps).filter((iteration) => iteration.odd);
+  const iterationBands = document.createElementNS(SVG_NAMESPACE, "path");
+  const oddIterations = outermostLoopIterations(steps).filter((iteration) => iteration.odd);
   iterationBands.setAttribute("class", "iterations");
   iterationBands.setAttribute(
     "d",
@@ -289,19 +300,19 @@ function drawMarks(host: HTMLElement, steps: Step[]) {
   );
   svg.append(iterationBands);
   const paths: Record<string, string> = {};
-  const depths = callDepths(steps);
+  const depths = callDepthByStep(steps);
   const callDepthPath = depths
     .map((d, i) => (d && !steps[i].visit ? `M${i - 0.5} ${Math.max(0, 11 - d * 1.5)}h1` : ""))
     .join("");
   if (callDepthPath) paths.inside = callDepthPath;
   steps.forEach((traceStep, i) => {
-    const kind = stepMark(traceStep);
+    const kind = timelineMarkOf(traceStep);
     if (!kind) return;
-    const [from, height] = MARKS[kind].shape;
+    const [from, height] = TIMELINE_MARKS[kind].shape;
     paths[kind] = `${paths[kind] ?? ""}M${i} ${from}v${height}`;
   });
   for (const [kind, d] of Object.entries(paths)) {
-    const path = document.createElementNS(SVG, "path");
+    const path = document.createElementNS(SVG_NAMESPACE, "path");
     path.setAttribute("class", `mark-${kind}`);
     path.setAttribute("d", d);
     path.setAttribute("vector-effect", "non-scaling-stroke");

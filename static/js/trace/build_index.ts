@@ -1,20 +1,20 @@
 /** Builds a trace's index in one pass over its steps, from the fields of relations alone. */
 
 import { addToList } from "./multimap.ts";
-import { BROKEN_STATES, handleKey, pinKey, TraceIndex, type Change } from "./trace_index.ts";
+import { BROKEN_SLOT_STATES, placementKey, pinKey, TraceIndex, type EntityChange } from "./trace_index.ts";
 import type { Delta, Slot, Step } from "./wire.ts";
 
 const NO_ENTITIES = new Set<string>();
 
-export function buildIndex(trace: { steps?: Step[] }): TraceIndex {
+export function buildTraceIndex(trace: { steps?: Step[] }): TraceIndex {
   const steps = trace.steps ?? [];
   const index = new TraceIndex(steps.length);
-  new IndexBuilder(index).addSteps(steps);
+  new TraceIndexBuilder(index).addSteps(steps);
   return index;
 }
 
 /** Fills an index step by step, with the fields of relations as they are so far. */
-class IndexBuilder {
+class TraceIndexBuilder {
   index: TraceIndex;
   handles = new Map<
     string,
@@ -39,18 +39,18 @@ class IndexBuilder {
       const { set = {}, gone = [] } = steps[i];
       const uids = Object.keys(set);
       const ended = gone.length ? new Set(gone) : NO_ENTITIES;
-      for (const uid of uids) this.addLife(uid, set[uid], i, ended.has(uid));
-      for (const uid of gone) this.endLife(uid, i);
-      for (const uid of uids) if (uid[0] === "t") this.updateGradOwner(uid);
-      for (const uid of gone) this.removeBytes(uid);
-      this.index.bytes.push(this.aliveBytes);
+      for (const uid of uids) this.addLifetime(uid, set[uid], i, ended.has(uid));
+      for (const uid of gone) this.endLifetime(uid, i);
+      for (const uid of uids) if (uid[0] === "t") this.recordGradientOwner(uid);
+      for (const uid of gone) this.subtractAliveBytes(uid);
+      this.index.liveBytesByStep.push(this.aliveBytes);
       this.addEvents(steps[i], i);
     }
   }
 
   /** @param isGone by the end of the step */
-  addLife(uid: string, fields: Delta, i: number, isGone: boolean) {
-    const { lives, end } = this.index;
+  addLifetime(uid: string, fields: Delta, i: number, isGone: boolean) {
+    const { lifetimes: lives, lastStep: end } = this.index;
     let life = lives.get(uid);
     if (!life) {
       if (!fields.kind) return;
@@ -58,36 +58,37 @@ class IndexBuilder {
       lives.set(uid, life);
     }
     if (life.birth < i) addToList(this.index.laterChanges, uid, i);
-    this.addChange(life.kind, { uid, step: i, fields });
-    if (life.kind === "storage") this.updateBytes(uid, fields);
+    this.addEntityChange(life.kind, { uid, step: i, fields });
+    if (life.kind === "storage") this.updateAliveBytes(uid, fields);
     if (isGone) return;
-    if (life.kind === "tensor" || life.kind === "array") this.updateHandle(uid, fields, i);
-    else if (life.kind === "node") this.updateNode(uid, fields, i);
+    if (life.kind === "tensor" || life.kind === "array") this.updateHandleRelations(uid, fields, i);
+    else if (life.kind === "node") this.updateNodeRelations(uid, fields, i);
     else if (life.kind === "storage") {
-      if (fields.cells || fields.cells_at || fields.windows || life.birth === i) addToList(this.index.writes, uid, i);
-    } else if (life.kind === "object" && (fields.attrs || fields.type)) this.updateModules(uid, fields);
+      if (fields.cells || fields.cells_at || fields.windows || life.birth === i)
+        addToList(this.index.writeStepsByStorage, uid, i);
+    } else if (life.kind === "object" && (fields.attrs || fields.type)) this.recordModuleMembers(uid, fields);
   }
 
-  addChange(kind: string, change: Change) {
+  addEntityChange(kind: string, change: EntityChange) {
     if (kind === "frame") {
       this.index.frameChanges.push(change);
-      this.index.namers.add(change.uid);
+      this.index.uidsThatNameOthers.add(change.uid);
     } else if (kind === "object") this.index.objectChanges.push(change);
     else if (kind === "backward") this.index.backwardChanges.push(change);
   }
 
-  updateHandle(uid: string, fields: Delta, i: number) {
+  updateHandleRelations(uid: string, fields: Delta, i: number) {
     const { index } = this;
     const handle = this.handles.get(uid) ?? {};
     const { storage, counter, grad, grad_fn } = fields;
-    if (storage !== undefined) index.onStorage.set(uid, (handle.storage = storage), i);
-    if (counter !== undefined) index.onCounter.set(uid, (handle.counter = counter), i);
-    if (grad_fn !== undefined) index.byNode.set(uid, (handle.grad_fn = grad_fn), i);
-    if (grad !== undefined) index.byGrad.set(uid, (handle.grad = grad as string | null), i); // a mode's is a boolean
+    if (storage !== undefined) index.onStorage.setTarget(uid, (handle.storage = storage), i);
+    if (counter !== undefined) index.onCounter.setTarget(uid, (handle.counter = counter), i);
+    if (grad_fn !== undefined) index.byNode.setTarget(uid, (handle.grad_fn = grad_fn), i);
+    if (grad !== undefined) index.byGrad.setTarget(uid, (handle.grad = grad as string | null), i); // a mode's is a boolean
     const isNew = !this.handles.has(uid);
     if (isNew) this.handles.set(uid, handle);
-    if (isNew || storage !== undefined || counter !== undefined) this.placeHandle(uid, handle, i);
-    if (grad || fields.parts || fields.tangent || fields.wraps) index.namers.add(uid);
+    if (isNew || storage !== undefined || counter !== undefined) this.startPlacement(uid, handle, i);
+    if (grad || fields.parts || fields.tangent || fields.wraps) index.uidsThatNameOthers.add(uid);
     if (!handle.grad_fn) return;
     const placementKey = this.placementKeys.get(uid) ?? "";
     const node = index.nodes.get(handle.grad_fn);
@@ -96,9 +97,9 @@ class IndexBuilder {
   }
 
   /** Where a handle is from a step on. */
-  placeHandle(uid: string, handle: { storage?: string | null; counter?: string | null }, i: number) {
-    const { placements, end } = this.index;
-    const key = handleKey(uid, handle);
+  startPlacement(uid: string, handle: { storage?: string | null; counter?: string | null }, i: number) {
+    const { placements, lastStep: end } = this.index;
+    const key = placementKey(uid, handle);
     if (this.placementKeys.get(uid) === key) return;
     this.endPlacement(uid, i);
     // A handle that comes back to where it was keeps the place for all the time between.
@@ -116,7 +117,7 @@ class IndexBuilder {
     this.placementKeys.delete(uid);
   }
 
-  updateNode(uid: string, fields: Delta, i: number) {
+  updateNodeRelations(uid: string, fields: Delta, i: number) {
     const { index } = this;
     const state = this.nodes.get(uid) ?? { saved: {}, released: false, edges: 0, kept: new Set() };
     this.nodes.set(uid, state);
@@ -125,28 +126,28 @@ class IndexBuilder {
     index.nodes.set(uid, facts);
     facts.name = fields.name ?? facts.name;
     facts.variable = fields.variable ?? facts.variable;
-    if (fields.variable !== undefined) index.byVariable.set(uid, fields.variable, i);
+    if (fields.variable !== undefined) index.byVariable.setTarget(uid, fields.variable, i);
     if (fields.next?.length) facts.next = fields.next;
     if (fields.next !== undefined) {
       const next = fields.next ?? [];
       for (let k = 0; k < Math.max(next.length, state.edges); k++)
-        index.intoNode.set(`${uid}:${k}`, next[k]?.[0] ?? null, i);
+        index.intoNode.setTarget(`${uid}:${k}`, next[k]?.[0] ?? null, i);
       state.edges = next.length;
     }
     if (fields.saved !== undefined) state.saved = fields.saved ?? {};
     if (fields.released !== undefined) state.released = Boolean(fields.released);
     for (const [slot, saved] of Object.entries(state.saved)) {
       if (!facts.slots.includes(slot)) facts.slots.push(slot);
-      this.updateSlot(uid, slot, saved, state.released, i);
+      this.recordSlotState(uid, slot, saved, state.released, i);
       state.kept.add(slot);
     }
   }
 
-  updateSlot(nodeUid: string, slot: string, saved: Slot, released: boolean, i: number) {
+  recordSlotState(nodeUid: string, slot: string, saved: Slot, released: boolean, i: number) {
     const { index } = this;
     const key = `${nodeUid}:${slot}`;
     const storageUid = saved.state === "freed" ? null : (saved.storage ?? null);
-    index.slotsIn.set(key, released ? null : storageUid, i);
+    index.slotsIn.setTarget(key, released ? null : storageUid, i);
     this.updatePin(nodeUid, slot, saved, storageUid, i);
     let entry = index.slots.get(key);
     if (!entry && storageUid && !released) {
@@ -162,7 +163,7 @@ class IndexBuilder {
   }
 
   updatePin(nodeUid: string, slot: string, saved: Slot, storageUid: string | null, i: number) {
-    const { pins, end } = this.index;
+    const { pins, lastStep: end } = this.index;
     const slotKey = `${nodeUid}:${slot}`;
     const key = pinKey(nodeUid, slot, saved);
     const keyBefore = this.pinKeys.get(slotKey);
@@ -170,7 +171,7 @@ class IndexBuilder {
     if (!storageUid) return;
     const pin = pins.get(key) ?? { node: nodeUid, slot, storage: storageUid, birth: i, death: end, broken: false };
     pin.death = end;
-    pin.broken ||= BROKEN_STATES.has(saved.state);
+    pin.broken ||= BROKEN_SLOT_STATES.has(saved.state);
     this.pinKeys.set(slotKey, key);
     pins.set(key, pin);
   }
@@ -182,8 +183,8 @@ class IndexBuilder {
   }
 
   /** Whose parameters and modules an object's attributes are. */
-  updateModules(uid: string, fields: Delta) {
-    const { modules, moduleOf } = this.index;
+  recordModuleMembers(uid: string, fields: Delta) {
+    const { modules, moduleOfTensor: moduleOf } = this.index;
     const module = modules.get(uid) ?? { type: "", within: null };
     modules.set(uid, module);
     module.type = fields.type ?? module.type;
@@ -197,22 +198,23 @@ class IndexBuilder {
     }
   }
 
-  endLife(uid: string, i: number) {
+  endLifetime(uid: string, i: number) {
     const { index } = this;
-    const life = index.lives.get(uid);
+    const life = index.lifetimes.get(uid);
     if (!life || life.death < i) return;
     life.death = i - 1;
     if (this.handles.delete(uid)) {
-      for (const relation of [index.onStorage, index.onCounter, index.byNode, index.byGrad]) relation.set(uid, null, i);
+      for (const relation of [index.onStorage, index.onCounter, index.byNode, index.byGrad])
+        relation.setTarget(uid, null, i);
       this.endPlacement(uid, i);
     }
     const node = life.kind === "node" ? this.nodes.get(uid) : undefined;
     if (!node) return;
-    index.byVariable.set(uid, null, i);
-    for (let k = 0; k < node.edges; k++) index.intoNode.set(`${uid}:${k}`, null, i);
+    index.byVariable.setTarget(uid, null, i);
+    for (let k = 0; k < node.edges; k++) index.intoNode.setTarget(`${uid}:${k}`, null, i);
     for (const slot of node.kept) {
       const key = `${uid}:${slot}`;
-      index.slotsIn.set(key, null, i);
+      index.slotsIn.setTarget(key, null, i);
       this.endPin(this.pinKeys.get(key) ?? "", i);
       const entry = index.slots.get(key);
       if (entry) entry.released ??= i;
@@ -220,7 +222,7 @@ class IndexBuilder {
   }
 
   /** Of whose tensor a storage is the gradient's. */
-  updateGradOwner(uid: string) {
+  recordGradientOwner(uid: string) {
     const { gradOwners } = this.index;
     const handleLinks = this.handles.get(uid);
     const storageUid = handleLinks?.grad ? this.handles.get(handleLinks.grad)?.storage : null;
@@ -228,7 +230,7 @@ class IndexBuilder {
       gradOwners.set(storageUid, handleLinks.storage);
   }
 
-  updateBytes(storageUid: string, fields: Delta) {
+  updateAliveBytes(storageUid: string, fields: Delta) {
     const before = this.storageSizes.get(storageUid) ?? 0;
     const size = fields.within ? 0 : (fields.nbytes ?? before);
     this.aliveBytes += size - before;
@@ -236,14 +238,14 @@ class IndexBuilder {
   }
 
   /** @param uid of what is gone */
-  removeBytes(uid: string) {
+  subtractAliveBytes(uid: string) {
     if (uid[0] !== "s") return;
     this.aliveBytes -= this.storageSizes.get(uid) ?? 0;
     this.storageSizes.delete(uid);
   }
 
   addEvents(traceStep: Step, i: number) {
-    const { events, visits, visitsOf } = this.index;
+    const { eventPlacesByName: events, visitsByBackward: visits, visitStepsByNode: visitsOf } = this.index;
     const { log = [] } = traceStep;
     for (let logIndex = 0; logIndex < log.length; logIndex++) {
       const entry = log[logIndex];

@@ -1,6 +1,6 @@
 /** Who wrote a cell: the step at which an element last became what it is. */
 
-import { sameValue, type Cell, type Entity } from "./entities.ts";
+import { isSameValue, type Cell, type Entity } from "./entities.ts";
 import type { OpenTrace } from "./state.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { OpenTrace } from "./state.ts";
  * @param dtype under which the element is counted
  */
 export function lastWriteStep(opened: OpenTrace, storageUid: string, index: number, dtype: string, from: number) {
-  const writes = opened.index.writes.get(storageUid) ?? [];
+  const writes = opened.index.writeStepsByStorage.get(storageUid) ?? [];
   for (let k = writes.findLastIndex((step) => step <= from); k >= 0; k--) {
     const i = writes[k];
     const before = opened.state(i - 1).get(storageUid);
@@ -18,20 +18,26 @@ export function lastWriteStep(opened: OpenTrace, storageUid: string, index: numb
       if (String(index) in patch) return i;
       continue;
     }
-    if (!sameValue(cellValue(before, dtype, index), cellValue(opened.state(i).get(storageUid), dtype, index))) return i;
+    if (
+      !isSameValue(
+        listedCellValue(before, dtype, index),
+        listedCellValue(opened.state(i).get(storageUid), dtype, index),
+      )
+    )
+      return i;
   }
   return -1;
 }
 
 /** Where a click on a cell leads: to the step that made it what it is; from that step, to the one before. -1 where
  * there is none. */
-export function previousWriteStep(opened: OpenTrace, storageUid: string, index: number, dtype: string, step: number) {
+export function stepOfCellClick(opened: OpenTrace, storageUid: string, index: number, dtype: string, step: number) {
   const lastStep = lastWriteStep(opened, storageUid, index, dtype, step);
   return lastStep === step ? lastWriteStep(opened, storageUid, index, dtype, step - 1) : lastStep;
 }
 
 /** The value of an element that is listed, in whole or in a window. */
-function cellValue(storage: Entity | undefined, dtype: string, index: number): Cell | undefined {
+function listedCellValue(storage: Entity | undefined, dtype: string, index: number): Cell | undefined {
   if (storage?.kind !== "storage") return undefined;
   if (storage.cells?.[dtype]) return storage.cells[dtype][index];
   for (const [from, values] of storage.windows?.[dtype] ?? [])

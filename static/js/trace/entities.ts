@@ -23,7 +23,7 @@ interface CellRows {
   [dtype: string]: Cell[];
 }
 
-const KINDS = new Set([
+const ENTITY_KINDS = new Set([
   "storage",
   "tensor",
   "array",
@@ -40,9 +40,9 @@ const KINDS = new Set([
  * One entity's fields after a `set`; null for an entity of an unknown kind.
  * @param reuseOld whether the names of a frame may be changed in place
  */
-export function mergeFields(old: Entity | undefined, fields: Delta, reuseOld = false): Entity | null {
+export function mergeEntityFields(old: Entity | undefined, fields: Delta, reuseOld = false): Entity | null {
   const kind = fields.kind ?? old?.kind;
-  if (!kind || !KINDS.has(kind)) return null;
+  if (!kind || !ENTITY_KINDS.has(kind)) return null;
   const next: Record<string, unknown> = { ...old };
   for (const [field, value] of Object.entries(fields)) {
     if (field === "vars" || field === "unset") continue;
@@ -50,16 +50,16 @@ export function mergeFields(old: Entity | undefined, fields: Delta, reuseOld = f
     if (value === null) delete next[field];
     else next[field] = value;
   }
-  if (kind === "frame") next.vars = mergeNames(old?.kind === "frame" ? old.vars : undefined, fields, reuseOld);
-  if (fields.cells_at) next.cells = patchCells(next.cells as CellRows | undefined, fields.cells_at);
+  if (kind === "frame") next.vars = mergeFrameNames(old?.kind === "frame" ? old.vars : undefined, fields, reuseOld);
+  if (fields.cells_at) next.cells = applyCellChanges(next.cells as CellRows | undefined, fields.cells_at);
   if (fields.splice) {
     const list = kind === "device" ? "blocks" : "items";
-    next[list] = spliceList(next[list] as unknown[] | undefined, fields.splice);
+    next[list] = applySplices(next[list] as unknown[] | undefined, fields.splice);
   }
   return next as unknown as Entity;
 }
 
-function mergeNames(old: Map<string, Value> | undefined, fields: Delta, reuseOld: boolean): Map<string, Value> {
+function mergeFrameNames(old: Map<string, Value> | undefined, fields: Delta, reuseOld: boolean): Map<string, Value> {
   if (old && !fields.vars && !fields.unset) return old;
   const vars = old && reuseOld ? old : new Map(old ?? []);
   for (const [name, value] of Object.entries(fields.vars ?? {})) vars.set(name, value);
@@ -67,7 +67,10 @@ function mergeNames(old: Map<string, Value> | undefined, fields: Delta, reuseOld
   return vars;
 }
 
-function patchCells(cells: CellRows | undefined, changes: { [dtype: string]: { [index: string]: Cell } }): CellRows {
+function applyCellChanges(
+  cells: CellRows | undefined,
+  changes: { [dtype: string]: { [index: string]: Cell } },
+): CellRows {
   const next = { ...cells };
   for (const [dtype, values] of Object.entries(changes)) {
     const row = (next[dtype] ?? []).slice();
@@ -77,21 +80,21 @@ function patchCells(cells: CellRows | undefined, changes: { [dtype: string]: { [
   return next;
 }
 
-function spliceList(items: unknown[] | undefined, splices: [number, number, unknown[]][]) {
+function applySplices(items: unknown[] | undefined, splices: [number, number, unknown[]][]) {
   const next = (items ?? []).slice();
   for (const [start, remove, insert] of splices) next.splice(start, remove, ...insert);
   return next;
 }
 
 /** Whether two encoded values are the same value. */
-export function sameValue(a: unknown, b: unknown) {
+export function isSameValue(a: unknown, b: unknown) {
   if (Object.is(a, b)) return true;
   return typeof a === "object" && a !== null && JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** The entity of a uid, where it is of a kind. */
-export function find<K extends Entity["kind"]>(
-  entities: Lookup,
+export function findEntity<K extends Entity["kind"]>(
+  entities: EntityLookup,
   uid: string | null | undefined,
   kind: K,
 ): Extract<Entity, { kind: K }> | undefined {
@@ -100,7 +103,7 @@ export function find<K extends Entity["kind"]>(
 }
 
 /** The tensor or array of a uid. */
-export function findHandle(entities: Lookup, uid: string | null | undefined): Handle | undefined {
+export function findHandle(entities: EntityLookup, uid: string | null | undefined): Handle | undefined {
   const entity = entities.get(uid ?? "");
   return isHandle(entity) ? entity : undefined;
 }
@@ -111,6 +114,6 @@ export function isHandle(entity: Entity | undefined): entity is Handle {
 }
 
 /** a state that can be asked for entities by their uids */
-export interface Lookup {
+export interface EntityLookup {
   get: (uid: string) => Entity | undefined;
 }

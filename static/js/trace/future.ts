@@ -3,16 +3,16 @@
 import type { Trace } from "./wire.ts";
 
 /** Traces whose later steps are hidden. */
-const PARTIAL_TRACES = new WeakSet<Trace>();
+const TRACES_WITH_HIDDEN_STEPS = new WeakSet<Trace>();
 
 /** Whether more steps follow than the trace shows. */
-export const hidesFuture = (trace: Trace) => PARTIAL_TRACES.has(trace);
+export const hasHiddenSteps = (trace: Trace) => TRACES_WITH_HIDDEN_STEPS.has(trace);
 
 /**
  * @param last the last step that is shown
  * @returns the trace itself where that is its last; how the run ended is known once the step that raised is shown
  */
-export function traceUntil(trace: Trace, last: number): Trace {
+export function truncateTrace(trace: Trace, last: number): Trace {
   if (last >= trace.steps.length - 1) return trace;
   const { error } = trace.outcome;
   const hasRaised = typeof error?.step === "number" && error.step <= last;
@@ -22,7 +22,7 @@ export function traceUntil(trace: Trace, last: number): Trace {
     outcome: hasRaised ? trace.outcome : { status: "finished" },
     gradient_check: null,
   };
-  PARTIAL_TRACES.add(partialTrace);
+  TRACES_WITH_HIDDEN_STEPS.add(partialTrace);
   return partialTrace;
 }
 
@@ -30,6 +30,6 @@ export function traceUntil(trace: Trace, last: number): Trace {
  * Where a run has been seen when its last step worth looking at has been: its end says nothing of its own.
  * @returns the last step that is shown
  */
-export function lastShownStep({ steps }: Trace, last: number): number {
+export function lastStepToShow({ steps }: Trace, last: number): number {
   return steps.slice(last + 1).every(({ kind }) => kind === "end") ? Math.max(last, steps.length - 1) : last;
 }

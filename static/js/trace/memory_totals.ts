@@ -3,12 +3,12 @@
 import type { Entities, OpenTrace } from "./state.ts";
 
 /** Bytes of all living storages after each step; one that lies within another counts once. */
-export function liveBytes(opened: OpenTrace): number[] {
-  return opened.index.bytes;
+export function liveBytesByStep(opened: OpenTrace): number[] {
+  return opened.index.liveBytesByStep;
 }
 
 /** The modes that are not as a fresh torch has them, in torch's words. */
-export function activeModes(entities: Entities): string[] {
+export function nonDefaultModes(entities: Entities): string[] {
   const mode = [...entities.values()].find((entity) => entity.kind === "mode");
   if (!mode) return [];
   const names = [];

@@ -4,7 +4,7 @@ import type { Container, Entity } from "./entities.ts";
 import type { Step, Value } from "./wire.ts";
 
 /** `scope`: the function for a name of an inner frame, else empty */
-export interface Tag {
+export interface NameTag {
   kind: "var" | "item" | "grad";
   text: string;
   frame: string | null;
@@ -13,17 +13,17 @@ export interface Tag {
 }
 
 export interface Names {
-  tags: Map<string, Tag[]>;
+  tags: Map<string, NameTag[]>;
   paths: Map<string, string>;
   /** uids that names would lead to if they were there */
   missing: Set<string>;
 }
 
-const IDENTIFIER = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+const IDENTIFIER_PATTERN = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 const MAX_ITEM_TAGS = 3;
 
 /** Whether names begin at an entity, or go on from it otherwise than through its items. */
-export function leadsToNames(entity: Entity) {
+export function canNameOthers(entity: Entity) {
   return (
     entity.kind === "frame" ||
     (entity.kind === "tensor" && Boolean(entity.grad || entity.parts || entity.tangent || entity.wraps))
@@ -38,7 +38,7 @@ export function areNamesUnchanged(
   after: ReadonlyMap<string, Entity>,
 ) {
   const leadsOn = (entity: Entity | undefined) =>
-    entity !== undefined && (entity.kind === "object" || leadsToNames(entity));
+    entity !== undefined && (entity.kind === "object" || canNameOthers(entity));
   return (
     Object.keys(traceStep.set ?? {}).every(
       (uid) => !names.missing.has(uid) && !leadsOn(before.get(uid)) && !leadsOn(after.get(uid)),
@@ -47,7 +47,7 @@ export function areNamesUnchanged(
 }
 
 /** The uid that an encoded value refers to. */
-export function refOf(value: Value | undefined): string | null {
+export function referencedUid(value: Value | undefined): string | null {
   return value && typeof value === "object" && "ref" in value ? value.ref : null;
 }
 
@@ -55,31 +55,34 @@ export function refOf(value: Value | undefined): string | null {
  * The parts of an object that the program reaches, with the suffix that reaches each.
  * @param paths by uid, what is reached already
  */
-function reachableParts(object: Container, paths: Map<string, string>): [string, Value][] {
+function reachablePartsWithSuffixes(object: Container, paths: Map<string, string>): [string, Value][] {
   const out: [string, Value][] = [];
-  const keyedItems = pairsOf(object);
-  if (keyedItems) for (const [key, value] of keyedItems) out.push([keyText(key, paths), value]);
+  const keyedItems = keyValuePairs(object);
+  if (keyedItems) for (const [key, value] of keyedItems) out.push([dictKeyText(key, paths), value]);
   else (object.items ?? []).forEach((item, i) => out.push([`[${i}]`, item as Value]));
   for (const [name, value] of Object.entries(object.attrs ?? {}))
-    out.push([IDENTIFIER.test(name) || /^[\w.]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`, value]);
+    out.push([
+      IDENTIFIER_PATTERN.test(name) || /^[\w.]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`,
+      value,
+    ]);
   return out;
 }
 
 /** A container's items where they are pairs of a key and a value; else null. */
-export function pairsOf(object: Container): [Value, Value][] | null {
+export function keyValuePairs(object: Container): [Value, Value][] | null {
   const items = object.items ?? [];
   const isPaired = items.length > 0 && items.every((item) => Array.isArray(item) && item.length === 2);
   return isPaired ? (items as [Value, Value][]) : null;
 }
 
 /** The things that are keys of a dict. @returns uids */
-function keysOf({ items }: Container): string[] {
-  return (items ?? []).flatMap((item) => (Array.isArray(item) && item.length === 2 && refOf(item[0])) || []);
+function dictKeyUids({ items }: Container): string[] {
+  return (items ?? []).flatMap((item) => (Array.isArray(item) && item.length === 2 && referencedUid(item[0])) || []);
 }
 
-function keyText(key: Value, paths: Map<string, string>) {
+function dictKeyText(key: Value, paths: Map<string, string>) {
   if (typeof key === "string") return `['${key}']`;
-  const ref = refOf(key);
+  const ref = referencedUid(key);
   if (ref) return `[${paths.get(ref) ?? ref}]`;
   if (key === null || typeof key !== "object") return `[${String(key)}]`;
   return `[${"py" in key ? key.py : "$i" in key ? key.$i : "…"}]`;
@@ -93,8 +96,8 @@ interface NamesAndPathsEntities {
 /**
  * @param sources what of it can name anything: frames, and tensors that carry others; it is gone through more than once
  */
-export function namesAndPaths(entities: NamesAndPathsEntities, sources: Iterable<[string, Entity]>): Names {
-  const tags = new Map<string, Tag[]>();
+export function collectNamesAndPaths(entities: NamesAndPathsEntities, sources: Iterable<[string, Entity]>): Names {
+  const tags = new Map<string, NameTag[]>();
   const paths = new Map<string, string>();
   const missing = new Set<string>();
   const isThere = (uid: string) => {
@@ -103,7 +106,7 @@ export function namesAndPaths(entities: NamesAndPathsEntities, sources: Iterable
     return there;
   };
   const queue: string[] = [];
-  const addTag = (uid: string, tag: Tag) => {
+  const addTag = (uid: string, tag: NameTag) => {
     const list = tags.get(uid);
     if (list) list.push(tag);
     else tags.set(uid, [tag]);
@@ -115,14 +118,14 @@ export function namesAndPaths(entities: NamesAndPathsEntities, sources: Iterable
     if (frame.kind !== "frame") continue;
     const scope = frame.caller ? `${frame.name}` : "";
     for (const [name, value] of frame.vars) {
-      const ref = refOf(value);
+      const ref = referencedUid(value);
       if (ref && isThere(ref)) addTag(ref, { kind: "var", text: name, frame: uid, name, scope: scope });
     }
   }
   const visitObject = (uid: string) => {
     const path = paths.get(uid) ?? "";
-    for (const [suffix, value] of reachableParts(entities.get(uid) as Container, paths)) {
-      const ref = refOf(value);
+    for (const [suffix, value] of reachablePartsWithSuffixes(entities.get(uid) as Container, paths)) {
+      const ref = referencedUid(value);
       if (!ref || !isThere(ref)) continue;
       const shownCount = (tags.get(ref) ?? []).filter((t) => t.kind === "item").length;
       if (shownCount < MAX_ITEM_TAGS)
@@ -134,7 +137,7 @@ export function namesAndPaths(entities: NamesAndPathsEntities, sources: Iterable
   let queueIndex = 0;
   for (; queueIndex < queue.length; queueIndex++) {
     const object = entities.get(queue[queueIndex]) as Container;
-    if (keysOf(object).some((uid) => isThere(uid) && !paths.has(uid))) withUnnamedKeys.push(queue[queueIndex]);
+    if (dictKeyUids(object).some((uid) => isThere(uid) && !paths.has(uid))) withUnnamedKeys.push(queue[queueIndex]);
     else visitObject(queue[queueIndex]);
   }
   for (queue.push(...withUnnamedKeys); queueIndex < queue.length; queueIndex++) visitObject(queue[queueIndex]);
@@ -143,7 +146,7 @@ export function namesAndPaths(entities: NamesAndPathsEntities, sources: Iterable
     if (tensor.kind !== "tensor") continue;
     const carriedTensors = Object.entries(tensor.parts ?? {});
     if (tensor.tangent) carriedTensors.push(["tangent", tensor.tangent]);
-    const wrappedUid = refOf(tensor.wraps?.value);
+    const wrappedUid = referencedUid(tensor.wraps?.value);
     if (wrappedUid) carriedTensors.push(["value", wrappedUid]);
     for (const [part, ref] of carriedTensors) {
       const text = `${paths.get(uid) ?? ""}.${part}`;

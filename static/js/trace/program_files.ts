@@ -3,22 +3,22 @@
 import type { ProgramFile } from "./wire.ts";
 
 /** of the program that is shown; empty for a single text */
-let files: ProgramFile[] = [];
+let programFiles: ProgramFile[] = [];
 
 /** Lines are called by these files from here on. @param program that is shown */
 export function setProgramFiles(program: { files?: ProgramFile[] }) {
-  files = program.files ?? [];
+  programFiles = program.files ?? [];
 }
 
 /** The file that has a line of the source, and its number there; null where the program is a single text. */
-export function fileLineOf(line: number): { name: string; line: number } | null {
-  const file = files.find(({ first_line: first, last_line: last }) => first <= line && line <= last);
+export function fileAndLineOf(line: number): { name: string; line: number } | null {
+  const file = programFiles.find(({ first_line: first, last_line: last }) => first <= line && line <= last);
   return file ? { name: file.name, line: line - file.first_line + 1 } : null;
 }
 
 /** A line as short as it can be told: `12`, or `model.py:12`. */
 export function shortLineName(line: number): string {
-  const fileLine = fileLineOf(line);
+  const fileLine = fileAndLineOf(line);
   return fileLine ? `${fileLine.name}:${fileLine.line}` : String(line);
 }
 
@@ -27,11 +27,11 @@ export function shortLineName(line: number): string {
  * @param className of a number
  */
 export function lineNameClass(className: string, line: number) {
-  return fileLineOf(line) ? `${className} in-file` : className;
+  return fileAndLineOf(line) ? `${className} in-file` : className;
 }
 
 /** A line under a picture's label: `line 12`, or `model.py:12`. @param prefix "line" in the reader's language */
 export function lineLabel(prefix: string, line: number | null | undefined) {
   if (line == null) return `${prefix} ?`;
-  return fileLineOf(line) ? shortLineName(line) : `${prefix} ${line}`;
+  return fileAndLineOf(line) ? shortLineName(line) : `${prefix} ${line}`;
 }

@@ -10,12 +10,12 @@ interface Stretch {
 }
 
 /** Each thing is at no more than one other at a time. */
-export class Relation {
+export class TimedRelation {
   stretches = new Map<string, Stretch[]>();
   current = new Map<string, { target: string; stretch: Stretch }>();
 
   /** @param target null where it is at none any more */
-  set(uid: string, target: string | null | undefined, step: number) {
+  setTarget(uid: string, target: string | null | undefined, step: number) {
     const open = this.current.get(uid);
     if (open?.target === target) return;
     if (open) {

@@ -5,7 +5,7 @@ import type { SavedSlot, TraceIndex } from "./trace_index.ts";
 import type { Step } from "./wire.ts";
 
 /** The step at which a slot stopped being what was saved, by a write or in silence; null where it did not. */
-function breakingStep({ stale, changed }: SavedSlot): number | null {
+function breakingStepOfSlot({ stale, changed }: SavedSlot): number | null {
   if (stale === null || changed === null) return stale ?? changed;
   return Math.min(stale, changed);
 }
@@ -17,7 +17,7 @@ function breakingStep({ stale, changed }: SavedSlot): number | null {
 export function stepOfPinClick(index: TraceIndex, nodeUid: string, slot: string, step: number): number {
   const slotLife = index.slots.get(`${nodeUid}:${slot}`);
   if (!slotLife) return -1;
-  const breakStep = breakingStep(slotLife);
+  const breakStep = breakingStepOfSlot(slotLife);
   return breakStep === null || breakStep === step ? slotLife.birth : breakStep;
 }
 
@@ -26,10 +26,10 @@ export function stepOfPinClick(index: TraceIndex, nodeUid: string, slot: string,
  * of what the node had saved.
  * @returns null where the trace doesn't say
  */
-export function causingStep({ trace, index }: OpenTrace): number | null {
+export function stepThatMadeBackwardFail({ trace, index }: OpenTrace): number | null {
   const step = trace.outcome.error?.step;
   if (typeof step !== "number") return null;
-  const failedNode = failedVisit(trace.steps, step);
+  const failedNode = nodeWhereBackwardFailed(trace.steps, step);
   if (!failedNode) return null;
   const failedSlots = [...index.slots.values()].filter(({ node, birth }) => node === failedNode && birth < step);
   const lastPastStep = (steps: (number | null)[]) =>
@@ -40,7 +40,7 @@ export function causingStep({ trace, index }: OpenTrace): number | null {
 }
 
 /** The node in which the backward of a step failed. */
-function failedVisit(steps: Step[], step: number) {
+function nodeWhereBackwardFailed(steps: Step[], step: number) {
   for (let i = step; i >= 0 && steps[i].stmt === steps[step].stmt; i--)
     if (steps[i].visit?.failed) return steps[i].visit?.node ?? null;
   return null;

@@ -2,7 +2,7 @@
 
 import type { Focus, Statement, Step, Trace } from "./wire.ts";
 
-export interface Gap {
+export interface SkippedIterations {
   /** how many statements */
   skipped: number;
   /** index of the loop's statement */
@@ -15,14 +15,14 @@ export interface Gap {
 }
 
 /** The iterations that were skipped just before step `i`; null where none were. */
-export function skippedBefore(trace: Trace, i: number): Gap | null {
+export function skippedIterationsBefore(trace: Trace, i: number): SkippedIterations | null {
   const traceStep = trace.steps[i];
   if (!traceStep?.skipped || traceStep.stmt === undefined || traceStep.stmt === null) return null;
-  const previousStep = previousInFrame(trace, i);
+  const previousStep = previousStepInFrame(trace, i);
   if (!previousStep) return null;
   const { statements = [] } = trace.program;
-  const loopsNow = enclosingLoops(statements, traceStep.stmt, traceStep.kind === "head");
-  const loopsBefore = enclosingLoops(statements, previousStep.stmt, previousStep.kind === "head");
+  const loopsNow = enclosingLoopStatements(statements, traceStep.stmt, traceStep.kind === "head");
+  const loopsBefore = enclosingLoopStatements(statements, previousStep.stmt, previousStep.kind === "head");
   const isSameLoop = traceStep.kind === "head" && loopsBefore.includes(traceStep.stmt);
   const loop = isSameLoop ? traceStep.stmt : loopsBefore.find((loop) => !loopsNow.includes(loop));
   if (loop === undefined) return null;
@@ -38,7 +38,7 @@ export function skippedBefore(trace: Trace, i: number): Gap | null {
 }
 
 /** The last step before this one that ran a statement of the same frame. */
-function previousInFrame({ steps }: Trace, i: number): (Step & { stmt: number }) | null {
+function previousStepInFrame({ steps }: Trace, i: number): (Step & { stmt: number }) | null {
   for (let k = i - 1; k >= 0; k--) {
     const { frame, stmt } = steps[k];
     if (frame === steps[i].frame && stmt !== undefined && stmt !== null) return { ...steps[k], stmt };
@@ -50,7 +50,7 @@ function previousInFrame({ steps }: Trace, i: number): (Step & { stmt: number })
  * The loops around a statement, outermost first.
  * @param inside whether the statement itself counts, where it is a loop
  */
-function enclosingLoops(statements: Statement[], i: number, inside: boolean) {
+function enclosingLoopStatements(statements: Statement[], i: number, inside: boolean) {
   const loops = inside && /^(Async)?For$|^While$/.test(statements[i].kind) ? [i] : [];
   for (let loop = statements[i].loop; loop !== undefined && loop !== null; loop = statements[loop].loop)
     loops.push(loop);
@@ -66,28 +66,28 @@ export function requestedFocus(focus?: Focus | null): Focus | null {
 }
 
 /** The focus of a run that is to show one of the skipped iterations. */
-export function iterationFocus({ loop, around }: Gap, index: number) {
+export function iterationFocus({ loop, around }: SkippedIterations, index: number) {
   return { loop, iteration: [...around, index] };
 }
 
 /** How many elements one run shows; a quarter of them lie before the one that was asked for, for scrolling back. */
-const CELL_WINDOW = 512;
+const CELL_WINDOW_SIZE = 512;
 
 /** The focus of a run that is to show the elements around `element` of a big storage. */
 export function cellWindowFocus(storageUid: string, element: number, step: number) {
-  const from = Math.max(0, element - CELL_WINDOW / 4);
-  return { storage: storageUid, step, from, to: from + CELL_WINDOW };
+  const from = Math.max(0, element - CELL_WINDOW_SIZE / 4);
+  return { storage: storageUid, step, from, to: from + CELL_WINDOW_SIZE };
 }
 
 /** The step at which an iteration begins, or -1. */
-export function findIteration({ steps }: Trace, { loop, iteration }: Pick<Focus, "loop" | "iteration">) {
+export function firstStepOfIteration({ steps }: Trace, { loop, iteration }: Pick<Focus, "loop" | "iteration">) {
   return steps.findIndex(
     (traceStep) => traceStep.kind === "head" && traceStep.stmt === loop && String(traceStep.iter) === String(iteration),
   );
 }
 
 /** Whether two runs printed the same and ended the same way. */
-export function sameOutput(first: Trace, second: Trace) {
+export function haveSameOutput(first: Trace, second: Trace) {
   const observableText = ({ steps, outcome }: Trace) => {
     const entries = steps.flatMap(({ log }) => log);
     const printed = entries.map((entry) => (entry.kind === "out" ? entry.text : "")).join("");

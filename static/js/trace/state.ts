@@ -1,8 +1,8 @@
 /** The state of the run after any step: reads a trace by its own rules, forwards, with keyframes to jump from. */
 
-import { buildIndex } from "./build_index.ts";
-import { mergeFields, sameValue, type Cell, type Entity } from "./entities.ts";
-import { areNamesUnchanged, namesAndPaths, type Names } from "./names.ts";
+import { buildTraceIndex } from "./build_index.ts";
+import { mergeEntityFields, isSameValue, type Cell, type Entity } from "./entities.ts";
+import { areNamesUnchanged, collectNamesAndPaths, type Names } from "./names.ts";
 import type { TraceIndex } from "./trace_index.ts";
 import type { Step, Storage, Trace } from "./wire.ts";
 
@@ -32,9 +32,9 @@ export interface OpenTrace {
   names: (i: number) => Names;
 }
 
-const KEYFRAME_EVERY = 32;
+const KEYFRAME_INTERVAL = 32;
 /** As many states as are kept at a time, and as many sets of names. */
-const MAX_CACHED_STEPS = 8;
+const MAX_CACHED_STATES = 8;
 
 /**
  * Open a trace. `at(-1)` is the state before the first step, where nothing exists.
@@ -53,21 +53,21 @@ export function openTrace(trace: Trace): OpenTrace {
     i = Math.min(i, steps.length - 1);
     const cached = recentStates.get(i);
     if (cached) return cached;
-    const keyframe = Math.min(Math.floor(i / KEYFRAME_EVERY), keyframes.length) - 1;
+    const keyframe = Math.min(Math.floor(i / KEYFRAME_INTERVAL), keyframes.length) - 1;
     let entities: Entities = keyframe < 0 ? new Map() : keyframes[keyframe];
-    let lastApplied = (keyframe + 1) * KEYFRAME_EVERY - 1;
+    let lastApplied = (keyframe + 1) * KEYFRAME_INTERVAL - 1;
     for (const [nearStep, nearState] of recentStates)
       if (nearStep <= i && nearStep > lastApplied) [lastApplied, entities] = [nearStep, nearState];
     entities = new Map(entities);
     let ownFrames = new WeakSet<object>();
     for (let k = lastApplied + 1; k <= i; k++) {
-      applyStep(entities, steps[k], ownFrames);
-      if ((k + 1) % KEYFRAME_EVERY === 0 && keyframes.length === (k + 1) / KEYFRAME_EVERY - 1) {
+      applyDelta(entities, steps[k], ownFrames);
+      if ((k + 1) % KEYFRAME_INTERVAL === 0 && keyframes.length === (k + 1) / KEYFRAME_INTERVAL - 1) {
         keyframes.push(new Map(entities));
         ownFrames = new WeakSet();
       }
     }
-    cacheRecent(recentStates, i, entities);
+    cacheWithEviction(recentStates, i, entities);
     return entities;
   }
 
@@ -76,12 +76,12 @@ export function openTrace(trace: Trace): OpenTrace {
     count: steps.length,
     state,
     get index() {
-      index ??= buildIndex(trace);
+      index ??= buildTraceIndex(trace);
       return index;
     },
     at(i) {
       i = Math.max(-1, Math.min(i, steps.length - 1));
-      if (lastSnapshot?.index !== i) lastSnapshot = snapshotOf(state(i - 1), state(i), i < 0 ? null : steps[i], i); // both panes ask for it
+      if (lastSnapshot?.index !== i) lastSnapshot = createSnapshot(state(i - 1), state(i), i < 0 ? null : steps[i], i); // both panes ask for it
       return lastSnapshot;
     },
     names(i) {
@@ -91,35 +91,35 @@ export function openTrace(trace: Trace): OpenTrace {
       const entities = state(i);
       const namesBefore = recentNames.get(i - 1);
       const areSame = namesBefore && areNamesUnchanged(namesBefore, steps[i], state(i - 1), entities);
-      const pathNames = areSame ? namesBefore : namesAndPaths(entities, entities);
-      cacheRecent(recentNames, i, pathNames);
+      const pathNames = areSame ? namesBefore : collectNamesAndPaths(entities, entities);
+      cacheWithEviction(recentNames, i, pathNames);
       return pathNames;
     },
   };
 }
 
 /** Remember a step's value, and forget the one that was remembered longest ago. */
-function cacheRecent<T>(cache: Map<number, T>, i: number, value: T) {
+function cacheWithEviction<T>(cache: Map<number, T>, i: number, value: T) {
   cache.delete(i);
   cache.set(i, value);
-  if (cache.size > MAX_CACHED_STEPS) cache.delete(cache.keys().next().value as number);
+  if (cache.size > MAX_CACHED_STATES) cache.delete(cache.keys().next().value as number);
 }
 
 /** The state after each step, one after the other, in one map that goes along. */
-export function* statesOf(trace: { steps?: Step[] }): Generator<Entities> {
+export function* iterateStates(trace: { steps?: Step[] }): Generator<Entities> {
   const entities: Entities = new Map();
-  for (const traceStep of trace.steps ?? []) yield applyStep(entities, traceStep);
+  for (const traceStep of trace.steps ?? []) yield applyDelta(entities, traceStep);
 }
 
 /**
  * @param ownFrames names of frames that nobody else has seen: they are changed in place, or a run of n steps that binds
  * n names would copy n² of them
  */
-function applyStep(entities: Entities, traceStep: Step, ownFrames?: WeakSet<object>) {
+function applyDelta(entities: Entities, traceStep: Step, ownFrames?: WeakSet<object>) {
   for (const [uid, fields] of Object.entries(traceStep.set ?? {})) {
     const old = entities.get(uid);
     const names = old?.kind === "frame" ? old.vars : undefined;
-    const merged = mergeFields(old, fields, names && ownFrames?.has(names));
+    const merged = mergeEntityFields(old, fields, names && ownFrames?.has(names));
     if (merged) entities.set(uid, merged);
     if (merged?.kind === "frame" && merged.vars !== names) ownFrames?.add(merged.vars);
   }
@@ -128,7 +128,7 @@ function applyStep(entities: Entities, traceStep: Step, ownFrames?: WeakSet<obje
 }
 
 /** What this step did to what there was; where recording begins, nothing. */
-function snapshotOf(before: Entities, after: Entities, traceStep: Step | null, index: number): Snapshot {
+function createSnapshot(before: Entities, after: Entities, traceStep: Step | null, index: number): Snapshot {
   const snap: Snapshot = {
     entities: after,
     step: traceStep,
@@ -141,18 +141,18 @@ function snapshotOf(before: Entities, after: Entities, traceStep: Step | null, i
   };
   for (const uid of Object.keys((traceStep?.kind !== "begin" && traceStep?.set) || {})) {
     const now = after.get(uid);
-    if (now) addChange(snap, uid, before.get(uid), now);
+    if (now) addChangeToSnapshot(snap, uid, before.get(uid), now);
   }
   for (const uid of traceStep?.gone ?? []) {
     const fields = traceStep?.set?.[uid];
     const old = before.get(uid);
-    const last = fields ? mergeFields(old, fields) : old;
+    const last = fields ? mergeEntityFields(old, fields) : old;
     if (last?.kind === "storage") snap.freed.set(uid, last);
   }
   return snap;
 }
 
-function addChange(
+function addChangeToSnapshot(
   { fresh, written, oldValues, changed }: Snapshot,
   uid: string,
   old: Entity | undefined,
@@ -166,7 +166,7 @@ function addChange(
     if (cells.size) written.set(uid, new Set(cells.keys()));
     for (const [cell, value] of cells) oldValues.set(`${uid}:${cell}`, value);
   } else if (now.kind === "frame" && old.kind === "frame") {
-    for (const [name, value] of now.vars) if (!sameValue(old.vars.get(name), value)) changed.add(`${uid}/${name}`);
+    for (const [name, value] of now.vars) if (!isSameValue(old.vars.get(name), value)) changed.add(`${uid}/${name}`);
   } else changed.add(uid);
 }
 
@@ -180,19 +180,19 @@ export function changedCells(old: Storage, now: Storage): Map<string, Cell> {
     const oldCells = old.cells?.[dtype];
     if (!oldCells || oldCells === row) continue;
     row.forEach((value, i) => {
-      if (i < oldCells.length && !sameValue(oldCells[i], value)) oldValues.set(`${dtype}:${i}`, oldCells[i]);
+      if (i < oldCells.length && !isSameValue(oldCells[i], value)) oldValues.set(`${dtype}:${i}`, oldCells[i]);
     });
   }
   for (const [dtype, parts] of Object.entries(now.windows ?? {})) {
-    const oldCells = new Map(windowCells(old.windows?.[dtype]));
-    for (const [i, value] of windowCells(parts)) {
+    const oldCells = new Map(indexedWindowCells(old.windows?.[dtype]));
+    for (const [i, value] of indexedWindowCells(parts)) {
       const before = oldCells.get(i);
-      if (before !== undefined && !sameValue(before, value)) oldValues.set(`${dtype}:${i}`, before);
+      if (before !== undefined && !isSameValue(before, value)) oldValues.set(`${dtype}:${i}`, before);
     }
   }
   return oldValues;
 }
 
-function windowCells(parts: [number, Cell[]][] | undefined): [number, Cell][] {
+function indexedWindowCells(parts: [number, Cell[]][] | undefined): [number, Cell][] {
   return (parts ?? []).flatMap(([from, values]) => values.map((value, k) => [from + k, value] as [number, Cell]));
 }

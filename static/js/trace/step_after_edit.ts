@@ -21,7 +21,7 @@ export function commonLines(
 }
 
 /** The line of the text after that stands in the place of one of the text before. @param lineBefore from 1 */
-export function movedLine(
+export function lineAfterEdit(
   { head: sameAtStart, tail: sameAtEnd, before, after }: ReturnType<typeof commonLines>,
   lineBefore: number,
 ) {
@@ -31,7 +31,7 @@ export function movedLine(
 }
 
 /** The first step at a line; null where there is none. @param line from 1 */
-export function firstStepAt({ steps }: Trace, line: number | null) {
+export function firstStepAtLine({ steps }: Trace, line: number | null) {
   const step = steps.findIndex((other) => other.line === line);
   return step < 0 ? null : step;
 }
@@ -46,16 +46,16 @@ export function stepAfterEdit(before: Trace | null, after: Trace, step: number):
   const stepBefore = before?.steps[step];
   if (!before || !stepBefore || !after.steps.length || after.outcome.status === "raised") return null;
   if (step === before.steps.length - 1) return after.steps.length - 1;
-  const lineAfter = movedLine(commonLines(before.program.source, after.program.source), stepBefore.line);
+  const lineAfter = lineAfterEdit(commonLines(before.program.source, after.program.source), stepBefore.line);
   const executionsBefore = before.steps
     .slice(0, step)
-    .filter((other) => isSameStatement(other, stepBefore.line, stepBefore.kind)).length;
-  const steps = after.steps.flatMap((other, i) => (isSameStatement(other, lineAfter, stepBefore.kind) ? [i] : []));
+    .filter((other) => isStepOfStatement(other, stepBefore.line, stepBefore.kind)).length;
+  const steps = after.steps.flatMap((other, i) => (isStepOfStatement(other, lineAfter, stepBefore.kind) ? [i] : []));
   if (steps.length) return steps[Math.min(executionsBefore, steps.length - 1)];
   const nearestStep = after.steps.findLastIndex((other) => other.line <= lineAfter && other.kind !== "visit");
   return nearestStep < 0 ? 0 : nearestStep;
 }
 
-function isSameStatement(traceStep: Step, line: number, kind: string) {
+function isStepOfStatement(traceStep: Step, line: number, kind: string) {
   return traceStep.line === line && traceStep.kind === kind;
 }

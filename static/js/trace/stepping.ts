@@ -3,13 +3,13 @@
 import type { Step } from "./wire.ts";
 
 /** How the line of a step is highlighted, by the kind of step. */
-export function lineTone(kind: Step["kind"]): "raised" | "visit" | "" {
+export function lineHighlightOf(kind: Step["kind"]): "raised" | "visit" | "" {
   if (kind === "raise") return "raised";
   return kind === "visit" ? "visit" : "";
 }
 
 /** The depth of each step: one more for each call of a function of the program, and one more in a backward pass. */
-export function callDepths(steps: Step[]): number[] {
+export function callDepthByStep(steps: Step[]): number[] {
   const frameDepths = new Map<string, number>();
   return steps.map((traceStep) => {
     for (const [uid, set] of Object.entries(traceStep.set ?? {}))
@@ -19,20 +19,20 @@ export function callDepths(steps: Step[]): number[] {
 }
 
 /** The next step that is no deeper than this one. */
-export function stepOver(depths: number[], i: number, direction: 1 | -1) {
+export function stepOverFrom(depths: number[], i: number, direction: 1 | -1) {
   for (let k = i + direction; k >= 0 && k < depths.length; k += direction) if (depths[k] <= depths[i]) return k;
   return direction > 0 ? depths.length - 1 : 0;
 }
 
 /** The next step outside of what this one is in; itself where it is in nothing. */
-export function stepOut(depths: number[], i: number) {
+export function stepOutFrom(depths: number[], i: number) {
   for (let k = i + 1; k < depths.length; k++) if (depths[k] < depths[i]) return k;
   return depths[i] ? depths.length - 1 : i;
 }
 
 /** Stretches of steps that belong to one iteration of an outermost loop, every second one marked. */
-export function loopIterations(steps: Step[]): { from: number; to: number; odd: boolean }[] {
-  const depths = callDepths(steps);
+export function outermostLoopIterations(steps: Step[]): { from: number; to: number; odd: boolean }[] {
+  const depths = callDepthByStep(steps);
   const stretches: { from: number; to: number; odd: boolean }[] = [];
   let iterationKey = "";
   let iterationDepth = 0;

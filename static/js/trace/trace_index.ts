@@ -1,17 +1,17 @@
 /** Relations between a trace's entities over the whole run: who shares a storage, a counter or a node, and when. */
 
 import { EVENTS } from "./registry.ts";
-import { Relation } from "./relation.ts";
+import { TimedRelation } from "./relation.ts";
 import type { Delta } from "./wire.ts";
 
 /** what a step set of an entity */
-export interface Change {
+export interface EntityChange {
   uid: string;
   step: number;
   fields: Delta;
 }
 
-export interface Life {
+export interface Lifetime {
   uid: string;
   kind: string;
   /** its rank by first appearance */
@@ -68,10 +68,10 @@ export interface SavedSlot {
 }
 
 /** States that say the saved value is no longer what backward needs. */
-export const BROKEN_STATES = new Set(Object.values(EVENTS).flatMap((row) => row?.state ?? []));
+export const BROKEN_SLOT_STATES = new Set(Object.values(EVENTS).flatMap((row) => row?.state ?? []));
 
 /** One placement of a handle: its place in a picture changes with its storage or counter. */
-export function handleKey(uid: string, handle: { storage?: string | null; counter?: string | null }) {
+export function placementKey(uid: string, handle: { storage?: string | null; counter?: string | null }) {
   return `${uid}|${handle.storage ?? ""}|${handle.counter ?? ""}`;
 }
 
@@ -80,21 +80,21 @@ export function pinKey(nodeUid: string, slot: string, saved: { storage?: string 
   return `${nodeUid}:${slot}|${saved.storage ?? ""}`;
 }
 
-/** The index of one trace, see `buildIndex`. Its methods take a step and answer for the state after it; uids come in order of appearance. */
+/** The index of one trace, see `buildTraceIndex`. Its methods take a step and answer for the state after it; uids come in order of appearance. */
 export class TraceIndex {
-  end: number;
-  lives = new Map<string, Life>();
+  lastStep: number;
+  lifetimes = new Map<string, Lifetime>();
   /** what can name others: frames, and tensors that ever have a `.grad`, parts or the like */
-  namers = new Set<string>();
+  uidsThatNameOthers = new Set<string>();
   /** by entity, the steps after its birth that set something of it */
   laterChanges = new Map<string, number[]>();
   /** of frames, in order */
-  frameChanges: Change[] = [];
+  frameChanges: EntityChange[] = [];
   /** of objects, in order */
-  objectChanges: Change[] = [];
+  objectChanges: EntityChange[] = [];
   /** of calls of the engine, in order */
-  backwardChanges: Change[] = [];
-  /** by `handleKey` */
+  backwardChanges: EntityChange[] = [];
+  /** by `placementKey` */
   placements = new Map<string, Placement>();
   nodes = new Map<string, NodeFacts>();
   /** by `pinKey` */
@@ -104,71 +104,71 @@ export class TraceIndex {
   /** by the storage of a `.grad`, the storage of its tensor */
   gradOwners = new Map<string, string>();
   /** by a tensor, the first module that has it as an attribute */
-  moduleOf = new Map<string, string>();
+  moduleOfTensor = new Map<string, string>();
   /** objects by uid, with the first object around each */
   modules = new Map<string, { type: string; within: string | null }>();
   /** by backward, in order */
-  visits = new Map<string, { node: string; step: number }[]>();
+  visitsByBackward = new Map<string, { node: string; step: number }[]>();
   /** by node, the steps at which it ran */
-  visitsOf = new Map<string, number[]>();
+  visitStepsByNode = new Map<string, number[]>();
   /** by storage, the steps that may have changed elements of it */
-  writes = new Map<string, number[]>();
+  writeStepsByStorage = new Map<string, number[]>();
   /** by event, the places of the logs that hold one */
-  events = new Map<string, { step: number; at: number }[]>();
+  eventPlacesByName = new Map<string, { step: number; at: number }[]>();
   /** bytes of the living storages after each step; one that lies within another counts once */
-  bytes: number[] = [];
-  onStorage = new Relation();
-  onCounter = new Relation();
-  byNode = new Relation();
-  byGrad = new Relation();
-  byVariable = new Relation();
-  intoNode = new Relation();
-  slotsIn = new Relation();
+  liveBytesByStep: number[] = [];
+  onStorage = new TimedRelation();
+  onCounter = new TimedRelation();
+  byNode = new TimedRelation();
+  byGrad = new TimedRelation();
+  byVariable = new TimedRelation();
+  intoNode = new TimedRelation();
+  slotsIn = new TimedRelation();
 
   /** @param count of steps */
   constructor(count: number) {
-    this.end = Math.max(0, count - 1);
+    this.lastStep = Math.max(0, count - 1);
   }
 
   /** Whether an entity is there after a step. */
   isAlive(uid: string, step: number) {
-    const life = this.lives.get(uid);
+    const life = this.lifetimes.get(uid);
     return life !== undefined && life.birth <= step && step <= life.death;
   }
 
   /** The steps that set something of an entity, the first its birth. */
-  changesOf(uid: string): number[] {
-    const life = this.lives.get(uid);
+  changeStepsOf(uid: string): number[] {
+    const life = this.lifetimes.get(uid);
     return life ? [life.birth, ...(this.laterChanges.get(uid) ?? [])] : [];
   }
 
   /** The handles that read a storage. */
-  handlesOf(storageUid: string | null | undefined, step: number) {
-    return this.sortByAppearance(this.onStorage.uidsAt(storageUid ?? "", step));
+  handlesOfStorage(storageUid: string | null | undefined, step: number) {
+    return this.sortUidsByAppearance(this.onStorage.uidsAt(storageUid ?? "", step));
   }
 
   /** The handles that share a version counter. */
-  sharersOf(counterUid: string, step: number) {
-    return this.sortByAppearance(this.onCounter.uidsAt(counterUid, step));
+  handlesSharingCounter(counterUid: string, step: number) {
+    return this.sortUidsByAppearance(this.onCounter.uidsAt(counterUid, step));
   }
 
   /** The handles whose grad_fn a node is. */
-  outputsOf(nodeUid: string, step: number) {
-    return this.sortByAppearance(this.byNode.uidsAt(nodeUid, step));
+  outputsOfNode(nodeUid: string, step: number) {
+    return this.sortUidsByAppearance(this.byNode.uidsAt(nodeUid, step));
   }
 
   /** The tensors whose `.grad` a handle is. */
-  gradOwnersOf(handleUid: string, step: number) {
-    return this.sortByAppearance(this.byGrad.uidsAt(handleUid, step));
+  tensorsWithGrad(handleUid: string, step: number) {
+    return this.sortUidsByAppearance(this.byGrad.uidsAt(handleUid, step));
   }
 
   /** The nodes that accumulate into a tensor. */
-  accumulatorsOf(tensorUid: string, step: number) {
-    return this.sortByAppearance(this.byVariable.uidsAt(tensorUid, step));
+  accumulatorsOfTensor(tensorUid: string, step: number) {
+    return this.sortUidsByAppearance(this.byVariable.uidsAt(tensorUid, step));
   }
 
   /** The edges that lead to a node, as the node they leave and its how manieth edge it is. */
-  edgesInto(nodeUid: string, step: number) {
+  edgesLeadingTo(nodeUid: string, step: number) {
     return this.intoNode.uidsAt(nodeUid, step).map((key) => {
       const colon = key.lastIndexOf(":");
       return { node: key.slice(0, colon), edge: Number(key.slice(colon + 1)) };
@@ -176,18 +176,18 @@ export class TraceIndex {
   }
 
   /** The saved slots that keep a storage, as `node:slot`. */
-  slotsOf(storageUid: string, step: number) {
+  slotsKeepingStorage(storageUid: string, step: number) {
     return this.slotsIn.uidsAt(storageUid, step);
   }
 
   /** The step before `step` at which a node last ran in a backward; -1 where it did not. */
-  visitBefore(backwardUid: string, nodeUid: string, step: number) {
-    const visits = this.visits.get(backwardUid) ?? [];
+  lastVisitBefore(backwardUid: string, nodeUid: string, step: number) {
+    const visits = this.visitsByBackward.get(backwardUid) ?? [];
     return visits.findLast((visit) => visit.node === nodeUid && visit.step < step)?.step ?? -1;
   }
 
-  sortByAppearance(uids: string[]) {
-    const orderOf = (uid: string) => this.lives.get(uid)?.order ?? 0;
+  sortUidsByAppearance(uids: string[]) {
+    const orderOf = (uid: string) => this.lifetimes.get(uid)?.order ?? 0;
     return uids.length > 1 ? uids.sort((a, b) => orderOf(a) - orderOf(b)) : uids;
   }
 }

@@ -1,52 +1,56 @@
 /** The sentences of a page of the server's, and of its findings: in the reader's language alone, each a file of its own. */
 
-import { loadSentences, type Locale } from "./sentences.ts";
+import { loadSentencesOfLanguage, type Locale } from "./sentences.ts";
 
-type LoadSentences = () => Promise<{ default: Record<string, string> }>;
+type SentencesImport = () => Promise<{ default: Record<string, string> }>;
 
-const SENTENCES: Record<string, LoadSentences> = {
+const PAGE_SENTENCES: Record<string, SentencesImport> = {
   en: () => import("../../locales/en.json", { with: { type: "json" } }),
   zh: () => import("../../locales/zh.json", { with: { type: "json" } }),
 };
-const FINDING_SENTENCES: Record<string, LoadSentences> = {
+const FINDING_SENTENCES: Record<string, SentencesImport> = {
   en: () => import("../../locales/findings.en.json", { with: { type: "json" } }),
   zh: () => import("../../locales/findings.zh.json", { with: { type: "json" } }),
 };
 
-const LIVE_SENTENCES: Record<string, LoadSentences> = {
+const LIVE_SENTENCES: Record<string, SentencesImport> = {
   en: () => import("../../locales/live.en.json", { with: { type: "json" } }),
   zh: () => import("../../locales/live.zh.json", { with: { type: "json" } }),
 };
 
-const PREDICT_SENTENCES: Record<string, LoadSentences> = {
+const PREDICT_SENTENCES: Record<string, SentencesImport> = {
   en: () => import("../../locales/predict.en.json", { with: { type: "json" } }),
   zh: () => import("../../locales/predict.zh.json", { with: { type: "json" } }),
 };
 
-const COURSE_SENTENCES: Record<string, LoadSentences> = {
+const COURSE_SENTENCES: Record<string, SentencesImport> = {
   en: () => import("../../locales/course.en.json", { with: { type: "json" } }),
   zh: () => import("../../locales/course.zh.json", { with: { type: "json" } }),
 };
 
-const SERIES_SENTENCES: Record<string, LoadSentences> = {
+const SERIES_SENTENCES: Record<string, SentencesImport> = {
   en: () => import("../../locales/series.en.json", { with: { type: "json" } }),
   zh: () => import("../../locales/series.zh.json", { with: { type: "json" } }),
 };
 
 /** @returns English where the language is not known */
-export const loadLocale = (language: string): Promise<Locale> => loadSentences(SENTENCES, language);
+export const loadLocale = (language: string): Promise<Locale> => loadSentencesOfLanguage(PAGE_SENTENCES, language);
 
 /** @returns of the findings */
-export const loadFindingLocale = (language: string): Promise<Locale> => loadSentences(FINDING_SENTENCES, language);
+export const loadFindingsLocale = (language: string): Promise<Locale> =>
+  loadSentencesOfLanguage(FINDING_SENTENCES, language);
 
 /** @returns of what the stage's foot says while typing */
-export const loadLiveLocale = (language: string): Promise<Locale> => loadSentences(LIVE_SENTENCES, language);
+export const loadLiveLocale = (language: string): Promise<Locale> => loadSentencesOfLanguage(LIVE_SENTENCES, language);
 
 /** @returns of predict mode */
-export const loadPredictLocale = (language: string): Promise<Locale> => loadSentences(PREDICT_SENTENCES, language);
+export const loadPredictLocale = (language: string): Promise<Locale> =>
+  loadSentencesOfLanguage(PREDICT_SENTENCES, language);
 
 /** @returns of the course */
-export const loadCourseLocale = (language: string): Promise<Locale> => loadSentences(COURSE_SENTENCES, language);
+export const loadCourseLocale = (language: string): Promise<Locale> =>
+  loadSentencesOfLanguage(COURSE_SENTENCES, language);
 
 /** @returns of the page on which a series is made */
-export const loadSeriesLocale = (language: string): Promise<Locale> => loadSentences(SERIES_SENTENCES, language);
+export const loadSeriesLocale = (language: string): Promise<Locale> =>
+  loadSentencesOfLanguage(SERIES_SENTENCES, language);

@@ -1,6 +1,6 @@
 /** Sentences of a language by their keys, with holes that facts fill. */
 
-import { fileLineOf } from "../trace/program_files.ts";
+import { fileAndLineOf } from "../trace/program_files.ts";
 
 /** The sentence of a key in the reader's language, its holes filled with the arguments. */
 export type Say = (key: string, args?: Record<string, unknown>) => string;
@@ -20,7 +20,7 @@ export function createLocale(sentences: Record<string, Record<string, string>>):
     const knownLanguage = language in sentences ? language : "en";
     return {
       language: knownLanguage,
-      say: (key, args = {}) => fillSentence(sentences[knownLanguage][key] ?? sentences.en?.[key] ?? key, args),
+      say: (key, args = {}) => fillPlaceholders(sentences[knownLanguage][key] ?? sentences.en?.[key] ?? key, args),
     };
   };
 }
@@ -30,7 +30,7 @@ export function createLocale(sentences: Record<string, Record<string, string>>):
  * @param files by language
  * @returns English where the language is not known
  */
-export async function loadSentences(
+export async function loadSentencesOfLanguage(
   files: Record<string, () => Promise<{ default: Record<string, string> }>>,
   language: string,
 ): Promise<Locale> {
@@ -39,20 +39,20 @@ export async function loadSentences(
 }
 
 /** A line's hole with the words around it in either language, or any hole. */
-const PLACEHOLDER = /(?:\bon )?([Ll])ine \{(\w+)\}|第 ?\{(\w+)\} ?行|\{(\w+)\}/g;
+const PLACEHOLDER_PATTERN = /(?:\bon )?([Ll])ine \{(\w+)\}|第 ?\{(\w+)\} ?行|\{(\w+)\}/g;
 
 /** Fills `{name}`; `{n|one cell|{n} cells}` chooses by number. Where the program has several files, a line has its
  * file's name; an empty line is one before the recording. */
-export function fillSentence(sentence: string, args: Record<string, unknown>) {
+export function fillPlaceholders(sentence: string, args: Record<string, unknown>) {
   const pluralChosen = sentence.replace(
     /\{(\w+)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\}/g,
     (_, name, one, many) => (Number(args[name]) === 1 ? one : many),
   );
-  return pluralChosen.replace(PLACEHOLDER, (placeholder, letter, english, chinese, plain, holeIndex) => {
+  return pluralChosen.replace(PLACEHOLDER_PATTERN, (placeholder, letter, english, chinese, plain, holeIndex) => {
     const name = english ?? chinese ?? plain;
     if (!(name in args)) return placeholder;
     if (!plain && args[name] === "") return chinese ? "记录开始之前" : "before the recording";
-    const fileLine = plain ? null : fileLineOf(Number(args[name]));
+    const fileLine = plain ? null : fileAndLineOf(Number(args[name]));
     if (!fileLine) return placeholder.replace(`{${name}}`, () => String(args[name]));
     if (chinese)
       return `${/[\u4e00-\u9fff]/.test(pluralChosen[holeIndex - 1] ?? "") ? " " : ""}${fileLine.name} 第 ${fileLine.line} 行`;
