@@ -3,7 +3,7 @@
 import { findEntity } from "../trace/entities.ts";
 import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { HIDDEN_LEAF_COUNT_WIDTH } from "./graph_docks.ts";
-import { valueText } from "./format.ts";
+import { shortValueText } from "./format.ts";
 import { textWidth } from "./metrics.ts";
 import { lastPathParts } from "./node_labels.ts";
 import type { Node, Slot } from "../trace/wire.ts";
@@ -30,8 +30,8 @@ function savedSlotText(
 ): { head: string; now: number | null; width: number } {
   if (state === "freed") return { head: slot, now: null, width: slotChipWidth(slot) };
   if (saved.value != null) {
-    const numberText = `${slot} = ${valueText(saved.value, MAX_NAME_LENGTH)}`;
-    return { head: numberText, now: null, width: chipWidth(numberText) };
+    const numberText = `${slot} = ${shortValueText(saved.value, MAX_SLOT_NAME_LENGTH)}`;
+    return { head: numberText, now: null, width: slotChipWidth(numberText) };
   }
   const tensorName = saved.tensor ? graphStep.tensorName(saved.tensor) : null;
   const valueName =
