@@ -7,4 +7,5 @@ const SENTENCE_LOADERS: Record<string, () => Promise<{ default: Record<string, s
   zh: () => import("../../locales/builder.zh.json", { with: { type: "json" } }),
 };
 
-export const loadBuilderLocale = (language: string): Promise<Locale> => loadSentencesOfLanguage(SENTENCE_LOADERS, language);
+export const loadBuilderLocale = (language: string): Promise<Locale> =>
+  loadSentencesOfLanguage(SENTENCE_LOADERS, language);

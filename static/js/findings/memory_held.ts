@@ -22,7 +22,11 @@ export function memoryHeld(facts: RunFacts): Diagnosis[] {
     const { tags } = facts.names(end);
     const named = handles.filter((uid) => tags.has(uid));
     const bytesRead = Math.max(0, ...named.map((uid) => bytesReadByHandle(facts, uid, end)));
-    if (!named.length || bytesRead * MIN_STORAGE_TO_VIEW_RATIO > nbytes || facts.index.slotsKeepingStorage(storage, end).length)
+    if (
+      !named.length ||
+      bytesRead * MIN_STORAGE_TO_VIEW_RATIO > nbytes ||
+      facts.index.slotsKeepingStorage(storage, end).length
+    )
       continue;
     const diagnosis = diagnosisOf(facts, storage, named, nbytes, bytesRead, end);
     const earlier = diagnosis ? out.get(`${diagnosis.cause.line}`) : undefined;
