@@ -94,7 +94,9 @@ class SavedTensors:
         self._unread: set[SlotKey] = set()  # saved, and not read by this backward
         self._unverified: set[SlotKey] = set()  # first seen after statements that were not
         self._address_by_number: dict[SlotKey, int] = {}  # of the slots that hold a number, where it lies
-        self._number_by_address: dict[int, SlotKey] = {}
+        self._numbers_by_address: dict[
+            int, set[SlotKey]
+        ] = {}  # a dead node's, until it is forgotten, and a new one's too
         self._slots_by_uid: dict[str, dict[SlotKey, None]] = {}  # counter, storage or tensor -> slots
         self.transitions: list[SlotTransition] = []
 
@@ -282,21 +284,24 @@ class SavedTensors:
             if torch.result_type(data, narrow) is not narrow.dtype:
                 return None
         self._address_by_number[key] = address = storage_address_of(data)
-        self._number_by_address[address] = key
+        self._numbers_by_address.setdefault(address, set()).add(key)
         return {"value": encode_number(data.tolist()), "state": "ok"}
 
     def _forget_number(self, key: SlotKey) -> None:
         address = self._address_by_number.pop(key, None)
-        if address is not None:
-            del self._number_by_address[address]
+        if address is None:
+            return
+        self._numbers_by_address[address].discard(key)
+        if not self._numbers_by_address[address]:
+            del self._numbers_by_address[address]
 
     def is_number(self, node: str, name: str) -> bool:
         return "value" in self.slots[node][name]
 
     def has_number_in(self, storages: Iterable[str]) -> bool:
         """Whether the program has got hold of a number that a node saved: one of these storages is it."""
-        return bool(self._number_by_address) and any(
-            self._storages.address(storage) in self._number_by_address for storage in storages
+        return bool(self._numbers_by_address) and any(
+            self._storages.address(storage) in self._numbers_by_address for storage in storages
         )
 
     def _slot_facts(self, data: torch.Tensor) -> entities.Slot:
