@@ -15,7 +15,7 @@ const ACTIVATION_BY_LOSS: Record<string, { applies: string; least: (classes: num
   binary_cross_entropy_with_logits: { applies: "sigmoid", least: () => Math.log(1 + 1 / Math.E) },
 };
 
-export function activationTwice(facts: RunFacts): Diagnosis[] {
+export function diagnoseActivationTwice(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const op of facts.scan.ops()) {

@@ -17,8 +17,8 @@ interface GradEvent {
 
 const MAX_NAMED_TENSORS = 8;
 
-export function gradAccumulated(facts: RunFacts): Diagnosis[] {
-  const laterAdditions = facts.events("grad_accumulated").filter(({ first }) => !first);
+export function diagnoseGradAccumulated(facts: RunFacts): Diagnosis[] {
+  const laterAdditions = facts.eventsOfKind("grad_accumulated").filter(({ first }) => !first);
   const tensors = [...new Set(laterAdditions.map(({ tensor }) => tensor))];
   const skippedResets = tensors.length ? possibleUnrecordedResets(facts) : [];
   const out = new Map<string, { diagnosis: Diagnosis; uids: string[] }>();
@@ -152,7 +152,7 @@ function gradAdditionsTo(facts: RunFacts, uid: string) {
   let byTensor = gradAdditionsByTrace.get(facts.trace);
   if (!byTensor) {
     byTensor = new Map();
-    for (const event of facts.events("grad_accumulated")) addToList(byTensor, event.tensor, event);
+    for (const event of facts.eventsOfKind("grad_accumulated")) addToList(byTensor, event.tensor, event);
     gradAdditionsByTrace.set(facts.trace, byTensor);
   }
   return byTensor.get(uid) ?? [];

@@ -119,7 +119,7 @@ const TRANSITION_BY_ACTION: {
   },
   selectionChanged: (state, { key }) => (key === state.selection ? state : { ...state, selection: key }),
   questionAsked: (state, { uid }) =>
-    state.opened?.count && !predictMode.hidesSteps(state.predict)
+    state.opened?.count && !predictMode.areStepsHidden(state.predict)
       ? { ...state, question: { uid, step: state.step } }
       : state,
   questionClosed: (state) => (state.question ? { ...state, question: null } : state),
@@ -244,7 +244,7 @@ function openPageWithAddress(state: PageState, address: Address): PageState {
       !address.focus &&
       withUnixLineEnds(source) === page.source &&
       doesPageTraceHaveSettings(page, stateAtAddress.settings);
-    if (!hasTrace) return openProgram(stateAtAddress, source, address);
+    if (!hasTrace) return openLinkedProgram(stateAtAddress, source, address);
   }
   if (!page.source) return stateAtAddress;
   // what the reader wrote while the address was being read stays, as it would a moment later
@@ -279,7 +279,7 @@ function followLink(state: PageState, address: Address): PageState {
       withUnixLineEnds(address.source) === programTextForAddress(state) &&
       areSettingsEqual(normalizeSettings(address, page.devices), state.settings) &&
       JSON.stringify(address.focus) === JSON.stringify(shownFocus(state));
-    if (!isSameProgram) return openProgram(next, address.source, address);
+    if (!isSameProgram) return openLinkedProgram(next, address.source, address);
   } else if (page.saved && !isSavedProgram(state)) {
     const settings = normalizeSettings(page.saved.settings, page.devices);
     return showPageTrace(
@@ -304,7 +304,7 @@ function withPositionOfAddress(state: PageState, address: Address): PageState {
 
 /** A program came with a link: it is shown, and run when its reader says so; a result that is there already comes at
  * once. */
-function openProgram(state: PageState, source: string, address: Address): PageState {
+function openLinkedProgram(state: PageState, source: string, address: Address): PageState {
   const text = withUnixLineEnds(source);
   const { focus } = address;
   const next = {

@@ -62,7 +62,7 @@ function questionAt({ questions, answers }: PredictState, step: number) {
 }
 
 /** Whether steps are hidden. */
-export const hidesSteps = (predict: PredictState | null) =>
+export const areStepsHidden = (predict: PredictState | null) =>
   predict?.whole != null && predict.reached < predict.whole.count - 1;
 
 /** How many were answered rightly, of how many. */
@@ -91,7 +91,7 @@ export function withQuestions(
 /** The step after the last one that is shown, unless there is a question first. */
 export function revealNextStepOrAsk(state: PageState): PageState {
   const { predict } = state;
-  if (!predict?.questions || !hidesSteps(predict)) return closeLastAnswer(state);
+  if (!predict?.questions || !areStepsHidden(predict)) return closeLastAnswer(state);
   if (predict.isTold || !predict.hasBegun) {
     const next = { ...state, predict: { ...predict, isTold: false, hasBegun: true } };
     return questionBeforeNextStep(next.predict) ? goToLastRevealedStep(next) : revealNextStep(next);
