@@ -36,7 +36,7 @@ class Dataflow {
 
   constructor(facts: RunFacts) {
     const cuts = new Map(facts.eventsOfKind("path_cut").map((cut) => [`${cut.tensor} ${cut.result ?? ""}`, cut]));
-    for (const op of facts.scan.ops()) {
+    for (const op of facts.scan.allOperations()) {
       if (SHAPE_ONLY_OPERATIONS.test(op.name) || (facts.steps[op.step].visit && !op.grad_mode)) continue;
       for (const to of op.outputs)
         for (const from of op.inputs)

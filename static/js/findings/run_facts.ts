@@ -154,7 +154,7 @@ export class RunFacts {
 
   /** Every event of a kind, in order. */
   eventsOfKind<E extends Event["event"]>(event: E): EventOccurrence<E>[] {
-    return this.scan.events(event) as EventOccurrence<E>[];
+    return this.scan.eventsOfKind(event) as EventOccurrence<E>[];
   }
 
   /** The writes of a storage, in order. */
