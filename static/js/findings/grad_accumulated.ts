@@ -52,7 +52,7 @@ function diagnosisOf(
   const additionLink = (step: number) =>
     chainLink(facts.place(step), "gradient", { x, grad: gradNameOf(x), code: facts.statementFact(step) }, [
       uid,
-      gradOf(facts, uid, step),
+      gradUidOf(facts, uid, step),
     ]);
   const role = used ? "written" : "read";
   const useLink = (step: number) =>
@@ -83,7 +83,7 @@ function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, uid: string
   diagnosis.names = namesInFacts(...diagnosis.names, name);
 }
 
-function gradOf(facts: RunFacts, uid: string, step: number) {
+function gradUidOf(facts: RunFacts, uid: string, step: number) {
   return tensorHistoryOf(facts).valueAt(uid, "grad", step) as string | null;
 }
 

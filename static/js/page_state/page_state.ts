@@ -125,7 +125,7 @@ const TRANSITION_BY_ACTION: {
   questionClosed: (state) => (state.question ? { ...state, question: null } : state),
   predictSwitched: (state, { on }) => predictMode.switchPredictMode(state, on, null),
   questionsMade: (state, { whole, questions, kept }) => predictMode.withQuestions(state, whole, questions, kept),
-  predictionMade: (state, { given }) => predictMode.withAnswer(state, given),
+  predictionMade: (state, { given }) => predictMode.withReaderAnswer(state, given),
   predictContinued: (state) => predictMode.skipToNextQuestion(state),
   predictRestarted: (state) => predictMode.restartPrediction(state),
   viewChosen: (state, { view }) => (view === state.view ? state : { ...state, view }),
@@ -161,7 +161,7 @@ interface RunRequest {
 function requestRun(
   state: PageState,
   reason: TraceRequest["reason"],
-  { source, focus = linkedFocusOf(state, source), at = 0 }: RunRequest,
+  { source, focus = focusOfLinkedProgram(state, source), at = 0 }: RunRequest,
 ): PageState {
   const { text, settings } = state;
   const id = state.requests + 1;
@@ -170,7 +170,7 @@ function requestRun(
 }
 
 /** What a link's program is to show besides, where that program is the one that is run. */
-function linkedFocusOf(state: PageState, source: string) {
+function focusOfLinkedProgram(state: PageState, source: string) {
   const { linkedFocus, text } = state;
   return linkedFocus && [source, text, programTextForAddress(state)].includes(linkedFocus.source)
     ? linkedFocus.focus
