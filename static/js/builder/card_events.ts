@@ -1,6 +1,6 @@
 /** Keys and double clicks on the cards. */
 
-import { CARD_MOVES, cardCommandOfKey } from "./card_keys.ts";
+import { CARD_MOVES_BY_KEY, cardCommandOfKey } from "./card_keys.ts";
 import type { createCardList } from "./card_list.ts";
 import type { ProgramItem } from "./statements.ts";
 
@@ -22,7 +22,7 @@ export function startCardEvents(
     if (!(event.target instanceof HTMLElement) || !event.target.matches(".statement-card")) return;
     const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
     const name = cardCommandOfKey(event);
-    if (isPlain && event.key in CARD_MOVES) moveTo(cards.step(CARD_MOVES[event.key]));
+    if (isPlain && event.key in CARD_MOVES_BY_KEY) moveTo(cards.step(CARD_MOVES_BY_KEY[event.key]));
     else if (name) command(name);
     else return;
     event.preventDefault();

@@ -4,7 +4,7 @@ import { element } from "../browser/elements.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** cards further, by key */
-export const CARD_MOVES: Record<string, number> = {
+export const CARD_MOVES_BY_KEY: Record<string, number> = {
   ArrowUp: -1,
   ArrowDown: 1,
   Home: Number.NEGATIVE_INFINITY,

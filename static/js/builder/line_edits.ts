@@ -17,7 +17,8 @@ export interface TextChange {
 /** The lines after edits that do not overlap. */
 export function applyLineEdits(lines: string[], edits: LineEdit[]): string[] {
   const linesAfter = [...lines];
-  for (const edit of mergedEdits(edits).reverse()) linesAfter.splice(edit.from, edit.to - edit.from, ...edit.lines);
+  for (const edit of mergeEditsAtOnePlace(edits).reverse())
+    linesAfter.splice(edit.from, edit.to - edit.from, ...edit.lines);
   return linesAfter;
 }
 
@@ -37,7 +38,7 @@ export function offsetsOfLineStarts(lines: string[]): number[] {
 export function textChanges(lines: string[], edits: LineEdit[]): TextChange[] {
   const starts = offsetsOfLineStarts(lines);
   const length = starts[lines.length] - 1;
-  return mergedEdits(edits).map((edit) => {
+  return mergeEditsAtOnePlace(edits).map((edit) => {
     if (edit.to < lines.length)
       return { from: starts[edit.from], to: starts[edit.to], insert: edit.lines.map((line) => `${line}\n`).join("") };
     if (edit.from === 0) return { from: 0, to: length, insert: edit.lines.join("\n") };
@@ -46,7 +47,7 @@ export function textChanges(lines: string[], edits: LineEdit[]): TextChange[] {
 }
 
 /** Edits at one place become one. */
-function mergedEdits(edits: LineEdit[]) {
+function mergeEditsAtOnePlace(edits: LineEdit[]) {
   const merged: LineEdit[] = [];
   for (const edit of [...edits].sort((a, b) => a.from - b.from || a.to - b.to)) {
     const previous = merged.at(-1);

@@ -32,7 +32,7 @@ export function nameOccurrences({ source, tree }: ParsedProgram): NameOccurrence
       const { name } = cursor;
       if (!NAME_BINDING_NODES.has(name)) return;
       const { node } = cursor;
-      if (name === "AssignStatement") assignedNames(node).forEach(addBoundMark);
+      if (name === "AssignStatement") namesInAssignmentTargets(node).forEach(addBoundMark);
       else if (name === "UpdateStatement" && node.firstChild) targetNames(node.firstChild).forEach(addBoundMark);
       else if (name === "ForStatement") targetsBetweenKeywords(node, "for", "in").forEach(addBoundMark);
       else if (name === "WithStatement")
@@ -52,7 +52,7 @@ export function nameOccurrences({ source, tree }: ParsedProgram): NameOccurrence
 }
 
 /** What an assignment binds or writes: all before its last `=`. */
-function assignedNames(node: SyntaxNode): SyntaxNode[] {
+function namesInAssignmentTargets(node: SyntaxNode): SyntaxNode[] {
   const lastEquals = node.getChildren("AssignOp").at(-1);
   const targetNodes = [];
   for (let child = node.firstChild; child && lastEquals && child.from < lastEquals.from; child = child.nextSibling)

@@ -10,12 +10,12 @@ export interface StatementPosition {
   body: StatementBody;
 }
 
-function positionIn(body: StatementBody, line: number): StatementPosition {
+function positionInBody(body: StatementBody, line: number): StatementPosition {
   return { line, indent: body.indent, depth: body.depth, body };
 }
 
 /** The body that the lines after an item are in. */
-function bodyAfter(program: ParsedProgram, item: ProgramItem): StatementBody {
+function bodyAfterItem(program: ParsedProgram, item: ProgramItem): StatementBody {
   if (item.body) return item.body;
   const { items, root } = program;
   const previous = items.slice(0, items.indexOf(item)).findLast(({ body }) => body);
@@ -27,10 +27,10 @@ function bodyAfter(program: ParsedProgram, item: ProgramItem): StatementBody {
 /** Below an item: within a head, after any other. */
 export function positionBelow(program: ParsedProgram, item: ProgramItem): StatementPosition {
   const ownBody = item.bodies.find(({ head }) => head === item);
-  if (ownBody) return positionIn(ownBody, item.last + 1);
+  if (ownBody) return positionInBody(ownBody, item.last + 1);
   if (item.kind === "head") return positionAfterBlock(program, item);
   if (item.kind === "clause") return positionAfterBlock(program, headOfClause(item));
-  return positionIn(bodyAfter(program, item), item.last + 1);
+  return positionInBody(bodyAfterItem(program, item), item.last + 1);
 }
 
 /** The compound statement that a clause belongs to. */
@@ -42,7 +42,7 @@ export function headOfClause(clause: ProgramItem): ProgramItem {
 /** At the end of the program: after its last line that is not blank. */
 export function positionAtEnd({ items, root }: ParsedProgram): StatementPosition {
   const last = items.findLast(({ kind }) => kind !== "blank");
-  return positionIn(root, last ? last.end + 1 : 0);
+  return positionInBody(root, last ? last.end + 1 : 0);
 }
 
 /** Above a statement, and above the comments that stand directly over it. */
@@ -53,12 +53,12 @@ export function positionAbove(program: ParsedProgram, item: ProgramItem): Statem
     if (items[k].indent !== item.indent) break;
     line = items[k].first;
   }
-  return positionIn(bodyAfter(program, item), line);
+  return positionInBody(bodyAfterItem(program, item), line);
 }
 
 /** After the block of a statement. */
 function positionAfterBlock(program: ParsedProgram, item: ProgramItem): StatementPosition {
-  return positionIn(bodyAfter(program, item), item.end + 1);
+  return positionInBody(bodyAfterItem(program, item), item.end + 1);
 }
 
 /** One place further up; null at the top. @param item a statement or head */
@@ -70,14 +70,14 @@ export function positionUp(program: ParsedProgram, item: ProgramItem): Statement
     const previous = body.statements[index - 1];
     const lastBody = previous.bodies.at(-1);
     return lastBody && lastBody.head === lastHeadOrClause(program, previous)
-      ? positionIn(lastBody, previous.end + 1)
+      ? positionInBody(lastBody, previous.end + 1)
       : positionAbove(program, previous);
   }
   if (!body.head || !body.of) return null;
   const bodies = body.of.bodies.filter(({ head }) => head?.kind !== "head" || head.word !== "match");
   const bodyIndex = bodies.indexOf(body);
   if (body.head.kind === "clause" && bodyIndex > 0)
-    return positionIn(bodies[bodyIndex - 1], (bodies[bodyIndex - 1].head ?? item).end + 1);
+    return positionInBody(bodies[bodyIndex - 1], (bodies[bodyIndex - 1].head ?? item).end + 1);
   return positionAbove(program, body.of);
 }
 
@@ -89,13 +89,13 @@ export function positionDown(program: ParsedProgram, item: ProgramItem): Stateme
   if (nextStatement) {
     const ownBody = nextStatement.bodies.find(({ head }) => head === nextStatement);
     const isOpen = ownBody && nextStatement.word !== "match";
-    return isOpen ? positionIn(ownBody, nextStatement.last + 1) : positionIn(body, nextStatement.end + 1);
+    return isOpen ? positionInBody(ownBody, nextStatement.last + 1) : positionInBody(body, nextStatement.end + 1);
   }
   if (!body.head || !body.of) return null;
   const bodies = body.of.bodies;
   const nextBody = bodies[bodies.indexOf(body) + 1];
-  if (nextBody?.head) return positionIn(nextBody, nextBody.head.last + 1);
-  return positionIn(body.of.body ?? program.root, body.of.end + 1);
+  if (nextBody?.head) return positionInBody(nextBody, nextBody.head.last + 1);
+  return positionInBody(body.of.body ?? program.root, body.of.end + 1);
 }
 
 /** The head or clause that stands last in a compound statement. */

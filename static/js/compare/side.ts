@@ -22,7 +22,7 @@ export interface InitialComparisonSide {
   title: string;
 }
 
-interface SideOptions {
+interface EditableSideOptions {
   nonce: string;
   onRun: () => void;
   onChange: () => void;
@@ -34,7 +34,7 @@ export function createEditableSide(
   root: HTMLElement,
   initial: InitialComparisonSide,
   say: Locale["say"],
-  { nonce, onRun, onChange, onLine }: SideOptions,
+  { nonce, onRun, onChange, onLine }: EditableSideOptions,
 ) {
   const changedLines = createChangedLineHighlights();
   const editor = createEditor(elementOfSide(root, "code"), {

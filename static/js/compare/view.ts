@@ -17,7 +17,7 @@ import type { Trace } from "../trace/wire.ts";
 import type { SideView } from "./side_view.ts";
 
 /** Differences that are numbered and listed at a place. */
-const MAX_LISTED = 12;
+const MAX_LISTED_DIFFERENCES = 12;
 
 /** @param root with the parts of `_comparison.html` @param onMoved called with each place that is shown */
 export function createComparisonView(
@@ -64,7 +64,7 @@ export function createComparisonView(
     const { left, right, rows } = comparison;
     const stepsAtRow = rows[row];
     const before = rows[row - 1] ?? { left: -1, right: -1 };
-    const groups = changesByName(differencesAt(comparison, row)).slice(0, MAX_LISTED);
+    const groups = changesByName(differencesAt(comparison, row)).slice(0, MAX_LISTED_DIFFERENCES);
     const markedNames = (uid: "leftUid" | "rightUid") =>
       groups.map((group, k) => ({
         number: k + 1,
@@ -126,7 +126,7 @@ export function createComparisonView(
       ] as const) {
         const { outcome } = opened.trace;
         sides[side].showOutcome(outcomeText(outcome, say), outcome.status === "finished");
-        sides[side].showChanged(changedLines(comparison, side));
+        sides[side].showChanged(linesOfChangedStatements(comparison, side));
       }
       elementById("lanes").replaceChildren(timelineLanesElement(comparison));
       elementById("track").style.setProperty("--apart", apart === null ? "0" : String(apart / rows.length));
@@ -177,7 +177,7 @@ function sentenceItem(text: string, className = "") {
 }
 
 /** Lines of a side's statements that the other side does not have, or has in other words. */
-function changedLines({ left, right, statements }: Comparison, side: "left" | "right"): Set<number> {
+function linesOfChangedStatements({ left, right, statements }: Comparison, side: "left" | "right"): Set<number> {
   const texts = { left: statementTexts(left.trace.program), right: statementTexts(right.trace.program) };
   const ownStatements = (side === "left" ? left : right).trace.program.statements ?? [];
   const lines = new Set<number>();

@@ -60,12 +60,12 @@ const COMPLETE_ENDING_PATTERN = /(?:(?:^|[^\w.])[\d_]+\.|\byield)$/;
 /** The line at which a text ends in the middle of something, as far as its grammar says. @returns null: nowhere */
 export function unfinishedLine(state: EditorState): number | null {
   const tree = ensureSyntaxTree(state, state.doc.length, MAX_PARSE_MS);
-  const errorPosition = tree ? firstErrorPosition(tree, (from, to) => state.sliceDoc(from, to)) : null;
+  const errorPosition = tree ? firstSyntaxErrorPosition(tree, (from, to) => state.sliceDoc(from, to)) : null;
   return errorPosition === null ? null : state.doc.lineAt(state.sliceDoc(0, errorPosition).trimEnd().length).number;
 }
 
 /** The place of the first error. @param tree of a text @param textOf a part of the text */
-export function firstErrorPosition(tree: Tree, textOf: (from: number, to: number) => string): number | null {
+export function firstSyntaxErrorPosition(tree: Tree, textOf: (from: number, to: number) => string): number | null {
   let errorPosition: number | null = null;
   tree.iterate({
     enter({ type, from }) {

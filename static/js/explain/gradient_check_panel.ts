@@ -59,7 +59,7 @@ export function gradientCheckPanel({ opened, backward, asked: askedName, say, ch
   function show() {
     const reply = repliesOfRun.get(backward) as CheckReply;
     const title = element("h4", "", say("check.title"));
-    box.replaceChildren(title, ...replyElements(reply, { asked: askedName, say, light }));
+    box.replaceChildren(title, ...checkReplyElements(reply, { asked: askedName, say, light }));
   }
 
   if (repliesOfRun.has(backward)) show();
@@ -67,13 +67,13 @@ export function gradientCheckPanel({ opened, backward, asked: askedName, say, ch
   return box;
 }
 
-interface PanelContext {
+interface GradientCheckContext {
   asked: string;
   say: Say;
   light: (name: string | null) => void;
 }
 
-function replyElements({ check, message }: CheckReply, context: PanelContext): HTMLElement[] {
+function checkReplyElements({ check, message }: CheckReply, context: GradientCheckContext): HTMLElement[] {
   const { say } = context;
   if (!check) return [paragraphWithCode("check-status", say("check.stopped", { message }))];
   if (check.problem)
@@ -118,7 +118,7 @@ function leafProblemSentence(leaf: LeafCheck, say: Say): string | null {
   return say(`check.what.${key}`, { x: leafText(leaf, row, say), torch, numeric, left, right, dtype: leaf.dtype });
 }
 
-function leafTable({ leaves }: GradientCheck, context: PanelContext) {
+function leafTable({ leaves }: GradientCheck, context: GradientCheckContext) {
   const { say } = context;
   const frame = element("div", "check-frame");
   frame.tabIndex = 0;
@@ -143,9 +143,9 @@ function leafTable({ leaves }: GradientCheck, context: PanelContext) {
 }
 
 /** A leaf's row, and those of its elements, which a click shows. */
-function leafRows(leaf: LeafCheck, { asked, say, light }: PanelContext) {
+function leafRows(leaf: LeafCheck, { asked, say, light }: GradientCheckContext) {
   const worstElement = leaf.worst === null ? null : leaf.rows[leaf.worst];
-  const row = valueRow(leaf.verdict, worstElement, say);
+  const row = checkedValueRow(leaf.verdict, worstElement, say);
   row.classList.toggle("asked", leaf.name === asked);
   const name = element("th", "");
   name.setAttribute("scope", "row");
@@ -161,7 +161,7 @@ function leafRows(leaf: LeafCheck, { asked, say, light }: PanelContext) {
   );
   name.append(button, count);
   row.prepend(name);
-  const elementRows = leaf.rows.length > 1 ? leaf.rows.map((elementCheck) => elementRow(elementCheck, say)) : [];
+  const elementRows = leaf.rows.length > 1 ? leaf.rows.map((elementCheck) => elementCheckRow(elementCheck, say)) : [];
   button.disabled = !elementRows.length;
   button.ariaExpanded = elementRows.length ? "false" : null;
   button.addEventListener("click", () => {
@@ -171,8 +171,8 @@ function leafRows(leaf: LeafCheck, { asked, say, light }: PanelContext) {
   return [row, ...elementRows];
 }
 
-function elementRow(check: ElementCheck, say: Say) {
-  const row = valueRow(check.verdict, check, say);
+function elementCheckRow(check: ElementCheck, say: Say) {
+  const row = checkedValueRow(check.verdict, check, say);
   row.hidden = true;
   row.classList.add("check-element");
   const name = element("th", "");
@@ -182,7 +182,7 @@ function elementRow(check: ElementCheck, say: Say) {
   return row;
 }
 
-function valueRow(verdict: GradientVerdict, check: ElementCheck | null, say: Say) {
+function checkedValueRow(verdict: GradientVerdict, check: ElementCheck | null, say: Say) {
   const row = element("tr", "");
   row.dataset.verdict = verdict;
   const difference = check ? differenceText(check.difference) : "";

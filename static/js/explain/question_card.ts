@@ -5,7 +5,7 @@ import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { indexOfCauseLink, type ChainMark, type LoadFindings, type FindingsApi as Surface } from "./findings_card.ts";
 import { gradientCheckPanel } from "./gradient_check_panel.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import type { ChainLink, Place } from "../findings/finding.ts";
+import type { ChainLink, LineAndStep } from "../findings/finding.ts";
 import type { RunFacts } from "../findings/run_facts.ts";
 import type { TensorAnswer } from "../findings/tensor_question.ts";
 import type { AnswerText } from "../findings/text.ts";
@@ -188,7 +188,7 @@ export function createQuestionCard(
   }: Pick<ChainLink, "role" | "line" | "step" | "uids"> & {
     text: string;
     depth: number;
-    source: Place | null;
+    source: LineAndStep | null;
     isCause?: boolean;
   }) {
     const item = element("li", "answer-row");

@@ -15,10 +15,10 @@ const ACTIVATION_BY_LOSS: Record<string, { applies: string; least: (classes: num
   binary_cross_entropy_with_logits: { applies: "sigmoid", least: () => Math.log(1 + 1 / Math.E) },
 };
 
-export function activationTwice(facts: RunFacts): Diagnosis[] {
+export function diagnoseActivationTwice(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.ops()) {
+  for (const op of facts.scan.allOperations()) {
     const loss = ACTIVATION_BY_LOSS[operationName(op.name)];
     const line = facts.steps[op.step].line;
     if (!loss || out.has(line) || !op.requires_grad.some(Boolean) || facts.steps[op.step].visit) continue;

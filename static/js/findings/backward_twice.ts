@@ -10,7 +10,7 @@ import type { BackwardCall } from "./scan.ts";
 const BACKWARD_TWICE_ERROR =
   /backward through the graph a second time|saved (?:tensors|variables|intermediate).*freed/i;
 
-export function backwardTwice(facts: RunFacts): Diagnosis[] {
+export function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
   const failed = facts.failedVisit;
   if (!failed) return [];
   const second = facts.backwardAt(failed.step);
@@ -43,7 +43,9 @@ export function backwardTwice(facts: RunFacts): Diagnosis[] {
 
 /** The step before a failed visit at which its node let go of what it had saved. */
 function stepThatFreedSavedTensors(facts: RunFacts, { step, node }: { step: number; node: string }): number | null {
-  const event = facts.events("graph_released").findLast((released) => released.node === node && released.step < step);
+  const event = facts
+    .eventsOfKind("graph_released")
+    .findLast((released) => released.node === node && released.step < step);
   if (event) return event.step;
   const slots = facts
     .slotsOfNode(node)

@@ -11,7 +11,7 @@ const RESHAPING_OPERATION = /unsqueeze|view|reshape|index|select|slice|expand/;
 /** So many steps after a difference its square or the like is looked for. */
 const MAX_STEPS_TO_LOSS = 3;
 
-export function broadcastLoss(facts: RunFacts): Diagnosis[] {
+export function diagnoseBroadcastLoss(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();

@@ -11,10 +11,10 @@ const NON_REENTRANT_ARGUMENT = /\buse_reentrant\s*=\s*False\b/;
  * checkpoint's statement; the same step where the statement itself is one; null where none is. */
 export function checkpointEndStep(facts: RunFacts, step: number) {
   const isReentrantCall = (at: number) =>
-    CHECKPOINT_CALL.test(facts.code(at)) && !NON_REENTRANT_ARGUMENT.test(facts.code(at));
+    CHECKPOINT_CALL.test(facts.statementCode(at)) && !NON_REENTRANT_ARGUMENT.test(facts.statementCode(at));
   if (isReentrantCall(step)) return step;
   if (whatTurnedGradModeOffAt(facts, step)) return null;
-  const entities = facts.state(step);
+  const entities = facts.stateAt(step);
   let uid = findEntity(entities, facts.steps[step].frame ?? "", "frame")?.caller;
   while (uid) {
     const frameUid = uid;

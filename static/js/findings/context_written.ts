@@ -7,10 +7,10 @@ import type { EventOccurrence } from "./scan.ts";
 
 type TensorKeptOnContext = EventOccurrence<"context_kept">;
 
-export function contextWritten(facts: RunFacts): Diagnosis[] {
+export function diagnoseContextTensorWritten(facts: RunFacts): Diagnosis[] {
   /** by the line of the write and the attribute */
   const out = new Map<string, Diagnosis>();
-  for (const kept of facts.events("context_kept")) {
+  for (const kept of facts.eventsOfKind("context_kept")) {
     const found = findWriteBeforeUse(facts, kept);
     if (!found) continue;
     const key = `${facts.steps[found.write.step].line} ${kept.name}`;

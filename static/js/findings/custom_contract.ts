@@ -8,7 +8,7 @@ import type { RunFacts } from "./run_facts.ts";
 const LEGACY_FUNCTION_ERROR = /Legacy autograd function/;
 const FUNCTION_INSTANCE_ERROR = /^'(\w+)' object (?:has no attribute|is not)/;
 
-export function functionContractBreaches(facts: RunFacts): Diagnosis[] {
+export function diagnoseFunctionContractBreaches(facts: RunFacts): Diagnosis[] {
   return [...nonStaticMethods(facts), ...functionsNotApplied(facts), ...savedThenWritten(facts)];
 }
 
@@ -18,8 +18,8 @@ function functionsNotApplied(facts: RunFacts): Diagnosis[] {
   const classLine = facts.source.findIndex((text) => new RegExp(`^\\s*class\\s+${name}\\(.*\\bFunction\\)`).test(text));
   if (!name || classLine < 0) return [];
   const callPattern = new RegExp(`(?<![\\w.])${name}\\((?!\\s*\\))`);
-  const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && callPattern.test(facts.code(i)));
-  if (step < 0 || /^class\b/.test(facts.code(step))) return [];
+  const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && callPattern.test(facts.statementCode(i)));
+  if (step < 0 || /^class\b/.test(facts.statementCode(step))) return [];
   const findingFacts = { function: { code: name }, x: { code: name }, code: facts.statementFact(step) };
   const used = chainLink(facts.place(facts.errorStep), "checked", {
     ...findingFacts,
@@ -91,7 +91,7 @@ function writeAfterSave(
 ): { uid: string; saved: number; written: number } | null {
   for (let saved = start; saved <= end; saved++) {
     if (facts.steps[saved].frame !== frame) continue;
-    const names = /save_for_backward\(([^()]*)\)/.exec(facts.code(saved))?.[1]?.split(",") ?? [];
+    const names = /save_for_backward\(([^()]*)\)/.exec(facts.statementCode(saved))?.[1]?.split(",") ?? [];
     for (const name of names) {
       const uid = resolvePath(facts, name.trim(), saved);
       const storageUid = facts.handle(uid, saved)?.storage;

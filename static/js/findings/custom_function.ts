@@ -1,6 +1,6 @@
 /** A `torch.autograd.Function` that breaks its contract: it writes an input and does not say so, or gives wrong gradients back. */
 
-import { functionContractBreaches } from "./custom_contract.ts";
+import { diagnoseFunctionContractBreaches } from "./custom_contract.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { customFunctionNodeOfTarget, findRefusedWrite } from "./refused_write.ts";
 import { operationName } from "./operation_name.ts";
@@ -11,12 +11,12 @@ const GRADIENT_COUNTS_IN_ERROR = /\(expected (\d+), got (\d+)\)/;
 const WRONG_GRADIENTS_ERROR =
   /returned an incorrect number of gradients|returned an invalid gradient at index (\d+)|expected shape compatible with/;
 
-export function customFunction(facts: RunFacts): Diagnosis[] {
+export function diagnoseCustomFunctionMistakes(facts: RunFacts): Diagnosis[] {
   return [
     ...refusedWrites(facts),
     ...wrongGradients(facts),
     ...undeclaredWrites(facts),
-    ...functionContractBreaches(facts),
+    ...diagnoseFunctionContractBreaches(facts),
   ];
 }
 
@@ -32,7 +32,7 @@ function refusedWrites(facts: RunFacts): Diagnosis[] {
   const module =
     registrationStep === null
       ? ""
-      : (/([\p{L}_][\w.[\]'"]*)\.register_full_backward/u.exec(facts.code(registrationStep))?.[1] ?? "");
+      : (/([\p{L}_][\w.[\]'"]*)\.register_full_backward/u.exec(facts.statementCode(registrationStep))?.[1] ?? "");
   const findingFacts = {
     x: module ? { code: module } : facts.nameFact(custom.handle, step),
     write: operationName(op.name),
@@ -65,7 +65,8 @@ function refusedWrites(facts: RunFacts): Diagnosis[] {
 /** The last step that registered a full backward hook. */
 function lastFullBackwardHookStep(facts: RunFacts, step: number) {
   for (let i = step; i >= 0; i--)
-    if (/\.register_full_backward(_pre)?_hook\(/.test(facts.code(i)) && facts.steps[i].kind === "statement") return i;
+    if (/\.register_full_backward(_pre)?_hook\(/.test(facts.statementCode(i)) && facts.steps[i].kind === "statement")
+      return i;
   return null;
 }
 

@@ -4,7 +4,7 @@ import { addToList } from "../trace/multimap.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence, Operation } from "./scan.ts";
 
-export type PathCut = EventOccurrence<"path_cut">;
+export type PathCutEvent = EventOccurrence<"path_cut">;
 
 export interface DataflowEdge {
   /** a tensor of which `to` was computed, at that step */
@@ -13,7 +13,7 @@ export interface DataflowEdge {
   step: number;
   op: Operation | null;
   /** the event that says no gradient comes back */
-  cut: PathCut | null;
+  cut: PathCutEvent | null;
 }
 
 /** Operations that take a tensor's shape and none of its values. */
@@ -35,14 +35,14 @@ class Dataflow {
   edgesOutOf = new Map<string, DataflowEdge[]>();
 
   constructor(facts: RunFacts) {
-    const cuts = new Map(facts.events("path_cut").map((cut) => [`${cut.tensor} ${cut.result ?? ""}`, cut]));
-    for (const op of facts.scan.ops()) {
+    const cuts = new Map(facts.eventsOfKind("path_cut").map((cut) => [`${cut.tensor} ${cut.result ?? ""}`, cut]));
+    for (const op of facts.scan.allOperations()) {
       if (SHAPE_ONLY_OPERATIONS.test(op.name) || (facts.steps[op.step].visit && !op.grad_mode)) continue;
       for (const to of op.outputs)
         for (const from of op.inputs)
           if (from !== to) this.addEdge({ from, to, step: op.step, op, cut: cuts.get(`${from} ${to}`) ?? null });
     }
-    for (const cut of facts.events("path_cut"))
+    for (const cut of facts.eventsOfKind("path_cut"))
       if (cut.result && !facts.producingOperation(cut.result))
         this.addEdge({ from: cut.tensor, to: cut.result, step: cut.step, op: null, cut });
     this.addMemorySharers(facts);

@@ -6,7 +6,7 @@ import type { RunFacts } from "./run_facts.ts";
 
 const DEEPCOPY_ERROR = /Only Tensors created explicitly by the user.*support the deepcopy/;
 
-export function deepcopyNonleaf(facts: RunFacts): Diagnosis[] {
+export function diagnoseDeepcopyOfNonLeaf(facts: RunFacts): Diagnosis[] {
   if (!DEEPCOPY_ERROR.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const mentions = findMentionedEntities(facts, step).filter(({ uid }) => "to".includes(uid[0]));
@@ -67,7 +67,7 @@ function isOperationResult(facts: RunFacts, uid: string, step: number) {
 
 /** The first computed tensor that an object holds, through any depth. */
 function firstOperationResultWithin(facts: RunFacts, roots: string[], step: number) {
-  const state = facts.state(step);
+  const state = facts.stateAt(step);
   const seen = new Set(roots);
   for (const uid of seen) {
     if (uid[0] === "t" && isOperationResult(facts, uid, step)) return uid;

@@ -17,7 +17,7 @@ interface LateDetach {
 
 /** Results whose node a backward visits though they were detached, by a statement that detaches nothing which is
  * taken later. */
-export function detachedLate(facts: RunFacts): Diagnosis[] {
+export function diagnoseLateDetach(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return [];
   /** the first of each statement; null where its detaching had a use */
   const byStatement = new Map<unknown, LateDetach | null>();
@@ -27,14 +27,14 @@ export function detachedLate(facts: RunFacts): Diagnosis[] {
       if (byStatement.get(stmt) === null) continue;
       if (isUsedAfter(facts, uid, step)) byStatement.set(stmt, null);
       else if (!byStatement.has(stmt)) {
-        const late = lateDetach(facts, uid, step);
+        const late = findLateDetach(facts, uid, step);
         if (late) byStatement.set(stmt, late);
       }
     }
   return [...byStatement.values()].flatMap((late) => (late ? [diagnosisOf(facts, late)] : []));
 }
 
-function lateDetach(facts: RunFacts, uid: string, detached: number): LateDetach | null {
+function findLateDetach(facts: RunFacts, uid: string, detached: number): LateDetach | null {
   const node = tensorHistoryOf(facts).valueAt(uid, "grad_fn", detached - 1);
   if (typeof node !== "string") return null;
   const visit = facts.index.visitStepsByNode.get(node)?.find((visitStep) => visitStep > detached);

@@ -66,7 +66,7 @@ function parameterDivergence(facts: RunFacts, uid: string, before: number): Dive
 /** The largest magnitude of a tensor's elements; null where one is not finite, or they are not known. */
 function largestMagnitude(facts: RunFacts, uid: string, step: number) {
   const handle = facts.handle(uid, step);
-  const cells = handle ? cellsReadBy(facts.state(step), handle) : null;
+  const cells = handle ? cellsReadBy(facts.stateAt(step), handle) : null;
   const magnitudes = (cells ?? []).map((cell) => Math.abs(cellAsNumber(cell)));
   return magnitudes.length && magnitudes.every(Number.isFinite) ? Math.max(...magnitudes) : null;
 }

@@ -10,7 +10,7 @@ import type { Operation } from "./scan.ts";
 const DTYPE_ERROR =
   /same dtype|scalar type|Found dtype|expected .*dtype|dtype .*(?:expected|but got|does not match)|can't be cast|to have the same dtype|not implemented for '|could not infer output dtype|must be (?:long|floating|either a floating)|Expected tensor for argument .* to have .*type|data type|tensors used as indices must be|dtypes? to be the same|Input type \(/i;
 
-export function dtypeMismatch(facts: RunFacts): Diagnosis[] {
+export function diagnoseDtypeMismatch(facts: RunFacts): Diagnosis[] {
   if (!facts.error || !DTYPE_ERROR.test(facts.error.message)) return [];
   const op = facts.failedOperation;
   const step = op?.step ?? facts.errorStep;

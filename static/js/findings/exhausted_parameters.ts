@@ -4,15 +4,15 @@ import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./fi
 import { mentionsAt } from "./program_text.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-export function exhaustedParameters(facts: RunFacts): Diagnosis[] {
+export function diagnoseExhaustedParameters(facts: RunFacts): Diagnosis[] {
   if (!/empty parameter list/.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
-  const name = /\(\s*(?:params\s*=\s*)?(\w+)\s*[,)]/.exec(facts.code(step))?.[1];
+  const name = /\(\s*(?:params\s*=\s*)?(\w+)\s*[,)]/.exec(facts.statementCode(step))?.[1];
   if (!name) return [];
   const { frame } = facts.steps[step];
   const generatorPattern = new RegExp(`^${name}\\s*=.*\\.(?:named_)?parameters\\(`);
   const stepsOfFrame = [...facts.steps.keys()].filter((i) => i < step && facts.steps[i].frame === frame);
-  const iteratorStep = stepsOfFrame.findLast((i) => generatorPattern.test(facts.code(i)));
+  const iteratorStep = stepsOfFrame.findLast((i) => generatorPattern.test(facts.statementCode(i)));
   const firstUseStep = stepsOfFrame.find(
     (i) => iteratorStep !== undefined && i > iteratorStep && mentionsAt(facts, i).names.has(name),
   );

@@ -5,7 +5,7 @@ import { operationName } from "./operation_name.ts";
 import { namedWriteTarget, hasRepeatedCells, findRefusedWrite } from "./refused_write.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-export function expandedInplace(facts: RunFacts): Diagnosis[] {
+export function diagnoseInPlaceWriteToExpanded(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
   if (!write || !hasRepeatedCells(write.tensor)) return [];
   if (write.op.grad_mode && write.tensor.leaf && write.tensor.requires_grad) return [];

@@ -18,7 +18,7 @@ const STRING_PATTERN = /'[^'\n]*'|"[^"\n]*"/g;
 export function findMentionedEntities(
   facts: RunFacts,
   step: number,
-  text: string = facts.code(step),
+  text: string = facts.statementCode(step),
 ): MentionedEntity[] {
   const uidOfPath = uidsByName(facts, step);
   const mentions: MentionedEntity[] = [];
@@ -41,7 +41,7 @@ export function mentionedTensors(facts: RunFacts, step: number, text?: string): 
 
 /** The thing that a method of a statement is called on: `y` of `y.backward()`; null where the text does not say. */
 export function receiverOf(facts: RunFacts, step: number, method: string): MentionedEntity | null {
-  const text = facts.code(step);
+  const text = facts.statementCode(step);
   const position = text.search(new RegExp(`\\.${method}\\s*\\(`));
   if (position < 0) return null;
   const path = /[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[[^\]]*\])*$/u.exec(text.slice(0, position))?.[0];
@@ -55,7 +55,7 @@ function uidsByName(facts: RunFacts, step: number): Map<string, string> {
   const uidOf = new Map<string, string>();
   for (const nearStep of [step, step - 1]) {
     if (nearStep < 0) continue;
-    const tagged = [...facts.names(nearStep).tags].flatMap(([uid, tags]) => tags.map((tag) => ({ uid, tag })));
+    const tagged = [...facts.namesAt(nearStep).tags].flatMap(([uid, tags]) => tags.map((tag) => ({ uid, tag })));
     for (const isOwnFrame of [true, false])
       for (const { uid, tag } of tagged)
         if ((tag.frame === frame) === isOwnFrame && !uidOf.has(tag.text)) uidOf.set(tag.text, uid);
@@ -67,8 +67,8 @@ function uidsByName(facts: RunFacts, step: number): Map<string, string> {
 /** Paths that begin at an object which the running function calls by a name of its own, as `self`. */
 function addPathsOfSelf(facts: RunFacts, step: number, uidOf: Map<string, string>) {
   const { frame } = facts.steps[step] ?? {};
-  const paths = facts.names(step).paths;
-  for (const [uid, tags] of facts.names(step).tags) {
+  const paths = facts.namesAt(step).paths;
+  for (const [uid, tags] of facts.namesAt(step).tags) {
     const path = paths.get(uid);
     if (uid[0] !== "o" || !path) continue;
     for (const tag of tags) {

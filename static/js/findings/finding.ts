@@ -50,12 +50,12 @@ export type Fact = string | number | CodeFact | UnnamedResultFact | Phrase;
 /** the holes of a sentence; a list is written with commas */
 export type Facts = Record<string, Fact | Fact[]>;
 
-export interface Place {
+export interface LineAndStep {
   line: number;
   step: number;
 }
 
-export type ChainLink = Place & {
+export type ChainLink = LineAndStep & {
   role: LinkRole;
   facts: Facts;
   /** the entities that it names, for the stage */
@@ -65,14 +65,14 @@ export type ChainLink = Place & {
 };
 
 /** an edit that `gradbox/language/fixes` knows, with what it needs of the trace */
-export type FixHint = Place & { kind: string; facts: Record<string, string | number> };
+export type FixHint = LineAndStep & { kind: string; facts: Record<string, string | number> };
 
 /** what a diagnosis gives: variant: which of the kind's sentences */
 export interface Diagnosis {
   variant?: string;
   /** where it is not the kind's own */
   severity?: Severity;
-  cause: Place;
+  cause: LineAndStep;
   chain: ChainLink[];
   /** those that the reader uses for what it is about */
   names: CodeFact[];
@@ -91,7 +91,7 @@ export function codeFact(text: string): CodeFact {
 
 /** A link of the chain. */
 export function chainLink(
-  { line, step }: Place,
+  { line, step }: LineAndStep,
   role: LinkRole,
   facts: Facts = {},
   uids: (string | null | undefined)[] = [],
@@ -102,7 +102,11 @@ export function chainLink(
 }
 
 /** A hint for a fix. */
-export function fixHint(kind: string, { line, step }: Place, facts: Record<string, string | number> = {}): FixHint {
+export function fixHint(
+  kind: string,
+  { line, step }: LineAndStep,
+  facts: Record<string, string | number> = {},
+): FixHint {
   return { kind, line, step, facts };
 }
 

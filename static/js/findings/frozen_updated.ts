@@ -16,7 +16,7 @@ interface FrozenParameter {
 
 const MAX_NAMED_PARAMETERS = 8;
 
-export function frozenUpdated(facts: RunFacts): Diagnosis[] {
+export function diagnoseFrozenParameterUpdated(facts: RunFacts): Diagnosis[] {
   /** by the line that freezes */
   const byLine = new Map<number, FrozenParameter[]>();
   for (const frozen of frozenParameters(facts)) {
@@ -58,7 +58,9 @@ function diagnosisOf(facts: RunFacts, parameters: FrozenParameter[]): Diagnosis 
   const [{ uid, frozen, updated, optimizer }] = parameters;
   const names = parameters.slice(0, MAX_NAMED_PARAMETERS).map((other) => facts.nameFact(other.uid, other.updated));
   const x = names[0];
-  const accumulated = facts.events("grad_accumulated").findLast((event) => event.tensor === uid && event.step < frozen);
+  const accumulated = facts
+    .eventsOfKind("grad_accumulated")
+    .findLast((event) => event.tensor === uid && event.step < frozen);
   return {
     cause: facts.place(frozen),
     chain: [

@@ -17,8 +17,8 @@ interface GradEvent {
 
 const MAX_NAMED_TENSORS = 8;
 
-export function gradAccumulated(facts: RunFacts): Diagnosis[] {
-  const laterAdditions = facts.events("grad_accumulated").filter(({ first }) => !first);
+export function diagnoseGradAccumulated(facts: RunFacts): Diagnosis[] {
+  const laterAdditions = facts.eventsOfKind("grad_accumulated").filter(({ first }) => !first);
   const tensors = [...new Set(laterAdditions.map(({ tensor }) => tensor))];
   const skippedResets = tensors.length ? possibleUnrecordedResets(facts) : [];
   const out = new Map<string, { diagnosis: Diagnosis; uids: string[] }>();
@@ -52,7 +52,7 @@ function diagnosisOf(
   const additionLink = (step: number) =>
     chainLink(facts.place(step), "gradient", { x, grad: gradNameOf(x), code: facts.statementFact(step) }, [
       uid,
-      gradOf(facts, uid, step),
+      gradUidOf(facts, uid, step),
     ]);
   const role = used ? "written" : "read";
   const useLink = (step: number) =>
@@ -83,7 +83,7 @@ function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, uid: string
   diagnosis.names = namesInFacts(...diagnosis.names, name);
 }
 
-function gradOf(facts: RunFacts, uid: string, step: number) {
+function gradUidOf(facts: RunFacts, uid: string, step: number) {
   return tensorHistoryOf(facts).valueAt(uid, "grad", step) as string | null;
 }
 
@@ -152,7 +152,7 @@ function gradAdditionsTo(facts: RunFacts, uid: string) {
   let byTensor = gradAdditionsByTrace.get(facts.trace);
   if (!byTensor) {
     byTensor = new Map();
-    for (const event of facts.events("grad_accumulated")) addToList(byTensor, event.tensor, event);
+    for (const event of facts.eventsOfKind("grad_accumulated")) addToList(byTensor, event.tensor, event);
     gradAdditionsByTrace.set(facts.trace, byTensor);
   }
   return byTensor.get(uid) ?? [];

@@ -26,7 +26,7 @@ export function whatTurnedGradModeOffAt(facts: RunFacts, step: number): GradMode
     if (!GRAD_OFF_DECORATOR.test(facts.source[decoratorIndex] ?? "")) return null;
     return { line: decoratorIndex + 1, step: offStep, code: facts.source[decoratorIndex].trim(), isSwitch: false };
   }
-  const code = facts.code(offStep);
+  const code = facts.statementCode(offStep);
   return { ...facts.place(offStep), code, isSwitch: kind === "statement" && /set_grad_enabled\(/.test(code) };
 }
 

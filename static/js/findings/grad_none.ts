@@ -23,7 +23,7 @@ interface ExpectedGrad {
 
 const MAX_GRAD_NONE_FINDINGS = 12;
 
-export function gradNone(facts: RunFacts): Diagnosis[] {
+export function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
   const errorStatement = statementThatRaisedOnNoneGrad(facts);
   const out: Map<string, Diagnosis> = new Map(
     nonLeafTensorsInOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]),
@@ -97,10 +97,12 @@ function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, interest: E
 
 /** A path through modules says more than the name of a loop. */
 function displayNameOfExpectedGrad(facts: RunFacts, { uid, path, step }: ExpectedGrad) {
-  const item = (facts.names(step).tags.get(uid) ?? []).find(({ kind }) => kind === "item");
+  const item = (facts.namesAt(step).tags.get(uid) ?? []).find(({ kind }) => kind === "item");
   if (!/[.[]/.test(path) && item && facts.steps[step].iter?.length) return codeFact(item.text);
   const isElement =
-    item && !/[.[]/.test(path) && new RegExp(`\\bfor\\b[^:]*\\b${path}\\b[^:]*\\bin\\b`).test(facts.code(step));
+    item &&
+    !/[.[]/.test(path) &&
+    new RegExp(`\\bfor\\b[^:]*\\b${path}\\b[^:]*\\bin\\b`).test(facts.statementCode(step));
   if (path && isElement) return { code: path, also: item.text };
   return path ? codeFact(path) : facts.nameFact(uid, step);
 }

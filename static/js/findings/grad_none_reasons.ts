@@ -137,7 +137,9 @@ function sourceBehindGraphCut(facts: RunFacts, uid: string) {
 
 function gradResetReason(facts: RunFacts, uid: string, at: number): GradNoneReason {
   const x = facts.nameFact(uid, at);
-  const accumulated = facts.events("grad_accumulated").findLast(({ tensor, step }) => tensor === uid && step < at);
+  const accumulated = facts
+    .eventsOfKind("grad_accumulated")
+    .findLast(({ tensor, step }) => tensor === uid && step < at);
   const chain = [
     ...(accumulated ? [chainLink(facts.place(accumulated.step), "gradient", { x }, [uid])] : []),
     chainLink(facts.place(at), "cut", { x, code: facts.statementFact(at) }, [uid]),
@@ -227,7 +229,7 @@ function noBackwardYetReason(facts: RunFacts, uid: string, step: number, madeLin
   if (gradCall)
     return { ...reason, variant: "autograd_grad", cause: gradCall.step, chain: [madeLink, startOf(gradCall)] };
   const laterAccumulation = facts
-    .events("grad_accumulated")
+    .eventsOfKind("grad_accumulated")
     .find((event) => event.tensor === uid && event.step > step && facts.backwardAt(event.step));
   const call = laterAccumulation ? facts.backwardAt(laterAccumulation.step) : undefined;
   if (!call) return { ...reason, variant: "no_backward", cause: step, chain: [madeLink] };

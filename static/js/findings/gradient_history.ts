@@ -45,7 +45,7 @@ export function gradientHistory(facts: RunFacts, uid: string, step: number): Gra
 /** What a tensor's `.grad` holds after a step. */
 export function gradValueAt(facts: RunFacts, uid: string, step: number): Gradient | null {
   const grad = tensorHistoryOf(facts).valueAt(uid, "grad", step) as string | null;
-  return grad ? tensorAsGradient(facts.state(step), facts.tensor(grad, step)) : null;
+  return grad ? tensorAsGradient(facts.stateAt(step), facts.tensor(grad, step)) : null;
 }
 
 /** Visits that added to it: of a leaf's accumulating node, or of the node that made a tensor that retains its

@@ -1,6 +1,6 @@
 /** The ways by which a gradient came, as rows: what was added up, and for each part the nodes up to the loss. */
 
-import { codeFact, type Facts, type Place, type LinkRole } from "./finding.ts";
+import { codeFact, type Facts, type LineAndStep, type LinkRole } from "./finding.ts";
 import { doGradientsAddUpTo, gradientValuesFact, type Gradient } from "./gradient_values.ts";
 import type { GradientArrival, GradientFlow as Flow, IncomingGradient } from "./gradient_flow.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -20,7 +20,7 @@ export interface AnswerRow {
   own: boolean;
   value: Gradient | null;
   /** the statement that the node is of */
-  source: Place | null;
+  source: LineAndStep | null;
 }
 
 const MAX_GRADIENT_ROWS = 60;

@@ -10,7 +10,9 @@ export function gradientTensors(facts: RunFacts): Set<string> {
   const cached = gradientUidsByTrace.get(facts.trace);
   if (cached) return cached;
   const history = tensorHistoryOf(facts);
-  const values = facts.events("grad_accumulated").map(({ tensor, step }) => history.valueAt(tensor, "grad", step));
+  const values = facts
+    .eventsOfKind("grad_accumulated")
+    .map(({ tensor, step }) => history.valueAt(tensor, "grad", step));
   const out = new Set(values.filter((uid) => typeof uid === "string"));
   gradientUidsByTrace.set(facts.trace, out);
   return out;

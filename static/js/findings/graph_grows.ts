@@ -29,11 +29,11 @@ interface ValueSequence {
 }
 
 /** A chain or a list is a loop's from so many iterations on. */
-const MIN_ITERATIONS = 3;
+const MIN_LOOP_ITERATIONS = 3;
 /** So many nodes are looked at between one value of a name and the next. */
-const MAX_NODES = 400;
+const MAX_NODES_BETWEEN_VALUES = 400;
 
-export function graphGrows(facts: RunFacts): Diagnosis[] {
+export function diagnoseGraphGrowthInLoop(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return listsWithGrowingGraph(facts);
   return [...namesWithGrowingGraph(facts), ...listsWithGrowingGraph(facts)];
 }
@@ -42,9 +42,10 @@ function namesWithGrowingGraph(facts: RunFacts): Diagnosis[] {
   /** by the line that makes it grow */
   const out = new Map<string, Diagnosis>();
   for (const [name, meanings] of [...meaningsOfVariables(facts), ...meaningsOfAttributes(facts)]) {
-    if (meanings.length + 1 < MIN_ITERATIONS && !meanings.some(({ uid }) => isGraphGrownByWrites(facts, uid))) continue;
+    if (meanings.length + 1 < MIN_LOOP_ITERATIONS && !meanings.some(({ uid }) => isGraphGrownByWrites(facts, uid)))
+      continue;
     const chain = longestValueSequence(facts, successiveValuesOfName(facts, meanings));
-    if (!chain || chain.holdings.length < MIN_ITERATIONS) continue;
+    if (!chain || chain.holdings.length < MIN_LOOP_ITERATIONS) continue;
     const diagnosis = diagnosisOfValueSequence(facts, name, chain);
     if (!diagnosis) continue;
     const earlier = out.get(`${diagnosis.cause.line}`);
@@ -73,7 +74,7 @@ function meaningsOfAttributes(facts: RunFacts): [string, NameMeaning[]][] {
 
 /** Whether writes in place gave a tensor one node after the other. */
 function isGraphGrownByWrites(facts: RunFacts, uid: string) {
-  return uid !== "" && tensorHistoryOf(facts).fieldChanges(uid, "grad_fn").length >= MIN_ITERATIONS;
+  return uid !== "" && tensorHistoryOf(facts).fieldChanges(uid, "grad_fn").length >= MIN_LOOP_ITERATIONS;
 }
 
 /** What a name meant, one after the other; a value that has no history ends a chain. */
@@ -111,8 +112,9 @@ function nodesBetween(facts: RunFacts, current: ValueWithGraph, previous: ValueW
     for (const edge of facts.index.nodes.get(uid)?.next ?? []) {
       if (!edge) continue;
       if (edge[0] === previous.node) leadsBack = true;
-      else if (facts.birthStep(edge[0]) > previous.step && seen.size < MAX_NODES) seen.add(edge[0]);
-      else if (facts.birthStep(edge[0]) > facts.birthStep(previous.node) && seen.size < MAX_NODES) seen.add(edge[0]);
+      else if (facts.birthStep(edge[0]) > previous.step && seen.size < MAX_NODES_BETWEEN_VALUES) seen.add(edge[0]);
+      else if (facts.birthStep(edge[0]) > facts.birthStep(previous.node) && seen.size < MAX_NODES_BETWEEN_VALUES)
+        seen.add(edge[0]);
     }
   }
   return leadsBack ? seen : null;
@@ -126,10 +128,10 @@ function diagnosisOfValueSequence(
 ): Diagnosis | null {
   const visits = heldValues.map(({ node }) => facts.index.visitStepsByNode.get(node)?.length ?? 0);
   const isWalked = visits.slice(1).some((count) => count > 0);
-  const isWalkedAgain = visits.filter((count) => count >= MIN_ITERATIONS).length > 0;
+  const isWalkedAgain = visits.filter((count) => count >= MIN_LOOP_ITERATIONS).length > 0;
   const walkedApart = seen.filter((nodes) => [...nodes].some((uid) => facts.index.visitStepsByNode.has(uid))).length;
   if (isWalked && !isWalkedAgain) return null;
-  const isUsed = isWalkedAgain || walkedApart >= MIN_ITERATIONS - 1;
+  const isUsed = isWalkedAgain || walkedApart >= MIN_LOOP_ITERATIONS - 1;
   if (!isUsed && !isInTrainingLoop(facts, heldValues)) return null;
   const variant = isWalkedAgain ? "carried" : isUsed ? "summed" : "never_walked";
   return graphGrowthDiagnosis(
@@ -197,7 +199,7 @@ function listsWithGrowingGraph(facts: RunFacts): Diagnosis[] {
 }
 
 function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: string; step: number }[]): Diagnosis | null {
-  if (items.length < MIN_ITERATIONS) return null;
+  if (items.length < MIN_LOOP_ITERATIONS) return null;
   const history = tensorHistoryOf(facts);
   const backwards = new Set();
   const walkedItems = items.filter(({ uid, step }) => {
@@ -209,7 +211,7 @@ function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: strin
   const last = items[items.length - 1];
   const aliveItems = walkedItems.filter(({ uid }) => (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step);
   if (!facts.backwardCalls.length) return listWithoutBackwardDiagnosis(facts, items);
-  if (backwards.size < MIN_ITERATIONS || aliveItems.length < MIN_ITERATIONS) return null;
+  if (backwards.size < MIN_LOOP_ITERATIONS || aliveItems.length < MIN_LOOP_ITERATIONS) return null;
   const name = facts.nameText(last.list, last.step);
   if (!name) return null;
   const heldValues = aliveItems.map(({ uid, step }) => ({
@@ -235,7 +237,7 @@ function listWithoutBackwardDiagnosis(
     return typeof node === "string" && isAlive ? [{ step, uid, node }] : [];
   });
   const name = facts.nameText(last.list, last.step);
-  if (heldValues.length < MIN_ITERATIONS || !name) return null;
+  if (heldValues.length < MIN_LOOP_ITERATIONS || !name) return null;
   const diagnosis = graphGrowthDiagnosis(facts, name, "evaluated", heldValues, heldValues.length);
   const y = facts.nameFact(heldValues[0].uid, heldValues[0].step);
   const fixes = [fixHint("detach_sum", facts.place(last.step), { x: name })];

@@ -12,13 +12,13 @@ export interface GraphCut {
   reason: string;
 }
 
-const MAX_VISITED = 20000;
+const MAX_VISITED_TENSORS = 20000;
 
 /** The nodes from one to another by the fewest edges, both included; null where no way leads there. */
 export function shortestNodePath(facts: RunFacts, from: string, isGoal: (node: string) => boolean): string[] | null {
   const previousNode: Map<string, string | null> = new Map([[from, null]]);
   const queue = [from];
-  for (let k = 0; k < queue.length && k < MAX_VISITED; k++) {
+  for (let k = 0; k < queue.length && k < MAX_VISITED_TENSORS; k++) {
     const nodeUid = queue[k];
     if (isGoal(nodeUid)) {
       const path = [];
@@ -39,7 +39,7 @@ export function shortestNodePath(facts: RunFacts, from: string, isGoal: (node: s
 export function reachableNodes(facts: RunFacts, from: string): Set<string> {
   const seen = new Set([from]);
   for (const nodeUid of seen) {
-    if (seen.size > MAX_VISITED) break;
+    if (seen.size > MAX_VISITED_TENSORS) break;
     for (const edge of facts.index.nodes.get(nodeUid)?.next ?? []) if (edge) seen.add(edge[0]);
   }
   return seen;
@@ -51,7 +51,7 @@ export function ancestorsAndCuts(facts: RunFacts, uid: string, step: number): { 
   const seen = new Set([uid]);
   const cuts: GraphCut[] = [];
   for (const tensorUid of seen) {
-    if (seen.size > MAX_VISITED) break;
+    if (seen.size > MAX_VISITED_TENSORS) break;
     for (const { from, cut } of directSourcesOf(facts, tensorUid, step)) {
       if (cut) cuts.push(cut);
       seen.add(from);
@@ -94,7 +94,7 @@ function cutsByResult(facts: RunFacts): Map<string, GraphCut[]> {
   const cached = cutsOfRun.get(facts);
   if (cached) return cached;
   const out = new Map<string, GraphCut[]>();
-  for (const { tensor, result = null, step, name, reason } of facts.events("path_cut")) {
+  for (const { tensor, result = null, step, name, reason } of facts.eventsOfKind("path_cut")) {
     if (!result) continue;
     const cut = { tensor, result, step, op: name, reason };
     out.set(result, [...(out.get(result) ?? []), cut]);

@@ -4,24 +4,24 @@ import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
-import { hooksNotRun } from "./hooks_not_run.ts";
+import { diagnoseHooksNotRun } from "./hooks_not_run.ts";
 import type { Delta, Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { BackwardCall } from "./scan.ts";
 
-export function hookMisses(facts: RunFacts): Diagnosis[] {
+export function diagnoseMisplacedHooks(facts: RunFacts): Diagnosis[] {
   return [
     ...hooksLeftOnOldNode(facts),
     ...overwrittenHookInputs(facts),
     ...hooksNeverReached(facts),
-    ...hooksNotRun(facts),
+    ...diagnoseHooksNotRun(facts),
   ];
 }
 
 /** Hooks that stayed with the node from before a write in place. */
 function hooksLeftOnOldNode(facts: RunFacts): Diagnosis[] {
   const seen = new Set();
-  return facts.events("hook_left").flatMap(({ step, tensor, node }) => {
+  return facts.eventsOfKind("hook_left").flatMap(({ step, tensor, node }) => {
     const line = facts.steps[step].line;
     if (seen.has(line)) return [];
     seen.add(line);
@@ -62,7 +62,7 @@ function hookRegistration(facts: RunFacts, uid: string, before: number) {
     .fieldChanges(uid, "hooks")
     .findLast(({ step, value }) => step < before && value);
   const step = change?.step ?? facts.birthStep(uid);
-  const match = /\.register_hook\(\s*([A-Za-z_][\w.]*)?/.exec(facts.code(step));
+  const match = /\.register_hook\(\s*([A-Za-z_][\w.]*)?/.exec(facts.statementCode(step));
   return { step, hook: match?.[1] && match[1] !== "lambda" ? match[1] : "hook" };
 }
 
@@ -85,7 +85,7 @@ function overwrittenHookInputs(facts: RunFacts): Diagnosis[] {
  */
 function writeOverHookInput(facts: RunFacts, args: Value[], step: number) {
   const [module, inputs, output] = args.map(referencedUid);
-  const state = facts.state(step);
+  const state = facts.stateAt(step);
   if (!findEntity(state, module, "object") || !output) return null;
   const items = (findEntity(state, inputs, "object")?.items ?? []).map((item) => referencedUid(item as Value));
   const storage = facts.handle(output, step)?.storage;
@@ -135,14 +135,14 @@ function overwrittenInputDiagnosis(
 function hooksNeverReached(facts: RunFacts): Diagnosis[] {
   if (!facts.trace.program.source.includes("register_hook")) return [];
   const history = tensorHistoryOf(facts);
-  const hooksRun = new Set(facts.events("hook_ran").map(({ tensor }) => tensor));
-  const leftBehind = new Set(facts.events("hook_left").map(({ tensor }) => tensor));
+  const hooksRun = new Set(facts.eventsOfKind("hook_ran").map(({ tensor }) => tensor));
+  const leftBehind = new Set(facts.eventsOfKind("hook_left").map(({ tensor }) => tensor));
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const { uid, kind, death } of facts.index.lifetimes.values()) {
     if (kind !== "tensor" || hooksRun.has(uid) || leftBehind.has(uid)) continue;
     const hung = history.fieldChanges(uid, "hooks").find(({ value }) => value);
-    if (!hung || !facts.code(hung.step).includes("register_hook")) continue;
+    if (!hung || !facts.statementCode(hung.step).includes("register_hook")) continue;
     const call = facts.backwardCalls.find(
       (each) =>
         each.step > hung.step &&

@@ -7,7 +7,7 @@ import type { RunFacts } from "./run_facts.ts";
 const HOOK_RESULT_ERROR = /^hook '([^']*)' has (changed the size|changed the type|returned an incorrect number)/;
 const HOOK_REGISTRATION_CALL = /\.register_(?:full_backward_(?:pre_)?|pre)?hook\(\s*([\w.]*)/;
 
-export function hookResult(facts: RunFacts): Diagnosis[] {
+export function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
   const match = HOOK_RESULT_ERROR.exec(facts.error?.message ?? "");
   if (!match) return [];
   const hook = match[1] === "<lambda>" ? "lambda" : (match[1].split(".").at(-1) ?? match[1]);
@@ -70,7 +70,7 @@ function isWithinBackward(facts: RunFacts, step: number) {
 function hookRegistration(facts: RunFacts, hook: string, before: number): { step: number; uid: string | null } | null {
   const history = tensorHistoryOf(facts);
   const registersHook = (step: number) => {
-    const name = HOOK_REGISTRATION_CALL.exec(facts.code(step))?.[1];
+    const name = HOOK_REGISTRATION_CALL.exec(facts.statementCode(step))?.[1];
     return name !== undefined && (name.split(".").at(-1) === hook || (name === "" && hook === "lambda"));
   };
   const registrations = [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {

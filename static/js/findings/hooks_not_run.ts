@@ -9,7 +9,7 @@ const MODULE_HOOK_REGISTRATION =
   /([A-Za-z_][\w.[\]]*)\.(register_forward_hook|register_forward_pre_hook|register_full_backward_hook)\(\s*(\w+)/;
 const DIRECT_FORWARD_CALL = /([A-Za-z_][\w.[\]]*)\.forward\(/;
 
-export function hooksNotRun(facts: RunFacts): Diagnosis[] {
+export function diagnoseHooksNotRun(facts: RunFacts): Diagnosis[] {
   return [...hooksRegisteredTooLate(facts), ...hooksSkippedByDirectForward(facts)];
 }
 
@@ -20,8 +20,8 @@ function hooksRegisteredTooLate(facts: RunFacts): Diagnosis[] {
   const history = tensorHistoryOf(facts);
   return [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {
     const hung = kind === "tensor" ? history.fieldChanges(uid, "hooks").find(({ value }) => value) : undefined;
-    const text = hung ? /\.register_hook\(\s*(\w+)?/.exec(facts.code(hung.step)) : null;
-    const accumulated = facts.events("grad_accumulated").find(({ tensor }) => tensor === uid);
+    const text = hung ? /\.register_hook\(\s*(\w+)?/.exec(facts.statementCode(hung.step)) : null;
+    const accumulated = facts.eventsOfKind("grad_accumulated").find(({ tensor }) => tensor === uid);
     if (!hung || !text || hung.step <= last.end || !accumulated) return [];
     const x = facts.nameFact(uid, hung.step);
     const hook = codeFact(text[1] && text[1] !== "lambda" ? text[1] : "hook");
@@ -49,13 +49,15 @@ function hooksSkippedByDirectForward(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   const registered = facts.steps.flatMap((traceStep, i) => {
-    const match = traceStep.kind === "statement" ? MODULE_HOOK_REGISTRATION.exec(facts.code(i)) : null;
+    const match = traceStep.kind === "statement" ? MODULE_HOOK_REGISTRATION.exec(facts.statementCode(i)) : null;
     const moduleUid = match && !enteredFunctions.has(match[3]) ? resolvePath(facts, match[1], i) : null;
     return match && moduleUid ? [{ step: i, module: moduleUid, hook: match[3] }] : [];
   });
   if (!registered.length) return [];
   facts.steps.forEach((traceStep, i) => {
-    const match = ["statement", "return"].includes(traceStep.kind) ? DIRECT_FORWARD_CALL.exec(facts.code(i)) : null;
+    const match = ["statement", "return"].includes(traceStep.kind)
+      ? DIRECT_FORWARD_CALL.exec(facts.statementCode(i))
+      : null;
     const moduleUid = match ? resolvePath(facts, match[1], i) : null;
     const hung = registered.find((registration) => registration.module === moduleUid && registration.step < i);
     if (!hung || out.has(traceStep.line)) return;

@@ -5,10 +5,12 @@ import { plainName } from "./gradient_name.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence } from "./scan.ts";
 
-export function indexCopy(facts: RunFacts): Diagnosis[] {
+export function diagnoseWriteThroughIndex(facts: RunFacts): Diagnosis[] {
   return [
-    ...firstEventOfEachLine(facts, facts.events("index_copy_written")).map((event) => lostWriteDiagnosis(facts, event)),
-    ...firstEventOfEachLine(facts, facts.events("indices_repeated")).flatMap(
+    ...firstEventOfEachLine(facts, facts.eventsOfKind("index_copy_written")).map((event) =>
+      lostWriteDiagnosis(facts, event),
+    ),
+    ...firstEventOfEachLine(facts, facts.eventsOfKind("indices_repeated")).flatMap(
       (event) => repeatedIndexDiagnosis(facts, event) ?? [],
     ),
   ];

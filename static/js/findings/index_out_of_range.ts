@@ -17,7 +17,7 @@ interface IndexLookup {
 const OUT_OF_RANGE_ERROR = /out of (?:range|bounds)/;
 const INTEGER_DTYPE = /^u?int(?:8|16|32|64)$/;
 
-export function indexOutOfRange(facts: RunFacts): Diagnosis[] {
+export function diagnoseIndexOutOfRange(facts: RunFacts): Diagnosis[] {
   const { message = "", type = "" } = facts.error ?? {};
   const op = facts.failedOperation;
   if (!op || !/^(?:IndexError|RuntimeError)$/.test(type) || !OUT_OF_RANGE_ERROR.test(message)) return [];
@@ -74,8 +74,8 @@ function indexLookupOf(op: string, operands: Operand[], message: string): IndexL
 
 /** The first number that is no index; null where none of those that are known is beyond. */
 function firstIndexOutOfRange(facts: RunFacts, { variant, index, size }: IndexLookup, step: number) {
-  const handle = findHandle(facts.state(step), index.uid) ?? facts.handle(index.uid, step);
-  const cells = handle ? (cellsReadBy(facts.state(step), handle) ?? []) : [];
+  const handle = findHandle(facts.stateAt(step), index.uid) ?? facts.handle(index.uid, step);
+  const cells = handle ? (cellsReadBy(facts.stateAt(step), handle) ?? []) : [];
   const minimum = variant === "dimension" ? -size : 0;
   return (
     cells.map(cellAsNumber).find((number) => Number.isFinite(number) && (number < minimum || number >= size)) ?? null

@@ -5,7 +5,7 @@ import { mentionedTensors } from "./expressions.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-export function inferenceTensor(facts: RunFacts): Diagnosis[] {
+export function diagnoseInferenceTensorUse(facts: RunFacts): Diagnosis[] {
   const { message } = facts.error ?? { message: "" };
   if (!/inference tensor/i.test(message)) return [];
   const op = facts.failedOperation;

@@ -7,7 +7,7 @@ import type { RunFacts } from "./run_facts.ts";
 
 const DTYPE_REQUIRES_GRAD_ERROR = /only Tensors of floating point (?:and complex )?dtype can require gradients/i;
 
-export function intRequiresGrad(facts: RunFacts): Diagnosis[] {
+export function diagnoseRequiresGradOfIntegers(facts: RunFacts): Diagnosis[] {
   if (!DTYPE_REQUIRES_GRAD_ERROR.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const isIntegral = (uid: string) => /int|bool/.test(facts.tensor(uid, step)?.dtype ?? "");
@@ -17,7 +17,7 @@ export function intRequiresGrad(facts: RunFacts): Diagnosis[] {
       ? askedTensor
       : mentionedTensors(facts, step).find(({ uid }) => isIntegral(uid));
   const uid = mention?.uid ?? facts.opsAt(step).findLast((op) => op.outputs.some(isIntegral))?.outputs[0] ?? null;
-  const target = /^\s*([\p{L}_][\p{L}\p{N}_.]*)\s*(?::[^=]*)?=[^=]/u.exec(facts.code(step))?.[1];
+  const target = /^\s*([\p{L}_][\p{L}\p{N}_.]*)\s*(?::[^=]*)?=[^=]/u.exec(facts.statementCode(step))?.[1];
   const x = mention
     ? { code: mention.text }
     : target

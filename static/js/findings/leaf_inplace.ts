@@ -5,7 +5,7 @@ import { operationName } from "./operation_name.ts";
 import { customFunctionNodeOfTarget, multiOutputView, findRefusedWrite, viewMadeUnderNoGrad } from "./refused_write.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-export function leafInplace(facts: RunFacts): Diagnosis[] {
+export function diagnoseInPlaceWriteToLeaf(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
   if (!write || !write.op.grad_mode || !write.tensor.leaf || !write.tensor.requires_grad) return [];
   if (multiOutputView(write) || viewMadeUnderNoGrad(facts, write) || customFunctionNodeOfTarget(facts, write))
@@ -37,7 +37,7 @@ export function leafInplace(facts: RunFacts): Diagnosis[] {
 
 /** Whether the write was asked for by `inplace=True`, here or where a module was made. */
 function isRequestedByInplaceFlag(facts: RunFacts, step: number) {
-  const isVisibleWrite = /\w_\(|[-+*/@%&|^]=|\]\s*=[^=]|\bout\s*=/.test(facts.code(step));
+  const isVisibleWrite = /\w_\(|[-+*/@%&|^]=|\]\s*=[^=]|\bout\s*=/.test(facts.statementCode(step));
   return !isVisibleWrite && facts.source.some((line) => /inplace\s*=\s*True/.test(line));
 }
 

@@ -12,7 +12,7 @@ import {
 } from "./refused_write.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-export function leafViewInplace(facts: RunFacts): Diagnosis[] {
+export function diagnoseInPlaceWriteToLeafView(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
   if (!write?.op.grad_mode || !write.views.length || write.tensor.leaf) return [];
   const { base, step, views, op } = write;

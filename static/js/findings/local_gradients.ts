@@ -92,6 +92,6 @@ function leafWithWholeGradient(facts: RunFacts, nodeUid: string, edge: number, v
   const arrivalStep = (facts.index.visitStepsByNode.get(next ?? "") ?? []).find((step) => step > visit);
   if (!leafUid || arrivalStep === undefined) return null;
   const grad = facts.tensor(facts.tensor(leafUid, arrivalStep)?.grad, arrivalStep);
-  const cells = grad ? cellsReadBy(facts.state(arrivalStep), grad) : null;
+  const cells = grad ? cellsReadBy(facts.stateAt(arrivalStep), grad) : null;
   return cells && numbersText(cells) === numbersText(sentGrad.cells ?? []) ? leafUid : null;
 }

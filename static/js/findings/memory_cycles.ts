@@ -15,7 +15,7 @@ const MIN_KEPT_BYTES = 2048;
 const MAX_OBJECTS_VISITED = 500;
 
 /** @param end the last step */
-export function unnamedMemory(facts: RunFacts, end: number): Diagnosis[] {
+export function diagnoseUnnamedMemory(facts: RunFacts, end: number): Diagnosis[] {
   /** by variant and line */
   const out = new Map<string, Diagnosis>();
   for (const diagnosis of [
@@ -40,7 +40,7 @@ export function bytesReadByHandle(facts: RunFacts, uid: string, step: number) {
 /** A `ctx` with its own output as an attribute, or with a tensor that outlives the backward. */
 function tensorsKeptByContext(facts: RunFacts): Diagnosis[] {
   const history = tensorHistoryOf(facts);
-  return facts.events("context_kept").flatMap((event) => {
+  return facts.eventsOfKind("context_kept").flatMap((event) => {
     const { node, tensor, name, step } = event;
     const assignmentStep = contextAssignmentStep(facts, name, step);
     const isOutput = history.fieldChanges(tensor, "grad_fn").some(({ value }) => value === node);
@@ -94,7 +94,7 @@ function tensorsKeptByContext(facts: RunFacts): Diagnosis[] {
 function contextAssignmentStep(facts: RunFacts, name: string, before: number) {
   for (let i = before; i >= 0; i--) {
     const { kind } = facts.steps[i];
-    if (kind === "statement" && new RegExp(`\\.${name}\\s*(?:,[^=]*)?=[^=]`).test(facts.code(i))) return i;
+    if (kind === "statement" && new RegExp(`\\.${name}\\s*(?:,[^=]*)?=[^=]`).test(facts.statementCode(i))) return i;
   }
   return before;
 }
@@ -104,7 +104,7 @@ function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
   return attributeChanges(facts).flatMap(({ owner, name, step, after }) => {
     const life = after?.[0] === "t" ? facts.index.lifetimes.get(after) : undefined;
     const ownerEnd = facts.index.lifetimes.get(owner)?.death ?? end;
-    if (!after || !life || life.death < end || ownerEnd >= end || facts.names(end).tags.has(after)) return [];
+    if (!after || !life || life.death < end || ownerEnd >= end || facts.namesAt(end).tags.has(after)) return [];
     const cycle = referenceCycleFrom(facts, owner, ownerEnd);
     if (!cycle) return [];
     const x = facts.nameFact(after, ownerEnd);
@@ -142,13 +142,13 @@ function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
 /** The step, at one or before, whose text assigns an attribute: it is observed when the call that did it is over. */
 function attributeAssignmentStep(facts: RunFacts, step: number, name: string) {
   for (let i = step; i >= Math.max(0, step - 20); i--)
-    if (facts.steps[i].kind === "statement" && new RegExp(`\\.${name}\\s*=[^=]`).test(facts.code(i))) return i;
+    if (facts.steps[i].kind === "statement" && new RegExp(`\\.${name}\\s*=[^=]`).test(facts.statementCode(i))) return i;
   return step;
 }
 
 /** The objects on a way from an object back to itself; null where there is none. */
 function referenceCycleFrom(facts: RunFacts, start: string, step: number): string[] | null {
-  const entities = facts.state(step);
+  const entities = facts.stateAt(step);
   const cameFrom: Map<string, string | null> = new Map([[start, null]]);
   for (const uid of cameFrom.keys()) {
     if (cameFrom.size > MAX_OBJECTS_VISITED) return null;
@@ -174,9 +174,9 @@ function tensorsKeptByHooks(facts: RunFacts, end: number): Diagnosis[] {
   const history = tensorHistoryOf(facts);
   return [...facts.index.lifetimes.values()].flatMap(({ uid, kind, birth, death }) => {
     const hookChange = kind === "tensor" && death >= end ? history.fieldChanges(uid, "hooks").at(-1) : undefined;
-    if (!hookChange || facts.names(end).tags.has(uid)) return [];
+    if (!hookChange || facts.namesAt(end).tags.has(uid)) return [];
     const hook = hookChange.value
-      ? /(\w+)\.register_hook\(\s*lambda\b[^:]*:(.*)$/.exec(facts.code(hookChange.step))
+      ? /(\w+)\.register_hook\(\s*lambda\b[^:]*:(.*)$/.exec(facts.statementCode(hookChange.step))
       : null;
     if (!hook || !new RegExp(`\\b${hook[1]}\\b`).test(hook[2]) || !facts.steps[hookChange.step].depth) return [];
     const x = codeFact(hook[1]);

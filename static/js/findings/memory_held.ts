@@ -1,7 +1,7 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.ts`. */
 
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
-import { bytesReadByHandle, unnamedMemory } from "./memory_cycles.ts";
+import { bytesReadByHandle, diagnoseUnnamedMemory } from "./memory_cycles.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { NameBinding } from "./scan.ts";
@@ -11,7 +11,7 @@ const MIN_STORAGE_BYTES = 2048;
 const MIN_STORAGE_TO_VIEW_RATIO = 8;
 const MAX_MEMORY_FINDINGS = 3;
 
-export function memoryHeld(facts: RunFacts): Diagnosis[] {
+export function diagnoseMemoryHeldByView(facts: RunFacts): Diagnosis[] {
   const last = facts.steps.length - 1;
   const end = facts.steps[last]?.kind === "end" ? last - 1 : last;
   /** by line */
@@ -19,7 +19,7 @@ export function memoryHeld(facts: RunFacts): Diagnosis[] {
   for (const { storage, nbytes } of largeStorages(facts, end)) {
     const handles = facts.index.handlesOfStorage(storage, end);
     if (!handles.some((uid) => bytesReadByHandle(facts, uid, end) * MIN_STORAGE_TO_VIEW_RATIO <= nbytes)) continue;
-    const { tags } = facts.names(end);
+    const { tags } = facts.namesAt(end);
     const named = handles.filter((uid) => tags.has(uid));
     const bytesRead = Math.max(0, ...named.map((uid) => bytesReadByHandle(facts, uid, end)));
     if (
@@ -33,7 +33,7 @@ export function memoryHeld(facts: RunFacts): Diagnosis[] {
     if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
     else if (diagnosis) out.set(`${diagnosis.cause.line}`, diagnosis);
   }
-  return [...[...out.values()].slice(0, MAX_MEMORY_FINDINGS), ...unnamedMemory(facts, end)];
+  return [...[...out.values()].slice(0, MAX_MEMORY_FINDINGS), ...diagnoseUnnamedMemory(facts, end)];
 }
 
 /** The storages of some size that are there after a step, in the order in which they came. */

@@ -5,7 +5,7 @@ import { operationName } from "./operation_name.ts";
 import { multiOutputView, findRefusedWrite, linksFromViewToRefusal } from "./refused_write.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-export function multiViewInplace(facts: RunFacts): Diagnosis[] {
+export function diagnoseInPlaceWriteToMultiView(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
   const view = write && multiOutputView(write);
   if (!write?.op.grad_mode || !view || !write.tensor.requires_grad) return [];
@@ -13,7 +13,7 @@ export function multiViewInplace(facts: RunFacts): Diagnosis[] {
   const { step, op } = write;
   const x = facts.nameFact(view.uid, step);
   const y = facts.nameFact(view.op.inputs[0], viewStep);
-  const isLoop = facts.steps[viewStep].kind === "head" && /^(async )?for\b/.test(facts.code(viewStep));
+  const isLoop = facts.steps[viewStep].kind === "head" && /^(async )?for\b/.test(facts.statementCode(viewStep));
   const viewOperation = operationName(view.op.name);
   const findingFacts = {
     x,

@@ -10,7 +10,7 @@ import type { Operation, RunScan } from "./scan.ts";
 interface NamedRun {
   steps: Step[];
   scan: RunScan;
-  names: (step: number) => Names;
+  namesAt: (step: number) => Names;
   birthStep: (uid: string | null | undefined) => number;
   lineOf: (step: number) => number | "";
   producingOperation: (uid: string | null | undefined) => Operation | undefined;
@@ -56,7 +56,7 @@ export class EntityNaming {
   nameAt(uid: string, step: number) {
     if (step < 0) return null;
     const { facts } = this;
-    const tags = facts.names(step).tags.get(uid) ?? [];
+    const tags = facts.namesAt(step).tags.get(uid) ?? [];
     const { frame } = facts.steps[step] ?? {};
     const rank = ({ kind, frame: of, scope }: NameTag) => (kind === "var" ? (of === frame ? 0 : scope ? 3 : 1) : 2);
     const [bestTag] = [...tags].sort((a, b) => rank(a) - rank(b));
@@ -66,14 +66,14 @@ export class EntityNaming {
   /** The name that a thing has in the module, where the running function has another. */
   nameInModuleScope(uid: string, step: number, name: string): string | null {
     if (!this.facts.steps[step]?.depth) return null;
-    const tags = this.facts.names(step).tags.get(uid) ?? [];
+    const tags = this.facts.namesAt(step).tags.get(uid) ?? [];
     const [moduleTag] = tags.filter(({ scope, text }) => !scope && !text.startsWith("."));
     return moduleTag && moduleTag.text !== name ? moduleTag.text : null;
   }
 
   /** The path of a `.grad` to its tensor, where it is one: `x.grad`. */
   gradPathAt(uid: string, step: number): string | null {
-    const tags = step < 0 ? [] : (this.facts.names(step).tags.get(uid) ?? []);
+    const tags = step < 0 ? [] : (this.facts.namesAt(step).tags.get(uid) ?? []);
     return tags.find(({ kind, text }) => kind === "grad" && !text.startsWith("."))?.text ?? null;
   }
 

@@ -5,7 +5,7 @@ import { operationName } from "./operation_name.ts";
 import { multiOutputView, findRefusedWrite, viewMadeUnderNoGrad, linksFromViewToRefusal } from "./refused_write.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-export function noGradViewInplace(facts: RunFacts): Diagnosis[] {
+export function diagnoseInPlaceWriteToNoGradView(facts: RunFacts): Diagnosis[] {
   const write = findRefusedWrite(facts);
   const view = write && viewMadeUnderNoGrad(facts, write);
   if (!write || !view || multiOutputView(write)) return [];

@@ -6,17 +6,17 @@ import { mentionedTensors, receiverOf } from "./expressions.ts";
 import { codeFact, fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis, type Fact } from "./finding.ts";
 import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
 import { ancestorsAndCuts, type GraphCut } from "./graph_walk.ts";
-import { lastNumberConversion, numberLoss } from "./number_loss.ts";
+import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
 import { operationName } from "./operation_name.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 const NO_GRAPH_ERROR = /does not require grad and does not have a grad_fn|that (?:doesn't require|has requires_grad)/;
 
-export function noGraph(facts: RunFacts): Diagnosis[] {
+export function diagnoseBackwardWithoutGraph(facts: RunFacts): Diagnosis[] {
   const step = facts.errorStep;
   const root = rootWithoutGraph(facts, step);
-  if (!root) return numberLoss(facts);
+  if (!root) return diagnoseLossAsNumber(facts);
   const { tensors, cuts } = ancestorsAndCuts(facts, root, step);
   const cut = cuts[0] ?? cutThroughNumberOrArray(facts, tensors);
   if (cut) return [graphCutDiagnosis(facts, root, cut, step)];
@@ -88,7 +88,7 @@ function graphCutDiagnosis(facts: RunFacts, rootUid: string, recorded: GraphCut,
 /** Where and why a history ends, by what the statement says where the trace has less. */
 function withCutFromStatement(facts: RunFacts, cut: GraphCut) {
   const { reason, step } = cut;
-  if (reason === "detach" && /\.data\b/.test(facts.code(step))) return { ...cut, reason: "data" };
+  if (reason === "detach" && /\.data\b/.test(facts.statementCode(step))) return { ...cut, reason: "data" };
   const checkpoint = reason === "no_grad" ? checkpointEndStep(facts, step) : null;
   return checkpoint === null ? cut : { ...cut, reason: "checkpoint", step: checkpoint };
 }

@@ -1,7 +1,15 @@
 /** Where the first NaN, or the first infinity of a gradient, came from: the operation and its operand, forward or backward. */
 
 import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
-import { fixHint, chainLink, namesInFacts, phrase, type Diagnosis, type ChainLink, type Place } from "./finding.ts";
+import {
+  fixHint,
+  chainLink,
+  namesInFacts,
+  phrase,
+  type Diagnosis,
+  type ChainLink,
+  type LineAndStep,
+} from "./finding.ts";
 import { gradNameOf } from "./gradient_name.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
@@ -25,7 +33,7 @@ const MAX_OPERATIONS_BACK = 200;
 const VALUE_CARRYING_OPERATIONS =
   /^(empty|full|tensor|lift|to|_to_copy|copy_|fill_|masked_fill|masked_fill_|scalar_tensor|zeros|ones|new_|arange|clone|detach|view|item)/;
 
-export function nonfinite(facts: RunFacts): Diagnosis[] {
+export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
   const firstInForward = firstNonfiniteStorage(facts, false);
   const firstInVisits = firstNonfiniteStorage(facts, true);
   const earliest =
@@ -112,7 +120,7 @@ function doesDeltaSetNan({ cells, cells_at: patches }: Delta) {
 /** Whether a handle reads a NaN of a storage: an operation may leave more memory than its result reads, and never
  * write it. */
 function isNanRead(facts: RunFacts, storageUid: string, step: number) {
-  const entities = facts.state(step);
+  const entities = facts.stateAt(step);
   return facts.index.handlesOfStorage(storageUid, step).some((uid) => {
     const handle = facts.handle(uid, step);
     const cells = handle ? cellsReadBy(entities, handle) : null;
@@ -187,7 +195,7 @@ function firstNanOperation(facts: RunFacts, op: Operation | undefined, step: num
 function cellsOfTensor(facts: RunFacts, uid: string, step: number): Cell[] | null {
   const handle = facts.handle(uid, step);
   if (!handle) return null;
-  const currentCells = cellsReadBy(facts.state(step), handle);
+  const currentCells = cellsReadBy(facts.stateAt(step), handle);
   if (currentCells) return currentCells;
   const fields = facts.steps[step].set[handle.storage ?? ""];
   const row = fields?.cells?.[handle.dtype ?? ""];
@@ -221,13 +229,13 @@ function nonfiniteVisitDiagnosis(facts: RunFacts, step: number): Diagnosis | nul
   const op = facts.nodeOperationName(visit.node);
   const incoming = visit.grad_outputs.flatMap((grad) => grad?.cells ?? []);
   const operand = Object.values(node.saved ?? {}).find((slot) =>
-    cellsReadBy(facts.state(step - 1), slot)?.some(isNonfiniteCell),
+    cellsReadBy(facts.stateAt(step - 1), slot)?.some(isNonfiniteCell),
   );
   const zeroOperand = Object.values(node.saved ?? {}).find((slot) =>
-    cellsReadBy(facts.state(step - 1), slot)?.some((cell) => cellAsNumber(cell) === 0),
+    cellsReadBy(facts.stateAt(step - 1), slot)?.some((cell) => cellAsNumber(cell) === 0),
   );
   const badOperand = operand ?? zeroOperand;
-  const cells = badOperand ? cellsReadBy(facts.state(step - 1), badOperand) : null;
+  const cells = badOperand ? cellsReadBy(facts.stateAt(step - 1), badOperand) : null;
   const isMasked =
     incoming.some((cell) => cellAsNumber(cell) === 0) && (Boolean(operand) || isNanWhereGradientWasZero(visit));
   const nonfiniteGrad = firstNonfiniteGrad(facts, step);
@@ -335,7 +343,7 @@ function linksToNanGradient(facts: RunFacts, step: number) {
 }
 
 /** What keeps an operation finite, the one that fits it best first. @param originPlace of the operand */
-function fixesForNonfinite(place: Place, originPlace: Place) {
+function fixesForNonfinite(place: LineAndStep, originPlace: LineAndStep) {
   const places = place.line === originPlace.line ? [place] : [originPlace, place];
   return [
     fixHint("log_softmax", place),

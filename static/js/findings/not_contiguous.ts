@@ -9,11 +9,11 @@ const NOT_CONTIGUOUS_ERROR =
   /view size is not compatible with input tensor's size and stride|input is not contiguous|expected contiguous|must be contiguous|contiguous tensor/i;
 const MAX_OPERATIONS_BACK = 40;
 
-export function notContiguous(facts: RunFacts): Diagnosis[] {
+export function diagnoseViewOfNonContiguous(facts: RunFacts): Diagnosis[] {
   if (!NOT_CONTIGUOUS_ERROR.test(facts.error?.message ?? "")) return [];
   const op = facts.failedOperation;
   const step = op?.step ?? facts.errorStep;
-  const uid = op?.inputs.find((input) => !isContiguous(facts.tensor(input, step))) ?? op?.inputs[0] ?? null;
+  const uid = op?.inputs.find((input) => !isTensorContiguous(facts.tensor(input, step))) ?? op?.inputs[0] ?? null;
   const origin = uid ? operationThatReordered(facts, uid, step) : null;
   const namedUid = uid ? nearestNamedSource(facts, uid, step) : null;
   const x = facts.nameFact(namedUid, step);
@@ -55,7 +55,7 @@ export function notContiguous(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-function isContiguous(tensor: Tensor | undefined) {
+function isTensorContiguous(tensor: Tensor | undefined) {
   const { shape, stride } = tensor ?? {};
   if (!shape || !stride) return true;
   let expectedStride = 1;
@@ -71,11 +71,11 @@ function operationThatReordered(facts: RunFacts, uid: string, step: number) {
   let current = uid as string | undefined;
   let reordering = null;
   for (let k = 0; current && k < MAX_OPERATIONS_BACK; k++) {
-    if (isContiguous(facts.tensor(current, step))) return reordering;
+    if (isTensorContiguous(facts.tensor(current, step))) return reordering;
     const op = facts.producingOperation(current);
     if (!op) return reordering;
     reordering = op;
-    current = op.inputs.find((input) => !isContiguous(facts.tensor(input, op.step))) ?? "";
+    current = op.inputs.find((input) => !isTensorContiguous(facts.tensor(input, op.step))) ?? "";
   }
   return reordering;
 }

@@ -4,7 +4,7 @@ import { mentionedTensors, receiverOf } from "./expressions.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-export function notScalar(facts: RunFacts): Diagnosis[] {
+export function diagnoseBackwardOfNonScalar(facts: RunFacts): Diagnosis[] {
   if (!/grad can be implicitly created only for (?:scalar|real scalar)/.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const hasSeveral = (uid: string) => {

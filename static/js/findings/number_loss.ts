@@ -6,10 +6,10 @@ import type { RunFacts } from "./run_facts.ts";
 const NO_BACKWARD_ERROR = /^'(int|float|bool|complex|numpy\.\w+)' object has no attribute 'backward'$/;
 const NUMBER_CONVERSIONS = new Set(["item", "numpy", "copy"]);
 
-export function numberLoss(facts: RunFacts): Diagnosis[] {
+export function diagnoseLossAsNumber(facts: RunFacts): Diagnosis[] {
   const type = NO_BACKWARD_ERROR.exec(facts.error?.message ?? "")?.[1];
   const step = facts.errorStep;
-  const name = /(\w+)\.backward\(/.exec(facts.code(step))?.[1];
+  const name = /(\w+)\.backward\(/.exec(facts.statementCode(step))?.[1];
   const frameUid = facts.steps[step]?.frame;
   const binding = facts.scan.meaningsByName.get(`${frameUid}/${name}`)?.findLast((meaning) => meaning.step < step);
   if (!type || !name || !binding) return [];
@@ -52,13 +52,13 @@ export function numberLoss(facts: RunFacts): Diagnosis[] {
  * @param step of that statement
  */
 export function lastNumberConversion(facts: RunFacts, step: number) {
-  const names = new Set(facts.code(step).match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []);
-  return facts.events("path_cut").findLast((event) => {
+  const names = new Set(facts.statementCode(step).match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []);
+  return facts.eventsOfKind("path_cut").findLast((event) => {
     if (!NUMBER_CONVERSIONS.has(event.reason)) return false;
     if (event.step === step) return true;
     const boundNames = Object.keys(facts.steps[event.step].set?.[facts.steps[event.step].frame ?? ""]?.vars ?? {});
     const filledContainer = /([\p{L}_][\p{L}\p{N}_]*)(?:\.(?:append|extend|insert)\(|\[[^\]]*\]\s*=)/u.exec(
-      facts.code(event.step),
+      facts.statementCode(event.step),
     );
     if (filledContainer) boundNames.push(filledContainer[1]);
     return event.step < step && boundNames.some((name) => names.has(name));

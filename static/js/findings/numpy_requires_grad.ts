@@ -4,7 +4,7 @@ import { mentionedTensors, receiverOf } from "./expressions.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-export function numpyRequiresGrad(facts: RunFacts): Diagnosis[] {
+export function diagnoseNumpyOfRequiresGrad(facts: RunFacts): Diagnosis[] {
   if (!/Can't call numpy\(\) on Tensor that requires grad/.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const askedTensor = receiverOf(facts, step, "numpy");

@@ -24,7 +24,7 @@ export function misdirectedOptimizers(facts: RunFacts): MisdirectedOptimizer[] {
     optimizers.map(({ uid, steps }) => [uid, optimizerParameters(facts, uid, steps[steps.length - 1])]),
   );
   const ownedParameters = new Set([...parametersByOptimizer.values()].flat());
-  const grads = facts.events("grad_accumulated");
+  const grads = facts.eventsOfKind("grad_accumulated");
   const unownedGrads = grads.filter(({ tensor }) => !ownedParameters.has(tensor) && isParameter(facts, tensor));
   const isWritten = unownedGrads.some(({ tensor, step }) =>
     facts.writesOf(facts.tensor(tensor, step)?.storage).some((write) => write.step > step),
@@ -52,7 +52,7 @@ function haveCommonShape(facts: RunFacts, held: string[], trained: string[], ste
   return trained.every((uid) => shapes.has(String(facts.tensor(uid, step)?.shape)));
 }
 
-export function parametersMissedByOptimizer(facts: RunFacts): Diagnosis[] {
+export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[] {
   return misdirectedOptimizers(facts).map((miss) => {
     const [uid] = miss.trained;
     const ownerUid = facts.index.moduleOfTensor.get(uid) ?? uid;

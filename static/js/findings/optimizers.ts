@@ -33,7 +33,7 @@ function addOptimizerSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) 
   const uidByExpression = new Map<string, string | null>();
   facts.steps.forEach((traceStep, i) => {
     if (traceStep.kind !== "statement" && traceStep.kind !== "return") return;
-    const match = /\b([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/.exec(facts.code(i));
+    const match = /\b([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/.exec(facts.statementCode(i));
     if (!match) return;
     const key = `${traceStep.stmt} ${traceStep.frame}`;
     if (!uidByExpression.has(key)) uidByExpression.set(key, resolvePath(facts, match[1], i));
@@ -43,7 +43,7 @@ function addOptimizerSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) 
 
 /** The tensors in an optimizer's groups after a step. */
 export function optimizerParameters(facts: RunFacts, uid: string, step: number): string[] {
-  const entities = facts.state(step);
+  const entities = facts.stateAt(step);
   const groups =
     findEntity(entities, referencedUid(findEntity(entities, uid, "object")?.attrs?.param_groups), "object")?.items ??
     [];

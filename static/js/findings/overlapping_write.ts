@@ -27,7 +27,7 @@ const IN_PLACE_ARITHMETIC: Record<string, (a: number, b: number) => number> = {
   div_: (a, b) => a / b,
 };
 
-export function overlappingWrites(facts: RunFacts): Diagnosis[] {
+export function diagnoseOverlappingWrites(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   const failed = OVERLAP_ERROR.test(facts.error?.message ?? "") ? facts.failedOperation : null;
@@ -73,7 +73,7 @@ function overlappingWriteOutcome(facts: RunFacts, op: Operation): OverlappingWri
   )
     return null;
   const values = [op.step - 1, op.step].map((step) => {
-    const row = findEntity(facts.state(step), storage, "storage")?.cells?.[unqualifiedDtype(target.dtype)] ?? [];
+    const row = findEntity(facts.stateAt(step), storage, "storage")?.cells?.[unqualifiedDtype(target.dtype)] ?? [];
     return row.map(cellAsNumber);
   });
   const [before, after] = values;

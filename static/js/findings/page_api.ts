@@ -3,5 +3,9 @@
 export { explain } from "./explain.ts";
 export { resolvePath as resolve } from "./resolve.ts";
 export { RunFacts } from "./run_facts.ts";
-export { answerAboutTensor as answerOf, checkableBackward, selectedTensor } from "./tensor_question.ts";
+export {
+  answerAboutTensor as answerOf,
+  backwardToCheck as checkableBackward,
+  selectedTensor,
+} from "./tensor_question.ts";
 export { answerText, findingText, questionText } from "./text.ts";

@@ -1,25 +1,25 @@
 /** A parameter that the optimizer or the module does not have any more, or never had: replaced, exchanged through `.data`, unregistered. */
 
-import { exhaustedParameters } from "./exhausted_parameters.ts";
+import { diagnoseExhaustedParameters } from "./exhausted_parameters.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { attributeChanges } from "./object_history.ts";
-import { parametersMissedByOptimizer } from "./optimizer_misses.ts";
+import { diagnoseParametersMissedByOptimizer } from "./optimizer_misses.ts";
 import { optimizersOf, optimizerParameters } from "./optimizers.ts";
-import { reboundInLoop } from "./rebound_loop.ts";
+import { diagnoseParameterReboundInLoop } from "./rebound_loop.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
-import { unregisteredParameters } from "./unregistered.ts";
+import { diagnoseUnregisteredParameters } from "./unregistered.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { NameBinding } from "./scan.ts";
 
-export function parameterDetached(facts: RunFacts): Diagnosis[] {
+export function diagnoseDetachedParameter(facts: RunFacts): Diagnosis[] {
   const replacedDiagnoses = replacedParameters(facts);
-  const missedDiagnoses = replacedDiagnoses.length ? [] : parametersMissedByOptimizer(facts);
+  const missedDiagnoses = replacedDiagnoses.length ? [] : diagnoseParametersMissedByOptimizer(facts);
   return [
-    ...unregisteredParameters(facts),
-    ...exhaustedParameters(facts),
+    ...diagnoseUnregisteredParameters(facts),
+    ...diagnoseExhaustedParameters(facts),
     ...replacedDiagnoses,
     ...missedDiagnoses,
-    ...reboundInLoop(facts),
+    ...diagnoseParameterReboundInLoop(facts),
     ...parametersSharedThroughData(facts),
   ];
 }
@@ -44,7 +44,7 @@ function replacedParameters(facts: RunFacts): Diagnosis[] {
 }
 
 function isGradAccumulatedAfter(facts: RunFacts, uid: string, step: number) {
-  return facts.events("grad_accumulated").some((event) => event.tensor === uid && event.step > step);
+  return facts.eventsOfKind("grad_accumulated").some((event) => event.tensor === uid && event.step > step);
 }
 
 /** of one tensor for another */
@@ -172,7 +172,7 @@ function parametersGivenOtherStorage(facts: RunFacts): string[] {
 
 function sharedThroughDataDiagnosis(facts: RunFacts, uid: string, otherUid: string, step: number): Diagnosis {
   const [x, y] = [facts.nameFact(uid, step), facts.nameFact(otherUid, step)];
-  const effect = facts.events("grad_accumulated").find((event) => event.tensor === uid && event.step > step);
+  const effect = facts.eventsOfKind("grad_accumulated").find((event) => event.tensor === uid && event.step > step);
   const nextWrite = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
   return {
     variant: "data",

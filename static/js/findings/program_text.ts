@@ -28,7 +28,7 @@ export function mentionsAt(facts: RunFacts, step: number): StatementMentions {
   let mentions = byStatement.get(key);
   if (!mentions) {
     const kind = facts.trace.program.statements?.[stmt ?? -1]?.kind ?? "";
-    mentions = statementMentions(facts.code(step), kind);
+    mentions = statementMentions(facts.statementCode(step), kind);
     byStatement.set(key, mentions);
   }
   return mentions;

@@ -6,7 +6,7 @@ import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { NameBinding } from "./scan.ts";
 
-export function reboundInLoop(facts: RunFacts): Diagnosis[] {
+export function diagnoseParameterReboundInLoop(facts: RunFacts): Diagnosis[] {
   const history = tensorHistoryOf(facts);
   /** by line */
   const out = new Map<number, Diagnosis>();
@@ -18,7 +18,7 @@ export function reboundInLoop(facts: RunFacts): Diagnosis[] {
       const isLeaf =
         history.valueAt(previous.uid, "leaf", step) && history.valueAt(previous.uid, "requires_grad", step);
       if (!isLeaf || !mentionsAt(facts, step).gradReads.includes(name) || facts.scan.tensorsRead.has(uid)) return;
-      const later = facts.names(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
+      const later = facts.namesAt(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
       const isStored =
         facts.scan.bindingsByUid.get(uid)?.some((binding) => `${binding.frame}/${binding.name}` !== key) ||
         later.some(({ kind }) => kind !== "var");
@@ -35,7 +35,7 @@ function isBoundByLoop({ steps, trace }: RunFacts, step: number) {
 
 function diagnosisOf(facts: RunFacts, previous: NameBinding, step: number, name: string): Diagnosis {
   const x = { code: name };
-  const path = (facts.names(step).tags.get(previous.uid) ?? []).find(
+  const path = (facts.namesAt(step).tags.get(previous.uid) ?? []).find(
     ({ text, kind }) => kind !== "var" && !text.startsWith("."),
   );
   const y = path ? { code: path.text } : x;

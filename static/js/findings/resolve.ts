@@ -14,7 +14,7 @@ import type { RunFacts } from "./run_facts.ts";
  */
 export function resolvePath(facts: RunFacts, path: string, step: number, stateStep: number = step): string | null {
   const frameUid = facts.steps[step]?.frame ?? null;
-  const entities = facts.state(stateStep);
+  const entities = facts.stateAt(stateStep);
   const [root, ...rest] = path.match(/[A-Za-z_]\w*|\[[^\]]*\]/g) ?? [];
   let value = root ? variableValue(entities, frameUid, root) : undefined;
   for (const part of rest) {

@@ -2,7 +2,7 @@
 
 import { findEntity, findHandle, mergeEntityFields, type Handle } from "../trace/entities.ts";
 import { EntityHistory } from "../trace/entity_history.ts";
-import { codeFact, type CodeFact, type Fact, type Place } from "./finding.ts";
+import { codeFact, type CodeFact, type Fact, type LineAndStep } from "./finding.ts";
 import { EntityNaming } from "./naming.ts";
 import { operationName } from "./operation_name.ts";
 import { RunScan, type BackwardCall, type EventOccurrence, type Operation } from "./scan.ts";
@@ -66,20 +66,20 @@ export class RunFacts {
   }
 
   /** The names by which the program reaches things after a step. */
-  names(step: number) {
+  namesAt(step: number) {
     this._names ??= new StepNames(this.index, this.entities);
     return this._names.namesAt(step);
   }
 
   /** The entities after a step, by their uids. */
-  state(step: number) {
+  stateAt(step: number) {
     return this.entities.stateAfter(step);
   }
 
   /** A tensor or array as it is after a step; where the step both made and freed it, as it was made. */
   handle(uid: string | null | undefined, step: number): Handle | undefined {
     if (!uid) return undefined;
-    const current = findHandle(this.state(step), uid);
+    const current = findHandle(this.stateAt(step), uid);
     if (current) return current;
     const fields = this.scan.initialFields(uid);
     const initial = fields ? mergeEntityFields(undefined, fields) : null;
@@ -94,7 +94,7 @@ export class RunFacts {
 
   /** A node as it is after a step. */
   node(uid: string | null | undefined, step: number) {
-    return findEntity(this.state(step), uid, "node");
+    return findEntity(this.stateAt(step), uid, "node");
   }
 
   /** The step that made an entity; -1 for one that is not known. */
@@ -103,7 +103,7 @@ export class RunFacts {
   }
 
   /** A step's line and number. */
-  place(step: number): Place {
+  place(step: number): LineAndStep {
     return { line: this.steps[step]?.line ?? 0, step };
   }
 
@@ -114,7 +114,7 @@ export class RunFacts {
 
   /** The statement of a step as it is written, but for the end of a very long one; of a block its head; empty where
    * there is none. */
-  code(step: number) {
+  statementCode(step: number) {
     return this.statementText(step).slice(0, MAX_STATEMENT_CHARACTERS);
   }
 
@@ -138,7 +138,7 @@ export class RunFacts {
 
   /** A short form of a step's statement, as a fact. */
   statementFact(step: number): CodeFact {
-    const text = this.code(step).replace(/\s+#.*$/, "");
+    const text = this.statementCode(step).replace(/\s+#.*$/, "");
     return codeFact(text.length > 60 ? `${text.slice(0, 59)}…` : text);
   }
 
@@ -153,8 +153,8 @@ export class RunFacts {
   }
 
   /** Every event of a kind, in order. */
-  events<E extends Event["event"]>(event: E): EventOccurrence<E>[] {
-    return this.scan.events(event) as EventOccurrence<E>[];
+  eventsOfKind<E extends Event["event"]>(event: E): EventOccurrence<E>[] {
+    return this.scan.eventsOfKind(event) as EventOccurrence<E>[];
   }
 
   /** The writes of a storage, in order. */

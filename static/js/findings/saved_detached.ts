@@ -3,11 +3,11 @@
 import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-export function savedDetached(facts: RunFacts): Diagnosis[] {
+export function diagnoseSavedTensorDetached(facts: RunFacts): Diagnosis[] {
   const failed = facts.failedVisit;
   if (!failed || !/detached in-place/.test(facts.error?.message ?? "")) return [];
   const detachEvent = facts
-    .events("saved_detached")
+    .eventsOfKind("saved_detached")
     .find((event) => event.node === failed.node && event.step <= failed.step);
   const slot = facts.slotsOfNode(failed.node).find((each) => each.slot === detachEvent?.slot);
   if (!detachEvent || !slot) return [];

@@ -22,12 +22,14 @@ import type { RunFacts } from "./run_facts.ts";
 /** So many elements of a kept tensor are compared with those that were written. */
 const MAX_COMPARED_ELEMENTS = 4096;
 
-export function savedOverwritten(facts: RunFacts): Diagnosis[] {
+export function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
   const failed = facts.failedVisit;
   if (!failed) return [];
   const slot = facts.slotsOfNode(failed.node).find(({ stale }) => stale !== null && stale <= failed.step);
   if (!slot || slot.stale === null) return [];
-  const staleEvent = facts.events("saved_stale").find((event) => event.node === slot.node && event.slot === slot.slot);
+  const staleEvent = facts
+    .eventsOfKind("saved_stale")
+    .find((event) => event.node === slot.node && event.slot === slot.slot);
   const step = staleEvent?.step ?? slot.stale;
   const writerUid = staleEvent?.by ?? null;
   const write = facts
@@ -129,7 +131,7 @@ function inplaceFlagPhrase(facts: RunFacts) {
 }
 
 function versionAt(facts: RunFacts, counterUid: string | null, step: number) {
-  const entity = facts.state(step).get(counterUid ?? "");
+  const entity = facts.stateAt(step).get(counterUid ?? "");
   return (entity?.kind === "counter" ? entity.value : null) ?? "?";
 }
 

@@ -85,7 +85,7 @@ export class RunScan {
   }
 
   /** All operations, in order. */
-  *ops(): Generator<Operation> {
+  *allOperations(): Generator<Operation> {
     for (let step = 0; step < this.steps.length; step++) yield* this.opsAt(step);
   }
 
@@ -96,7 +96,7 @@ export class RunScan {
   }
 
   /** Every event of a kind, in order. */
-  events(event: Event["event"]): EventOccurrence[] {
+  eventsOfKind(event: Event["event"]): EventOccurrence[] {
     const cached = this._events.get(event);
     if (cached) return cached;
     const events: EventOccurrence[] = [];
@@ -110,7 +110,7 @@ export class RunScan {
   get writesByStorage(): Map<string, EventOccurrence<"written">[]> {
     if (this._writes) return this._writes;
     this._writes = new Map();
-    for (const event of this.events("written"))
+    for (const event of this.eventsOfKind("written"))
       if (event.event === "written") addToList(this._writes, event.storage, event);
     return this._writes;
   }
@@ -145,7 +145,7 @@ export class RunScan {
   }
 
   get tensorMakers() {
-    this._makers ??= tensorMakersOf(this.ops());
+    this._makers ??= tensorMakersOf(this.allOperations());
     return this._makers;
   }
 

@@ -1,6 +1,6 @@
 /** Fixes of sizes that do not fit: which edits may help, by what does not fit. */
 
-import { fixHint, nameTextOfFact, type FixHint, type Place } from "./finding.ts";
+import { fixHint, nameTextOfFact, type FixHint, type LineAndStep } from "./finding.ts";
 import type { Operand } from "./operands.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -13,7 +13,7 @@ const SIZES_IN_MESSAGE: [RegExp, number, number][] = [
 export function shapeMismatchFixes(
   facts: RunFacts,
   { variant, a, b, dimA, dimB }: ShapeMismatch,
-  place: Place,
+  place: LineAndStep,
 ): FixHint[] {
   const sizes = { old: b.shape[dimB] ?? 1, new: a.shape[dimA] ?? 1 };
   const birthPlace = facts.place(b.made);
@@ -27,7 +27,7 @@ export function shapeMismatchFixes(
   return variant === "join" ? [fixHint("pad_sequences", place)] : [];
 }
 
-function matmulFixes(a: Operand, b: Operand, place: Place): FixHint[] {
+function matmulFixes(a: Operand, b: Operand, place: LineAndStep): FixHint[] {
   const hasFittingSizes = (first: number[], second: number[]) =>
     first.at(-1) === second[Math.max(0, second.length - 2)];
   const transposedShape = (shape: number[]) => [...shape.slice(0, -2), shape.at(-1) ?? 1, shape.at(-2) ?? 1];
@@ -39,7 +39,7 @@ function matmulFixes(a: Operand, b: Operand, place: Place): FixHint[] {
   return hints;
 }
 
-function broadcastFixes(a: Operand, b: Operand, place: Place): FixHint[] {
+function broadcastFixes(a: Operand, b: Operand, place: LineAndStep): FixHint[] {
   const [shorter, longer] = a.shape.length < b.shape.length ? [a, b] : [b, a];
   if (elementCount(a.shape) === elementCount(b.shape)) return [fixHint("match_target", place)];
   const shapeWithOne = [...shorter.shape, 1];
@@ -52,7 +52,7 @@ function broadcastFixes(a: Operand, b: Operand, place: Place): FixHint[] {
 }
 
 /** Fixes where no two operands were compared: by the sizes of the message. @param shape of what was refused */
-export function fixesByErrorMessage(facts: RunFacts, place: Place, shape: number[]): FixHint[] {
+export function fixesByErrorMessage(facts: RunFacts, place: LineAndStep, shape: number[]): FixHint[] {
   const message = facts.error?.message ?? "";
   for (const [pattern, madeGroup, givenGroup] of SIZES_IN_MESSAGE) {
     const match = pattern.exec(message);
@@ -64,7 +64,7 @@ export function fixesByErrorMessage(facts: RunFacts, place: Place, shape: number
     : [];
 }
 
-function fixForOperand(kind: string, place: Place, operand: Operand) {
+function fixForOperand(kind: string, place: LineAndStep, operand: Operand) {
   return fixHint(kind, place, { name: nameTextOfFact(operand.name) });
 }
 

@@ -15,7 +15,7 @@ const PRODUCT_OPERATIONS = /^(?:matmul|mm|bmm|mv|dot|addmm|addmv|baddbmm|linear|
 const ELEMENTWISE_OPERATIONS =
   /^(?:add|sub|rsub|mul|div|true_divide|pow|eq|ne|lt|le|gt|ge|where|maximum|minimum|atan2|remainder|fmod|lerp|addcmul|addcdiv|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy|binary_cross_entropy_with_logits|broadcast_tensors|copy|logical_and|logical_or|bitwise_and|bitwise_or|masked_fill|cosine_similarity|fill)_?$/;
 
-export function shapeMismatch(facts: RunFacts): Diagnosis[] {
+export function diagnoseShapeMismatch(facts: RunFacts): Diagnosis[] {
   const { message = "", type = "" } = facts.error ?? {};
   if (!/^(?:RuntimeError|ValueError|IndexError)$/.test(type)) return [];
   const op = facts.failedOperation;

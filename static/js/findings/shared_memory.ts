@@ -5,7 +5,7 @@ import { cellReads } from "../layout/reads.ts";
 import { addToList } from "../trace/multimap.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { gradientTensors } from "./gradient_tensors.ts";
-import { overlappingWrites } from "./overlapping_write.ts";
+import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "./program_text.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import { isGradcheckStep } from "./write_facts.ts";
@@ -13,7 +13,7 @@ import type { Item, Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence } from "./scan.ts";
 
-type Write = EventOccurrence<"written">;
+type WriteEvent = EventOccurrence<"written">;
 
 interface LaterReader {
   uid: string;
@@ -31,13 +31,13 @@ const MAX_WRITES_EXAMINED = 24;
 const MAX_SHARING_FINDINGS = 6;
 const COMPARISON_PATTERN = /\b(?:equal|allclose|isclose|array_equal)\(|[=!]=|\w\s+-\s+\w/;
 
-export function sharedMemory(facts: RunFacts): Diagnosis[] {
+export function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
   const usesByName = stepsUsingNames(facts);
   /** by the line and the name */
   const out = new Map<string, Diagnosis>();
   let examinedCount = 0;
   const seen = new Set();
-  for (const write of facts.events("written")) {
+  for (const write of facts.eventsOfKind("written")) {
     if (isGradcheckStep(facts, write.step)) continue;
     const { stmt, visit, frame } = facts.steps[write.step];
     const key = `${write.storage} ${stmt}`;
@@ -50,21 +50,22 @@ export function sharedMemory(facts: RunFacts): Diagnosis[] {
     const line = `${facts.steps[write.step].line} ${reader?.tag.text}`;
     if (reader && !out.has(line)) out.set(line, diagnosisOf(facts, write, reader));
   }
-  return [...overlappingWrites(facts), ...shallowCopies(facts, usesByName), ...out.values()];
+  return [...diagnoseOverlappingWrites(facts), ...shallowCopies(facts, usesByName), ...out.values()];
 }
 
 /** Parameters that a module made by `copy.copy` shares with its original, and that an optimizer or the program goes
  * on to write. */
 function shallowCopies(facts: RunFacts, usesByName: NameUses): Diagnosis[] {
   return facts.steps.flatMap((traceStep, i) => {
-    const target = traceStep.kind === "statement" ? /^(\w+)\s*=\s*(?:copy\.)?copy\(/.exec(facts.code(i))?.[1] : null;
+    const target =
+      traceStep.kind === "statement" ? /^(\w+)\s*=\s*(?:copy\.)?copy\(/.exec(facts.statementCode(i))?.[1] : null;
     const copy = target
       ? facts.scan.meaningsByName.get(`${traceStep.frame}/${target}`)?.find((meaning) => meaning.step === i)
       : null;
     if (copy?.uid[0] !== "o") return [];
-    for (const write of facts.events("written")) {
+    for (const write of facts.eventsOfKind("written")) {
       if (write.step <= i || !write.by) continue;
-      const tags = facts.names(write.step).tags.get(write.by) ?? [];
+      const tags = facts.namesAt(write.step).tags.get(write.by) ?? [];
       const tag = tags.find(({ text }) => text.startsWith(`${target}.`));
       const reader = tag && tags.length > 1 ? nextReaderByName(facts, write.by, [tag], write.step, usesByName) : null;
       if (!reader) continue;
@@ -92,7 +93,7 @@ function shallowCopies(facts: RunFacts, usesByName: NameUses): Diagnosis[] {
 }
 
 /** Whether anything else that lives on may read what was written, or know it by a second name. */
-function hasOtherReaders(facts: RunFacts, { storage, step, by }: Write) {
+function hasOtherReaders(facts: RunFacts, { storage, step, by }: WriteEvent) {
   const { bindingsByUid: bindings } = facts.scan;
   if (facts.steps[step].visit) return Boolean(by && bindings.has(by));
   const isParameter =
@@ -133,13 +134,18 @@ function handlesReadingStorage(facts: RunFacts, storageUid: string, step: number
   return facts.index.handlesOfStorage(storageUid, step).filter((uid) => facts.birthStep(uid) < step);
 }
 
-function laterReaderOfWrite(facts: RunFacts, write: Write, frameUid: string, usesByName: NameUses): LaterReader | null {
+function laterReaderOfWrite(
+  facts: RunFacts,
+  write: WriteEvent,
+  frameUid: string,
+  usesByName: NameUses,
+): LaterReader | null {
   const { targets } = mentionsAt(facts, write.step);
   if (!write.by && !mayArrayHaveWritten(facts, write)) return null;
   const region = cellsWritten(write);
   for (const uid of handlesReadingStorage(facts, write.storage, write.step)) {
     if (uid === write.by) continue;
-    const { tags } = facts.names(write.step);
+    const { tags } = facts.namesAt(write.step);
     if (isStatementTarget(tags.get(uid) ?? [], targets)) continue;
     const handle = facts.handle(uid, write.step);
     const cells = region && handle ? cellReads(handle, MAX_COMPARED_ELEMENTS) : [];
@@ -159,7 +165,7 @@ function laterReaderOfWrite(facts: RunFacts, write: Write, frameUid: string, use
 
 /** The object whose method a statement calls and does no more: that it changes what it holds is no surprise. */
 function receiverName(facts: RunFacts, step: number) {
-  return /^(\w+)(?:\.\w+)+\(/.exec(facts.code(step))?.[1];
+  return /^(\w+)(?:\.\w+)+\(/.exec(facts.statementCode(step))?.[1];
 }
 
 /** Whether one of a handle's names is what the statement writes to. */
@@ -168,8 +174,8 @@ function isStatementTarget(tags: NameTag[], targets: Set<string>) {
 }
 
 /** Whether an array may have written: one on the memory, or around it. */
-function mayArrayHaveWritten(facts: RunFacts, { storage, step }: Write) {
-  const entity = facts.state(step).get(storage);
+function mayArrayHaveWritten(facts: RunFacts, { storage, step }: WriteEvent) {
+  const entity = facts.stateAt(step).get(storage);
   return (
     (entity?.kind === "storage" && entity.within) ||
     handlesReadingStorage(facts, storage, step).some((uid) => uid[0] === "a")
@@ -180,7 +186,7 @@ function mayArrayHaveWritten(facts: RunFacts, { storage, step }: Write) {
  * does not mention. A parameter that is updated is none of that. */
 function laterReaderByOtherName(
   facts: RunFacts,
-  { by, step, storage }: Write,
+  { by, step, storage }: WriteEvent,
   frameUid: string,
   usesByName: NameUses,
 ): LaterReader | null {
@@ -190,7 +196,7 @@ function laterReaderByOtherName(
   const { targets, names: mentionedNames } = mentionsAt(facts, step);
   const [onlyOther, ...moreOthers] = handlesReadingStorage(facts, storage, step).filter((other) => other !== by);
   const uid = facts.naming.nameAt(by, step) || moreOthers.length ? by : (onlyOther ?? by);
-  const tags = facts.names(step).tags.get(uid) ?? [];
+  const tags = facts.namesAt(step).tags.get(uid) ?? [];
   const variables = tags.filter(({ kind }) => kind === "var");
   const isGradient = Boolean(facts.naming.gradPathAt(uid, step));
   const itemTags = tags.filter(({ kind, text }) => kind === "item" && !text.includes("."));
@@ -205,7 +211,9 @@ function laterReaderByOtherName(
 /** A variable that was to remember a parameter, and is compared with it after an update. */
 function parameterComparedLater(facts: RunFacts, uid: string, step: number, usesByName: NameUses): LaterReader | null {
   const { targets } = mentionsAt(facts, step);
-  const tags = (facts.names(step).tags.get(uid) ?? []).filter(({ kind, text }) => kind === "var" && !targets.has(text));
+  const tags = (facts.namesAt(step).tags.get(uid) ?? []).filter(
+    ({ kind, text }) => kind === "var" && !targets.has(text),
+  );
   const firstNamedStep = facts.scan.bindingsByUid.get(uid)?.[0]?.step ?? 0;
   for (const tag of tags) {
     const binding = facts.scan.bindingsByUid
@@ -215,15 +223,19 @@ function parameterComparedLater(facts: RunFacts, uid: string, step: number, uses
       binding && facts.steps[binding.step].kind === "statement" && binding.step > facts.birthStep(uid);
     if (!isSecondName && (binding?.step ?? firstNamedStep) <= firstNamedStep) continue; // what it has been called from the start
     const reader = nextReaderByName(facts, uid, [tag], step, usesByName);
-    if (reader && COMPARISON_PATTERN.test(facts.code(reader.used)) && facts.code(reader.used).includes(tag.text))
+    if (
+      reader &&
+      COMPARISON_PATTERN.test(facts.statementCode(reader.used)) &&
+      facts.statementCode(reader.used).includes(tag.text)
+    )
       return reader;
   }
   return null;
 }
 
 /** A name that the program gave to a `.grad` into which a backward adds. */
-function laterReaderOfGrad(facts: RunFacts, { by, step }: Write, usesByName: NameUses): LaterReader | null {
-  const names = (facts.names(step).tags.get(by ?? "") ?? []).filter(({ kind }) => kind !== "grad");
+function laterReaderOfGrad(facts: RunFacts, { by, step }: WriteEvent, usesByName: NameUses): LaterReader | null {
+  const names = (facts.namesAt(step).tags.get(by ?? "") ?? []).filter(({ kind }) => kind !== "grad");
   return by ? nextReaderByName(facts, by, names, step, usesByName) : null;
 }
 
@@ -258,7 +270,7 @@ function stepsUsingNames(facts: RunFacts): NameUses {
   facts.steps.forEach((traceStep, i) => {
     if (traceStep.kind === "statement" || traceStep.kind === "return" || traceStep.kind === "head")
       for (const name of mentionsAt(facts, i).names)
-        addToList(out, name, { at: i, isBound: isNameOnlyBound(facts.code(i), name) });
+        addToList(out, name, { at: i, isBound: isNameOnlyBound(facts.statementCode(i), name) });
   });
   return out;
 }
@@ -270,13 +282,13 @@ function isNameOnlyBound(text: string, name: string) {
 }
 
 /** @returns null where the trace does not say which elements */
-function cellsWritten({ region, storage }: Write): Set<number> | null {
+function cellsWritten({ region, storage }: WriteEvent): Set<number> | null {
   if (!region) return null;
   const cells = cellReads({ ...region, storage }, MAX_COMPARED_ELEMENTS).map(({ cell }) => cell);
   return cells.length ? new Set(cells) : null;
 }
 
-function diagnosisOf(facts: RunFacts, write: Write, { uid, tag, used: useStep }: LaterReader): Diagnosis {
+function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useStep }: LaterReader): Diagnosis {
   const { by, step } = write;
   const writer = writingHandle(facts, write, uid, tag);
   const y = codeFact(tag.text);
@@ -304,7 +316,7 @@ function diagnosisOf(facts: RunFacts, write: Write, { uid, tag, used: useStep }:
  * target, for `x[0] = 1` writes through a view without a name, else another of the memory that has a name.
  * @param tag of the reader
  */
-function writingHandle(facts: RunFacts, { by, step, storage }: Write, reader: string, tag: NameTag): string | null {
+function writingHandle(facts: RunFacts, { by, step, storage }: WriteEvent, reader: string, tag: NameTag): string | null {
   if (!by || by === reader || facts.naming.nameAt(by, step)) return by ?? null;
   const { targets } = mentionsAt(facts, step);
   const { tags } = facts.opened.names(step);
@@ -316,7 +328,7 @@ function writingHandle(facts: RunFacts, { by, step, storage }: Write, reader: st
 }
 
 /** The name of what was written, or the statement's target. */
-function writerName(facts: RunFacts, { step, storage }: Write, writer: string | null, reader: string) {
+function writerName(facts: RunFacts, { step, storage }: WriteEvent, writer: string | null, reader: string) {
   const [target] = mentionsAt(facts, step).targets;
   for (const uid of [writer, ...handlesReadingStorage(facts, storage, step)])
     if (uid && uid !== reader && facts.naming.nameAt(uid, step)) return facts.nameFact(uid, step);
@@ -341,7 +353,7 @@ function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, 
 }
 
 /** @param by the handle that was written through */
-function sharedMemoryVariant(facts: RunFacts, { step, storage }: Write, by: string | null, uid: string, tag: NameTag) {
+function sharedMemoryVariant(facts: RunFacts, { step, storage }: WriteEvent, by: string | null, uid: string, tag: NameTag) {
   if (facts.steps[step].visit) return "grad";
   if (uid === by && facts.naming.gradPathAt(uid, step)) return "grad_written";
   if (

@@ -85,7 +85,7 @@ export function answerAboutTensor(facts: RunFacts, uid: string, step: number): T
  * The last backward, or `torch.autograd.grad`, that the program called until a step, to check its gradients.
  * @returns number: which call, from 0; null where some may not have been recorded; null where none was called
  */
-export function checkableBackward(facts: RunFacts, step: number): { number: number | null } | null {
+export function backwardToCheck(facts: RunFacts, step: number): { number: number | null } | null {
   const calls = facts.backwardCalls.filter(({ parent, step: at }) => !parent && at <= step);
   const last = calls.at(-1);
   if (!last) return null;

@@ -12,7 +12,7 @@ import type { RunFacts } from "./run_facts.ts";
 const PLAIN_CONTAINER_TYPES = new Set(["list", "tuple", "dict"]);
 const MAX_VISITED_TENSORS = 200;
 
-export function unregisteredParameters(facts: RunFacts): Diagnosis[] {
+export function diagnoseUnregisteredParameters(facts: RunFacts): Diagnosis[] {
   const modules = moduleClassNames(facts);
   if (!modules.size) return [];
   /** by line and attribute */
@@ -41,7 +41,7 @@ function moduleClassNames(facts: RunFacts): Set<string> {
 
 /** The leaves that an attribute leads to and `parameters()` does not give. */
 function hiddenParameters(facts: RunFacts, { after, step }: AttributeChange): string[] {
-  const entities = facts.state(step);
+  const entities = facts.stateAt(step);
   const tensor = findEntity(entities, after, "tensor");
   const frame = findEntity(entities, facts.steps[step].frame, "frame");
   if (tensor) {

@@ -7,7 +7,7 @@ import type { RunFacts } from "./run_facts.ts";
 
 const UNUSED_INPUT_ERROR = /appears? to not have been used in the graph|One of the differentiated Tensors/;
 
-export function unusedInput(facts: RunFacts): Diagnosis[] {
+export function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
   if (!UNUSED_INPUT_ERROR.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const call = facts.backwardCalls.findLast(

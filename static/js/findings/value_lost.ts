@@ -1,6 +1,6 @@
 /** Values that left torch on their way to a loss: `item()`, `numpy()`, `tolist()`, `torch.tensor(x)`. */
 
-import { dataflowOf, type PathCut } from "./dataflow.ts";
+import { dataflowOf, type PathCutEvent } from "./dataflow.ts";
 import { chainLink } from "./finding.ts";
 import { resolvePath } from "./resolve.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
@@ -11,7 +11,7 @@ import type { GradNoneReason } from "./grad_none_reason.ts";
 export function valueLeftTorchReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
   const computedFrom = dataflowOf(facts).descendants(uid, step);
   const cut = facts
-    .events("path_cut")
+    .eventsOfKind("path_cut")
     .find((event) => event.step <= step && isCutByLeavingTorch(facts, event) && computedFrom.has(event.tensor));
   if (!cut) return convertedToListReason(facts, computedFrom, step);
   const y = facts.nameFact(cut.tensor, cut.step);
@@ -31,7 +31,7 @@ export function valueLeftTorchReason(facts: RunFacts, uid: string, step: number)
 function convertedToListReason(facts: RunFacts, computedFrom: Set<string>, step: number): GradNoneReason | null {
   for (let i = 0; i <= step; i++) {
     const path = ["statement", "return"].includes(facts.steps[i].kind)
-      ? /([A-Za-z_][\w.[\]]*)\.tolist\(/.exec(facts.code(i))
+      ? /([A-Za-z_][\w.[\]]*)\.tolist\(/.exec(facts.statementCode(i))
       : null;
     const tensorUid = path ? (resolvePath(facts, path[1], i, i - 1) ?? resolvePath(facts, path[1], i)) : null;
     if (!tensorUid || !computedFrom.has(tensorUid) || !tensorHistoryOf(facts).valueAt(tensorUid, "requires_grad", i))
@@ -44,7 +44,7 @@ function convertedToListReason(facts: RunFacts, computedFrom: Set<string>, step:
   return null;
 }
 
-function isCutByLeavingTorch(facts: RunFacts, { reason, step }: PathCut) {
+function isCutByLeavingTorch(facts: RunFacts, { reason, step }: PathCutEvent) {
   if (["item", "numpy", "copy"].includes(reason)) return true;
-  return ["detach", "data"].includes(reason) && /\.(numpy|tolist)\(/.test(facts.code(step)); // only on its way to an array
+  return ["detach", "data"].includes(reason) && /\.(numpy|tolist)\(/.test(facts.statementCode(step)); // only on its way to an array
 }

@@ -9,10 +9,10 @@ const OPTIMIZER_CLASS_NAME =
 
 /** Whether a step is a call of an optimizer's `step`. */
 export function isOptimizerStep(facts: RunFacts, step: number) {
-  const receiverPath = /\b([A-Za-z_][\w.[\]'"]*)\.step\(/.exec(facts.code(step))?.[1];
+  const receiverPath = /\b([A-Za-z_][\w.[\]'"]*)\.step\(/.exec(facts.statementCode(step))?.[1];
   if (!receiverPath) return false;
   const receiverUid = objectOfPathAt(facts, receiverPath, step);
-  const object = facts.state(step).get(receiverUid ?? "");
+  const object = facts.stateAt(step).get(receiverUid ?? "");
   return (
     object?.kind === "object" &&
     (OPTIMIZER_CLASS_NAME.test(object.type ?? "") || "param_groups" in (object.attrs ?? {}))
@@ -21,7 +21,7 @@ export function isOptimizerStep(facts: RunFacts, step: number) {
 
 /** The object that a path leads to at a step, by the paths of the state. */
 function objectOfPathAt(facts: RunFacts, path: string, step: number) {
-  for (const [objectUid, tags] of facts.names(step).tags) if (tags.some((tag) => tag.text === path)) return objectUid;
+  for (const [objectUid, tags] of facts.namesAt(step).tags) if (tags.some((tag) => tag.text === path)) return objectUid;
   return null;
 }
 
@@ -32,12 +32,12 @@ function objectOfPathAt(facts: RunFacts, path: string, step: number) {
 export function writerKindAt(facts: RunFacts, step: number, op: string): WriterKind {
   if (facts.steps[step]?.visit?.accumulates || facts.steps[step]?.visit) return "accumulated";
   if (isOptimizerStep(facts, step)) return "optimizer";
-  return doesTextAskForInPlace(facts.code(step), op) ? "program" : "module";
+  return doesTextAskForInPlace(facts.statementCode(step), op) ? "program" : "module";
 }
 
 /** Whether a step checks gradients numerically: what it writes it puts back. */
 export function isGradcheckStep(facts: RunFacts, step: number) {
-  return /\bgrad(?:grad)?check\(/.test(facts.code(step));
+  return /\bgrad(?:grad)?check\(/.test(facts.statementCode(step));
 }
 
 /** Whether a statement's own text asks for an in-place operation. */

@@ -14,10 +14,10 @@ type SilentChange = EventOccurrence<"saved_changed_silently">;
 
 const MAX_WRONG_GRADIENT_FINDINGS = 8;
 
-export function wrongGradient(facts: RunFacts): Diagnosis[] {
+export function diagnoseWrongGradientFromChangedTensor(facts: RunFacts): Diagnosis[] {
   const out: Diagnosis[] = [];
   const seen = new Set();
-  for (const change of facts.events("saved_changed_silently")) {
+  for (const change of facts.eventsOfKind("saved_changed_silently")) {
     const slot = facts.index.slots.get(`${change.node}:${change.slot}`);
     const visit = (facts.index.visitStepsByNode.get(change.node) ?? []).find((step) => step >= change.step);
     const key = `${change.step} ${change.by ?? ""}`;
@@ -85,7 +85,7 @@ function diagnosisOf(facts: RunFacts, change: SilentChange, slot: SavedSlot, vis
  */
 function savedAndCurrentCells(facts: RunFacts, slot: SavedSlot, change: number, visit: number) {
   const saved = facts.node(slot.node, change)?.saved?.[slot.slot];
-  const cells = (step: number) => (saved ? cellsReadBy(facts.state(step), saved) : null);
+  const cells = (step: number) => (saved ? cellsReadBy(facts.stateAt(step), saved) : null);
   return { kept: cells(Math.max(change - 1, slot.birth)), now: cells(visit - 1) };
 }
 
@@ -94,7 +94,7 @@ function savedNameFact(facts: RunFacts, slot: SavedSlot, step: number) {
   const outputs = facts.index.outputsOfNode(slot.node, step);
   const handles = [...outputs, ...facts.index.handlesOfStorage(slot.storage, step)];
   const namedHandle = handles.find(
-    (uid) => findHandle(facts.state(step), uid)?.storage === slot.storage && facts.nameText(uid, step),
+    (uid) => findHandle(facts.stateAt(step), uid)?.storage === slot.storage && facts.nameText(uid, step),
   );
   return facts.nameFact(namedHandle ?? slot.tensor ?? outputs[0], step);
 }

@@ -30,7 +30,7 @@ const MAX_ZERO_GRADIENT_FINDINGS = 4;
 /** By meaning, what may be done. */
 const FIX_BY_CAUSE: Record<string, string> = { relu: "leaky_relu", step: "straight_through" };
 
-export function zeroGradient(facts: RunFacts): Diagnosis[] {
+export function diagnoseZeroGradient(facts: RunFacts): Diagnosis[] {
   const out = new Map<
     string,
     { uids: string[]; killer: ZeroingNode; step: number; variant: string; severity: "warning" | "note" }
@@ -93,7 +93,7 @@ function isSumOverOneElement(facts: RunFacts, { node, step }: ZeroingNode) {
 
 /** Whether an operand that a product saved is all zeros; else its parts cancel out. */
 function hasZeroFactor(facts: RunFacts, { node, step }: ZeroingNode) {
-  const entities = facts.state(step - 1);
+  const entities = facts.stateAt(step - 1);
   return Object.values(facts.node(node, step - 1)?.saved ?? {}).some((slot) => {
     const summary = findEntity(entities, slot.storage, "storage")?.summary?.[unqualifiedDtype(slot.dtype)];
     const cells = cellsReadBy(entities, slot) ?? (summary ? [summary.min, summary.max] : []);
@@ -104,7 +104,7 @@ function hasZeroFactor(facts: RunFacts, { node, step }: ZeroingNode) {
 /** Whether more than one backward brought a leaf nothing, or the program looks at its `.grad`: one batch may turn a
  * ReLU off. */
 function isWorthWarning(facts: RunFacts, uid: string) {
-  const accumulations = facts.events("grad_accumulated").filter(({ tensor }) => tensor === uid);
+  const accumulations = facts.eventsOfKind("grad_accumulated").filter(({ tensor }) => tensor === uid);
   return (
     new Set(accumulations.map(({ step }) => facts.backwardAt(step)?.uid)).size > 1 ||
     stepsReadingGrad(facts, uid).length > 0

@@ -120,13 +120,13 @@ const TRANSITION_BY_ACTION: {
   },
   selectionChanged: (state, { key }) => (key === state.selection ? state : { ...state, selection: key }),
   questionAsked: (state, { uid }) =>
-    state.opened?.count && !predictMode.hidesSteps(state.predict)
+    state.opened?.count && !predictMode.areStepsHidden(state.predict)
       ? { ...state, question: { uid, step: state.step } }
       : state,
   questionClosed: (state) => (state.question ? { ...state, question: null } : state),
   predictSwitched: (state, { on }) => predictMode.switchPredictMode(state, on, null),
   questionsMade: (state, { whole, questions, kept }) => predictMode.withQuestions(state, whole, questions, kept),
-  predictionMade: (state, { given }) => predictMode.withAnswer(state, given),
+  predictionMade: (state, { given }) => predictMode.withReaderAnswer(state, given),
   predictContinued: (state) => predictMode.skipToNextQuestion(state),
   predictRestarted: (state) => predictMode.restartPrediction(state),
   viewChosen: (state, { view }) => (view === state.view ? state : { ...state, view }),
@@ -162,7 +162,7 @@ interface RunRequest {
 function requestRun(
   state: PageState,
   reason: TraceRequest["reason"],
-  { source, focus = linkedFocusOf(state, source), at = 0 }: RunRequest,
+  { source, focus = focusOfLinkedProgram(state, source), at = 0 }: RunRequest,
 ): PageState {
   const { text, settings } = state;
   const id = state.requests + 1;
@@ -171,7 +171,7 @@ function requestRun(
 }
 
 /** What a link's program is to show besides, where that program is the one that is run. */
-function linkedFocusOf(state: PageState, source: string) {
+function focusOfLinkedProgram(state: PageState, source: string) {
   const { linkedFocus, text } = state;
   return linkedFocus && [source, text, programTextForAddress(state)].includes(linkedFocus.source)
     ? linkedFocus.focus
@@ -245,7 +245,7 @@ function openPageWithAddress(state: PageState, address: Address): PageState {
       !address.focus &&
       withUnixLineEnds(source) === page.source &&
       doesPageTraceHaveSettings(page, stateAtAddress.settings);
-    if (!hasTrace) return openProgram(stateAtAddress, source, address);
+    if (!hasTrace) return openLinkedProgram(stateAtAddress, source, address);
   }
   if (!page.source) return stateAtAddress;
   // what the reader wrote while the address was being read stays, as it would a moment later
@@ -280,7 +280,7 @@ function followLink(state: PageState, address: Address): PageState {
       withUnixLineEnds(address.source) === programTextForAddress(state) &&
       areSettingsEqual(normalizeSettings(address, page.devices), state.settings) &&
       JSON.stringify(address.focus) === JSON.stringify(shownFocus(state));
-    if (!isSameProgram) return openProgram(next, address.source, address);
+    if (!isSameProgram) return openLinkedProgram(next, address.source, address);
   } else if (page.saved && !isSavedProgram(state)) {
     const settings = normalizeSettings(page.saved.settings, page.devices);
     return showPageTrace(
@@ -305,7 +305,7 @@ function withPositionOfAddress(state: PageState, address: Address): PageState {
 
 /** A program came with a link: it is shown, and run when its reader says so; a result that is there already comes at
  * once. */
-function openProgram(state: PageState, source: string, address: Address): PageState {
+function openLinkedProgram(state: PageState, source: string, address: Address): PageState {
   const text = withUnixLineEnds(source);
   const { focus } = address;
   const next = {

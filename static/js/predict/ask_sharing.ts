@@ -25,7 +25,7 @@ export function askSharesMemory(unit: AskableStatement): PartialQuestion[] {
   return tensorsMadeByStatement(unit).flatMap((newTensor) =>
     named.flatMap((other) => {
       if (other.uid === newTensor.uid || !before.has(other.uid) || !mentioned.names.has(other.name)) return [];
-      const shares = sharesMemory(after, newTensor.handle, other.handle);
+      const shares = doHandlesShareCell(after, newTensor.handle, other.handle);
       if (shares === null) return [];
       return [
         {
@@ -44,7 +44,7 @@ export function askSharesMemory(unit: AskableStatement): PartialQuestion[] {
 
 /** Whether two handles read a cell in common; null where their numbers tell that they have nothing to do with each
  * other, or the trace does not list them. */
-function sharesMemory(entities: Entities, first: Handle, second: Handle) {
+function doHandlesShareCell(entities: Entities, first: Handle, second: Handle) {
   const [firstElements, secondElements] = [elementsOfHandle(entities, first), elementsOfHandle(entities, second)];
   if (!firstElements?.length || !secondElements?.length) return null;
   const secondValues = new Set(secondElements.map(({ value }) => JSON.stringify(value)));

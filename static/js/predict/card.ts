@@ -2,7 +2,7 @@
 
 import { button, nodesWithCode, element } from "../browser/elements.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import { questionBeforeNextStep, hidesSteps, scoreOfAnswers } from "./mode.ts";
+import { questionBeforeNextStep, areStepsHidden, scoreOfAnswers } from "./mode.ts";
 import type { Say } from "../words/sentences.ts";
 import type { PredictQuestion } from "./question.ts";
 import type { AnswerInput, PredictState } from "./answers.ts";
@@ -14,10 +14,10 @@ const MAX_CODE_CHARACTERS = 72;
 /** What the card shows. */
 export function cardPhase(predict: PredictState): CardPhase {
   if (!predict.questions) return "making";
-  if (!predict.hasBegun && hidesSteps(predict)) return "intro";
+  if (!predict.hasBegun && areStepsHidden(predict)) return "intro";
   if (predict.isTold) return "told";
   if (questionBeforeNextStep(predict)) return "ask";
-  return hidesSteps(predict) ? "walk" : "summary";
+  return areStepsHidden(predict) ? "walk" : "summary";
 }
 
 interface PredictCardOptions {

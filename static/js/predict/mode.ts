@@ -53,16 +53,16 @@ function revealStepsUntil(state: PageState, reached: number, step: number): Page
 /** The question that has to be answered before the next step is shown. */
 export function questionBeforeNextStep(predict: PredictState | null): PredictQuestion | null {
   if (!predict?.questions || !predict.hasBegun || predict.isTold) return null;
-  return questionAt(predict, predict.reached);
+  return unansweredQuestionAt(predict, predict.reached);
 }
 
-function questionAt({ questions, answers }: PredictState, step: number) {
+function unansweredQuestionAt({ questions, answers }: PredictState, step: number) {
   const isOpen = ({ at }: PredictQuestion) => at === step && !answers.some((answer) => answer.at === at);
   return questions?.find(isOpen) ?? null;
 }
 
 /** Whether steps are hidden. */
-export const hidesSteps = (predict: PredictState | null) =>
+export const areStepsHidden = (predict: PredictState | null) =>
   predict?.whole != null && predict.reached < predict.whole.count - 1;
 
 /** How many were answered rightly, of how many. */
@@ -91,7 +91,7 @@ export function withQuestions(
 /** The step after the last one that is shown, unless there is a question first. */
 export function revealNextStepOrAsk(state: PageState): PageState {
   const { predict } = state;
-  if (!predict?.questions || !hidesSteps(predict)) return closeLastAnswer(state);
+  if (!predict?.questions || !areStepsHidden(predict)) return closeLastAnswer(state);
   if (predict.isTold || !predict.hasBegun) {
     const next = { ...state, predict: { ...predict, isTold: false, hasBegun: true } };
     return questionBeforeNextStep(next.predict) ? goToLastRevealedStep(next) : revealNextStep(next);
@@ -127,7 +127,7 @@ export function skipToNextQuestion(state: PageState): PageState {
   const { predict } = state;
   if (!predict?.whole || !predict.questions) return state;
   const stateWithoutAnswer = { ...state, selection: null, predict: { ...predict, isTold: false, hasBegun: true } };
-  const next = predict.questions.find(({ at }) => at >= predict.reached && questionAt(predict, at));
+  const next = predict.questions.find(({ at }) => at >= predict.reached && unansweredQuestionAt(predict, at));
   const reached = next ? next.at : predict.whole.count - 1;
   return reached === predict.reached
     ? goToLastRevealedStep(stateWithoutAnswer)
@@ -135,7 +135,7 @@ export function skipToNextQuestion(state: PageState): PageState {
 }
 
 /** The reader has answered: the steps up to the one that tells are shown. */
-export function withAnswer(state: PageState, given: AnswerInput): PageState {
+export function withReaderAnswer(state: PageState, given: AnswerInput): PageState {
   const { predict } = state;
   const question = questionBeforeNextStep(predict);
   if (!predict?.whole || !question) return state;

@@ -45,7 +45,7 @@ export function* askableStatements(opened: OpenTrace): Generator<AskableStatemen
     const step = askableStatementEnd(steps, at + 1);
     if (step === null) continue;
     const { line, stmt, kind, frame } = steps[step];
-    const code = facts.code(step);
+    const code = facts.statementCode(step);
     const before = opened.state(at);
     const after = opened.state(step);
     yield {

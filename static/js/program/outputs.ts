@@ -163,7 +163,7 @@ function compareOutput(
     comment && label && printed.startsWith(label) ? trimBlankLinesAndEnds(printed.slice(label.length)) : printed;
   const row = {
     expected: expectedParts.whole,
-    got: [printed, errorText(observed.error)].filter(Boolean).join("\n"),
+    got: [printed, raisedErrorText(observed.error)].filter(Boolean).join("\n"),
     partly: false,
   };
   if (!expectedParts.whole || observed.gaps) return null;
@@ -184,6 +184,6 @@ function compareOutput(
   return { ...row, verdict: "same", partly: expectedMessage !== message };
 }
 
-function errorText(error: ObservedOutput["error"]) {
+function raisedErrorText(error: ObservedOutput["error"]) {
   return error && (error.message ? `${error.type}: ${error.message}` : error.type);
 }

@@ -60,7 +60,7 @@ export const frame = (vars: Record<string, any>) => ({
   vars,
 });
 
-export function trace(source: string, steps: any[]) {
+export function makeTrace(source: string, steps: any[]) {
   return {
     program: { source, lines: [], statements: [], notices: [] },
     steps: steps.map((step, i) => ({

@@ -1,6 +1,6 @@
 /** Every mark in every state, each with the step and the part of the picture to look at. */
 
-import { counter, frame, ndarray, entityRef, storage, tensor, trace } from "./entities.ts";
+import { counter, frame, ndarray, entityRef, storage, tensor, makeTrace } from "./entities.ts";
 import {
   NEW_LEAF_ENTITIES,
   numpyArrayTrace,
@@ -94,7 +94,7 @@ const GRAPH_CUTS = [
 ] as [reason: string, en: string, zh: string, line: string, made: any][];
 
 const graphCutTrace = (reason: string, line: string, newEntities: any) =>
-  trace(`a = torch.tensor([1., 2., 3.], requires_grad=True)\n${line}\n`, [
+  makeTrace(`a = torch.tensor([1., 2., 3.], requires_grad=True)\n${line}\n`, [
     { set: { f1: frame({ a: entityRef("t1") }), ...NEW_LEAF_ENTITIES } },
     {
       set: {

@@ -1,6 +1,6 @@
 /** Small true traces, in which each mark is seen in each of its states. */
 
-import { counter, frame, ndarray, node, entityRef, storage, tensor, trace } from "./entities.ts";
+import { counter, frame, ndarray, node, entityRef, storage, tensor, makeTrace } from "./entities.ts";
 
 const NEW_TENSOR_ENTITIES = { s1: storage([1, 2, 3]), c1: counter(), t1: tensor() };
 
@@ -12,7 +12,7 @@ const NEW_MATRIX_ENTITIES = {
   t1: tensor({ shape: [2, 3], stride: [3, 1] }),
 };
 
-export const plainTrace = trace("a = torch.tensor([1., -2., 3.])\nn = 0\na[1] = 5\ndel a\n", [
+export const plainTrace = makeTrace("a = torch.tensor([1., -2., 3.])\nn = 0\na[1] = 5\ndel a\n", [
   { set: { f1: frame({ a: entityRef("t1") }), ...NEW_TENSOR_ENTITIES, s1: storage([1, -2, 3]) } },
   { set: { f1: { vars: { n: 0 } } } },
   {
@@ -28,7 +28,7 @@ export const plainTrace = trace("a = torch.tensor([1., -2., 3.])\nn = 0\na[1] = 
 
 const sineWaveValues = Array.from({ length: 300 }, (_, k) => Math.fround(Math.sin(k / 12)));
 
-export const heatmapTrace = trace("a = torch.sin(torch.arange(300) / 12)\n", [
+export const heatmapTrace = makeTrace("a = torch.sin(torch.arange(300) / 12)\n", [
   {
     set: {
       f1: frame({ a: entityRef("t1") }),
@@ -39,7 +39,7 @@ export const heatmapTrace = trace("a = torch.sin(torch.arange(300) / 12)\n", [
   },
 ]);
 
-export const severalDtypesTrace = trace("a = torch.ones(2)\nraw = a.view(torch.int32)\n", [
+export const severalDtypesTrace = makeTrace("a = torch.ones(2)\nraw = a.view(torch.int32)\n", [
   { set: { f1: frame({ a: entityRef("t1") }), s1: storage([1, 1]), c1: counter(), t1: tensor({ shape: [2] }) } },
   {
     set: {
@@ -50,13 +50,13 @@ export const severalDtypesTrace = trace("a = torch.ones(2)\nraw = a.view(torch.i
   },
 ]);
 
-export const nonfiniteValuesTrace = trace("a = torch.tensor([0., math.nan, math.inf])\n", [
+export const nonfiniteValuesTrace = makeTrace("a = torch.tensor([0., math.nan, math.inf])\n", [
   {
     set: { f1: frame({ a: entityRef("t1") }), ...NEW_TENSOR_ENTITIES, s1: storage([0, { $f: "nan" }, { $f: "inf" }]) },
   },
 ]);
 
-export const bigStorageTrace = trace("a = torch.rand(5000)\n", [
+export const bigStorageTrace = makeTrace("a = torch.rand(5000)\n", [
   {
     set: {
       f1: frame({ a: entityRef("t1") }),
@@ -78,7 +78,7 @@ export const bigStorageTrace = trace("a = torch.rand(5000)\n", [
   },
 ]);
 
-export const trackedTensorsTrace = trace(
+export const trackedTensorsTrace = makeTrace(
   "a = torch.tensor([1., 2., 3.], requires_grad=True)\nb = a.clone()\nv = b[1:]\n",
   [
     { set: { f1: frame({ a: entityRef("t1") }), ...NEW_LEAF_ENTITIES } },
@@ -113,18 +113,18 @@ export const trackedTensorsTrace = trace(
 
 /** A base of six elements and one more handle on it. */
 export const viewTrace = (line: string, overrides: any) =>
-  trace(`a = torch.arange(6.).view(2, 3)\n${line}\n`, [
+  makeTrace(`a = torch.arange(6.).view(2, 3)\n${line}\n`, [
     { set: { f1: frame({ a: entityRef("t1") }), ...NEW_MATRIX_ENTITIES } },
     { set: { t2: tensor({ base: "t1", ...overrides }), f1: { vars: { v: entityRef("t2") } } } },
   ]);
 
-export const unnamedTensorTrace = trace("keep = torch.ones(3).sin\n", [
+export const unnamedTensorTrace = makeTrace("keep = torch.ones(3).sin\n", [
   {
     set: { f1: frame({ keep: { py: "builtin_function_or_method" } }), ...NEW_TENSOR_ENTITIES, s1: storage([1, 1, 1]) },
   },
 ]);
 
-export const numpyArrayTrace = trace("a = torch.ones(3)\nq = a.numpy()\n", [
+export const numpyArrayTrace = makeTrace("a = torch.ones(3)\nq = a.numpy()\n", [
   { set: { f1: frame({ a: entityRef("t1") }), ...NEW_TENSOR_ENTITIES, s1: storage([1, 1, 1]) } },
   {
     set: {
@@ -134,7 +134,7 @@ export const numpyArrayTrace = trace("a = torch.ones(3)\nq = a.numpy()\n", [
   },
 ]);
 
-export const sharedCountersTrace = trace(
+export const sharedCountersTrace = makeTrace(
   "a = torch.tensor([1., 2., 3.], requires_grad=True)\nd = a.detach()\ne = a.data\nd.zero_()\n",
   [
     { set: { f1: frame({ a: entityRef("t1") }), ...NEW_LEAF_ENTITIES } },
@@ -162,7 +162,7 @@ const SAVED_SLOT_FIELDS = {
 
 /** out = a.sigmoid(), and then its saved slot in a state. */
 const savedSlotTrace = (state: string, lastLine: string, step: any) =>
-  trace(`a = torch.tensor([1., 2., 3.], requires_grad=True)\nout = a.sigmoid()\n${lastLine}\n`, [
+  makeTrace(`a = torch.tensor([1., 2., 3.], requires_grad=True)\nout = a.sigmoid()\n${lastLine}\n`, [
     { set: { f1: frame({ a: entityRef("t1") }), ...NEW_LEAF_ENTITIES } },
     {
       set: {
@@ -264,7 +264,7 @@ const BACKWARD_STEPS = [
 
 const BACKWARD_SOURCE = "a = torch.tensor([1., 2., 3.], requires_grad=True)\nloss = a.clone().sum()\nloss.backward()\n";
 
-export const backwardTrace = trace(BACKWARD_SOURCE, [
+export const backwardTrace = makeTrace(BACKWARD_SOURCE, [
   ...BACKWARD_STEPS,
   visitStep("n2", [gradientValue([1, 1, 1])], [gradientValue([1, 1, 1])]),
   {
@@ -273,12 +273,12 @@ export const backwardTrace = trace(BACKWARD_SOURCE, [
   },
 ]);
 
-export const failedBackwardTrace = trace(BACKWARD_SOURCE, [
+export const failedBackwardTrace = makeTrace(BACKWARD_SOURCE, [
   ...BACKWARD_STEPS,
   visitStep("n2", [gradientValue([1, 1, 1])], [], { failed: true }),
 ]);
 
-export const freedGraphTrace = trace(BACKWARD_SOURCE, [
+export const freedGraphTrace = makeTrace(BACKWARD_SOURCE, [
   ...BACKWARD_STEPS.slice(0, 2),
   { set: { n2: { released: true } } },
 ]);
@@ -295,7 +295,7 @@ const ALLOCATOR_BLOCKS = [
 ];
 
 /** A tensor on a GPU, with what its allocator has. */
-export const gpuTrace = trace('a = torch.tensor([1., 2., 3.], device="cuda")\n', [
+export const gpuTrace = makeTrace('a = torch.tensor([1., 2., 3.], device="cuda")\n', [
   {
     set: {
       f1: frame({ a: entityRef("t1") }),

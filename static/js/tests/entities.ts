@@ -1,6 +1,6 @@
 /** Entities and steps for hand-written traces, each with the fields that torch 2.13 gives it. */
 
-import { frame as specimenFrame, trace as specimenTrace } from "../specimens/entities.ts";
+import { frame as specimenFrame, makeTrace as specimenTrace } from "../specimens/entities.ts";
 
 export { counter, ndarray, node, entityRef as ref, storage, tensor } from "../specimens/entities.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pythonLanguage } from "@codemirror/lang-python";
-import { firstErrorPosition } from "../editor/unfinished.ts";
+import { firstSyntaxErrorPosition } from "../editor/unfinished.ts";
 import { commonLines, stepAfterEdit, lineAfterEdit } from "../trace/step_after_edit.ts";
 import { verdictOnAnswer } from "../live/answers.ts";
 import { firstChangedStep, changedBetweenSteps } from "../live/older.ts";
@@ -279,7 +279,7 @@ test("older is what the line that differs or a later one made; a block counts as
 
 test("the grammar's errors that are none of Python's are not unfinished", () => {
   const first = (text: string) =>
-    firstErrorPosition(pythonLanguage.parser.parse(text), (from, to) => text.slice(from, to));
+    firstSyntaxErrorPosition(pythonLanguage.parser.parse(text), (from, to) => text.slice(from, to));
   for (const text of ["x = [1., 2.]\n", "f(1., a=3.)\n", "def f():\n    yield\n", "y = x @ w\n"])
     assert.equal(first(text), null, text);
   assert.equal(first("y = 1.\nz = y.\n"), 13);

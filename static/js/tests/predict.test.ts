@@ -7,7 +7,7 @@ import { stepHeading } from "../captions/captions.ts";
 import { locale } from "../words/locale.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
 import { hasHiddenSteps, truncateTrace } from "../trace/future.ts";
-import { questionBeforeNextStep, hidesSteps, scoreOfAnswers } from "../predict/mode.ts";
+import { questionBeforeNextStep, areStepsHidden, scoreOfAnswers } from "../predict/mode.ts";
 import { isTypedAnswerRight } from "../predict/question.ts";
 import { questionsOf } from "../predict/questions.ts";
 import { openTrace } from "../trace/state.ts";
@@ -122,7 +122,7 @@ test("stepping stops before what is asked, and an answer shows it", () => {
     ],
   );
   state = reduce(reduce(state, { type: "predictContinued" }), { type: "predictionMade", given: { choice: 0 } });
-  assert.deepEqual([state.step, hidesSteps(state.predict)], [whole.count - 1, false]);
+  assert.deepEqual([state.step, areStepsHidden(state.predict)], [whole.count - 1, false]);
   assert.equal(state.opened, whole, "at the end all is shown");
 });
 

@@ -18,7 +18,7 @@ for (const [name, document] of [...traces, ...goldens])
     const facts = new RunFacts(opened);
     const steps = [...Array(opened.count).keys()];
     for (const step of [...steps, ...steps.reverse()]) {
-      const { tags, paths } = facts.names(step);
+      const { tags, paths } = facts.namesAt(step);
       const whole = opened.names(step);
       assert.deepEqual([...tags].sort(), [...whole.tags].sort(), `tags after step ${step}`);
       assert.deepEqual([...paths].sort(), [...whole.paths].sort(), `paths after step ${step}`);
