@@ -316,7 +316,12 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
  * target, for `x[0] = 1` writes through a view without a name, else another of the memory that has a name.
  * @param tag of the reader
  */
-function writingHandle(facts: RunFacts, { by, step, storage }: WriteEvent, reader: string, tag: NameTag): string | null {
+function writingHandle(
+  facts: RunFacts,
+  { by, step, storage }: WriteEvent,
+  reader: string,
+  tag: NameTag,
+): string | null {
   if (!by || by === reader || facts.naming.nameAt(by, step)) return by ?? null;
   const { targets } = mentionsAt(facts, step);
   const { tags } = facts.opened.names(step);
@@ -353,7 +358,13 @@ function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, 
 }
 
 /** @param by the handle that was written through */
-function sharedMemoryVariant(facts: RunFacts, { step, storage }: WriteEvent, by: string | null, uid: string, tag: NameTag) {
+function sharedMemoryVariant(
+  facts: RunFacts,
+  { step, storage }: WriteEvent,
+  by: string | null,
+  uid: string,
+  tag: NameTag,
+) {
   if (facts.steps[step].visit) return "grad";
   if (uid === by && facts.naming.gradPathAt(uid, step)) return "grad_written";
   if (
