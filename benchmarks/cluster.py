@@ -37,7 +37,7 @@ REST_SECONDS = 0.02
 async def run_timed(pool: PoolInterface, token: int, client: Client) -> float:
     """Seconds of a run, whose program is like no other. Raises Busy."""
     began = time.perf_counter()
-    trace = await pool.run(Job(source=PROGRAM.format(token=token), limits=Settings({}).limits()), client)
+    trace = await pool.run_job(Job(source=PROGRAM.format(token=token), limits=Settings({}).run_limits()), client)
     assert trace.status == "finished", trace.status
     assert str(token) in trace.decoded().model_dump_json(), "the trace of another program"
     return time.perf_counter() - began
@@ -58,7 +58,7 @@ async def latencies(
 
 async def throughput(pool: PoolInterface, runs: int) -> float:
     """Runs a second, while as many are asked for as workers have, and two more."""
-    slots = asyncio.Semaphore(pool.workers + 2)
+    slots = asyncio.Semaphore(pool.worker_count + 2)
 
     async def one(k: int) -> None:
         async with slots:

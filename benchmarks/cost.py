@@ -25,7 +25,7 @@ import torch._dynamo  # or the first optimizer pays for it
 from benchmarks.other_tracers import TOOLS, measure
 from benchmarks.programs import beside_living_tensors, chain, rebind
 from gradbox.recorder.probes import ops
-from server.worker.run import run
+from server.worker.run import run_program_and_exit
 
 KEPT = Path(__file__).with_name("cost.json")
 ROUNDS = 5
@@ -101,7 +101,7 @@ def in_child(work: Work, count_calls: bool = False) -> Recorded:
 
 
 def recorded(source: str, count_calls: bool = False) -> Recorded:
-    return in_child(lambda write: run({"source": source, "limits": dict(LIMITS)}, write), count_calls)
+    return in_child(lambda write: run_program_and_exit({"source": source, "limits": dict(LIMITS)}, write), count_calls)
 
 
 def plain(source: str) -> float:
@@ -184,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     keep = parser.parse_args(arguments).keep
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    ops.register_kernels()
+    ops.register_recording_kernels()
     gc.collect()
     gc.freeze()  # as the workers' first process does
     everything: dict[str, Figures] = json.loads(KEPT.read_text()) if KEPT.exists() else {}

@@ -161,11 +161,11 @@ async def traces_of(sources: list[str]) -> list[tuple[str, float]]:
     pool = Pool(settings)
     await pool.start()
     try:
-        await pool.run(Job(source="import torch\n", limits=settings.limits()))
+        await pool.run_job(Job(source="import torch\n", limits=settings.run_limits()))
         out = []
         for source in sources:
             began = time.perf_counter()
-            trace = await pool.run(Job(source=source, limits=settings.limits()))
+            trace = await pool.run_job(Job(source=source, limits=settings.run_limits()))
             out.append((trace.json().decode(), time.perf_counter() - began))
         return out
     finally:

@@ -139,7 +139,7 @@ def seconds_of_a_part() -> float:
     tree = ast.parse(EMPTY_LOOP)
     chosen = parts.choose_parts(tree, EMPTY_LOOP, options, "")
     watchers = part_recorder.PartRecorder("loop.py", Path(), options).create_watchers(chosen)
-    codes = compile(EMPTY_LOOP, "loop.py", "exec"), recorded_parts.compile_with_parts(tree, "loop.py", list(zip(chosen, watchers, strict=True)), None)  # fmt: skip
+    codes = compile(EMPTY_LOOP, "loop.py", "exec"), recorded_parts.compile_with_watchers(tree, "loop.py", list(zip(chosen, watchers, strict=True)), None)  # fmt: skip
     plain, with_part = (min(processor_seconds(partial(exec, code, {})) for _ in range(3)) for code in codes)
     return (with_part - plain) / 1_000_000
 

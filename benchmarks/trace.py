@@ -21,7 +21,7 @@ from benchmarks.other_tracers import MODULES, TOOLS, measure
 from benchmarks.programs import STEPS, adam, adam_loop, beside_living_tensors, chain, loop, rebind
 from gradbox.recorder.probes import ops
 from gradbox.wire.job_records import JobRecord
-from server.worker.run import run
+from server.worker.run import run_program_and_exit
 
 LIMITS = {"steps": 10**9, "trace": 10**10, "output": 10**9}
 VISITOR_LIMITS = {"steps": 2000}
@@ -92,7 +92,10 @@ def measure_cost(source: str, limits: dict[str, int], times: int = 3) -> Cost:
     code = compile(source, "<program>", "exec")
     plain = min(run_in_child(lambda _: exec(code, {}))["seconds"] for _ in range(times))
     job: JobRecord = {"source": source, "limits": {**limits}}
-    traced = min((run_in_child(lambda write: run(job, write)) for _ in range(times)), key=lambda run: run["seconds"])
+    traced = min(
+        (run_in_child(lambda write: run_program_and_exit(job, write)) for _ in range(times)),
+        key=lambda run: run["seconds"],
+    )
     return Cost(plain, traced["seconds"], traced["steps"], traced["bytes"], traced["status"])
 
 
@@ -189,7 +192,7 @@ def print_target(target: str, value: float, holds: bool, unit: str) -> None:
 def main(sizes: list[int]) -> None:
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    ops.register_kernels()
+    ops.register_recording_kernels()
     gc.collect()
     gc.freeze()  # as the workers' first process does
     costs = measure_lengths(sizes)

@@ -16,21 +16,21 @@ from gradbox.installation import PACKAGE_FOLDER
 from gradbox.parts import MAX_RECORDINGS, PartOptions
 from gradbox.run import Run
 from gradbox.run_list import run_pages
-from gradbox.script_process import Recorded, Script, record
-from gradbox.showing import show
+from gradbox.script_process import RecordingResult, Script, record_script
+from gradbox.showing import serve_pages_and_open_browser
 from gradbox.terminal import has_colours
 
 OPEN_HELP = "run a script as python would, record it, and open the picture in the browser"
-NO_TORCH = (
+NO_TORCH_MESSAGE = (
     "gradbox: PyTorch is not installed here: `pip install torch` (see https://pytorch.org for the build that fits)"
 )
-NO_SERVER = (
+NO_SERVER_MESSAGE = (
     "gradbox: the web application is not part of this package; run it from a checkout (`make run`) or from the image, "
     "as docs/docker.md says"
 )
-NOTHING_RECORDED = "gradbox: nothing was recorded: the process ended before the script began"
-NO_PART_RECORDED = "gradbox: nothing was recorded: none of the parts that were asked for came"
-NOT_A_TRACE = "this is no trace; `gradbox open --trace run.json FILE` writes one"
+NOTHING_RECORDED_MESSAGE = "gradbox: nothing was recorded: the process ended before the script began"
+NO_PART_RECORDED_MESSAGE = "gradbox: nothing was recorded: none of the parts that were asked for came"
+NOT_A_TRACE_MESSAGE = "this is no trace; `gradbox open --trace run.json FILE` writes one"
 EXIT_CANNOT_BEGIN = 2
 
 
@@ -40,7 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
-    opened = add_command(commands, "open", OPEN_HELP)
+    opened = add_subcommand(commands, "open", OPEN_HELP)
     opened.add_argument(
         "--out", metavar="FILE", help="write the picture to a file (.html, .svg, .png) instead of opening it"
     )
@@ -48,13 +48,13 @@ def build_parser() -> argparse.ArgumentParser:
     opened.add_argument("--no-browser", action="store_true", help="print the address of the picture, open no browser")
     opened.add_argument("--port", type=int, default=0, help="of the picture's server on this machine")
     add_script_arguments(opened)
-    trace = add_command(commands, "trace", "run a script and print its trace as JSON; the script prints to stderr")
+    trace = add_subcommand(commands, "trace", "run a script and print its trace as JSON; the script prints to stderr")
     trace.add_argument("--pretty", action="store_true", help="for reading: how it ended, why, and what each step did")
     add_script_arguments(trace)
-    explain = add_command(commands, "explain", "run a script and print what there is to say of it, its errors first")
+    explain = add_subcommand(commands, "explain", "run a script and print what there is to say of it, its errors first")
     explain.add_argument("--json", action="store_true", help="as JSON; the script prints to stderr")
     add_script_arguments(explain)
-    export = add_command(commands, "export", "make a file of a recorded trace")
+    export = add_subcommand(commands, "export", "make a file of a recorded trace")
     export.add_argument("trace", metavar="TRACE", help="what `gradbox open --trace` wrote, or a server's /s/….json")
     export.add_argument("--out", metavar="FILE", required=True, help=".html to step through; .svg or .png of one step")
     export.add_argument(
@@ -63,7 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
     export.add_argument("--theme", choices=("light", "dark"), default="light", help="of .svg and .png")
     export.add_argument("--title", help="of an .html; without it the name of the trace's file")
     export.add_argument("--language", choices=("en", "zh"), default="en")
-    checks = add_command(
+    checks = add_subcommand(
         commands,
         "doctor",
         "check whether this machine can record, show and explain; --server: checks of the web application",
@@ -74,7 +74,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def add_command(
+def add_subcommand(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, help_text: str
 ) -> argparse.ArgumentParser:
     return commands.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}.")
@@ -84,11 +84,11 @@ def add_script_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that say what is run, and how it is recorded."""
     parser.add_argument("--also", metavar="GLOB", action="append", default=[],
                         help="step the statements of these modules too, like pkg.model or 'pkg.*'; may be repeated")  # fmt: skip
-    parser.add_argument("--lines", metavar="A:B", type=line_range,
+    parser.add_argument("--lines", metavar="A:B", type=parse_line_range,
                         help="record only these lines, the first time that they run")  # fmt: skip
-    parser.add_argument("--iterations", metavar="N,…", type=iteration_numbers,
+    parser.add_argument("--iterations", metavar="N,…", type=parse_iteration_numbers,
                         help="record only these iterations, from 0, of the loop that trains, or of the one in --lines")  # fmt: skip
-    parser.add_argument("--after", metavar="EXPR", type=expression,
+    parser.add_argument("--after", metavar="EXPR", type=validated_expression,
                         help="once this is true at the end of an iteration, like 'loss.isnan()', record the next one")  # fmt: skip
     parser.add_argument("--steps", type=int, metavar="N", help="record up to N steps; the script runs on after them")
     parser.add_argument("--language", choices=("en", "zh"), default="en", help="of the picture and of explanations")
@@ -101,7 +101,7 @@ def add_script_arguments(parser: argparse.ArgumentParser) -> None:
     rest.required = False  # or a missing FILE is said to be two
 
 
-def line_range(text: str) -> tuple[int, int]:
+def parse_line_range(text: str) -> tuple[int, int]:
     """`40:80` or `40`: the first and the last line. Raises argparse.ArgumentTypeError."""
     first, _, last = text.partition(":")
     try:
@@ -113,7 +113,7 @@ def line_range(text: str) -> tuple[int, int]:
     return numbers
 
 
-def iteration_numbers(text: str) -> tuple[int, ...]:
+def parse_iteration_numbers(text: str) -> tuple[int, ...]:
     """`0,1,100`: numbers from 0. Raises argparse.ArgumentTypeError."""
     parts = text.split(",")
     if not all(part.strip().isdecimal() for part in parts):
@@ -123,7 +123,7 @@ def iteration_numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts)
 
 
-def expression(text: str) -> str:
+def validated_expression(text: str) -> str:
     """An expression of Python. Raises argparse.ArgumentTypeError."""
     try:
         ast.parse(text.strip(), mode="eval")
@@ -141,7 +141,7 @@ def main(arguments: list[str] | None = None) -> int:
         return run_server(["doctor", *arguments[2:]])
     args = build_parser().parse_args(arguments)
     try:
-        return COMMANDS.get(args.command, run_recorded)(args)
+        return SCRIPTLESS_COMMANDS.get(args.command, record_script_and_output)(args)
     except BrokenPipeError:  # the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -155,17 +155,17 @@ def run_server(arguments: list[str]) -> int:
     os.environ.setdefault("GRADBOX_DATA", str(data))
     sys.path.insert(0, str(PACKAGE_FOLDER.parent))
     if not (PACKAGE_FOLDER.parent / "server/__main__.py").is_file():
-        print(NO_SERVER, file=sys.stderr)
+        print(NO_SERVER_MESSAGE, file=sys.stderr)
         return EXIT_CANNOT_BEGIN
     if importlib.util.find_spec("torch") is None:
-        print(NO_TORCH, file=sys.stderr)
+        print(NO_TORCH_MESSAGE, file=sys.stderr)
         return EXIT_CANNOT_BEGIN
     # by its name: the engine imports nothing of the server, which a wheel does not have
     status: int = importlib.import_module("server.__main__").main(arguments, "gradbox")
     return status
 
 
-def run_recorded(args: argparse.Namespace) -> int:
+def record_script_and_output(args: argparse.Namespace) -> int:
     """Run the script, and do with its run what the command asks for; the script's exit status."""
     problem = why_not_runnable(args)
     if problem:
@@ -179,10 +179,10 @@ def run_recorded(args: argparse.Namespace) -> int:
         args.file, args.arguments, args.module, args.also, args.steps, args.quiet, stdout_to_stderr=for_stdout,
         parts=parts if parts.any_given else None,
     )  # fmt: skip
-    recorded = record(script, args.language)
+    recorded = record_script(script, args.language)
     if not recorded.runs:
         if not recorded.status:
-            print(NO_PART_RECORDED if parts.any_given else NOTHING_RECORDED, file=sys.stderr)
+            print(NO_PART_RECORDED_MESSAGE if parts.any_given else NOTHING_RECORDED_MESSAGE, file=sys.stderr)
         return recorded.status or 1
     try:
         return output_runs(args, recorded, parts.any_given)
@@ -195,7 +195,7 @@ def run_recorded(args: argparse.Namespace) -> int:
 def why_not_runnable(args: argparse.Namespace) -> str:
     """Why a script can't be run at all; "" where it can."""
     if importlib.util.find_spec("torch") is None:
-        return NO_TORCH
+        return NO_TORCH_MESSAGE
     for name in (getattr(args, "out", None), getattr(args, "trace", None)):
         problem = "" if name is None else why_unwritable(Path(name))
         if problem:
@@ -221,7 +221,7 @@ def why_unwritable(path: Path) -> str:
     return "" if os.access(path if path.exists() else folder, os.W_OK) else "it can't be written"
 
 
-def output_runs(args: argparse.Namespace, recorded: Recorded, in_parts: bool) -> int:
+def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: bool) -> int:
     """Write, print or open what was recorded; the script's exit status. Raises OSError, RuntimeError, ValueError.
 
     in_parts: parts of the script were asked for, of which there may be several.
@@ -240,39 +240,39 @@ def output_runs(args: argparse.Namespace, recorded: Recorded, in_parts: bool) ->
     elif args.command == "explain":
         print("\n\n".join(f"{run.title}\n\n{run.explain()}" if in_parts else run.explain() for run in runs.values()))
     else:
-        open_or_write(args, runs)
+        open_or_write_runs(args, runs)
     return recorded.status
 
 
 def open_trace(args: argparse.Namespace) -> int:
     """Open a recorded trace; the exit status."""
     body = Path(args.file).read_bytes()
-    if not is_trace(body):
-        print(f"gradbox: {args.file}: {NOT_A_TRACE}", file=sys.stderr)
+    if not is_trace_json(body):
+        print(f"gradbox: {args.file}: {NOT_A_TRACE_MESSAGE}", file=sys.stderr)
         return EXIT_CANNOT_BEGIN
     try:
-        open_or_write(args, {"": Run(body, Path(args.file).stem, language=args.language)})
+        open_or_write_runs(args, {"": Run(body, Path(args.file).stem, language=args.language)})
     except (OSError, RuntimeError, ValueError) as error:
         print(f"gradbox: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def open_or_write(args: argparse.Namespace, runs: dict[str, Run]) -> None:
+def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run]) -> None:
     """Write the pictures or traces of runs, or serve their pages. Raises OSError, RuntimeError, ValueError."""
     for name, run in runs.items():
         written = []
         for target in filter(None, (args.trace, args.out)):
-            path = recording_path(target, name, len(runs))
+            path = recording_output_path(target, name, len(runs))
             write_run(run, path, as_trace=target is args.trace)
             written.append(str(path))
         where = f" Written to {' and '.join(written)}" if written else ""
         print(f"gradbox: {run.summary()}{where}", file=sys.stderr)
     if args.trace is None and args.out is None:
-        show(run_pages(list(runs.values()), args.language), args.port, not args.no_browser)
+        serve_pages_and_open_browser(run_pages(list(runs.values()), args.language), args.port, not args.no_browser)
 
 
-def recording_path(target: str, name: str, count: int) -> Path:
+def recording_output_path(target: str, name: str, count: int) -> Path:
     """Where one of several recordings goes: `run.html` is `run-iteration-100.html` then."""
     path = Path(target)
     return path if count == 1 else path.with_stem(f"{path.stem}-{re.sub(r'[^0-9a-z]+', '-', name)}")
@@ -298,13 +298,13 @@ def write_run(run: Run, path: Path, as_trace: bool) -> None:
         raise
 
 
-def export(args: argparse.Namespace) -> int:
+def export_trace(args: argparse.Namespace) -> int:
     """Make a file of a trace; the exit status."""
     path = Path(args.trace)
     try:
         body = path.read_bytes()
-        if not is_trace(body):
-            raise ValueError(NOT_A_TRACE)
+        if not is_trace_json(body):
+            raise ValueError(NOT_A_TRACE_MESSAGE)
         run = Run(body, args.title or path.stem, language=args.language)
         run.save(args.out, step=args.step, theme=args.theme)
     except OSError as error:
@@ -316,11 +316,11 @@ def export(args: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS = {"export": export, "doctor": doctor.run}
+SCRIPTLESS_COMMANDS = {"export": export_trace, "doctor": doctor.print_report}
 """Those that run no script."""
 
 
-def is_trace(body: bytes) -> bool:
+def is_trace_json(body: bytes) -> bool:
     try:
         trace = json.loads(body)
     except ValueError:

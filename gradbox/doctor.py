@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from gradbox import __version__
 from gradbox.installation import STATIC_FOLDER
 from gradbox.run import Run
-from gradbox.script_process import Script, record
-from gradbox.showing import has_browser
+from gradbox.script_process import Script, record_script
+from gradbox.showing import can_open_browser
 
 TIMEOUT = 120.0
 SMALL_SCRIPT = "import torch\nx = torch.ones(3, requires_grad=True)\ny = (x * 2).sum()\ny.backward()\n"
@@ -45,10 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def print_report(args: argparse.Namespace) -> int:
     """Print the report; the exit status: 0 where scripts can be recorded, drawn and explained."""
-    checks = list(all_checks())
-    said = verdict(checks)
+    checks = list(run_all_checks())
+    said = verdict_line(checks)
     is_ready = not any(check.problem for check in checks)
     if args.json:
         print(json.dumps({"ready": is_ready, "verdict": said, "checks": [check._asdict() for check in checks]}))
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     return int(not is_ready)
 
 
-def verdict(checks: list[CheckResult]) -> str:
+def verdict_line(checks: list[CheckResult]) -> str:
     """The last line of the report."""
     problems = [f"{check.name}: {check.problem}" for check in checks if check.problem]
     if problems:
@@ -68,7 +68,7 @@ def verdict(checks: list[CheckResult]) -> str:
     return "Verdict: ready to record, show and explain scripts, notebooks and tests of this machine"
 
 
-def all_checks() -> Iterator[CheckResult]:
+def run_all_checks() -> Iterator[CheckResult]:
     yield CheckResult("gradbox", f"{__version__}, {Path(__file__).parent}")
     yield CheckResult("python", f"{platform.python_version()}, {sys.executable}")
     torch = query_torch()
@@ -78,7 +78,7 @@ def all_checks() -> Iterator[CheckResult]:
     if built and torch is not None and torch.get("can_ask"):
         yield from recording_checks()
     yield from display_and_folder_checks()
-    yield from tool_checks()
+    yield from notebook_and_pytest_checks()
 
 
 def query_torch() -> dict[str, Any] | None:
@@ -118,7 +118,7 @@ def recording_checks() -> Iterator[CheckResult]:
         path = Path(folder) / "small.py"
         path.write_text(SMALL_SCRIPT)
         try:
-            recorded: Run | None = record(Script(str(path), quiet=True)).runs.get("")
+            recorded: Run | None = record_script(Script(str(path), quiet=True)).runs.get("")
         except (OSError, ValueError) as error:
             yield CheckResult("recording", "failed", str(error))
             return
@@ -141,7 +141,7 @@ def recording_checks() -> Iterator[CheckResult]:
 def display_and_folder_checks() -> Iterator[CheckResult]:
     """Where pictures go, and where they are shown."""
     environment = os.environ
-    opens = has_browser(environment, sys.platform)
+    opens = can_open_browser(environment, sys.platform)
     why = "over ssh" if "SSH_CONNECTION" in environment else "in CI" if environment.get("CI") else "no display"
     yield CheckResult("browser", "opens here" if opens else f"is not opened ({why}): `gradbox open` prints the address")
     display = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
@@ -153,20 +153,20 @@ def display_and_folder_checks() -> Iterator[CheckResult]:
         yield CheckResult(name, f"{folder}, {free:.1f} GB free" + ("" if writable else "; can't be written"), problem)
 
 
-def tool_checks() -> Iterator[CheckResult]:
+def notebook_and_pytest_checks() -> Iterator[CheckResult]:
     """The notebook extension and the plugin of pytest."""
-    ipython, kernel = version_of("ipython"), version_of("ipykernel")
+    ipython, kernel = package_version("ipython"), package_version("ipykernel")
     yield CheckResult(
         "notebooks",
         f"%load_ext gradbox, with IPython {ipython}, ipykernel {kernel or 'none'}" if ipython else "no IPython here",
     )
-    pytest = version_of("pytest")
+    pytest = package_version("pytest")
     has_plugin = any(entry.value == "gradbox.pytest_plugin" for entry in metadata.entry_points(group="pytest11"))
     how = "--gradbox" if has_plugin else "-p gradbox.pytest_plugin --gradbox, for gradbox is not installed as a package"
     yield CheckResult("tests", f"pytest {pytest}: {how}" if pytest else "no pytest here")
 
 
-def version_of(package: str) -> str:
+def package_version(package: str) -> str:
     """Of an installed package; "" where there is none."""
     try:
         return metadata.version(package)

@@ -12,14 +12,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-NOTES_FILE = "signals"
+RECEIVED_SIGNALS_FILE = "signals"
 WAIT_SECONDS = 0.2
 """A signal that was sent to both processes has been noted by then."""
 
 
-def note_received_signals(folder: Path) -> None:
+def log_received_signals_to_file(folder: Path) -> None:
     """In the script's process: from now on each signal that Python handles is a byte of the file, its number."""
-    file = os.open(folder / NOTES_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK, 0o600)
+    file = os.open(folder / RECEIVED_SIGNALS_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK, 0o600)
     signal.set_wakeup_fd(file, warn_on_full_buffer=False)
 
 
@@ -48,7 +48,9 @@ def sigint_forwarded(process: subprocess.Popen[bytes], folder: Path) -> Iterator
         yield
         return
     ended = threading.Event()
-    thread = threading.Thread(target=forward_sigints_until, args=(process, folder / NOTES_FILE, ended), daemon=True)
+    thread = threading.Thread(
+        target=forward_missed_sigints_until, args=(process, folder / RECEIVED_SIGNALS_FILE, ended), daemon=True
+    )
     thread.start()
     try:
         yield
@@ -59,7 +61,7 @@ def sigint_forwarded(process: subprocess.Popen[bytes], folder: Path) -> Iterator
         thread.join()
 
 
-def forward_sigints_until(process: subprocess.Popen[bytes], notes: Path, ended: threading.Event) -> None:
+def forward_missed_sigints_until(process: subprocess.Popen[bytes], notes: Path, ended: threading.Event) -> None:
     """Wait for SIGINT until `ended`, and pass on what the script has not got itself."""
     noted_count = 0
     while True:
@@ -68,13 +70,13 @@ def forward_sigints_until(process: subprocess.Popen[bytes], notes: Path, ended: 
             return
         time.sleep(WAIT_SECONDS)
         is_from_process = sent.si_code <= 0  # the terminal's are the kernel's
-        if is_from_process and count_noted_sigints(notes) == noted_count:
+        if is_from_process and count_received_sigints(notes) == noted_count:
             process.send_signal(signal.SIGINT)
             time.sleep(WAIT_SECONDS)
-        noted_count = count_noted_sigints(notes)
+        noted_count = count_received_sigints(notes)
 
 
-def count_noted_sigints(notes: Path) -> int:
+def count_received_sigints(notes: Path) -> int:
     """How often the script's process has got SIGINT."""
     try:
         return notes.read_bytes().count(signal.SIGINT)

@@ -9,7 +9,7 @@ LABEL_FILE = "label"
 """In the folder of a part of a run: how it is called."""
 
 
-class LineFiles:
+class TraceLineFiles:
     """Writes the lines of one trace."""
 
     def __init__(self, folder: Path) -> None:
@@ -24,14 +24,14 @@ class LineFiles:
     def write_step(self, line: bytes) -> None:
         self._steps.write(line)
 
-    def write_end(self, first: bytes, last: bytes) -> None:
+    def write_header_and_outcome(self, first: bytes, last: bytes) -> None:
         """Write the first line as it is at the end, and the last."""
         self.write_header(first)
         (self._folder / END).write_bytes(last)
         self._steps.close()
 
 
-def read_lines(folder: Path) -> tuple[list[bytes], bool]:
+def read_trace_lines(folder: Path) -> tuple[list[bytes], bool]:
     """The lines that a process has left, none where it did not begin, and whether the last is how the program ended."""
     if not (folder / HEADER).exists():
         return [], False

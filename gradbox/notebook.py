@@ -15,37 +15,37 @@ from IPython.display import display
 
 from gradbox import page
 from gradbox.run import Run
-from gradbox.sessions.options import STATELESS_TYPES, ProgramFile, SessionOptions
+from gradbox.sessions.options import STATELESS_TYPES, SessionFile, SessionOptions
 
-TRACE_BYTES = 2_000_000
+MAX_TRACE_BYTES = 2_000_000
 """Of a cell's trace. It makes about 1 MB of the notebook, the viewer's 0.3 MB among them; beyond, recording ends and the
 cell runs on."""
 
 MAX_STEPS = 2_000
 
 
-class Parser(argparse.ArgumentParser):
+class MagicArgumentParser(argparse.ArgumentParser):
     """Raises UsageError in the place of ending the process."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"%%gradbox: {message}")
 
 
-def make_parser() -> Parser:
-    parser = Parser(prog="%%gradbox", add_help=False)
+def make_magic_parser() -> MagicArgumentParser:
+    parser = MagicArgumentParser(prog="%%gradbox", add_help=False)
     parser.add_argument("name", nargs="*")
     parser.add_argument("--steps", type=int, default=MAX_STEPS)
     parser.add_argument("--also", action="append", default=[])
-    parser.add_argument("--height", type=int, default=page.HEIGHT)
+    parser.add_argument("--height", type=int, default=page.FRAME_HEIGHT)
     parser.add_argument("--language", choices=page.LANGUAGES, default="en")
     return parser
 
 
-class Magic:
+class GradboxMagic:
     """`%gradbox` and `%%gradbox` of one shell."""
 
     def __init__(self, shell: InteractiveShell) -> None:
-        self._shell, self._parser = shell, make_parser()
+        self._shell, self._parser = shell, make_magic_parser()
         self._last_run: Run | None = None
 
     def __call__(self, line: str, cell: str | None = None) -> Any:
@@ -56,7 +56,7 @@ class Magic:
         `%gradbox explain` says in words what went wrong in the cell recorded last; `run = %gradbox` gives it.
         """
         if cell is not None:
-            return self._record(self._options(line), cell)
+            return self._record_and_display_cell(self._parse_options(line), cell)
         if line.strip() not in ("", "explain"):
             raise UsageError("%gradbox explain, %gradbox for the cell recorded last, or %%gradbox above a cell")
         if self._last_run is None:
@@ -66,7 +66,7 @@ class Magic:
         print(self._last_run.explain())
         return None
 
-    def _options(self, line: str) -> argparse.Namespace:
+    def _parse_options(self, line: str) -> argparse.Namespace:
         try:
             options = self._parser.parse_args(shlex.split(line))
         except ValueError as error:  # a quote without its end
@@ -75,7 +75,7 @@ class Magic:
             raise UsageError(f"%%gradbox: --steps from 1 to {MAX_STEPS}, --height from 200")
         return options
 
-    def _record(self, options: argparse.Namespace, cell: str) -> Any:
+    def _record_and_display_cell(self, options: argparse.Namespace, cell: str) -> Any:
         """Run a cell, show it; the value of its last expression. Raises what the cell raises."""
         shell = self._shell
         source = shell.transform_cell(cell)
@@ -92,23 +92,23 @@ class Magic:
             "gradbox.sessions.session"
         )  # imports torch, which a notebook may not need yet
         title = " ".join([f"cell {number}", *options.name])
-        program = ProgramFile(path, title, shown_source(cell, source))
+        program = SessionFile(path, title, cell_source_to_display(cell, source))
         session = sessions.Session(
             SessionOptions(
-                limits={"steps": options.steps, "trace": TRACE_BYTES}, title=title, module_is_outermost=False,
+                limits={"steps": options.steps, "trace": MAX_TRACE_BYTES}, title=title, module_is_outermost=False,
                 shows_earlier_names=True, hidden_names=hidden_names(shell, tree), also=tuple(options.also),
             ),
             [program], shell.user_ns,
         )  # fmt: skip
         with session:
-            session.record_begin()
-            error = session.run(tree, flags=flags)
+            session.record_initial_state()
+            error = session.run_code(tree, flags=flags)
         self._last_run = Run.from_lines(session.lines, title, language=options.language, height=options.height)
         display(self._last_run)
         if error is not None:
-            set_plain_traceback(shell, error)
+            hide_magic_frames_in_traceback(shell, error)
             raise error
-        return session.last_expression if shows_value(shell, source) else None
+        return session.last_expression if is_last_value_displayed(shell, source) else None
 
 
 def has_top_level_await(tree: ast.Module, path: str, flags: int) -> bool:
@@ -117,7 +117,7 @@ def has_top_level_await(tree: ast.Module, path: str, flags: int) -> bool:
     return bool(code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
 
 
-def shown_source(cell: str, source: str) -> str:
+def cell_source_to_display(cell: str, source: str) -> str:
     """The cell as it was written, `!ls` and all, where its lines are those of the Python that is run."""
     same_lines = cell.count("\n") == source.count("\n") and not cell[:1].isspace()
     return cell if same_lines else source
@@ -126,7 +126,7 @@ def shown_source(cell: str, source: str) -> str:
 def hidden_names(shell: InteractiveShell, tree: ast.Module) -> frozenset[str]:
     """Names from before the cell that are not drawn: IPython's own, modules, classes and functions, but for those that the
     cell binds."""
-    bound = {name for node in ast.walk(tree) for name in names_bound(node)}
+    bound = {name for node in ast.walk(tree) for name in names_bound_by_node(node)}
     own = shell.user_ns_hidden
     names = {
         name
@@ -136,7 +136,7 @@ def hidden_names(shell: InteractiveShell, tree: ast.Module) -> frozenset[str]:
     return frozenset(names - bound)
 
 
-def names_bound(node: ast.AST) -> list[str]:
+def names_bound_by_node(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Name):
         return [] if isinstance(node.ctx, ast.Load) else [node.id]
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -146,24 +146,24 @@ def names_bound(node: ast.AST) -> list[str]:
     return []
 
 
-def shows_value(shell: InteractiveShell, source: str) -> bool:
+def is_last_value_displayed(shell: InteractiveShell, source: str) -> bool:
     """Whether the value of the last expression is shown, as the shell's settings and a `;` at the end say."""
     return shell.ast_node_interactivity != "none" and not shell.displayhook.semicolon_at_end_of_expression(source)
 
 
-def set_plain_traceback(shell: InteractiveShell, error: BaseException) -> None:
+def hide_magic_frames_in_traceback(shell: InteractiveShell, error: BaseException) -> None:
     """Have the shell show a traceback that begins in the cell, as without this magic."""
     frames = error.__traceback__
 
-    def render() -> Any:
+    def render_traceback() -> Any:
         with contextlib.suppress(AttributeError):
             del error._render_traceback_  # type: ignore[attr-defined]
         return shell.InteractiveTB.structured_traceback(type(error), error, frames, tb_offset=0)
 
     with contextlib.suppress(AttributeError, TypeError):
-        error._render_traceback_ = render  # type: ignore[attr-defined]
+        error._render_traceback_ = render_traceback  # type: ignore[attr-defined]
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """`%load_ext gradbox`."""
-    shell.register_magic_function(Magic(shell), "line_cell", "gradbox")
+    shell.register_magic_function(GradboxMagic(shell), "line_cell", "gradbox")

@@ -16,14 +16,14 @@ from gradbox.installation import STATIC_FOLDER, TEMPLATES_FOLDER
 
 LANGUAGES = ("en", "zh")
 
-HEIGHT = 600
+FRAME_HEIGHT = 600
 """Pixels of a cell's output."""
 
-POLICY = Template(
+CONTENT_SECURITY_POLICY = Template(
     "default-src 'none'; script-src 'nonce-$nonce'; style-src 'nonce-$nonce'; img-src data:; base-uri 'none'; form-action 'none'"
 )
 
-DOCUMENT = Template("""<!doctype html>
+NOTEBOOK_DOCUMENT = Template("""<!doctype html>
 <html lang="$language">
 <head>
 <meta charset="utf-8">
@@ -71,40 +71,40 @@ SCRIPTS_OFF_MESSAGES = {
 def offline_page(trace: bytes, title: str, language: str = "en") -> str:
     """The file that `/s/{id}.html` of a server is, of a trace's JSON: one document that needs no network."""
     nonce = secrets.token_hex(16)
-    script = re.sub(r"</script", r"<\\/script", _built_file("offline.js"), flags=re.IGNORECASE).replace(
+    script = re.sub(r"</script", r"<\\/script", _read_built_file("offline.js"), flags=re.IGNORECASE).replace(
         "<!--", r"<\!--"
     )
-    style = re.sub(r"</style", r"<\\/style", _built_file("style.css"), flags=re.IGNORECASE)
-    return DOCUMENT.substitute(
+    style = re.sub(r"</style", r"<\\/style", _read_built_file("style.css"), flags=re.IGNORECASE)
+    return NOTEBOOK_DOCUMENT.substitute(
         language=language,
-        policy=POLICY.substitute(nonce=nonce),
+        policy=CONTENT_SECURITY_POLICY.substitute(nonce=nonce),
         title=html.escape(f"Gradbox: {title}"),
         head=f'<style nonce="{nonce}">\n{style}\n</style>\n',
         attributes="",
         body=_offline_markup(language),
-        scripts=f'<script type="application/json" id="first">{_escaped_script_json(_page_data(trace, title))}</script>\n'
+        scripts=f'<script type="application/json" id="first">{_escaped_script_json(_page_data_json(trace, title))}</script>\n'
         f'<script nonce="{nonce}">\n{script}\n</script>',
     )
 
 
 def notebook_page(trace: bytes, title: str, language: str = "en") -> str:
     """The document inside a cell's output: script, styles and trace packed, in one language."""
-    run = _base64_gzip(_page_data(trace, title))
+    run = _base64_gzip(_page_data_json(trace, title))
     nonce = hashlib.sha256(run.encode()).hexdigest()[:32]  # the same run gives the same output; nothing in it can know
-    return DOCUMENT.substitute(
+    return NOTEBOOK_DOCUMENT.substitute(
         language=language,
-        policy=POLICY.substitute(nonce=nonce),
+        policy=CONTENT_SECURITY_POLICY.substitute(nonce=nonce),
         title=html.escape(f"Gradbox: {title}"),
         head="",
         attributes=' class="embed notebook"',
         body=_offline_markup(language),
-        scripts=f'<script type="text/plain" id="viewer">{_packed_viewer(language)}</script>\n'
+        scripts=f'<script type="text/plain" id="viewer">{_packed_script_and_styles(language)}</script>\n'
         f'<script type="text/plain" id="run">{run}</script>\n'
         f'<script nonce="{nonce}">{UNPACK_SCRIPT.substitute(nonce=nonce)}</script>',
     )
 
 
-def notebook_frame(trace: bytes, title: str, summary: str, language: str = "en", height: int = HEIGHT) -> str:
+def notebook_frame(trace: bytes, title: str, summary: str, language: str = "en", height: int = FRAME_HEIGHT) -> str:
     """A cell's output: a frame with the page in an attribute, and what is read where frames are taken out.
 
     summary: the run in a sentence. height: of the frame, in pixels.
@@ -117,16 +117,16 @@ def notebook_frame(trace: bytes, title: str, summary: str, language: str = "en",
     )
 
 
-def _page_data(trace: bytes, title: str) -> str:
+def _page_data_json(trace: bytes, title: str) -> str:
     """What the page's script starts with, as JSON."""
     return f'{{"trace":{trace.decode()},"step":null,"title":{json.dumps(title)}}}'
 
 
 @cache
-def _packed_viewer(language: str) -> str:
+def _packed_script_and_styles(language: str) -> str:
     """The script and the styles of a cell's output."""
     return _base64_gzip(
-        json.dumps({"style": _built_file("notebook.css"), "script": _built_file(f"notebook.{language}.js")})
+        json.dumps({"style": _read_built_file("notebook.css"), "script": _read_built_file(f"notebook.{language}.js")})
     )
 
 
@@ -140,7 +140,7 @@ def _escaped_script_json(text: str) -> str:
 
 
 @cache
-def _built_file(name: str) -> str:
+def _read_built_file(name: str) -> str:
     """A built file of the front end. Raises FileNotFoundError with what to do."""
     path = STATIC_FOLDER / "dist" / name
     if not path.is_file():

@@ -12,20 +12,20 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from gradbox.line_files import LABEL_FILE, LineFiles
-from gradbox.parts import MAX_RECORDINGS, Part, PartOptions
+from gradbox.line_files import LABEL_FILE, TraceLineFiles
+from gradbox.parts import MAX_RECORDINGS, PartOptions, ScriptPart
 from gradbox.region import begin_session
 
 
 class PartWatcher:
-    """What the code of one part calls: see `part_code.Watcher`. times_begun: how often the part has begun.
+    """What the code of one part calls: see `recorded_parts.Watcher`. times_begun: how often the part has begun.
 
     lines: of the part. enclosing_position: where the statement begins in whose block it is. loop_line: the line of the
     loop whose iteration it is. next_recorded: the count at which it is recorded next, -1 for none. condition_failed:
     the expression of `--after` has raised.
     """
 
-    def __init__(self, recorder: "PartRecorder", part: Part, options: PartOptions) -> None:
+    def __init__(self, recorder: "PartRecorder", part: ScriptPart, options: PartOptions) -> None:
         self.lines, self.times_begun = part.lines, 0
         self.loop_line = None if part.loop is None else part.loop.lineno
         self.enclosing_position = None if part.enclosing is None else (part.enclosing.lineno, part.enclosing.col_offset)
@@ -35,47 +35,47 @@ class PartWatcher:
         self._requested_iterations = sorted(set(options.iterations))
         if not self._requested_iterations and options.after is None:
             self._requested_iterations = [0]
-        self.plan_next()
+        self.plan_next_recording()
 
     @property
     def missed_iterations(self) -> list[int]:
         """The iterations that were asked for and did not come."""
         return [n for n in self._requested_iterations if n >= self.times_begun]
 
-    def plan_next(self) -> None:
+    def plan_next_recording(self) -> None:
         """Have the next of those that are wanted recorded."""
         self.next_recorded = next((n for n in self._requested_iterations if n >= self.times_begun), -1)
 
-    def enter(self) -> None:
+    def on_part_begin(self) -> None:
         """The part begins, in the caller."""
         count = self.times_begun
         self.times_begun = count + 1
         if count == self.next_recorded:
-            self.plan_next()
-            self._recorder.begin(self, sys._getframe(1), count)
+            self.plan_next_recording()
+            self._recorder.begin_recording(self, sys._getframe(1), count)
 
-    def check(self, value: Any) -> None:
+    def update_condition(self, value: Any) -> None:
         """The part is over; where the value has become true, the next time is recorded."""
         if bool(value) is not self._condition_was_true:
             self._condition_was_true = not self._condition_was_true
             if self._condition_was_true:
                 self.next_recorded = self.times_begun
 
-    def fail(self) -> None:
+    def on_condition_error(self) -> None:
         """The expression of `--after` raised."""
         if not self.condition_failed:
             self.condition_failed = True
             error, line = sys.exc_info()[1], self.loop_line or self.lines[0]
-            self._recorder.say_once(
+            self._recorder.print_once(
                 f"--after {self._recorder.after!r}, evaluated for line {line}: {type(error).__name__}: {error}"
             )
 
     def __enter__(self) -> None:
-        """Nothing: `enter` comes next, and has a place in the file."""
+        """Nothing: `on_part_begin` comes next, and has a place in the file."""
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if self._recorder.frame is not None:
-            self._recorder.end(self, sys._getframe(1), error)
+            self._recorder.end_recording(self, sys._getframe(1), error)
 
 
 class PartRecorder:
@@ -104,23 +104,23 @@ class PartRecorder:
         self._also, self._steps, self._arguments = also, steps, tuple(arguments)
         self._on_step, self._clear_progress = on_step, clear_progress
         self._session: Any = None
-        self._files: LineFiles | None = None
+        self._files: TraceLineFiles | None = None
         self._recording_count, self._messages_shown = 0, set[str]()
         self._process_id = os.getpid()
 
-    def create_watchers(self, parts: Sequence[Part]) -> list[PartWatcher]:
+    def create_watchers(self, parts: Sequence[ScriptPart]) -> list[PartWatcher]:
         """A watcher for each part."""
         self.watchers = [PartWatcher(self, part, self._options) for part in parts]
         return self.watchers
 
-    def begin(self, watcher: PartWatcher, frame: FrameType, iteration: int) -> None:
+    def begin_recording(self, watcher: PartWatcher, frame: FrameType, iteration: int) -> None:
         """A part begins in this frame, and is to be recorded; nothing where another is being recorded, or in a fork."""
         if self.frame is not None or os.getpid() != self._process_id:
             return
         if self._recording_count == MAX_RECORDINGS:
-            self.say_once(f"{MAX_RECORDINGS} recordings are the most of one run; what comes now is not recorded")
+            self.print_once(f"{MAX_RECORDINGS} recordings are the most of one run; what comes now is not recorded")
             return
-        label, folder = self._label(watcher, iteration), self._folder / f"{self._recording_count:02}"
+        label, folder = self._recording_label(watcher, iteration), self._folder / f"{self._recording_count:02}"
         first, last = watcher.lines
         region = {"name": label, "first_line": first, "last_line": last}
         if watcher.loop_line is not None:
@@ -129,22 +129,22 @@ class PartRecorder:
         try:
             folder.mkdir()
             (folder / LABEL_FILE).write_text(label)
-            self._files = LineFiles(folder)
+            self._files = TraceLineFiles(folder)
             self._session = begin_session(
-                self._path, frame.f_globals, frame, title=self._script_name, also=list(self._matching_module_files()),
+                self._path, frame.f_globals, frame, title=self._script_name, also=list(self._imported_files_to_record()),
                 steps=self._steps, module_is_outermost=True, region=region, sink=self._files, arguments=self._arguments,
                 on_step=self._on_step, before_output=self._clear_progress,
             )  # fmt: skip
         except Exception as error:  # the script goes on
             self.frame = self._session = None
-            self.say_once(f"{label}: not recorded: {str(error).removeprefix('gradbox: ')}")
+            self.print_once(f"{label}: not recorded: {str(error).removeprefix('gradbox: ')}")
 
-    def end(self, watcher: PartWatcher, frame: FrameType, error: BaseException | None) -> None:
+    def end_recording(self, watcher: PartWatcher, frame: FrameType, error: BaseException | None) -> None:
         """A part that may be the recorded one is over in this frame. error: by which."""
         if frame is self.frame and os.getpid() == self._process_id:
-            self._end_recording(error, lambda session: session.leave(frame, watcher.enclosing_position))
+            self._end_session(error, lambda session: session.stop_following_frame(frame, watcher.enclosing_position))
 
-    def _end_recording(self, error: BaseException | None, leave: Callable[[Any], None] | None = None) -> None:
+    def _end_session(self, error: BaseException | None, leave: Callable[[Any], None] | None = None) -> None:
         session, self._session, self.frame = self._session, None, None
         try:
             if leave is not None:
@@ -152,22 +152,22 @@ class PartRecorder:
             session.end(error)
             if self._files is not None:
                 first, *_, last = session.lines
-                self._files.write_end(first, last)
+                self._files.write_header_and_outcome(first, last)
         except Exception as fault:  # ours; the script goes on
-            self.say_once(f"a recording could not be finished: {fault}")
+            self.print_once(f"a recording could not be finished: {fault}")
         if self._clear_progress is not None:
             self._clear_progress()
 
-    def finish(self) -> None:
+    def finish_script(self) -> None:
         """The script is over: end what a generator that waits has left open, and tell what did not come."""
         if os.getpid() != self._process_id:
             return
         if self.frame is not None:
-            self._end_recording(None)
-        for line in self._missing_messages():
-            self.say_once(line)
+            self._end_session(None)
+        for line in self._messages_of_missed_parts():
+            self.print_once(line)
 
-    def say_once(self, text: str) -> None:
+    def print_once(self, text: str) -> None:
         """Tell the user, on stderr."""
         if text not in self._messages_shown and os.getpid() == self._process_id:
             self._messages_shown.add(text)
@@ -176,7 +176,7 @@ class PartRecorder:
             with contextlib.suppress(OSError, ValueError, AttributeError):  # a stderr that is closed, or none
                 print(f"gradbox: {text}", file=sys.__stderr__, flush=True)
 
-    def _label(self, watcher: PartWatcher, iteration: int) -> str:
+    def _recording_label(self, watcher: PartWatcher, iteration: int) -> str:
         """What a recording is called."""
         if watcher.loop_line is not None:
             return f"iteration {iteration}"
@@ -184,7 +184,7 @@ class PartRecorder:
         shown = f"lines {lines[0]}-{lines[1]}" if lines[0] < lines[1] else f"line {lines[0]}"
         return f"{shown}, time {iteration}" if self._options.iterations or self._options.after is not None else shown
 
-    def _missing_messages(self) -> Iterator[str]:
+    def _messages_of_missed_parts(self) -> Iterator[str]:
         """What was asked for and did not come, a sentence each."""
         options = self._options
         for watcher in self.watchers:
@@ -204,7 +204,7 @@ class PartRecorder:
         if options.after is not None and not self._recording_count and came:
             yield f"--after {options.after!r} was never true while another iteration was to come"
 
-    def _matching_module_files(self) -> Iterator[str]:
+    def _imported_files_to_record(self) -> Iterator[str]:
         """The files of imported modules that `--also` names."""
         for name, module in list(sys.modules.items()):
             file = getattr(module, "__file__", None)

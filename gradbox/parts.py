@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
+LOOP_TYPES = (ast.For, ast.AsyncFor, ast.While)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BACKWARD_NAMES, STEP_NAMES = {"backward", "autograd.grad"}, {"step"}
 
 
-def loops_that_train(tree: ast.Module) -> Iterator[ast.stmt]:
+def training_loops(tree: ast.Module) -> Iterator[ast.stmt]:
     """The innermost loops that call `backward()` and, if one does, an optimizer's `step()` too.
 
     A loop calls what the functions that it calls do, as far as they are in the same file; methods go by their name alone.
@@ -22,14 +22,17 @@ def loops_that_train(tree: ast.Module) -> Iterator[ast.stmt]:
             functions.setdefault(node.name, []).append(node)
     callees = {name: called_names(nodes) for name, nodes in functions.items()}
     to_backward, to_step = functions_reaching(callees, BACKWARD_NAMES), functions_reaching(callees, STEP_NAMES)
-    loops = [node for node in ast.walk(tree) if isinstance(node, LOOPS)]
+    loops = [node for node in ast.walk(tree) if isinstance(node, LOOP_TYPES)]
     calls = {loop: called_names(loop.body) for loop in loops}
     candidates = [loop for loop in loops if calls[loop] & to_backward]
     candidates = [loop for loop in candidates if calls[loop] & to_step] or candidates
-    holders = {name for name, nodes in functions.items() if any(contains(node, candidates) for node in nodes)}
+    holders = {name for name, nodes in functions.items() if any(contains_any_node(node, candidates) for node in nodes)}
     to_loop = functions_reaching(callees, holders)
     for loop in candidates:
-        if not contains(loop, [other for other in candidates if other is not loop]) and not calls[loop] & to_loop:
+        if (
+            not contains_any_node(loop, [other for other in candidates if other is not loop])
+            and not calls[loop] & to_loop
+        ):
             yield loop
 
 
@@ -43,12 +46,12 @@ def called_names(nodes: Iterable[ast.AST]) -> set[str]:
         if isinstance(node, Function | ast.ClassDef) and id(node) not in roots:
             continue
         if isinstance(node, ast.Call):
-            names |= callee_names(node.func)
+            names |= short_callee_names(node.func)
         waiting += ast.iter_child_nodes(node)
     return names
 
 
-def callee_names(function: ast.expr) -> set[str]:
+def short_callee_names(function: ast.expr) -> set[str]:
     """How what is called is named: by its last name, and by the last two."""
     if isinstance(function, ast.Name):
         return {function.id}
@@ -69,7 +72,7 @@ def functions_reaching(callees: dict[str, set[str]], targets: set[str]) -> set[s
         functions |= more
 
 
-def contains(node: ast.AST, others: Iterable[ast.AST]) -> bool:
+def contains_any_node(node: ast.AST, others: Iterable[ast.AST]) -> bool:
     """Whether one of these nodes lies in it, at any depth."""
     inside = set(map(id, ast.walk(node)))
     return any(id(other) in inside for other in others)
@@ -79,7 +82,7 @@ MAX_RECORDINGS = 20
 """Recordings of one run, at most; no later one is made."""
 
 Definition = Function | ast.ClassDef
-Compound = (*LOOPS, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
+CompoundStatement = (*LOOP_TYPES, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class PartOptions:
 
 
 @dataclass(frozen=True)
-class Part:
+class ScriptPart:
     """Statements that follow one another in one block: `block[start:stop]`.
 
     enclosing: the statement whose block it is; None for that of a function or of the module. loop: whose iteration it
@@ -117,10 +120,10 @@ class Part:
     def lines(self) -> tuple[int, int]:
         """Its first and last line."""
         last = self.block[self.stop - 1]
-        return first_line(self.block[self.start]), last.end_lineno or last.lineno
+        return first_line_with_decorators(self.block[self.start]), last.end_lineno or last.lineno
 
 
-def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name: str) -> list[Part]:
+def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name: str) -> list[ScriptPart]:
     """The parts of a script that its options name.
 
     tree, source: of the script. file_name: its file's, for messages. Raises ValueError, which names the option and the
@@ -128,13 +131,13 @@ def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name:
     """
     if options.lines is None:
         option = "--iterations" if options.iterations else "--after"
-        return [iteration_part(find_loop(list(loops_that_train(tree)), all_loops(tree.body), option, file_name))]
+        return [iteration_part(find_loop(list(training_loops(tree)), all_loops(tree.body), option, file_name))]
     first, last = options.lines
     option = f"--lines {first}:{last}" if last > first else f"--lines {first}"
     count = len(source.splitlines())
     if first > count:
         raise ValueError(f"{option}: {file_name} has {count} line{'' if count == 1 else 's'}")
-    parts = sorted(parts_in(tree.body, None, first, last), key=lambda part: part.lines)
+    parts = sorted(parts_in_lines(tree.body, None, first, last), key=lambda part: part.lines)
     if not parts:
         raise ValueError(f"{option}: there is no statement in these lines of {file_name}")
     if not options.iterations and options.after is None:
@@ -142,7 +145,7 @@ def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name:
     loops = [loop for part in parts for loop in outermost_loops(part.block[part.start : part.stop])]
     if not loops:
         return parts
-    training = [loop for loop in loops_that_train(tree) if loop in loops]
+    training = [loop for loop in training_loops(tree) if loop in loops]
     chosen = training if len(loops) > 1 and len(training) == 1 else loops
     return [iteration_part(find_loop(chosen, loops, option, file_name))]
 
@@ -151,7 +154,7 @@ def find_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str
     """The only loop that may be meant. Raises ValueError, which lists them all, where it is not the only one."""
     if len(chosen) == 1:
         return chosen[0]
-    listed = ", ".join(f"line {loop.lineno} ({head_text(loop)})" for loop in (chosen or list(loops)))
+    listed = ", ".join(f"line {loop.lineno} ({loop_head_text(loop)})" for loop in (chosen or list(loops)))
     if chosen:
         raise ValueError(
             f"{option}: {file_name} has several loops: {listed}. Name the lines of one of them with --lines"
@@ -163,7 +166,7 @@ def find_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str
     raise ValueError(f"{option}: there is no loop in {file_name}")
 
 
-def head_text(loop: ast.stmt) -> str:
+def loop_head_text(loop: ast.stmt) -> str:
     """A loop's head as text."""
     if isinstance(loop, ast.While):
         return f"while {ast.unparse(loop.test)}:"
@@ -171,15 +174,15 @@ def head_text(loop: ast.stmt) -> str:
     return f"for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}:"
 
 
-def iteration_part(loop: ast.stmt) -> Part:
+def iteration_part(loop: ast.stmt) -> ScriptPart:
     """An iteration of a loop."""
     block: list[ast.stmt] = loop.body  # type: ignore[attr-defined]
-    return Part(block, 0, len(block), loop, loop)
+    return ScriptPart(block, 0, len(block), loop, loop)
 
 
-def parts_in(
+def parts_in_lines(
     block: list[ast.stmt], enclosing: ast.stmt | None, first: int, last: int, inside_part: bool = False
-) -> Iterator[Part]:
+) -> Iterator[ScriptPart]:
     """The parts of a block, and of the blocks in it, that lie in these lines.
 
     A statement is in with the first line of it, a simple one with any. What a function or a method does is a part of its
@@ -187,12 +190,12 @@ def parts_in(
     """
     indices: list[int] = []
     for k, statement in enumerate(block):
-        inside = inside_part or is_in_lines(statement, first, last)
+        inside = inside_part or head_overlaps_lines(statement, first, last)
         if isinstance(statement, Definition):
             yield from parts_of_definition(statement, first, last)
         else:
-            for inner in blocks_of(statement):
-                yield from parts_in(inner, statement, first, last, inside)
+            for inner in blocks_of_statement(statement):
+                yield from parts_in_lines(inner, statement, first, last, inside)
         if inside and not inside_part:
             indices.append(k)
         else:
@@ -201,27 +204,27 @@ def parts_in(
     yield from part_of_statements(block, indices, enclosing)
 
 
-def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[Part]:
+def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[ScriptPart]:
     """The parts of a function's body, or of those of a class's methods."""
     if isinstance(node, Function):
-        yield from parts_in(node.body, None, first, last)
+        yield from parts_in_lines(node.body, None, first, last)
         return
     for member in node.body:
         if isinstance(member, Definition):
             yield from parts_of_definition(member, first, last)
 
 
-def part_of_statements(block: list[ast.stmt], indices: list[int], enclosing: ast.stmt | None) -> Iterator[Part]:
+def part_of_statements(block: list[ast.stmt], indices: list[int], enclosing: ast.stmt | None) -> Iterator[ScriptPart]:
     """The part that these statements are, without definitions and the like at its ends; nothing where that is all."""
-    while indices and is_passive(block[indices[0]], indices[0] == 0):
+    while indices and is_definition_or_declaration(block[indices[0]], indices[0] == 0):
         indices = indices[1:]
-    while indices and is_passive(block[indices[-1]], False):
+    while indices and is_definition_or_declaration(block[indices[-1]], False):
         indices = indices[:-1]
     if indices:
-        yield Part(block, indices[0], indices[-1] + 1, enclosing)
+        yield ScriptPart(block, indices[0], indices[-1] + 1, enclosing)
 
 
-def is_passive(statement: ast.stmt, is_first: bool) -> bool:
+def is_definition_or_declaration(statement: ast.stmt, is_first: bool) -> bool:
     """Whether there is nothing to see of it, or it has to stay where it is: a definition, a docstring, `global`."""
     if is_first and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
         return True
@@ -229,17 +232,17 @@ def is_passive(statement: ast.stmt, is_first: bool) -> bool:
     return is_future or isinstance(statement, Definition | ast.Global | ast.Nonlocal)
 
 
-def is_in_lines(statement: ast.stmt, first: int, last: int) -> bool:
+def head_overlaps_lines(statement: ast.stmt, first: int, last: int) -> bool:
     """Whether a statement is one of these lines': by its head, if it has a body."""
     end = statement.end_lineno or statement.lineno
-    if isinstance(statement, Compound):
-        end = head_end(statement)
+    if isinstance(statement, CompoundStatement):
+        end = head_end_line(statement)
     elif isinstance(statement, Definition):
-        end = first_line(statement)
-    return first_line(statement) <= last and end >= first
+        end = first_line_with_decorators(statement)
+    return first_line_with_decorators(statement) <= last and end >= first
 
 
-def head_end(statement: ast.stmt) -> int:
+def head_end_line(statement: ast.stmt) -> int:
     """The line on which the head of a compound statement ends."""
     ends = [statement.lineno]
     for name in ("test", "iter", "subject"):
@@ -252,13 +255,13 @@ def head_end(statement: ast.stmt) -> int:
     return max(ends)
 
 
-def first_line(statement: ast.stmt) -> int:
+def first_line_with_decorators(statement: ast.stmt) -> int:
     """The line on which a statement begins: a decorated one with its decorators."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min(statement.lineno, *(decorator.lineno for decorator in decorators), statement.lineno)
 
 
-def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+def blocks_of_statement(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
     """The blocks of a compound statement, in order."""
     for name in ("body", "handlers", "cases", "orelse", "finalbody"):
         children = getattr(statement, name, None)
@@ -273,14 +276,14 @@ def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 def outermost_loops(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """The loops of a block that are in no other loop of it; those of functions are not in the block."""
     for statement in block:
-        if isinstance(statement, LOOPS):
+        if isinstance(statement, LOOP_TYPES):
             yield statement
         elif not isinstance(statement, Definition):
-            for inner in blocks_of(statement):
+            for inner in blocks_of_statement(statement):
                 yield from outermost_loops(inner)
 
 
 def all_loops(block: Iterable[ast.stmt]) -> list[ast.stmt]:
     """The loops of a file, in the order of its lines."""
-    loops = [node for statement in block for node in ast.walk(statement) if isinstance(node, LOOPS)]
+    loops = [node for statement in block for node in ast.walk(statement) if isinstance(node, LOOP_TYPES)]
     return sorted(loops, key=lambda loop: (loop.lineno, loop.col_offset))

@@ -43,13 +43,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         result = yield
     except BaseException as error:
         session.end(error)
-        add_findings(pyfuncitem, session)
+        add_findings_to_report(pyfuncitem, session)
         raise
     session.end()
     return result
 
 
-def add_findings(item: pytest.Function, session: Any) -> None:
+def add_findings_to_report(item: pytest.Function, session: Any) -> None:
     """Add the findings of a recorded test to its report."""
     run = importlib.import_module("gradbox.run").Run.from_lines(session.lines, item.name)
     try:

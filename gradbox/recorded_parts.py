@@ -13,9 +13,9 @@ from types import CodeType, TracebackType
 from typing import Any, Protocol
 
 from gradbox.part_recorder import PartRecorder
-from gradbox.parts import Part, PartOptions, choose_parts
+from gradbox.parts import PartOptions, ScriptPart, choose_parts
 
-_PLACEHOLDER = "of gradbox"
+_PLACEHOLDER_TAG = "of gradbox"
 _LONG_ENTRY, _NO_LOCATION_ENTRY = 14, 15
 """Codes of entries in CPython's table of locations; see its `Objects/locations.md`."""
 
@@ -25,13 +25,13 @@ Location = tuple[int | None, int | None, int | None, int | None]
 class Watcher(Protocol):
     """What a part's code calls."""
 
-    def enter(self) -> None:
+    def on_part_begin(self) -> None:
         """The part begins."""
 
-    def check(self, value: Any) -> None:
+    def update_condition(self, value: Any) -> None:
         """The value of `--after`, at the end of the part."""
 
-    def fail(self) -> None:
+    def on_condition_error(self) -> None:
         """The expression of `--after` has raised what `sys.exc_info` says."""
 
     def __enter__(self) -> object: ...
@@ -41,8 +41,8 @@ class Watcher(Protocol):
     ) -> None: ...
 
 
-def compile_with_parts(
-    tree: ast.Module, path: str, parts: Sequence[tuple[Part, Watcher]], after: str | None
+def compile_with_watchers(
+    tree: ast.Module, path: str, parts: Sequence[tuple[ScriptPart, Watcher]], after: str | None
 ) -> CodeType:
     """The code of a file that calls each part's watcher. after: an expression that is evaluated where a part is over.
 
@@ -53,42 +53,42 @@ def compile_with_parts(
     watchers = [watcher for _, watcher in parts]
     ends_first = sorted(enumerate(parts), key=lambda item: -item[1][0].start)
     for part_index, (part, _) in ends_first:
-        part.block[part.start : part.stop] = [wrapped_in_watcher(part, part_index, after, unused_line)]
+        part.block[part.start : part.stop] = [wrap_part_in_watcher(part, part_index, after, unused_line)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code = compile(tree, path, "exec", dont_inherit=True)
     return bind_watchers(code, watchers, unused_line)
 
 
-def wrapped_in_watcher(part: Part, part_index: int, after: str | None, unused_line: int) -> ast.stmt:
+def wrap_part_in_watcher(part: ScriptPart, part_index: int, after: str | None, unused_line: int) -> ast.stmt:
     """The part's statements in a `with` of its watcher, and a `try` that evaluates `after` when they are over."""
     inner = part.block[part.start : part.stop]
     first = inner[0]
-    enter = ast.Expr(ast.Call(watcher_constant(part_index, "enter"), [], []))
+    enter = ast.Expr(ast.Call(watcher_placeholder(part_index, "on_part_begin"), [], []))
     for node in ast.walk(enter):  # a step of the first statement begins here
         if isinstance(node, ast.expr | ast.stmt):
             ast.copy_location(node, first)
             node.end_lineno, node.end_col_offset = node.lineno, node.col_offset + 1
-    block: ast.stmt = placed_on_line(ast.With([ast.withitem(watcher_constant(part_index, ""))], []), unused_line)
+    block: ast.stmt = set_line_of_nodes(ast.With([ast.withitem(watcher_placeholder(part_index, ""))], []), unused_line)
     block.body = [enter, *inner]  # type: ignore[attr-defined]
     if after is None:
         return block
     value = ast.parse(after, mode="eval").body
-    check = ast.Expr(ast.Call(watcher_constant(part_index, "check"), [value], []))
-    fail = ast.Expr(ast.Call(watcher_constant(part_index, "fail"), [], []))
-    caught = ast.ExceptHandler(watcher_constant(part_index, "Exception"), None, [fail])
-    last = placed_on_line(ast.Try([check], [caught], [], []), unused_line)
-    whole: ast.stmt = placed_on_line(ast.Try([], [], [], [last]), unused_line)
+    check = ast.Expr(ast.Call(watcher_placeholder(part_index, "update_condition"), [value], []))
+    fail = ast.Expr(ast.Call(watcher_placeholder(part_index, "on_condition_error"), [], []))
+    caught = ast.ExceptHandler(watcher_placeholder(part_index, "Exception"), None, [fail])
+    last = set_line_of_nodes(ast.Try([check], [caught], [], []), unused_line)
+    whole: ast.stmt = set_line_of_nodes(ast.Try([], [], [], [last]), unused_line)
     whole.body = [block]  # type: ignore[attr-defined]
     return whole
 
 
-def watcher_constant(part_index: int, name: str) -> Any:
+def watcher_placeholder(part_index: int, name: str) -> Any:
     """Stands for a watcher, or for a method of it, until the code is bound."""
-    return ast.Constant((_PLACEHOLDER, part_index, name))  # type: ignore[arg-type]
+    return ast.Constant((_PLACEHOLDER_TAG, part_index, name))  # type: ignore[arg-type]
 
 
-def placed_on_line(node: Any, line: int) -> Any:
+def set_line_of_nodes(node: Any, line: int) -> Any:
     """The node, and all in it, on one line."""
     for child in ast.walk(node):
         if isinstance(child, ast.expr | ast.stmt | ast.ExceptHandler):
@@ -103,7 +103,7 @@ def bind_watchers(code: CodeType, watchers: Sequence[Watcher], unused_line: int)
     for value in code.co_consts:
         if isinstance(value, CodeType):
             constants.append(bind_watchers(value, watchers, unused_line))
-        elif type(value) is tuple and len(value) == 3 and value[0] == _PLACEHOLDER:
+        elif type(value) is tuple and len(value) == 3 and value[0] == _PLACEHOLDER_TAG:
             watcher, name = watchers[value[1]], value[2]
             constants.append(Exception if name == "Exception" else getattr(watcher, name) if name else watcher)
         else:
@@ -111,11 +111,13 @@ def bind_watchers(code: CodeType, watchers: Sequence[Watcher], unused_line: int)
     locations = list(code.co_positions())
     if not any(line == unused_line for line, *_ in locations):
         return code.replace(co_consts=tuple(constants))
-    table = location_table(code.co_firstlineno, location_entries(code, without_line(code, locations, unused_line)))
+    table = encode_location_table(
+        code.co_firstlineno, location_entries(code, locations_without_line(code, locations, unused_line))
+    )
     return code.replace(co_consts=tuple(constants), co_linetable=table)
 
 
-def without_line(code: CodeType, locations: list[Location], unused_line: int) -> list[Location]:
+def locations_without_line(code: CodeType, locations: list[Location], unused_line: int) -> list[Location]:
     """The locations without those on a line. A jump back stays with the statement before it: Ctrl-C may strike there."""
     out = list(locations)
     jumps = {i.offset // 2 for i in dis.get_instructions(code) if i.opname.startswith("JUMP_BACKWARD")}
@@ -138,7 +140,7 @@ def location_entries(code: CodeType, locations: list[Location]) -> Iterator[tupl
             at += length
 
 
-def location_table(first_line: int, entries: Iterator[tuple[int, Location]]) -> bytes:
+def encode_location_table(first_line: int, entries: Iterator[tuple[int, Location]]) -> bytes:
     """CPython's table of locations. entries: as `location_entries` gives them."""
     out, before = bytearray(), first_line
     for length, (line, end_line, column, end_column) in entries:
@@ -147,14 +149,14 @@ def location_table(first_line: int, entries: Iterator[tuple[int, Location]]) -> 
             continue
         out.append(0x80 | _LONG_ENTRY << 3 | length - 1)
         delta, before = line - before, line
-        out += varint(-delta << 1 | 1 if delta < 0 else delta << 1)
-        out += varint((line if end_line is None else end_line) - line)
-        out += varint(0 if column is None else column + 1)
-        out += varint(0 if end_column is None else end_column + 1)
+        out += encode_varint(-delta << 1 | 1 if delta < 0 else delta << 1)
+        out += encode_varint((line if end_line is None else end_line) - line)
+        out += encode_varint(0 if column is None else column + 1)
+        out += encode_varint(0 if end_column is None else end_column + 1)
     return bytes(out)
 
 
-def varint(number: int) -> bytes:
+def encode_varint(number: int) -> bytes:
     """A number from 0, six bits a byte, the lowest first."""
     out = bytearray()
     while number >= 64:
@@ -167,7 +169,7 @@ def varint(number: int) -> bytes:
 EXIT_CANNOT_BEGIN = 2
 
 
-def run_parts(
+def run_script_recording_parts(
     request: dict[str, Any],
     path: str,
     namespace: dict[str, Any],
@@ -175,7 +177,7 @@ def run_parts(
     on_step: Callable[[], None],
     clear_progress: Callable[[], None],
 ) -> BaseException | None:
-    """Run the script in its module's namespace; what it raised. request: see `gradbox.script_process.record`.
+    """Run the script in its module's namespace; what it raised. request: see `gradbox.script_process.record_script`.
 
     on_step, clear_progress: as `SessionOptions` has `on_step` and `before_output`. Ends the process where the options
     name no part of the script.
@@ -194,7 +196,7 @@ def run_parts(
     try:
         parts = choose_parts(tree, source, options, Path(path).name)
         watchers = recorder.create_watchers(parts)
-        code = compile_with_parts(tree, path, list(zip(parts, watchers, strict=True)), options.after)
+        code = compile_with_watchers(tree, path, list(zip(parts, watchers, strict=True)), options.after)
     except (ValueError, SyntaxError) as error:
         print(f"gradbox: {error}", file=sys.stderr)
         raise SystemExit(EXIT_CANNOT_BEGIN) from None
@@ -208,5 +210,5 @@ def run_parts(
         error.__traceback__ = position or error.__traceback__
         return error
     finally:
-        recorder.finish()
+        recorder.finish_script()
     return None

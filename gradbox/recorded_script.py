@@ -16,17 +16,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
-from gradbox.interrupts import note_received_signals
-from gradbox.line_files import LineFiles
-from gradbox.recorded_parts import run_parts
-from gradbox.sessions.options import ProgramFile, SessionOptions
+from gradbox.interrupts import log_received_signals_to_file
+from gradbox.line_files import TraceLineFiles
+from gradbox.recorded_parts import run_script_recording_parts
+from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.session import Session
 
 EXIT_INTERRUPTED = 130
 PROGRESS_SECONDS = 0.2
 
 
-class Progress:
+class ProgressLine:
     """A line on a terminal that says how far the recording is; nothing where stderr is none.
 
     It is drawn where the cursor is at the beginning of a line, and taken away before the program prints.
@@ -52,7 +52,7 @@ class Progress:
             os.write(self._stream.fileno(), b"\x1b[2K")
 
 
-def second_stderr() -> TextIO | Any:
+def duplicate_stderr() -> TextIO | Any:
     """A stream beside `sys.stderr` that writes to the same place, so that what is printed to either is told apart."""
     error = sys.stderr
     if error is None:
@@ -91,8 +91,8 @@ def create_main_module(path: str, spec: Any) -> ModuleType:
     return module
 
 
-def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseException | None:
-    """Run and record; what the script raised. request: see `gradbox.script_process.start`."""
+def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -> BaseException | None:
+    """Run and record; what the script raised. request: see `gradbox.script_process.record_script`."""
     process = os.getpid()
     sys.argv[:] = [target, *arguments]
     sys.path[0] = str(Path.cwd()) if request["module"] else str(Path(target).resolve().parent)
@@ -107,42 +107,42 @@ def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseExcep
     with contextlib.suppress(SyntaxError, UnicodeDecodeError):
         source = importlib.util.decode_source(data)
     if source is None:
-        return encoding_error(data, path)
+        return source_encoding_error(data, path)
     if request["parts"] is not None:
         module = sys.modules["__main__"] = create_main_module(path, spec)
-        progress = Progress(sys.stderr, request["quiet"])
+        progress = ProgressLine(sys.stderr, request["quiet"])
         if request["stdout_to_stderr"]:
-            sys.stdout = second_stderr()
-        return run_parts(request, path, module.__dict__, source, progress.count_step, progress.clear)
-    files = LineFiles(Path(request["folder"]))
-    progress = Progress(sys.stderr, request["quiet"])
+            sys.stdout = duplicate_stderr()
+        return run_script_recording_parts(request, path, module.__dict__, source, progress.count_step, progress.clear)
+    files = TraceLineFiles(Path(request["folder"]))
+    progress = ProgressLine(sys.stderr, request["quiet"])
     options = SessionOptions(
         limits=request["limits"], also=tuple(request["also"]), arguments=tuple(arguments), title=Path(path).name,
         sink=files, on_step=progress.count_step, before_output=progress.clear,
     )  # fmt: skip
     module = sys.modules["__main__"] = create_main_module(path, spec)
-    session = Session(options, [ProgramFile(path, Path(path).name, source)], module.__dict__)
+    session = Session(options, [SessionFile(path, Path(path).name, source)], module.__dict__)
     if request["stdout_to_stderr"]:
-        sys.stdout = second_stderr()
+        sys.stdout = duplicate_stderr()
     try:
         session.begin()
     except RuntimeError as refused:  # a torch that is too old
         raise SystemExit(f"gradbox: {refused}") from None
     try:
-        error: BaseException | None = session.run(source)
+        error: BaseException | None = session.run_code(source)
     finally:
         session.end()
         progress.clear()
     if os.getpid() != process:  # a fork, which records nothing
         return error
     first, *_, last = session.lines
-    files.write_end(first, last)
+    files.write_header_and_outcome(first, last)
     if isinstance(error, SyntaxError) and error.filename == path and not session.step_count:
         error.__traceback__ = None
     return error
 
 
-def encoding_error(data: bytes, path: str) -> SyntaxError:
+def source_encoding_error(data: bytes, path: str) -> SyntaxError:
     """What Python says of a script whose bytes are no text in the encoding that it declares."""
     try:
         compile(data, path, "exec")
@@ -156,8 +156,8 @@ def main() -> None:
     """Run as `python -c`, with the request as JSON, the script and its arguments."""
     _, request, target, *arguments = sys.argv
     options = json.loads(request)
-    note_received_signals(Path(options["folder"]))
-    error = run(options, target, arguments)
+    log_received_signals_to_file(Path(options["folder"]))
+    error = run_and_record(options, target, arguments)
     if isinstance(error, SystemExit):
         error.__traceback__ = None
         raise error

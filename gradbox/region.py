@@ -13,10 +13,10 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-from gradbox.run import Run, check_target
+from gradbox.run import Run, check_save_path
 from gradbox.sessions import session
-from gradbox.sessions.options import STATELESS_TYPES, ProgramFile, SessionOptions
-from gradbox.showing import show_region, write_and_report
+from gradbox.sessions.options import STATELESS_TYPES, SessionFile, SessionOptions
+from gradbox.showing import show_recorded_region, write_run_and_report
 
 runs: list[Run] = []
 """What this process has recorded in regions, the last ones first dropped: see MAX_RUNS."""
@@ -29,7 +29,7 @@ _open_regions: list["watch"] = []
 _reported_titles: set[str] = set()
 """Titles of the regions without a recording of their own that were reported."""
 
-DASH_C = re.compile(r"-[bBdEhiIOPqRsSuvVx?]*c((?s:.*))")
+DASH_C_OPTION = re.compile(r"-[bBdEhiIOPqRsSuvVx?]*c((?s:.*))")
 """Of Python's command line: the option `-c`, alone or after others in one word, and a program that follows in that word."""
 
 OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
@@ -59,7 +59,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
         no line when it is written. Raises ValueError for a name of `out` with another ending, OSError without its folder.
         """
         if out is not None:
-            check_target(Path(out))
+            check_save_path(Path(out))
         self._shows = self.SHOWS if show is None else show
         self.name, self._out, self._also, self._steps = name, out, tuple(also), steps
         self._language, self._quiet = language, quiet
@@ -82,10 +82,10 @@ class watch:  # noqa: N801 a context manager that is used like a function
         return self._run
 
     def __enter__(self) -> Self:
-        self._begin(sys._getframe(1))
+        self._begin_recording(sys._getframe(1))
         return self
 
-    def _begin(self, frame: FrameType) -> None:
+    def _begin_recording(self, frame: FrameType) -> None:
         path = frame.f_code.co_filename
         self._is_part_of_recording = not _open_regions and is_recording()
         if self._is_part_of_recording:
@@ -118,9 +118,9 @@ class watch:  # noqa: N801 a context manager that is used like a function
         runs.append(self._run)
         del runs[:-MAX_RUNS]
         if self._out is not None:
-            write_and_report(self._run, Path(self._out), self._quiet)
+            write_run_and_report(self._run, Path(self._out), self._quiet)
         elif self._shows:
-            show_region(self._run, self._quiet)
+            show_recorded_region(self._run, self._quiet)
 
 
 def is_recording() -> bool:
@@ -145,7 +145,7 @@ def begin_session(
     """
     if session.is_recording():
         raise RuntimeError("gradbox: the program is being recorded already")
-    files = [ProgramFile(file, shown_name(file), text) for file, text in stepped_files(path, also)]
+    files = [SessionFile(file, displayed_file_name(file), text) for file, text in read_recorded_files(path, also)]
     settings = SessionOptions(**{
         "limits": {} if steps is None else {"steps": steps}, "module_is_outermost": False, "shows_earlier_names": True,
         "title": title, "hidden_names": hidden_names(namespace), **options,
@@ -153,7 +153,7 @@ def begin_session(
     begun = session.Session(settings, files, namespace)
     begun.begin()
     try:
-        begun.trace_lines(frame)
+        begun.follow_frame(frame)
     except BaseException:
         begun.end()
         raise
@@ -165,7 +165,7 @@ def hidden_names(namespace: dict[str, Any]) -> frozenset[str]:
     return frozenset(name for name, value in namespace.items() if type(value).__name__ in STATELESS_TYPES)
 
 
-def stepped_files(path: str, also: Sequence[str]) -> Iterator[tuple[str, str]]:
+def read_recorded_files(path: str, also: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The files that are stepped, with their texts. Raises OSError for one that can't be read, and for code of no file."""
     yield path, read_source(path)
     for name in also:
@@ -179,7 +179,7 @@ def read_source(path: str) -> str:
     """The text of a file, of `python -c`, or of what a notebook or a shell keeps in `linecache`. Raises OSError."""
     text = "".join(linecache.getlines(path))
     if not text and path == "<string>":
-        text = command_line_program(sys.orig_argv)
+        text = program_of_dash_c(sys.orig_argv)
     if path == "<stdin>" and not text:
         raise OSError("gradbox can't read again what Python has read from standard input; write the program to a file")
     if not text:
@@ -187,11 +187,11 @@ def read_source(path: str) -> str:
     return text
 
 
-def command_line_program(command: Sequence[str]) -> str:
+def program_of_dash_c(command: Sequence[str]) -> str:
     """The program that follows `-c`; "" where there is none. command: how Python was started, with its options."""
     words = iter(command[1:])
     for word in words:
-        if found := DASH_C.fullmatch(word):
+        if found := DASH_C_OPTION.fullmatch(word):
             return textwrap.dedent(found[1] or next(words, ""))
         if word in OPTIONS_WITH_VALUE:
             next(words, "")
@@ -200,7 +200,7 @@ def command_line_program(command: Sequence[str]) -> str:
     return ""
 
 
-def shown_name(path: str) -> str:
+def displayed_file_name(path: str) -> str:
     with contextlib.suppress(ValueError):
         return Path(path).resolve().relative_to(Path.cwd()).as_posix()
     return Path(path).name
@@ -217,9 +217,9 @@ class explain(watch):  # noqa: N801 like `watch`
 
     SHOWS = False
 
-    def _begin(self, frame: FrameType) -> None:
+    def _begin_recording(self, frame: FrameType) -> None:
         self.findings = []
-        super()._begin(frame)
+        super()._begin_recording(frame)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         super().__exit__(kind, error, at)

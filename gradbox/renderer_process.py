@@ -24,7 +24,7 @@ from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, M
 from gradbox.installation import STATIC_FOLDER
 from gradbox.wire.processes import DrawReply, DrawRequest
 
-DIST = STATIC_FOLDER / "dist"
+BUILT_FILES_FOLDER = STATIC_FOLDER / "dist"
 PR_SET_PDEATHSIG = 1
 TIMEOUT = 8.0
 MAX_HEAP_BYTES = 512 << 20
@@ -51,12 +51,12 @@ def main() -> None:
         Path("/proc/self/oom_score_adj").write_text("500")  # when memory runs out, kill it first
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not be read as a reply
-    fonts = Fonts(font_family("sans-serif", "DejaVu Sans"), font_family("monospace", "DejaVu Sans Mono"))
+    fonts = FontFamilies(font_family("sans-serif", "DejaVu Sans"), font_family("monospace", "DejaVu Sans Mono"))
     v8 = MiniRacer()
-    v8.eval((DIST / "exports.js").read_text("utf-8"))
+    v8.eval((BUILT_FILES_FOLDER / "exports.js").read_text("utf-8"))
     parts = {
-        "style": (DIST / "style.css").read_text("utf-8"),
-        "script": (DIST / "offline.js").read_text("utf-8"),
+        "style": (BUILT_FILES_FOLDER / "style.css").read_text("utf-8"),
+        "script": (BUILT_FILES_FOLDER / "offline.js").read_text("utf-8"),
     }
     write_reply(replies, DrawReply())
     for line in requests:
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 @dataclass(frozen=True)
-class Fonts:
+class FontFamilies:
     """The generic font families. By default resvg looks for Arial and similar ones, and draws no text without them."""
 
     sans: str
@@ -87,7 +87,7 @@ def font_family(generic: str, default: str) -> str:
 
 
 def render(
-    v8: MiniRacer, draw: DrawRequest, trace: bytes, offline_parts: dict[str, str], fonts: Fonts
+    v8: MiniRacer, draw: DrawRequest, trace: bytes, offline_parts: dict[str, str], fonts: FontFamilies
 ) -> tuple[DrawReply, bytes]:
     """What a request makes of a trace: the reply, and the drawing after it. trace: its JSON, gzipped; offline_parts: of
     an offline file.
@@ -106,7 +106,7 @@ def render(
         result = v8.call("exports.render", text, options, timeout_sec=TIMEOUT, max_memory=MAX_HEAP_BYTES)
         if "steps" in result:
             return DrawReply(steps=result["steps"]), b""
-        body = to_png(result["made"], fonts) if draw.png else result["made"].encode()
+        body = svg_to_png(result["made"], fonts) if draw.png else result["made"].encode()
     except JSTimeoutException:
         return DrawReply(failed=f"it took more than {TIMEOUT:.0f} seconds to draw", ends=True), b""
     except JSOOMException:
@@ -117,7 +117,7 @@ def render(
     return DrawReply(size=len(body)), body
 
 
-def to_png(svg: str, fonts: Fonts) -> bytes:
+def svg_to_png(svg: str, fonts: FontFamilies) -> bytes:
     """An SVG as PNG, at twice its size where that does not exceed the limits."""
     match = SVG_SIZE.search(svg)
     width, height = (float(side) for side in match.groups()) if match else (1.0, 1.0)

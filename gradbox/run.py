@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from gradbox import page, terminal
-from gradbox.assembly.assemble import assemble, crash_error
+from gradbox.assembly.assemble import assemble_trace, crash_error
 from gradbox.installation import PACKAGE_FOLDER
-from gradbox.terminal import pretty_lines
+from gradbox.terminal import run_report_lines
 from gradbox.wire.api import Job
-from gradbox.wire.findings import Finding, Reading
+from gradbox.wire.findings import Finding, RunReading
 from gradbox.wire.processes import AssemblyRequest, DrawReply, DrawRequest, Usage
 from gradbox.wire.program import ProgramFile
 from gradbox.wire.trace import Error, Outcome
 
 RENDERER_MODULE = "gradbox.renderer_process"
-ENDED_ABRUPTLY = "it ended without Python's own end, as os._exit does"
+ENDED_ABRUPTLY_MESSAGE = "it ended without Python's own end, as os._exit does"
 
 FILE_SUFFIXES = (".html", ".htm", ".svg", ".png", ".json")
 
@@ -35,7 +35,7 @@ class Run:
     A notebook draws it as the stage, to step through; `print` says how it ended.
     """
 
-    def __init__(self, body: bytes, title: str, *, language: str = "en", height: int = page.HEIGHT) -> None:
+    def __init__(self, body: bytes, title: str, *, language: str = "en", height: int = page.FRAME_HEIGHT) -> None:
         """body: the trace's JSON. title: what was recorded, like "cell 3". language: "en" or "zh", of the picture and the
         findings. height: of a notebook's output, in pixels. Raises ValueError for another language.
         """
@@ -58,11 +58,11 @@ class Run:
         if signal:
             outcome = Outcome(status="crashed", signal=signal, error=crash_error(signal, None))
         elif not complete:
-            outcome = Outcome(status="crashed", error=Error(type="Exit", message=ENDED_ABRUPTLY))
+            outcome = Outcome(status="crashed", error=Error(type="Exit", message=ENDED_ABRUPTLY_MESSAGE))
         cost = json.loads(data[-1]).get("cost") if data and outcome is None else None
         usage = Usage(wall_ms=cost["wall_ms"]) if cost else Usage()
         request = AssemblyRequest(job=Job(source=""), own_process=True, outcome=outcome, usage=usage)
-        assembly = assemble(request, b"".join(data))
+        assembly = assemble_trace(request, b"".join(data))
         if assembly.rejected:
             raise ValueError(assembly.rejected)
         return cls(assembly.trace.json(), title, **options)
@@ -81,7 +81,7 @@ class Run:
 
     @cached_property
     def _findings(self) -> list[Any]:
-        reply = render(self.body, kind="findings", language=self.language)
+        reply = render_in_subprocess(self.body, kind="findings", language=self.language)
         return [Finding.model_validate(value) for value in json.loads(reply)]
 
     def explain(self, max_findings: int | None = None) -> str:
@@ -99,11 +99,11 @@ class Run:
 
         colours: those of a terminal.
         """
-        reply = render(self.body, kind="reading", language=self.language)
-        reading = Reading.model_validate_json(reply)
+        reply = render_in_subprocess(self.body, kind="reading", language=self.language)
+        reading = RunReading.model_validate_json(reply)
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"]
-        lines = pretty_lines(self.title, reading, self.findings(), source, words, colours, self._program_files())
+        lines = run_report_lines(self.title, reading, self.findings(), source, words, colours, self._program_files())
         return "\n".join(lines)
 
     def summary(self) -> str:
@@ -126,7 +126,7 @@ class Run:
     def _line_label(self, line: int) -> str:
         """A line of the source, with its file where there are several."""
         files = self._program_files()
-        place: str = terminal.place_text(line, files)
+        place: str = terminal.format_line_place(line, files)
         return place if files else f"line {place}"
 
     def page(self) -> str:
@@ -140,14 +140,14 @@ class Run:
         ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be drawn.
         """
         target = Path(path)
-        check_target(target)
+        check_save_path(target)
         if target.suffix == ".json":
             target.write_bytes(self.body)
         elif target.suffix in (".html", ".htm"):
             target.write_text(self.page(), "utf-8")
         else:
             png = target.suffix == ".png"
-            drawn = render(
+            drawn = render_in_subprocess(
                 self.body, kind="stage", step=step, theme=theme, language=self.language, title=self.title, png=png
             )
             target.write_bytes(drawn)
@@ -175,7 +175,7 @@ class Run:
         return "text/html", self._repr_html_()
 
 
-def check_target(path: Path) -> None:
+def check_save_path(path: Path) -> None:
     """Whether `Run.save` can write a file of this name. Raises ValueError for its ending, FileNotFoundError without its folder."""
     if path.suffix not in FILE_SUFFIXES:
         raise ValueError(f"{path.name}: a name that ends with .html, .svg, .png or .json is needed")
@@ -194,7 +194,7 @@ def failure_text(outcome: dict[str, Any]) -> str:
     return "sys.exit" if error["type"] == "SystemExit" else f"{outcome['status']} {error['type']}"
 
 
-def render(trace: bytes, **fields: Any) -> bytes:
+def render_in_subprocess(trace: bytes, **fields: Any) -> bytes:
     """What the page's own code makes of a trace, in a process with V8. fields: of `DrawRequest`. Raises RuntimeError."""
     packed = gzip.compress(trace, 1)
     request = DrawRequest(size=len(packed), **fields).model_dump_json().encode()

@@ -9,7 +9,7 @@ from gradbox.run import Run
 
 HEADINGS = {"en": "Recordings of {script}", "zh": "{script} 的记录"}
 
-PAGE = Template("""<!doctype html>
+LIST_PAGE = Template("""<!doctype html>
 <html lang="$language">
 <head>
 <meta charset="utf-8">
@@ -45,10 +45,10 @@ def run_pages(runs: Sequence[Run], language: str = "en") -> dict[str, str]:
     """
     if len(runs) == 1:
         return {"": runs[0].page()}
-    return {"": list_page(runs, language), **{f"{k}/": run.page() for k, run in enumerate(runs, 1)}}
+    return {"": run_list_page(runs, language), **{f"{k}/": run.page() for k, run in enumerate(runs, 1)}}
 
 
-def list_page(runs: Sequence[Run], language: str = "en") -> str:
+def run_list_page(runs: Sequence[Run], language: str = "en") -> str:
     """The list as HTML. Raises IndexError for no run."""
     script = runs[0].title.partition(": ")[0]
     rows = []
@@ -56,7 +56,7 @@ def list_page(runs: Sequence[Run], language: str = "en") -> str:
         label = run.title.partition(": ")[2]
         summary = run.summary().removeprefix(f"{run.title}: ")
         rows.append(f'<li><a href="{k}/"><b>{html.escape(label)}</b>{html.escape(summary)}</a></li>')
-    return PAGE.substitute(
+    return LIST_PAGE.substitute(
         language=language, nonce=secrets.token_hex(16), rows="\n".join(rows),
         heading=html.escape(HEADINGS[language].format(script=script)),
     )  # fmt: skip

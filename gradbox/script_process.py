@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from gradbox.interrupts import restore_default_sigint, sigint_forwarded, sigint_ignored
-from gradbox.line_files import LABEL_FILE, read_lines
+from gradbox.line_files import LABEL_FILE, read_trace_lines
 from gradbox.parts import PartOptions
 from gradbox.run import Run
 
@@ -38,14 +38,14 @@ class Script:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordingResult:
     """runs: what was recorded, by its name; "" for the whole script. status: the script's exit status, as a shell gives it."""
 
     runs: dict[str, Run]
     status: int
 
 
-def record(script: Script, language: str = "en") -> Recorded:
+def record_script(script: Script, language: str = "en") -> RecordingResult:
     """Run the script to its end, and give what was recorded.
 
     Ctrl-C and SIGINT go to the script, and end it with what was recorded. Raises OSError where the process can't be started.
@@ -65,15 +65,16 @@ def record(script: Script, language: str = "en") -> Recorded:
                 [sys.executable, *flags, "-c", code, json.dumps(request), script.target, *script.arguments],
                 preexec_fn=restore_default_sigint,
             )
-            with forwarded_signal(signal.SIGTERM, process), sigint_forwarded(process, folder):
+            with signal_forwarded(signal.SIGTERM, process), sigint_forwarded(process, folder):
                 return_code = process.wait()
-        return Recorded(
-            collect_runs(folder, script, return_code, language), return_code if return_code >= 0 else 128 - return_code
+        return RecordingResult(
+            read_recorded_runs(folder, script, return_code, language),
+            return_code if return_code >= 0 else 128 - return_code,
         )
 
 
 @contextlib.contextmanager
-def forwarded_signal(signal_number: signal.Signals, process: subprocess.Popen[bytes]) -> Iterator[None]:
+def signal_forwarded(signal_number: signal.Signals, process: subprocess.Popen[bytes]) -> Iterator[None]:
     """A signal that asks this process to end ends the script, and what was recorded is kept."""
     before = signal.signal(signal_number, lambda *_: process.send_signal(signal_number))
     try:
@@ -82,11 +83,11 @@ def forwarded_signal(signal_number: signal.Signals, process: subprocess.Popen[by
         signal.signal(signal_number, before)
 
 
-def collect_runs(folder: Path, script: Script, return_code: int, language: str) -> dict[str, Run]:
+def read_recorded_runs(folder: Path, script: Script, return_code: int, language: str) -> dict[str, Run]:
     """The runs of the lines that the process has left, in order. return_code: as `subprocess` gives it."""
     name, runs = Path(script.target).name, {}
     for part in [folder] if script.parts is None else sorted(path for path in folder.iterdir() if path.is_dir()):
-        lines, has_end = read_lines(part)
+        lines, has_end = read_trace_lines(part)
         if lines:
             label = "" if script.parts is None else (part / LABEL_FILE).read_text()
             number = -return_code if return_code < 0 and not has_end else 0

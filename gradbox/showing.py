@@ -19,7 +19,7 @@ from typing import Any
 from gradbox.run import Run
 
 
-class Viewer:
+class LocalPageServer:
     """Serves pages below an address that nobody can guess, on the loopback interface, until it is closed."""
 
     def __init__(self, pages: Mapping[str, str], port: int = 0) -> None:
@@ -28,7 +28,7 @@ class Viewer:
         """
         token = secrets.token_urlsafe(16)
         content = {f"/{token}/{name}": page.encode() for name, page in pages.items()}
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), create_handler(content, f"/{token}/"))
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), create_request_handler(content, f"/{token}/"))
         self._server.daemon_threads = True
 
     @property
@@ -51,7 +51,7 @@ class Viewer:
         self._server.shutdown()
 
 
-def create_handler(pages: Mapping[str, bytes], path: str) -> type[BaseHTTPRequestHandler]:
+def create_request_handler(pages: Mapping[str, bytes], path: str) -> type[BaseHTTPRequestHandler]:
     """What answers requests for pages: GET and HEAD of their paths, nothing else. path: of the first."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -90,7 +90,7 @@ def create_handler(pages: Mapping[str, bytes], path: str) -> type[BaseHTTPReques
     return Handler
 
 
-def has_browser(environment: Mapping[str, str], platform: str, *, of_file: bool = False) -> bool:
+def can_open_browser(environment: Mapping[str, str], platform: str, *, of_file: bool = False) -> bool:
     """Whether a window of a browser can be opened before the eyes of whoever started this process.
 
     A browser in the terminal is none. of_file: with a file of this machine, which a browser elsewhere could not read.
@@ -111,11 +111,11 @@ def open_in_browser(address: str) -> bool:
         return False
 
 
-def show(pages: Mapping[str, str], port: int = 0, browser: bool = True) -> None:
+def serve_pages_and_open_browser(pages: Mapping[str, str], port: int = 0, browser: bool = True) -> None:
     """Serve pages until Ctrl-C, and open the first in the browser unless that is not wanted. Raises OSError."""
-    viewer = Viewer(pages, port)
+    viewer = LocalPageServer(pages, port)
     print(f"gradbox: {viewer.address} (press Ctrl-C to quit)", file=sys.stderr, flush=True)
-    if browser and not (has_browser(os.environ, sys.platform) and open_in_browser(viewer.address)):
+    if browser and not (can_open_browser(os.environ, sys.platform) and open_in_browser(viewer.address)):
         at = viewer.port
         print(
             "gradbox: no browser can be opened here. From another machine: "
@@ -140,7 +140,7 @@ runs_shown_in_cell = [0, 0]
 """The number of the notebook's cell that last showed a region, and how many it has shown."""
 
 
-def show_region(run: Run, quiet: bool = False) -> None:
+def show_recorded_region(run: Run, quiet: bool = False) -> None:
     """Show a run that was recorded in this process, where its reader can be expected to see it.
 
     In a notebook it is shown below the cell. Elsewhere it is written to a file of the current folder; the first one is opened
@@ -151,7 +151,7 @@ def show_region(run: Run, quiet: bool = False) -> None:
         return
     shell = notebook_shell()
     if shell is not None:
-        show_in_cell(run, shell)
+        show_run_in_cell(run, shell)
         return
     path = picture_path(run.title)
     if path not in picture_paths and len(picture_paths) >= MAX_PICTURES:
@@ -161,13 +161,13 @@ def show_region(run: Run, quiet: bool = False) -> None:
     if not os.access(path.parent, os.W_OK):
         path = Path(tempfile.mkdtemp(prefix="gradbox-")) / path.name
     note = " Later regions are not written: name a file with out=." if len(picture_paths) == MAX_PICTURES else ""
-    if not write_and_report(run, path, quiet, note):
+    if not write_run_and_report(run, path, quiet, note):
         return
-    if is_first and is_terminal() and has_browser(os.environ, sys.platform, of_file=True):
+    if is_first and is_stdout_terminal() and can_open_browser(os.environ, sys.platform, of_file=True):
         open_in_browser(path.as_uri())
 
 
-def write_and_report(run: Run, path: Path, quiet: bool = False, note: str = "") -> bool:
+def write_run_and_report(run: Run, path: Path, quiet: bool = False, note: str = "") -> bool:
     """Write a file of a run, and say where; where it can't be written, say why and return False: the program goes on.
 
     quiet: don't say where. note: more to say.
@@ -189,7 +189,7 @@ def picture_path(title: str) -> Path:
     return Path.cwd() / f"gradbox-{name}.html"
 
 
-def is_terminal() -> bool:
+def is_stdout_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
@@ -200,7 +200,7 @@ def notebook_shell() -> Any:
     return shell if hasattr(shell, "kernel") else None
 
 
-def show_in_cell(run: Run, shell: Any) -> None:
+def show_run_in_cell(run: Run, shell: Any) -> None:
     """Show a run below the cell that runs; of a cell with very many regions the first."""
     cell = len(shell.user_ns.get("In", ())) - 1
     runs_shown_in_cell[:] = [cell, runs_shown_in_cell[1] + 1 if runs_shown_in_cell[0] == cell else 1]

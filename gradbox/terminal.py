@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from gradbox.installation import STATIC_FOLDER
-from gradbox.wire.findings import Finding, Reading, StepReading
+from gradbox.wire.findings import Finding, RunReading, StepReading
 from gradbox.wire.program import ProgramFile
 
 COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "bold": "1", "dim": "2"}
@@ -25,11 +25,11 @@ def has_colours(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def paint(text: str, colour: str, enabled: bool) -> str:
+def colour_text(text: str, colour: str, enabled: bool) -> str:
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if enabled else text
 
 
-def place_text(line: int, files: Sequence[ProgramFile]) -> str:
+def format_line_place(line: int, files: Sequence[ProgramFile]) -> str:
     """A line of the source; where that has several files, the file and the line of it."""
     for file in files:
         if file.first_line <= line <= file.last_line:
@@ -50,29 +50,29 @@ def finding_lines(
     files: those of the source, where it has several.
     """
     head = f"{finding.severity}[{finding.kind}]:"
-    yield f"{paint(head, finding.severity, colours)} {paint(without_backticks(finding.what), 'bold', colours)}"
+    yield f"{colour_text(head, finding.severity, colours)} {colour_text(without_backticks(finding.what), 'bold', colours)}"
     shown = 0
     for link in finding.chain:
         if link.line != shown:
             code = source[link.line - 1].rstrip() if 0 < link.line <= len(source) else ""
-            yield f"  {place_text(link.line, files):>4} | {code}"
+            yield f"  {format_line_place(link.line, files):>4} | {code}"
         shown = link.line
         is_cause = link.line == finding.line and link.step == finding.step
         cause = f" <- {sentences['finding_cause']}" if is_cause else ""
         role = sentences.get(f"role_{link.role}", link.role)
-        yield paint(f"       | {role}: {without_backticks(link.text)}{cause}", "dim", colours)
+        yield colour_text(f"       | {role}: {without_backticks(link.text)}{cause}", "dim", colours)
     for label, sentence in ((sentences["terminal_why"], finding.why), (sentences["terminal_do"], finding.todo)):
         if sentence:
             yield f"  {label:4}   {without_backticks(sentence)}"
     for offer in finding.offers:
         yield f"  torch  {without_backticks(offer.text)}"
-        yield paint(f"         {offer.url}", "dim", colours)
+        yield colour_text(f"         {offer.url}", "dim", colours)
     for k, fix in enumerate(finding.fixes, 1):
         yield f"  {sentences['terminal_fix']} {k}  {without_backticks(fix.text)}"
         for edit in fix.edits:
-            yield paint(f"    {edit.line:4} - {edit.old}", "error", colours)
+            yield colour_text(f"    {edit.line:4} - {edit.old}", "error", colours)
             for new in (edit.new or "").split("\n") if edit.new is not None else ():
-                yield paint(f"    {edit.line:4} + {new}", "note", colours)
+                yield colour_text(f"    {edit.line:4} + {new}", "note", colours)
         yield f"         {fix.outcome}"
 
 
@@ -80,9 +80,9 @@ COLOUR_OF_TONE = {"bad": "error", "cut": "warning"}
 """The colours of sentences; plain ones are dim."""
 
 
-def pretty_lines(
+def run_report_lines(
     name: str,
-    reading: Reading,
+    reading: RunReading,
     findings: list[Finding],
     source: str,
     sentences: dict[str, str],
@@ -92,7 +92,7 @@ def pretty_lines(
     """The lines to read of a run. sentences: the page's sentences in the reader's language. files: of the source, where
     it has several: lines are then called by file and line.
     """
-    yield paint(f"# {name}", "dim", colours)
+    yield colour_text(f"# {name}", "dim", colours)
     yield from verdict_lines(reading, sentences, colours, files)
     yield ""
     for finding in findings:
@@ -103,47 +103,49 @@ def pretty_lines(
     for k, step in enumerate(reading.steps):
         code = (step.line, step.depth, *step.iteration)
         if step.code and code != shown:
-            yield code_line(step, sentences["finding_cause"] if k in causes else "", colours, files)
+            yield step_code_line(step, sentences["finding_cause"] if k in causes else "", colours, files)
             shown = code
-        yield from change_lines(step, colours)
+        yield from step_effect_lines(step, colours)
     yield ""
 
 
 def verdict_lines(
-    reading: Reading, sentences: dict[str, str], colours: bool, files: Sequence[ProgramFile] = ()
+    reading: RunReading, sentences: dict[str, str], colours: bool, files: Sequence[ProgramFile] = ()
 ) -> Iterator[str]:
     """How the run ended, and what is said of lines of the program."""
     verdict = reading.verdict
-    yield paint(
-        text_with_place(verdict.line, verdict.text, sentences, files), COLOUR_OF_TONE.get(verdict.tone, "bold"), colours
+    yield colour_text(
+        prefix_line_place(verdict.line, verdict.text, sentences, files),
+        COLOUR_OF_TONE.get(verdict.tone, "bold"),
+        colours,
     )
     for remark in reading.remarks:
         if remark.text:
-            yield f"  {text_with_place(remark.line, remark.text, sentences, files)}"
+            yield f"  {prefix_line_place(remark.line, remark.text, sentences, files)}"
         if remark.gloss:
             yield f"  {remark.gloss}"
 
 
-def text_with_place(line: int | None, text: str, sentences: dict[str, str], files: Sequence[ProgramFile] = ()) -> str:
+def prefix_line_place(line: int | None, text: str, sentences: dict[str, str], files: Sequence[ProgramFile] = ()) -> str:
     """A text with the line that it is about."""
     if line is not None and files:
-        return f"{place_text(line, files)}: {text}"
+        return f"{format_line_place(line, files)}: {text}"
     return text if line is None else sentences["terminal_at"].replace("{line}", str(line)).replace("{text}", text)
 
 
-def code_line(step: StepReading, mark: str, colours: bool, files: Sequence[ProgramFile] = ()) -> str:
+def step_code_line(step: StepReading, mark: str, colours: bool, files: Sequence[ProgramFile] = ()) -> str:
     """A step's line of the program, with the iterations of the loops around it. mark: what it is to a finding, or empty."""
     turn = f"  [{', '.join(map(str, step.iteration))}]" if step.iteration else ""
-    code = paint(f"{'  ' * step.depth}{step.code}", "bold", colours)
-    end = paint(f"{turn}{f'  <- {mark}' if mark else ''}", "dim", colours) if turn or mark else ""
-    return f"{place_text(step.line, files):>4} | {code}{end}"
+    code = colour_text(f"{'  ' * step.depth}{step.code}", "bold", colours)
+    end = colour_text(f"{turn}{f'  <- {mark}' if mark else ''}", "dim", colours) if turn or mark else ""
+    return f"{format_line_place(step.line, files):>4} | {code}{end}"
 
 
-def change_lines(step: StepReading, colours: bool) -> Iterator[str]:
+def step_effect_lines(step: StepReading, colours: bool) -> Iterator[str]:
     """What a step did: its sentences, the values that it gave, and what it printed."""
     indent = "     | " + "  " * (step.depth + 1)
     for sentence in step.sentences:
-        yield indent + paint(sentence.text, COLOUR_OF_TONE.get(sentence.tone, "dim"), colours)
+        yield indent + colour_text(sentence.text, COLOUR_OF_TONE.get(sentence.tone, "dim"), colours)
     for value in step.values:
         yield f"{indent}{value.name} = {value.text}"
     if step.printed:

@@ -14,9 +14,9 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from gradbox.assembly.recorded_trace import RecordedTrace
-from gradbox.terminal import has_colours, load_sentences, pretty_lines
+from gradbox.terminal import has_colours, load_sentences, run_report_lines
 from gradbox.wire.api import MAX_INPUT, Job
-from gradbox.wire.schema import encoded_document, schema_document
+from gradbox.wire.schema import encoded_schema_document, schema_document
 from server import PROJECT_FOLDER, __version__
 from server.app import create_app
 from server.commands import explain as explain_command
@@ -26,13 +26,13 @@ from server.commands import settled as settled_command
 from server.commands.doctor import print_report
 from server.commands.explain import INPUT_HELP, ExplainCommand
 from server.gallery.scenarios import LANGUAGES
-from server.http.connections import RESERVED_DESCRIPTORS, Connections, raise_descriptor_limit
+from server.http.connections import RESERVED_DESCRIPTORS, ConnectionLimiter, raise_descriptor_limit
 from server.http.deadline_server import create_server
 from server.operating import settings_checks
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
-from server.runs.explainer import find_findings, readable_run
+from server.runs.explainer import explain_trace, read_run_for_terminal
 from server.settings import SettingError, Settings
 from server.visitors.clients import parse_networks
 
@@ -45,7 +45,7 @@ PRINT_MISSING_LAYERS = (
 )
 """Run in a process of its own: this one has threads and imports nothing from the workers."""
 
-FILES_AHEAD = 8
+MAX_FILES_TRACED_AHEAD = 8
 """Files that are traced ahead of the one that is printed next."""
 
 
@@ -66,10 +66,10 @@ def build_parser(program: str = "python -m server") -> argparse.ArgumentParser:
     trace.add_argument("--input", metavar="FILE", help=INPUT_HELP)
     trace.add_argument("--pretty", action="store_true", help="print how each run ended, why, and what each step did")
     trace.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of --pretty")
-    explain_command.add_arguments(commands)
-    settled_command.add_arguments(commands)
-    saved_programs.add_arguments(commands)
-    saved_programs.add_series_arguments(commands)
+    explain_command.add_explain_parser(commands)
+    settled_command.add_settled_parser(commands)
+    saved_programs.add_scenarios_parser(commands)
+    saved_programs.add_series_parser(commands)
     checks = commands.add_parser("doctor", help="check this host and the settings; the last line is a verdict")
     checks.add_argument("--public", action="store_true", help="exit with 1 unless it is ready for public use")
     table = commands.add_parser("settings", help="print the documentation of all settings, in Markdown")
@@ -97,33 +97,33 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
     """Run what the command line asks for; the exit status: 0, 1 where it failed, 2 where it can't begin."""
     if args.command in ("serve", "worker"):
         runs_here = args.command == "worker" or not settings.queue_url
-        missing = missing_layers(settings) if runs_here else ""
+        missing = describe_missing_layers(settings) if runs_here else ""
         if missing:
             print(f"GRADBOX_SANDBOX is require, but these layers are missing: {missing}", file=sys.stderr)
             return 2
     if args.command == "worker":
         settings_checks.check_settings(settings, worker=True)  # names what has to be installed, before it is imported
         # by its name: it imports Celery, of the extra `cluster`
-        status: int = importlib.import_module("server.cluster.worker").run(settings, args.queue)
+        status: int = importlib.import_module("server.cluster.worker").run_worker(settings, args.queue)
         return status
     if args.command == "serve":
         app = create_app(settings)
         host = f"[{args.host}]" if ":" in args.host else args.host
         print(f"Gradbox: http://{host}:{args.port} (press Ctrl-C to quit)", flush=True)
-        threading.Thread(target=make_documents, args=(app,), daemon=True).start()
-        connections, proxies = create_connections(settings), parse_networks(settings.trusted_proxies)
+        threading.Thread(target=cache_api_documents, args=(app,), daemon=True).start()
+        connections, proxies = create_connection_limiter(settings), parse_networks(settings.trusted_proxies)
         create_server(app, args.host, args.port, connections, proxies).run()
         return 0
     if args.command == "scenarios":
-        return asyncio.run(saved_programs.run(args, settings))
+        return asyncio.run(saved_programs.run_scenarios_command(args, settings))
     if args.command == "series":
-        return asyncio.run(saved_programs.run_series(args, settings))
+        return asyncio.run(saved_programs.run_series_command(args, settings))
     if args.command == "settled":
-        return asyncio.run(settled_command.run(args, settings))
+        return asyncio.run(settled_command.run_settled_command(args, settings))
     if args.command == "doctor":
         return print_report(settings, args.public)
     if args.command == "settings":
-        print(settings_docs.environment_file() if args.env else settings_docs.markdown_page(), end="")
+        print(settings_docs.settings_environment_file() if args.env else settings_docs.settings_markdown_page(), end="")
         return 0
     if args.command == "schema":
         print(json.dumps(schema_document(), indent=2))
@@ -133,16 +133,16 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
     if "GRADBOX_CPU" not in os.environ:
         settings.cpu = TRACE_TIMEOUT
     try:
-        lines = read_input(args.input)
+        lines = load_stdin_text(args.input)
     except (OSError, ValueError) as error:
         print(f"{args.input}: {error}", file=sys.stderr)
         return 2
     if args.command == "explain":
         return asyncio.run(run_explain(args, lines, settings))
-    return asyncio.run(trace_command(args, lines, settings))
+    return asyncio.run(run_trace(args, lines, settings))
 
 
-def read_input(name: str | None) -> str:
+def load_stdin_text(name: str | None) -> str:
     """What the programs are to read: the text of a file, of the standard input for "-". Raises OSError, ValueError."""
     if name is None:
         return ""
@@ -153,23 +153,23 @@ def read_input(name: str | None) -> str:
     return text
 
 
-def create_connections(settings: Settings) -> Connections:
+def create_connection_limiter(settings: Settings) -> ConnectionLimiter:
     """The bounds of connections: those of the settings, as far as this process may have descriptors."""
     room = max(1, raise_descriptor_limit() - RESERVED_DESCRIPTORS)
     total = min(settings.connections, room)
     if total < settings.connections:
         print(f"there are descriptors for {total} of {settings.connections} connections", file=sys.stderr, flush=True)
     per_address = total if settings.classroom else settings.address_connections
-    return Connections(total, per_address, parse_networks(settings.trusted_proxies))
+    return ConnectionLimiter(total, per_address, parse_networks(settings.trusted_proxies))
 
 
-def make_documents(app: FastAPI) -> None:
+def cache_api_documents(app: FastAPI) -> None:
     """Make what takes long to make and is then kept, before the first visitor asks for it."""
     app.openapi()
-    encoded_document()
+    encoded_schema_document()
 
 
-def missing_layers(settings: Settings) -> str:
+def describe_missing_layers(settings: Settings) -> str:
     """The layers that GRADBOX_SANDBOX requires and this host lacks, each with its reason; "" where none is missing."""
     if settings.sandbox != "require":
         return ""
@@ -181,7 +181,7 @@ def missing_layers(settings: Settings) -> str:
     return "; ".join(f"{name} ({why})" for name, why in json.loads(result.stdout).items())
 
 
-async def trace_command(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
+async def run_trace(args: argparse.Namespace, stdin_text: str, settings: Settings) -> int:
     """Prints a trace for every file, in order. The exit status is 0 if every file has one."""
     status = 0
     pool = Pool(settings)
@@ -194,7 +194,7 @@ async def trace_command(args: argparse.Namespace, stdin_text: str, settings: Set
                 status = 1
             elif not args.pretty:
                 print(trace.json().decode(), flush=True)
-            elif not await print_pretty(renderer, name, trace, args.language):
+            elif not await print_trace_for_reading(renderer, name, trace, args.language):
                 status = 1
     finally:
         await renderer.close()
@@ -202,17 +202,17 @@ async def trace_command(args: argparse.Namespace, stdin_text: str, settings: Set
     return status
 
 
-async def print_pretty(renderer: Renderer, name: str, trace: RecordedTrace, language: str) -> bool:
+async def print_trace_for_reading(renderer: Renderer, name: str, trace: RecordedTrace, language: str) -> bool:
     """Print a trace for reading; False where the renderer failed."""
     try:
-        findings = await find_findings(renderer, trace.body, language)
-        reading = await readable_run(renderer, trace.body, language)
+        findings = await explain_trace(renderer, trace.body, language)
+        reading = await read_run_for_terminal(renderer, trace.body, language)
     except RenderingFailed as error:
         print(f"{name}: {error.problem.message}", file=sys.stderr, flush=True)
         return False
     source = trace.decoded().program.source
     print(
-        "\n".join(pretty_lines(name, reading, findings, source, load_sentences(language), has_colours(sys.stdout))),
+        "\n".join(run_report_lines(name, reading, findings, source, load_sentences(language), has_colours(sys.stdout))),
         flush=True,
     )
     return True
@@ -229,7 +229,7 @@ async def run_explain(args: argparse.Namespace, stdin_text: str, settings: Setti
             if not isinstance(trace, RecordedTrace):
                 print(f"{name}: {trace}", file=sys.stderr, flush=True)
                 status = 1
-            elif not await explain.explain(name, trace):
+            elif not await explain.print_findings(name, trace):
                 status = 1
     finally:
         await explain.close()
@@ -244,7 +244,7 @@ async def trace_files(
     reads.
     """
     running: list[tuple[str, asyncio.Task[RecordedTrace | str]]] = []
-    ahead = min(FILES_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
+    ahead = min(MAX_FILES_TRACED_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
     for name in files:
         running.append((name, asyncio.create_task(trace_file(pool, name, seed, stdin_text, settings))))
         if len(running) >= ahead:
@@ -266,7 +266,7 @@ async def trace_file(pool: Pool, name: str, seed: int, stdin_text: str, settings
     if len(data) > settings.source:
         return f"the program has {len(data)} bytes; {settings.source} are allowed"
     try:
-        return await pool.run(Job(source=source, seed=seed, limits=settings.limits(), input=stdin_text))
+        return await pool.run_job(Job(source=source, seed=seed, limits=settings.run_limits(), input=stdin_text))
     except WorkersUnavailable as error:
         return str(error)
 

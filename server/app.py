@@ -59,7 +59,7 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
     """The server. prepare: what makes the workers ready to run programs; tests pass another. Raises SettingError."""
     settings = settings or Settings()
     settings_checks.check_settings(settings)
-    log.configure()
+    log.configure_logging()
     app = FastAPI(
         title="Gradbox",
         version=__version__,
@@ -78,7 +78,7 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
     app.state.routes = [route for router in routers for route in router.routes]
     errors.install_error_handlers(app, app.state.routes)
     app.mount("/static/dist", StaticAssets(directory=PROJECT_FOLDER / "static/dist", check_dir=False), name="static")
-    if services.visitors.authenticator.enabled:
+    if services.visitors.authenticator.is_enabled:
         app.add_middleware(AuthenticationMiddleware, authenticator=services.visitors.authenticator)
     app.add_middleware(
         RequestRateMiddleware, limits=services.visitors.limits.requests, proxies=services.visitors.proxies

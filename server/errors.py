@@ -13,7 +13,7 @@ from gradbox.wire.api import ProblemReply
 from server.http.security import content_security_policy
 from server.pool.zygote import WorkersUnavailable
 from server.services import get_services
-from server.templating import render
+from server.templating import render_visitor_page
 from server.visitors.rate_limits import RateLimited
 from server.wire.problems import Busy, ProblemError
 
@@ -42,7 +42,7 @@ def error_response(request: Request, error: ProblemError) -> Response:
     navigated = request.method == "GET" and "text/html" in request.headers.get("accept", "")
     if not navigated or path.startswith("/api/") or "hx-request" in request.headers:
         return problem_response(error)
-    response = render(request, "problem.html", status=error.status, problem=error.problem)
+    response = render_visitor_page(request, "problem.html", status=error.status, problem=error.problem)
     response.status_code = error.status
     response.headers.update(error.headers)
     response.headers["Cache-Control"] = "no-store"
@@ -53,12 +53,12 @@ def error_response(request: Request, error: ProblemError) -> Response:
     return response
 
 
-def to_problem(error: Exception, request: Request, routes: Sequence[BaseRoute]) -> ProblemError:
+def to_problem_error(error: Exception, request: Request, routes: Sequence[BaseRoute]) -> ProblemError:
     """Any error that is handled, as a ProblemError."""
     if isinstance(error, ProblemError):
         return error
     if isinstance(error, RequestValidationError):
-        return invalid_request(error)
+        return invalid_request_error(error)
     assert isinstance(error, HTTPException)
     headers = dict(error.headers or {})
     if error.status_code == 405:
@@ -67,7 +67,7 @@ def to_problem(error: Exception, request: Request, routes: Sequence[BaseRoute]) 
     return ProblemError(error.status_code, CODE_OF_STATUS.get(error.status_code, "error"), message, headers=headers)
 
 
-def invalid_request(error: RequestValidationError) -> ProblemError:
+def invalid_request_error(error: RequestValidationError) -> ProblemError:
     """422 with the first field that is wrong."""
     first = error.errors()[0]
     path = [str(part) for part in first["loc"] if part != "body"]
@@ -76,7 +76,7 @@ def invalid_request(error: RequestValidationError) -> ProblemError:
     return ProblemError(422, "invalid", message, field=field)
 
 
-def refuses_run(error: ProblemError) -> bool:
+def is_run_refusal(error: ProblemError) -> bool:
     """Whether it is the reason that a program was not run."""
     return isinstance(error, Busy | WorkersUnavailable) or (isinstance(error, RateLimited) and error.action == "run")
 
@@ -93,11 +93,11 @@ def allowed_methods(request: Request, routes: Sequence[BaseRoute]) -> list[str]:
 def install_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
     """Make the application answer its errors so. routes: all that it has."""
 
-    async def handle(request: Request, error: Exception) -> Response:
-        problem = to_problem(error, request, routes)
-        if refuses_run(problem):
-            get_services(request.scope).metrics.run_refused(problem.problem.code)
+    async def handle_error(request: Request, error: Exception) -> Response:
+        problem = to_problem_error(error, request, routes)
+        if is_run_refusal(problem):
+            get_services(request.scope).metrics.count_refused_run(problem.problem.code)
         return error_response(request, problem)
 
     for kind in (ProblemError, HTTPException, RequestValidationError):
-        app.add_exception_handler(kind, handle)
+        app.add_exception_handler(kind, handle_error)

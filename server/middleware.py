@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.errors import problem_response
 from server.operating.metrics import Metrics
-from server.templating import render
+from server.templating import render_visitor_page
 from server.visitors.authenticator import Authenticator
 from server.visitors.clients import Client, Network, client_address
 from server.visitors.rate_limits import RateLimited, RequestLimiter
@@ -30,7 +30,7 @@ CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gradbox"'}
 """None that makes a browser ask in a window of its own."""
 
 
-def _is_public(path: str) -> bool:
+def _is_public_path(path: str) -> bool:
     return path in PUBLIC_PATHS or path in SIGN_IN_ASSETS or path.startswith(PUBLIC_ASSETS)
 
 
@@ -42,7 +42,7 @@ class AuthenticationMiddleware:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         path = scope["path"].removeprefix(scope["root_path"]) if scope["type"] == "http" else ""
-        if scope["type"] != "http" or _is_public(path):
+        if scope["type"] != "http" or _is_public_path(path):
             await self._app(scope, receive, send)
             return
         problem = await self._find_refusal(scope, path)
@@ -64,7 +64,7 @@ class AuthenticationMiddleware:
 
     async def _find_refusal(self, scope: Scope, path: str) -> ProblemError | None:
         """Why the request is not served; None where it is."""
-        if not self._authenticator.address_allowed(scope):
+        if not self._authenticator.is_address_allowed(scope):
             return ProblemError(403, "wrong_address", "this server accepts requests from certain addresses only")
         try:
             if path == SESSION_PATH or await self._authenticator.is_authenticated(scope):
@@ -82,7 +82,7 @@ def sign_in_page(scope: Scope, problem: ProblemError) -> Response | None:
         return None
     if isinstance(problem, RateLimited):
         return None
-    response = render(Request(scope), "sign_in.html", away=problem.status == 403)
+    response = render_visitor_page(Request(scope), "sign_in.html", away=problem.status == 403)
     response.status_code = problem.status
     response.headers.update(problem.headers)
     return response
@@ -104,7 +104,7 @@ class RequestRateMiddleware:
         if path not in FREE_PATHS and not path.startswith(FREE_FOLDER):
             address = client_address(scope, self._proxies)
             try:
-                self._limits.hit(Client(address, address))
+                self._limits.count_request(Client(address, address))
             except RateLimited as error:
                 response = problem_response(error)
                 response.headers["Connection"] = "close"  # the next request then costs its sender a connection
@@ -130,7 +130,7 @@ class HttpMetricsMiddleware:
         began, answered = time.perf_counter(), False
 
         def observe(status: str) -> None:
-            self._metrics.request_answered(method, route_template(scope), status, time.perf_counter() - began)
+            self._metrics.count_answered_request(method, route_template(scope), status, time.perf_counter() - began)
 
         async def send_observed(message: Message) -> None:
             nonlocal answered

@@ -19,15 +19,15 @@ from server.matrix.service import MatrixService
 from server.operating import log, settings_checks
 from server.operating.metrics import Metrics
 from server.pictures.renderer_client import Renderer
-from server.pool.cache import Cache
+from server.pool.cache import ResultCache
 from server.pool.interface import PoolInterface
 from server.pool.local import Pool
 from server.runs.service import RunService, SharedState, create_run_service
-from server.saved.content import SavedContent, create_saved_content, create_store
+from server.saved.content import SavedContent, create_program_repository, create_saved_content
 from server.settings import Settings
 from server.store.database import Database, StoreUnavailable
 from server.store.health import StoreHealth
-from server.visitors.clients import Client, identify
+from server.visitors.clients import Client, identify_client
 from server.visitors.visitors import Visitors, create_visitors
 
 
@@ -51,8 +51,8 @@ class Services:
     async def start(self) -> None:
         """Begin to boot the workers, to trace the first scenario and to open the database; waits for none of them."""
         self.started = time.time()
-        for name, why in settings_checks.warnings(self.settings):
-            log.setting_warning(name, why)
+        for name, why in settings_checks.setting_warnings(self.settings):
+            log.log_setting_warning(name, why)
         await self.pool.start()
         if self.shared is not None:
             self.shared.runs.start(self.runs.executions)
@@ -73,8 +73,8 @@ class Services:
 
     async def _warm_up(self) -> None:
         """Run the scenario that the page opens with, then measure the matrix."""
-        await self.gallery.warm()
-        await self.matrix.warm()
+        await self.gallery.start_recording_first_scenario()
+        await self.matrix.measure_when_idle()
 
     async def _open_store(self) -> None:
         """Migrate the database. Where that fails, the first request that needs it tries again."""
@@ -90,11 +90,11 @@ def create_services(settings: Settings, prepare: str) -> Services:
     database = Database(settings.database_url, Path(settings.data))
     pool = create_pool(settings, prepare, database)
     shared = create_shared_state(settings, database)
-    cache = Cache(settings.cache)
-    store = create_store(settings, database)
+    cache = ResultCache(settings.cache)
+    store = create_program_repository(settings, database)
     health = StoreHealth(store)
     metrics = Metrics(pool, cache, health, settings.quota, shared)
-    visitors = create_visitors(settings, metrics.sign_in_failed, shared.counts if shared is not None else None)
+    visitors = create_visitors(settings, metrics.count_failed_sign_in, shared.counts if shared is not None else None)
     renderer = Renderer(settings.pictures)
     return Services(
         settings=settings,
@@ -114,7 +114,7 @@ def create_pool(settings: Settings, prepare: str, database: Database) -> PoolInt
     """The pool of this machine, or that of the machines behind GRADBOX_QUEUE_URL."""
     if not settings.queue_url:
         return Pool(settings, prepare)
-    pool: PoolInterface = cluster_parts().create_pool(settings, database)
+    pool: PoolInterface = import_cluster_parts().create_pool(settings, database)
     return pool
 
 
@@ -122,11 +122,11 @@ def create_shared_state(settings: Settings, database: Database) -> SharedState |
     """What web processes behind GRADBOX_QUEUE_URL share; None without it."""
     if not settings.queue_url:
         return None
-    shared: SharedState = cluster_parts().create_shared_state(settings, database)
+    shared: SharedState = import_cluster_parts().create_shared_state(settings, database)
     return shared
 
 
-def cluster_parts() -> Any:
+def import_cluster_parts() -> Any:
     """`server.cluster.parts`, by its name: Celery and Redis, of the extra `cluster`, need not be installed."""
     return importlib.import_module("server.cluster.parts")
 
@@ -138,59 +138,59 @@ def get_services(scope: Scope) -> Services:
 
 
 # coroutines, though none of them waits: FastAPI would run a plain function in a thread
-async def services(request: Request) -> Services:
+async def get_services_of_request(request: Request) -> Services:
     return get_services(request.scope)
 
 
-ServicesDep = Annotated[Services, Depends(services)]
+ServicesDep = Annotated[Services, Depends(get_services_of_request)]
 
 
-async def gallery(services: ServicesDep) -> Gallery:
+async def get_gallery(services: ServicesDep) -> Gallery:
     return services.gallery
 
 
-async def matrix(services: ServicesDep) -> MatrixService:
+async def get_matrix(services: ServicesDep) -> MatrixService:
     return services.matrix
 
 
-async def runs(services: ServicesDep) -> RunService:
+async def get_runs(services: ServicesDep) -> RunService:
     return services.runs
 
 
-async def saved(services: ServicesDep) -> SavedContent:
+async def get_saved_content(services: ServicesDep) -> SavedContent:
     return services.saved
 
 
-async def settings(services: ServicesDep) -> Settings:
+async def get_settings(services: ServicesDep) -> Settings:
     return services.settings
 
 
-async def visitors(services: ServicesDep) -> Visitors:
+async def get_visitors(services: ServicesDep) -> Visitors:
     return services.visitors
 
 
-GalleryDep = Annotated[Gallery, Depends(gallery)]
-MatrixDep = Annotated[MatrixService, Depends(matrix)]
-RunsDep = Annotated[RunService, Depends(runs)]
-SavedDep = Annotated[SavedContent, Depends(saved)]
-SettingsDep = Annotated[Settings, Depends(settings)]
-VisitorsDep = Annotated[Visitors, Depends(visitors)]
+GalleryDep = Annotated[Gallery, Depends(get_gallery)]
+MatrixDep = Annotated[MatrixService, Depends(get_matrix)]
+RunsDep = Annotated[RunService, Depends(get_runs)]
+SavedDep = Annotated[SavedContent, Depends(get_saved_content)]
+SettingsDep = Annotated[Settings, Depends(get_settings)]
+VisitorsDep = Annotated[Visitors, Depends(get_visitors)]
 
 
-async def client(request: Request, visitors: VisitorsDep) -> Client:
-    return identify(request.scope, visitors.cookie_key, visitors.proxies)
+async def get_client(request: Request, visitors: VisitorsDep) -> Client:
+    return identify_client(request.scope, visitors.cookie_key, visitors.proxies)
 
 
-ClientDep = Annotated[Client, Depends(client)]
+ClientDep = Annotated[Client, Depends(get_client)]
 
 
-async def disconnected(request: Request) -> Disconnected:
-    async def wait() -> None:
+async def disconnect_waiter(request: Request) -> Disconnected:
+    async def wait_for_disconnect() -> None:
         message: Any = {}
         while message.get("type") != "http.disconnect":
             message = await request.receive()
 
-    return wait
+    return wait_for_disconnect
 
 
-DisconnectedDep = Annotated[Disconnected, Depends(disconnected)]
+DisconnectedDep = Annotated[Disconnected, Depends(disconnect_waiter)]

@@ -10,7 +10,7 @@ from server import PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
 from server.pool.interface import STARTING
 from server.services import get_services
-from server.visitors.clients import new_cookie
+from server.visitors.clients import new_visitor_cookie_header
 
 templates = Jinja2Templates(directory=PROJECT_FOLDER / "templates")
 
@@ -49,40 +49,40 @@ def request_language(request: Request) -> str:
     return LANGUAGES[0]
 
 
-def render_public(request: Request, name: str, lang: str, **values: Any) -> Response:
+def render_public_page(request: Request, name: str, lang: str, **values: Any) -> Response:
     """A page that is the same for all visitors, without a cookie."""
     context = {"lang": lang, "say": MESSAGES[lang], "nonce": request.state.nonce, "root": request.scope["root_path"]}
     return templates.TemplateResponse(request, name, {**context, **values})
 
 
-def constant_page(request: Request, name: str, lang: str, **values: Any) -> bytes:
+def render_constant_page(request: Request, name: str, lang: str, **values: Any) -> bytes:
     """A page that is the same for all visitors and every time, as bytes; nothing in it may need a nonce."""
     context = {"request": request, "lang": lang, "say": MESSAGES[lang], "nonce": "", "root": request.scope["root_path"]}
     return templates.get_template(name).render(**context, **values).encode()
 
 
-def render(request: Request, name: str, **values: Any) -> Response:
+def render_visitor_page(request: Request, name: str, **values: Any) -> Response:
     """A page for one visitor, in the language of the request, with a cookie where the visitor has none."""
-    answer = render_public(request, name, request_language(request), **values)
+    answer = render_public_page(request, name, request_language(request), **values)
     answer.headers["Vary"] = "Accept-Language, HX-Request"
     services = get_services(request.scope)
-    cookie = new_cookie(request.scope, services.visitors.cookie_key, services.visitors.proxies)
+    cookie = new_visitor_cookie_header(request.scope, services.visitors.cookie_key, services.visitors.proxies)
     if cookie is not None:
         answer.headers["Set-Cookie"] = cookie
         answer.headers["Cache-Control"] = "private, no-store"  # the cookie is this visitor's own
     return answer
 
 
-def render_workbench(request: Request, **values: Any) -> Response:
+def render_workbench_page(request: Request, **values: Any) -> Response:
     """The page of a program, which runs it where this server can run programs now. values: for its template."""
     services = get_services(request.scope)
     pool = services.pool
-    return render(
+    return render_visitor_page(
         request,
         "page.html",
         devices=pool.devices,
         live=services.settings.live_mode,
-        runs_nothing=pool.problem("cpu") not in ("", STARTING),
+        runs_nothing=pool.unavailable_reason("cpu") not in ("", STARTING),
         **values,
     )
 

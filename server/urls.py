@@ -13,13 +13,13 @@ def public_url(settings: Settings) -> str:
     return settings.public_url.rstrip("/")
 
 
-def permalink(settings: Settings, root_path: str, id_: str) -> str:
+def program_permalink(settings: Settings, root_path: str, id_: str) -> str:
     """The address of a program's page. root_path: as in the ASGI scope, for a server that does not know its public URL."""
     return f"{public_url(settings) or root_path}/s/{id_}"
 
 
 def series_url(settings: Settings, root_path: str, id_: str, place: int | None = None) -> str:
-    """The address of a series, or of the program at a place in it, from 1. root_path: as for `permalink`."""
+    """The address of a series, or of the program at a place in it, from 1. root_path: as for `program_permalink`."""
     base = f"{public_url(settings) or root_path}/series/{id_}"
     return base if place is None else f"{base}/{place}"
 
@@ -29,19 +29,19 @@ def trace_url(root_path: str, id_: str) -> str:
     return f"{root_path}/s/{id_}.trace.json"
 
 
-def permalink_id(url: str, base: str) -> str | None:
+def parse_permalink_id(url: str, base: str) -> str | None:
     """The id in a permalink, or in the address of its frame; None for any other address. base: the public URL."""
-    match = _PERMALINK.fullmatch(path_below(url, base))
+    match = _PERMALINK.fullmatch(path_below_base(url, base))
     return match[1] if match else None
 
 
-def series_place(url: str, base: str) -> tuple[str, int | None] | None:
+def parse_series_place(url: str, base: str) -> tuple[str, int | None] | None:
     """The id and the place in the address of a series, or of its frame; None for any other address. base: the public URL."""
-    match = _SERIES.fullmatch(path_below(url, base))
+    match = _SERIES.fullmatch(path_below_base(url, base))
     return (match[1], int(match[2]) if match[2] else None) if match else None
 
 
-def path_below(url: str, base: str) -> str:
+def path_below_base(url: str, base: str) -> str:
     """The path of an address below the public URL, without query and fragment; "" for an address elsewhere."""
     path = url.partition("#")[0].partition("?")[0]
     return path[len(base) :] if starts_with_base(path, base) else ""

@@ -40,7 +40,7 @@ const ALWAYS = { Trace: ["schema", "steps"], Step: ["depth", "set", "gone", "log
 
 const python = existsSync(".venv/bin/python") ? ".venv/bin/python" : "python3";
 const PRINT =
-  "import json; from gradbox.wire import schema; print(json.dumps([schema.schema_document(), schema.event_rows()]))";
+  "import json; from gradbox.wire import schema; print(json.dumps([schema.schema_document(), schema.event_table()]))";
 const [schema, events] = JSON.parse(execFileSync(python, ["-c", PRINT], { encoding: "utf8" }));
 
 /** Whether a part of the schema is null. */

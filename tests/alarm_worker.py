@@ -7,19 +7,19 @@ from typing import Any, NoReturn
 
 from server.wire.link import WorkerOptions
 from server.worker import prepare as recorder
-from server.worker.child import Worker
+from server.worker.child import ChildWork
 from server.worker.run import ProgramRun
 
 WALL = 0.5
 """Seconds a run may take."""
 
 
-def prepare(options: WorkerOptions) -> Worker:
+def prepare(options: WorkerOptions) -> ChildWork:
     """Like the recorder's, but for what a child runs."""
     return adapt(recorder.prepare(options))
 
 
-def adapt(worker: Worker) -> Worker:
+def adapt(worker: ChildWork) -> ChildWork:
     """What `prepare` makes of the recorder's worker."""
     return replace(worker, run=run)
 
@@ -29,5 +29,5 @@ def run(job: Any, write: Callable[[bytes], None]) -> NoReturn:
     running = ProgramRun(job, write)
     signal.signal(signal.SIGALRM, lambda *_: running._stop_at_limit("wall", WALL))
     signal.setitimer(signal.ITIMER_REAL, WALL)
-    running.run()
+    running.run_and_exit()
     raise AssertionError("a run ends its process")

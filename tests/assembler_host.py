@@ -5,7 +5,7 @@ import socket
 import sys
 from typing import NoReturn
 
-from gradbox.assembly.assemble import assemble_compressed
+from gradbox.assembly.assemble import assemble_compressed_trace
 from gradbox.wire.api import Job
 from gradbox.wire.processes import AssemblyRequest
 from server.pool import assembler_process
@@ -28,7 +28,7 @@ def become_assembler(connection: socket.socket) -> NoReturn:
 
 
 if __name__ == "__main__":
-    assemble_compressed(
+    assemble_compressed_trace(
         AssemblyRequest(job=Job(source="")), b""
     )  # what the first trace makes, no fork has to make again
     serve_connections(become_assembler)

@@ -245,7 +245,7 @@ class Runner:
         try:
             os.set_inheritable(writer, True)
             if self._confinement is not None:
-                self._confinement.apply((writer,), SLOT)
+                self._confinement.confine_process((writer,), SLOT)
             else:
                 unconfined()
             end = "succeeded"

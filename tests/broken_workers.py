@@ -5,29 +5,29 @@ import threading
 import time
 
 from server.wire.link import WorkerOptions
-from server.worker.child import Worker
+from server.worker.child import ChildWork
 from server.worker.threads import require_one_thread
 
 
-def prepare_and_raise(_: WorkerOptions) -> Worker:
+def prepare_and_raise(_: WorkerOptions) -> ChildWork:
     raise RuntimeError("the disk with torch is gone")
 
 
-def prepare_with_thread(_: WorkerOptions) -> Worker:
+def prepare_with_thread(_: WorkerOptions) -> ChildWork:
     """A thread that stays, as some packages start one when they are imported."""
     threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
     require_one_thread()
     raise AssertionError("a second thread was overlooked")
 
 
-def prepare_and_die(_: WorkerOptions) -> Worker:
+def prepare_and_die(_: WorkerOptions) -> ChildWork:
     os._exit(7)
 
 
-def prepare_children_that_raise(_: WorkerOptions) -> Worker:
+def prepare_children_that_raise(_: WorkerOptions) -> ChildWork:
     """Each child for the GPU ends before it is ready."""
 
     def initialize_gpu() -> None:
         raise RuntimeError("the driver is too old")
 
-    return Worker(lambda *_: None, {}, initialize_gpu)
+    return ChildWork(lambda *_: None, {}, initialize_gpu)

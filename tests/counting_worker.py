@@ -8,11 +8,11 @@ from typing import Any
 
 from server.wire.link import WorkerOptions
 from server.worker import prepare as recorder
-from server.worker.child import Worker
-from server.worker.run import run
+from server.worker.child import ChildWork
+from server.worker.run import run_program_and_exit
 
 
-def prepare(options: WorkerOptions) -> Worker:
+def prepare(options: WorkerOptions) -> ChildWork:
     """Like the recorder's, but for what a child runs."""
     return replace(recorder.prepare(options), run=run_counted)
 
@@ -31,7 +31,7 @@ def run_counted(job: Any, write: Callable[[bytes], None]) -> None:
             data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
         write(data)
 
-    run(job, write_counted)
+    run_program_and_exit(job, write_counted)
 
 
 def faults() -> int:

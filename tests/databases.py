@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from server.store.database import Database
-from server.store.repository import Repository
+from server.store.repository import ProgramRepository
 from tests import postgres
 
-Work = Callable[[Repository], Awaitable[Any]]
+Work = Callable[[ProgramRepository], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class DatabaseConfig:
         return {"DATABASE_URL": self.url, "GRADBOX_DATA": str(self.folder)}
 
     @asynccontextmanager
-    async def open(self, largest: int = 10**6, quota: int = 10**9) -> AsyncIterator[Repository]:
+    async def open(self, largest: int = 10**6, quota: int = 10**9) -> AsyncIterator[ProgramRepository]:
         database = Database(self.url, self.folder)
         try:
-            yield Repository(database, largest, quota)
+            yield ProgramRepository(database, largest, quota)
         finally:
             await database.close()
 

@@ -3,6 +3,6 @@
 import { readFileSync } from "node:fs";
 import { bare } from "../static/js/tests/bare.ts";
 
-const draw = { step: await bare("pictureOf"), loom: await bare("loomOf"), thumbnail: await bare("thumbnailOf") };
+const draw = { step: await bare("stageSvg"), loom: await bare("loomSvg"), thumbnail: await bare("thumbnailSvg") };
 const jobs = JSON.parse(readFileSync(0, "utf8"));
 process.stdout.write(JSON.stringify(jobs.map(([kind, ...job]) => draw[kind](...job))));

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from gradbox.wire.findings import Reading
+from gradbox.wire.findings import RunReading
 from tests.tracing import trace
 
 ROOT = Path(__file__).parent.parent
@@ -30,9 +30,9 @@ def findings_of(source: str, language: str = "en") -> list[dict[str, Any]]:
     return found
 
 
-def reading_of(recorded: dict[str, Any], language: str = "en") -> Reading:
+def reading_of(recorded: dict[str, Any], language: str = "en") -> RunReading:
     """A trace as the terminal prints it."""
     command = [*NODE, str(ROOT / "tests/reading.mjs"), language]
     done = subprocess.run(command, input=json.dumps(recorded), capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
-    return Reading.model_validate_json(done.stdout)
+    return RunReading.model_validate_json(done.stdout)

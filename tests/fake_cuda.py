@@ -104,8 +104,8 @@ def install() -> None:
     )
     Storages.uids_by_address = by_address  # type: ignore[assignment]
     vars(device).update(torch=SimpleNamespace(cuda=cuda))
-    device.snapshot = lambda: [dict(segment) for segment in allocator.segments]
-    device.statistics = lambda _: {
+    device.memory_snapshot = lambda: [dict(segment) for segment in allocator.segments]
+    device.memory_statistics = lambda _: {
         "allocated_bytes": {"all": {"current": allocator.allocated, "peak": allocator.peak}},
         "reserved_bytes": {"all": {"current": allocator.reserved}},
     }

@@ -16,7 +16,7 @@ from tests.fork_host import ForkHost
 
 HOST = ForkHost("tests.assembler_host", "ASSEMBLER_HOST")
 
-start_process = assembly.start_process
+start_process = assembly.start_assembler_process
 
 
 class ForkedAssembler:
@@ -40,7 +40,7 @@ class ForkedAssembler:
 
 
 async def fork() -> ForkedAssembler:
-    """In place of `server.pool.assembly.start_process`: a fork of the host."""
+    """In place of `server.pool.assembly.start_assembler_process`: a fork of the host."""
     stdout, stdin = await asyncio.open_unix_connection(f"\0{HOST.name}", limit=assembly.MAX_LINE_BYTES)
     try:
         return ForkedAssembler(int.from_bytes(await stdout.readexactly(4), "big"), stdout, stdin)
@@ -51,14 +51,14 @@ async def fork() -> ForkedAssembler:
 
 def use() -> None:
     """Have every pool of this process fork its assemblers."""
-    assembly.start_process = fork  # type: ignore[assignment]
+    assembly.start_assembler_process = fork  # type: ignore[assignment]
 
 
 @contextmanager
 def unused() -> Iterator[None]:
     """Within, a pool starts its assemblers, as it does outside of tests."""
-    before, assembly.start_process = assembly.start_process, start_process
+    before, assembly.start_assembler_process = assembly.start_assembler_process, start_process
     try:
         yield
     finally:
-        assembly.start_process = before
+        assembly.start_assembler_process = before

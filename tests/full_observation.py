@@ -12,7 +12,7 @@ from typing import Any
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.observer import Observer
 from gradbox.wire.job_records import JobRecord
-from server.worker.run import run
+from server.worker.run import run_program_and_exit
 from tests.tracing import HOST, qualified
 
 _observe = Observer.observe
@@ -26,14 +26,14 @@ def comparing(report: Callable[[dict[str, Any]], None]) -> Callable[..., Any]:
         if observation.observe_all:
             return
         reported = dict(self._delta.pending), list(self._delta.removed)
-        self._delta.take_pending()
+        self._delta.take_pending_changes()
         full = Observation(step=observation.step)
         self._context.observation = full
         try:
             _observe(self, full, observe_frames)
         finally:
             self._context.observation = observation
-        facts, removals = self._delta.take_pending()
+        facts, removals = self._delta.take_pending_changes()
         for uid in removals:  # what the step's value alone refers to, reported a second time
             facts.pop(uid, None)
         log = [entry for entry in full.log if entry.get("storage") not in removals]
@@ -54,7 +54,7 @@ def record(job: JobRecord, write: Callable[[bytes], None]) -> None:
         if line.startswith((b'{"outcome"', b'{"fault"')):
             write(json.dumps(missed, default=str).encode())
 
-    run(job, end)
+    run_program_and_exit(job, end)
 
 
 def unobserved(source: str, before: Callable[[], None] | None = None) -> list[dict[str, Any]]:

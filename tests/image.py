@@ -68,10 +68,10 @@ print(sum(state == "Z" for state, _ in processes.values()))
 """
 
 LETTERS = """
-from gradbox.renderer_process import Fonts, font_family, to_png
-fonts = Fonts(font_family("sans-serif", ""), font_family("monospace", ""))
+from gradbox.renderer_process import FontFamilies, font_family, svg_to_png
+fonts = FontFamilies(font_family("sans-serif", ""), font_family("monospace", ""))
 svg = '<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99"><text y="50" font-family="{}">{}</text></svg>'
-drawn = {(name, text): to_png(svg.format(name, text), fonts) for name in ("sans-serif", "monospace") for text in ("", "ab", "\u5f20\u91cf")}
+drawn = {(name, text): svg_to_png(svg.format(name, text), fonts) for name in ("sans-serif", "monospace") for text in ("", "ab", "\u5f20\u91cf")}
 blank = drawn["sans-serif", ""]
 print(fonts.sans, fonts.mono, *(name for (name, text), picture in drawn.items() if text and picture == blank), sep=", ")
 """

@@ -4,15 +4,15 @@ import importlib
 
 from gradbox.wire.job_records import ChildJob
 from server.wire.link import WorkerOptions
-from server.worker.child import Worker, WriteLines
+from server.worker.child import ChildWork, WriteLines
 from server.worker.threads import require_one_thread
 
 
-def prepare(options: WorkerOptions) -> Worker:  # noqa: ARG001 the same for every zygote
+def prepare(options: WorkerOptions) -> ChildWork:  # noqa: ARG001 the same for every zygote
     """Import it with a statement of its own, which is noted, and then ask for one thread."""
     importlib.import_module("tests.importing_einops")
     require_one_thread()
-    return Worker(run_nothing, {})
+    return ChildWork(run_nothing, {})
 
 
 def run_nothing(job: ChildJob, write: WriteLines) -> None:

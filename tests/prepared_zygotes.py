@@ -28,7 +28,7 @@ HOST = "ZYGOTE_HOST"
 FORKED = {PREPARE, "tests.worker_without_files:prepare", "tests.alarm_worker:prepare"}
 """What prepares the zygotes that a fork can be: the recorder, and modules with an `adapt`, which changes its worker."""
 
-boot = zygote.boot
+boot = zygote.start_zygote_process
 
 
 class ForkedZygote:
@@ -59,7 +59,7 @@ def host() -> str:
 
 
 def fork(link: int, options: WorkerOptions) -> ForkedZygote | subprocess.Popen[bytes]:
-    """In place of `server.pool.zygote.boot`: a fork of the host, where the zygote is one that records programs on the CPU."""
+    """In place of `server.pool.zygote.start_zygote_process`: a fork of the host, where the zygote is one that records programs on the CPU."""
     if options.prepare not in FORKED or options.device != "cpu":
         return boot(link, options)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
@@ -73,18 +73,18 @@ def fork(link: int, options: WorkerOptions) -> ForkedZygote | subprocess.Popen[b
 
 def use() -> None:
     """Have every pool of this process fork its zygote; and no server of it measure its matrix before it is asked for."""
-    zygote.boot = fork  # type: ignore[assignment]
+    zygote.start_zygote_process = fork  # type: ignore[assignment]
     service.WARM_UP_DELAY = float("inf")
 
 
 @contextmanager
 def unused() -> Iterator[None]:
     """Within, a pool boots its zygote, as it does outside of tests."""
-    before, zygote.boot = zygote.boot, boot
+    before, zygote.start_zygote_process = zygote.start_zygote_process, boot
     try:
         yield
     finally:
-        zygote.boot = before
+        zygote.start_zygote_process = before
 
 
 def environment(**variables: str) -> dict[str, str]:

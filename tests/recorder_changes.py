@@ -13,9 +13,9 @@ def show_everything() -> None:
     def expressions(_: list[Any], rows: list[StatementRecord]) -> frozenset[int]:
         return frozenset(i for i, row in enumerate(rows) if row["kind"] == "Expr")
 
-    setattr(run, "expressions_with_output", expressions)  # noqa: B010
+    setattr(run, "statements_with_pasted_output", expressions)  # noqa: B010
 
 
 def overlook_statements() -> None:
     """Have no statement's frames observed."""
-    Frames.observe_statement = lambda *_: True
+    Frames.observe_statement_effects = lambda *_: True

@@ -10,8 +10,8 @@ import torch
 import torch._dynamo
 
 from gradbox.recorder.probes import ops
-from server.worker.prepare import REHEARSALS, rehearse
-from server.worker.run import run
+from server.worker.prepare import REHEARSALS, rehearse_run
+from server.worker.run import run_program_and_exit
 from server.worker.threads import run_in_thread
 from tests import full_observation, lifetime_log, recorder_changes  # noqa: F401 named by requests
 from tests.fork_host import Request, Write, serve
@@ -40,12 +40,12 @@ def handle(request: Request, write: Write) -> None:
     if request["missed"]:
         full_observation.record(request["job"], write)
     else:
-        run(request["job"], write)
+        run_program_and_exit(request["job"], write)
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    ops.register_kernels()
+    ops.register_recording_kernels()
     for _ in range(REHEARSALS):
-        run_in_thread(rehearse)
+        run_in_thread(rehearse_run)
     serve(handle)

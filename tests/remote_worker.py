@@ -9,4 +9,4 @@ from tests import forked_assemblers, prepared_zygotes
 if __name__ == "__main__":
     prepared_zygotes.use()
     forked_assemblers.use()
-    sys.exit(cluster_worker.run(Settings(), "cpu", sys.argv[1]))
+    sys.exit(cluster_worker.run_worker(Settings(), "cpu", sys.argv[1]))

@@ -15,8 +15,8 @@ import torch._dynamo
 
 from gradbox.recorder import instrument, stack
 from gradbox.recorder.probes import ops
-from gradbox.sessions.hooks import pass_value, set_function
-from gradbox.sessions.options import ProgramFile, SessionOptions
+from gradbox.sessions.hooks import pass_value_through, redirect_partial
+from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.session import Session
 from tests.fork_host import Request, Write, serve
 from tests.plain_host import StandardOutput, described, prepare_main
@@ -35,7 +35,7 @@ def handle(request: Request, write: Write) -> None:
     namespace = prepare_main(source)
     out = StandardOutput()
     session = Session(
-        SessionOptions(limits=request["limits"]), [ProgramFile("<program>", "program.py", source)], namespace
+        SessionOptions(limits=request["limits"]), [SessionFile("<program>", "program.py", source)], namespace
     )
     result: dict[str, Any] = {"error": None}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(out):
@@ -48,7 +48,7 @@ def handle(request: Request, write: Write) -> None:
             session.end(error)
         else:
             code = decided_tests(ast.parse(source, "<program>")) if request.get("without_values") else source
-            error = session.run(code)
+            error = session.run_code(code)
             session.end()
         after = process_state()
         if error is not None:
@@ -84,9 +84,9 @@ def record_no_values(session: Session) -> None:
         recorder.on_head(i, frame=sys._getframe(1))
         return test[0] if test else None
 
-    set_function(hooks.by_name[instrument.HEAD], head)
-    set_function(hooks.by_name[instrument.VALUE], pass_value)
-    session.record_begin()
+    redirect_partial(hooks.by_name[instrument.HEAD_HOOK], head)
+    redirect_partial(hooks.by_name[instrument.VALUE_HOOK], pass_value_through)
+    session.record_initial_state()
 
 
 def decided_tests(tree: ast.Module) -> ast.Module:
@@ -105,7 +105,7 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
 
     def on_first_call(frame: types.FrameType, *_: Any) -> Any:
         sys.settrace(None)
-        session.trace_lines(frame)
+        session.follow_frame(frame)
         return frame.f_trace
 
     code = compile(source, "<program>", "exec", dont_inherit=True)
@@ -113,7 +113,7 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
         sys.settrace(on_first_call)
         exec(code, namespace)
     except BaseException as error:
-        stack.drop_leading_frames(error)
+        stack.drop_frames_before_program(error)
         stack.hide_recorder_frames(error)
         return error
     finally:
@@ -124,5 +124,5 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    ops.register_kernels()
+    ops.register_recording_kernels()
     serve(handle)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from server.wire.link import WorkerOptions
-from server.worker.child import Worker
+from server.worker.child import ChildWork
 
 HEADER: dict[str, Any] = {
     "header": {
@@ -33,15 +33,15 @@ HEADER: dict[str, Any] = {
 END = {"outcome": {"status": "finished"}, "cost": {"wall_ms": 0, "cpu_ms": 0, "peak_bytes": 0}}
 
 
-def prepare(_: WorkerOptions) -> Worker:
+def prepare(_: WorkerOptions) -> ChildWork:
     """A worker that imports nothing, so that the zygote is ready in a moment."""
-    return Worker(run, {"torch": "0", "numpy": "0", "python": "0"})
+    return ChildWork(run, {"torch": "0", "numpy": "0", "python": "0"})
 
 
-def prepare_with_gpu(_: WorkerOptions) -> Worker:
+def prepare_with_gpu(_: WorkerOptions) -> ChildWork:
     """The same on a machine that seems to have a GPU."""
     versions = {"torch": "0", "numpy": "0", "python": "0"}
-    return Worker(run, versions, initialize_gpu=lambda: initialized.append(os.getpid()))
+    return ChildWork(run, versions, initialize_gpu=lambda: initialized.append(os.getpid()))
 
 
 initialized: list[int] = []

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from server.http import connections
-from server.http.connections import Acceptor, open_listeners
+from server.http.connections import ConnectionAcceptor, open_listeners
 from server.http.fair_turns import FairTurns
 from server.visitors.clients import parse_networks
 
@@ -32,7 +32,7 @@ def accepted(begin: Callable[[int], list[socket.socket]], proxies: str = "") -> 
 
     async def main() -> int:
         clients = begin(listener.getsockname()[1])
-        server = Acceptor([listener], protocol, FairTurns(), parse_networks(proxies))
+        server = ConnectionAcceptor([listener], protocol, FairTurns(), parse_networks(proxies))
         server.start()
         await asyncio.sleep(0.5)
         closed = sum(is_closed(client) for client in clients)
@@ -74,7 +74,7 @@ def test_an_accepted_connection_sends_without_nagles_delay() -> None:
             connected.set()
 
     async def main() -> None:
-        server = Acceptor([listener], Asking, FairTurns())
+        server = ConnectionAcceptor([listener], Asking, FairTurns())
         server.start()
         (client,) = clients(listener.getsockname()[1], "127.0.0.1")
         await connected.wait()
@@ -107,12 +107,12 @@ def test_clients_with_the_most_connections_make_room_under_pressure(monkeypatch:
 
 def test_an_ipv6_proxy_has_no_connection_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MAX_PER_NETWORK", 1)
-    queue = Acceptor([], Noting, FairTurns(), parse_networks("2001:db8:1:2::/64"))
+    queue = ConnectionAcceptor([], Noting, FairTurns(), parse_networks("2001:db8:1:2::/64"))
 
     async def main() -> list[bool]:
         pairs = [socket.socketpair() for _ in range(4)]
         for k, (ours, _) in enumerate(pairs):
-            queue._enqueue(ours, "2001:db8:1:2::7" if k < 2 else "2001:db8:9:2::7")
+            queue._enqueue_connection(ours, "2001:db8:1:2::7" if k < 2 else "2001:db8:9:2::7")
         closed = [is_closed(theirs) for _, theirs in pairs]
         queue.close()
         for _, theirs in pairs:
@@ -126,13 +126,13 @@ def test_a_flood_leaves_no_work_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each network waits for one turn, however many of its connections came and made room for others."""
     monkeypatch.setattr(connections, "MAX_WAITING", 4)
     turns = FairTurns()
-    queue = Acceptor([], Noting, turns)
+    queue = ConnectionAcceptor([], Noting, turns)
 
     async def main() -> None:
         for k in range(200):
             ours, theirs = socket.socketpair()
             theirs.close()
-            queue._enqueue(ours, f"127.0.0.{k % 8}")
+            queue._enqueue_connection(ours, f"127.0.0.{k % 8}")
         assert {network: len(works) for network, works in turns._waiting.items()} == {
             f"127.0.0.{k}": 1 for k in range(8)
         }
@@ -158,7 +158,7 @@ def test_a_server_without_descriptors_takes_connections_again(monkeypatch: pytes
 
     async def main() -> None:
         (client,) = clients(listener.getsockname()[1], "127.0.0.5")
-        server = Acceptor([listener], protocol, FairTurns())
+        server = ConnectionAcceptor([listener], protocol, FairTurns())
         server.start()
         async with asyncio.timeout(10):
             while not made:

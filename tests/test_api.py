@@ -149,7 +149,7 @@ def test_not_ready_while_the_workers_start() -> None:
     with TestClient(app, base_url="http://127.0.0.1") as client:
         assert client.get("/readyz").status_code in (200, 503)
         assert client.portal is not None
-        client.portal.call(app.state.services.pool.zygote._disconnect)
+        client.portal.call(app.state.services.pool.zygote._close_link_and_fail_waiters)
         assert client.get("/readyz").status_code == 503
 
 
@@ -293,7 +293,7 @@ def test_metrics_and_log_count_runs_without_their_source(
     metrics = acting.get("/metrics").text
     assert 'gradbox_runs_total{device="cpu",status="crashed"}' in metrics
     assert "gradbox_spare_children" in metrics and "gradbox_run_seconds_bucket" in metrics
-    log.configure()
+    log.configure_logging()
     acting.post("/api/runs", json={"source": "finish a-secret-word"})
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     ran = [line for line in lines if line["event"] == "run"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.assembly.assemble import AssembledTrace, assemble
+from gradbox.assembly.assemble import AssembledTrace, assemble_trace
 from gradbox.wire.api import Job
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.processes import AssemblyRequest
@@ -20,7 +20,7 @@ from gradbox.wire.trace import Error
 from server.pool import assembly as module
 from server.pool.assembly import Assembler, AssemblyFailed
 from server.pool.local import Pool
-from server.pool.machine import kernel_value
+from server.pool.machine import read_kernel_value
 from server.settings import Settings
 from tests import forked_assemblers
 from tests.stand_in_recorder import END, HEADER, step
@@ -53,7 +53,7 @@ def assembling(work: Callable[[Assembler], Awaitable[None]], processes: int = 2)
 
 async def assert_works(assembler: Assembler) -> int:
     """Assemble a trace; the pid of the process that did it."""
-    reply, body = await assembler.assemble(REQUEST, LINES)
+    reply, body = await assembler.assemble_trace(REQUEST, LINES)
     assert (reply.status, len(json.loads(gzip.decompress(body))["steps"])) == ("finished", 1)
     return assembler._idle[-1].pid
 
@@ -61,7 +61,7 @@ async def assert_works(assembler: Assembler) -> int:
 def test_processes_are_reused_and_their_number_is_bounded() -> None:
     async def work(assembler: Assembler) -> None:
         assert await assert_works(assembler) == await assert_works(assembler)
-        await asyncio.gather(*(assembler.assemble(REQUEST, LINES) for _ in range(6)))
+        await asyncio.gather(*(assembler.assemble_trace(REQUEST, LINES) for _ in range(6)))
         assert len(assembler._idle) == 2
 
     assembling(work)
@@ -74,9 +74,9 @@ def test_a_gradient_check_contains_no_steps() -> None:
     plain, checking = (
         AssemblyRequest(job=Job(source="x = 1\n", check=options)) for options in (None, GradientCheckOptions())
     )
-    assert assemble(checking, lines).trace.gradient_check is not None
-    assert assemble(plain, lines).trace.gradient_check is None
-    trace = assemble(checking, LINES).trace
+    assert assemble_trace(checking, lines).trace.gradient_check is not None
+    assert assemble_trace(plain, lines).trace.gradient_check is None
+    trace = assemble_trace(checking, LINES).trace
     assert not trace.steps and trace.outcome.status == "crashed"
 
 
@@ -86,7 +86,7 @@ def test_a_gradient_check_is_bounded_in_size() -> None:
 
     def assembled(end: dict[str, Any]) -> AssembledTrace:
         header = {"header": {**HEADER["header"], "program": {"source": "x = 1\n", "lines": [1] * 1000}}}
-        return assemble(request, json.dumps(header).encode() + b"\n" + json.dumps(end).encode() + b"\n").trace
+        return assemble_trace(request, json.dumps(header).encode() + b"\n" + json.dumps(end).encode() + b"\n").trace
 
     row = {"index": [0], "torch": 1.0, "double": 1.0, "numeric": 1.0, "difference": 0.0, "verdict": "agrees"}
     leaf = {"name": "x", "line": 1, "shape": [600], "dtype": "float32", "elements": 600, "verdict": "agrees"}
@@ -112,7 +112,7 @@ def test_a_killed_assembler_is_replaced_without_losing_a_trace() -> None:
 
 def peak_memory(pid: int) -> int:
     """Bytes that a process has had in memory at most, before its forks."""
-    return kernel_value(Path(f"/proc/{pid}/status"), "VmHWM:") or 0
+    return read_kernel_value(Path(f"/proc/{pid}/status"), "VmHWM:") or 0
 
 
 def step_with(storages: int, contents: str) -> bytes:
@@ -128,7 +128,7 @@ def test_a_large_trace_is_whole_and_leaves_its_process_small() -> None:
 
     async def work(assembler: Assembler) -> None:
         first = await assert_works(assembler)
-        reply, body = await assembler.assemble(REQUEST, lines)
+        reply, body = await assembler.assemble_trace(REQUEST, lines)
         assert reply.status == "finished" and line[len(b'{"step":') : -2] in gzip.decompress(body)
         assert await assert_works(assembler) == first and peak_memory(first) < 100 << 20
 
@@ -145,7 +145,7 @@ def test_a_step_that_needs_too_much_memory_ends_the_trace_before_it() -> None:
         first = await assert_works(assembler)
         for contents in (names, windows):
             hostile = step_with(1, contents).replace(b'"i":0', b'"i":1')
-            reply, body = await assembler.assemble(REQUEST, b"\n".join((*lines, hostile)))
+            reply, body = await assembler.assemble_trace(REQUEST, b"\n".join((*lines, hostile)))
             trace = json.loads(gzip.decompress(body))
             assert (reply.status, reply.cacheable, len(trace["steps"])) == ("lost", False, 1)
         assert assembler.failures == 0 and await assert_works(assembler) == first
@@ -159,7 +159,7 @@ def test_an_assembler_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(module, "TIMEOUT", 0.2)
         assembler = Assembler(1)
         with pytest.raises(AssemblyFailed):
-            await assembler.assemble(REQUEST, LINES)
+            await assembler.assemble_trace(REQUEST, LINES)
         monkeypatch.undo()
         await assert_works(assembler)
         await assembler.close()
@@ -170,14 +170,14 @@ def test_an_assembler_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPa
 def test_a_cancelled_request_leaves_no_reply_for_the_next() -> None:
     async def work(assembler: Assembler) -> None:
         await assert_works(assembler)
-        waiting = asyncio.create_task(assembler.assemble(REQUEST, LINES))
+        waiting = asyncio.create_task(assembler.assemble_trace(REQUEST, LINES))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
         other = REQUEST.model_copy(update={"job": Job(source="another = 1\n")})
-        reply, body = await assembler.assemble(other, b"")
+        reply, body = await assembler.assemble_trace(other, b"")
         assert reply.status == "crashed"
         assert json.loads(gzip.decompress(body))["program"]["source"] == "another = 1\n"
 
@@ -193,7 +193,7 @@ def test_closing_leaves_no_process() -> None:
         await assembler.close()
         assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
         with pytest.raises(AssemblyFailed):
-            await assembler.assemble(REQUEST, LINES)
+            await assembler.assemble_trace(REQUEST, LINES)
 
     asyncio.run(main())
 
@@ -205,7 +205,7 @@ def test_a_run_with_an_unreadable_trace_is_lost_rather_than_crashed(monkeypatch:
         try:
             monkeypatch.setattr(module, "COMMAND", ("/nowhere/python",))
             await pool._assembler.close()
-            trace = await pool.run(Job(source="finish", limits={}))
+            trace = await pool.run_job(Job(source="finish", limits={}))
             assert (trace.status, trace.cacheable) == ("lost", False)
             assert trace.decoded().outcome.error is not None
         finally:

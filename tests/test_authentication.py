@@ -167,9 +167,9 @@ def test_a_session_of_another_time_password_or_secret_is_invalid(
     scope: dict[str, Any] = {"type": "http", "root_path": "", "headers": []}
     for password, secret in (("another word", b"kept"), (WORD, b"other")):
         other = Authenticator(Settings({}, password=password), secret)
-        assert not opens(SimpleCookie(other.session_cookie(scope))[SESSION_COOKIE].value)
+        assert not opens(SimpleCookie(other.session_cookie_header(scope))[SESSION_COOKIE].value)
     same = Authenticator(Settings({}, password=WORD), b"kept")
-    assert opens(SimpleCookie(same.session_cookie(scope))[SESSION_COOKIE].value)
+    assert opens(SimpleCookie(same.session_cookie_header(scope))[SESSION_COOKIE].value)
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + SESSION_AGE - 9)
     assert opens(value)

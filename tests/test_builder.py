@@ -10,10 +10,10 @@ import httpx2 as httpx
 import pytest
 
 from server.app import create_app
-from server.operations.card_form import card_form
+from server.operations.card_form import create_card_form
 from server.operations.catalogue import TABLES
 from server.operations.operand_kinds import KINDS
-from server.operations.shape_rules import RULES, mismatch
+from server.operations.shape_rules import SHAPE_RULES, find_shape_mismatch
 from server.settings import Settings
 from server.templating import MESSAGES
 from server.wire.operations import AliveName
@@ -45,7 +45,7 @@ def alive(*names: AliveName) -> str:
 
 def form_of(operation: str, written: dict[str, str] | None = None, name: str | None = None) -> Any:
     group, row = ROWS[operation]
-    return card_form(row, group, ALIVE, written or {}, name)
+    return create_card_form(row, group, ALIVE, written or {}, name)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -63,7 +63,7 @@ def test_the_palette_finds_operations_by_name_and_by_sentence_and_fills_in_opera
 @pytest.mark.parametrize("operation", ROWS)
 def test_every_operation_has_a_form(operation: str) -> None:
     group, row = ROWS[operation]
-    form = card_form(row, group, ALIVE, {}, None)
+    form = create_card_form(row, group, ALIVE, {}, None)
     assert [field.hole.name for field in form.fields] == [hole.name for hole in row.holes]
     assert (form.name is None) == ("{out}" not in row.template)
     assert form.name not in {name.name for name in ALIVE}
@@ -85,8 +85,10 @@ def test_every_reason_has_a_sentence() -> None:
     keys |= {key for key in MESSAGES["en"] if key.startswith("fit_")}
     assert all(MESSAGES[language][key] for language in MESSAGES for key in keys)
     said: set[str] = set()
-    for operation, left, right in itertools.product(RULES, SHAPES, SHAPES):
-        found = mismatch(operation, {"a": left, "b": right, "loss": left}, {"dim": "4", "n": "9", "shape": "5, 7"})
+    for operation, left, right in itertools.product(SHAPE_RULES, SHAPES, SHAPES):
+        found = find_shape_mismatch(
+            operation, {"a": left, "b": right, "loss": left}, {"dim": "4", "n": "9", "shape": "5, 7"}
+        )
         said |= {found.key} if found else set()
     assert len(said) > 8 and said <= set(MESSAGES["en"])
 
@@ -112,8 +114,8 @@ def test_text_written_into_a_form_is_checked() -> None:
     assert form_of("clone", name="for").statement == ""
     assert form_of("clone", name="best").statement == "best = y.clone()"
     group, row = ROWS["clone"]
-    assert card_form(row, group, [], {}, None).problem is not None
-    unknown = card_form(row, group, [AliveName(name="q")], {}, None)
+    assert create_card_form(row, group, [], {}, None).problem is not None
+    unknown = create_card_form(row, group, [AliveName(name="q")], {}, None)
     assert unknown.statement == "y = q.clone()"
 
 
@@ -138,7 +140,7 @@ def test_every_kind_of_operand_is_known_to_the_form() -> None:
 def cases() -> list[tuple[str, dict[str, list[int]], dict[str, str]]]:
     """Operands of each rule, of many shapes, with the texts that go into the other holes."""
     found = []
-    for operation, (names, _) in RULES.items():
+    for operation, (names, _) in SHAPE_RULES.items():
         texts: list[dict[str, str]] = [{}]
         row = ROWS[operation][1]
         written = {hole.name for hole in row.holes}
@@ -172,5 +174,5 @@ def test_torch_raises_exactly_where_a_form_says_that_sizes_do_not_fit() -> None:
     source = "\n".join([lines[0], "raised = []", *lines[1:], "print(raised)"]) + "\n"
     raised = set(json.loads(run_plain(source)["printed"]))
     for number, (operation, shapes, texts) in enumerate(asked):
-        told = mismatch(operation, shapes, texts)
+        told = find_shape_mismatch(operation, shapes, texts)
         assert (told is not None) == (number in raised), (operation, shapes, texts, told)

@@ -10,7 +10,7 @@ from gradbox.assembly.assemble import AssembledTrace
 from gradbox.wire.api import Job
 from gradbox.wire.program import Program
 from gradbox.wire.trace import Cost, Focus, Header, Outcome, Runtime
-from server.pool.cache import Cache, cache_key
+from server.pool.cache import ResultCache, result_cache_key
 
 VERSIONS: dict[str, Any] = {"torch": "2.13.0", "numpy": "2.4.6", "python": "3.11.7"}
 RUNTIME = Runtime(**VERSIONS, tracer="0", device="cpu", seed=0, hash_seed=0, threads=1, limits={})
@@ -38,32 +38,32 @@ def ended(focus: Focus | None = None, deterministic: bool = True, **outcome: Any
 )
 def test_every_field_of_a_job_is_in_its_key(change: dict[str, Any]) -> None:
     job = {"source": "x = 1\n", "limits": {"steps": 9, "wall": 1.5}}
-    plain, changed = (cache_key(Job.model_validate(fields), VERSIONS) for fields in (job, {**job, **change}))
+    plain, changed = (result_cache_key(Job.model_validate(fields), VERSIONS) for fields in (job, {**job, **change}))
     assert plain != changed and len(plain) == len(changed) == 64
-    assert changed == cache_key(Job.model_validate({**job, **change}), dict(reversed(VERSIONS.items())))
+    assert changed == result_cache_key(Job.model_validate({**job, **change}), dict(reversed(VERSIONS.items())))
 
 
 def test_versions_of_what_ran_the_program_are_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job(source="x = 1\n")
-    keys = {cache_key(job, VERSIONS), cache_key(job, {})} | {
-        cache_key(job, {**VERSIONS, name: "0"}) for name in VERSIONS
+    keys = {result_cache_key(job, VERSIONS), result_cache_key(job, {})} | {
+        result_cache_key(job, {**VERSIONS, name: "0"}) for name in VERSIONS
     }
     monkeypatch.setattr("server.pool.cache.__version__", "another")
-    assert len(keys | {cache_key(job, VERSIONS)}) == 6
+    assert len(keys | {result_cache_key(job, VERSIONS)}) == 6
 
 
 def test_the_key_ignores_the_order_of_limits_and_takes_lone_surrogates() -> None:
-    assert cache_key(Job(source="", limits={"a": 1, "b": 2}), VERSIONS) == cache_key(
+    assert result_cache_key(Job(source="", limits={"a": 1, "b": 2}), VERSIONS) == result_cache_key(
         Job(source="", limits={"b": 2, "a": 1}), {**VERSIONS}
     )
-    assert cache_key(Job(source="\ud800"), VERSIONS) != cache_key(Job(source="\udfff"), VERSIONS)
+    assert result_cache_key(Job(source="\ud800"), VERSIONS) != result_cache_key(Job(source="\udfff"), VERSIONS)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_the_least_recently_used_go_first(seed: int) -> None:
     chance = random.Random(seed)
     room = chance.randrange(20, 400)
-    cache, model = Cache(room), OrderedDict[str, bytes]()
+    cache, model = ResultCache(room), OrderedDict[str, bytes]()
     hits = misses = 0
     for _ in range(300):
         name = chance.choice("abcdefghij")
@@ -86,7 +86,7 @@ def test_the_least_recently_used_go_first(seed: int) -> None:
 
 
 def test_one_result_does_not_push_out_all_others() -> None:
-    cache = Cache(100)
+    cache = ResultCache(100)
     for name in "abc":
         cache.put(name, bytes(25))
     cache.put("d", bytes(26))
@@ -113,14 +113,14 @@ def test_one_result_does_not_push_out_all_others() -> None:
     ],
 )
 def test_an_ending_that_the_program_alone_decides_is_cached(stored: bool, outcome: dict[str, Any]) -> None:
-    assert ended(**outcome).cacheable() is stored
+    assert ended(**outcome).is_cacheable() is stored
 
 
 def test_a_clock_or_chance_from_outside_is_never_kept() -> None:
-    assert not ended(deterministic=False).cacheable()
-    assert ended(deterministic=False, status="refused").cacheable(), "it did not run"
+    assert not ended(deterministic=False).is_cacheable()
+    assert ended(deterministic=False, status="refused").is_cacheable(), "it did not run"
 
 
 def test_a_program_that_was_run_twice_and_differed_is_not_kept() -> None:
     for repeatable in (True, False):
-        assert ended(focus=Focus(counts={1: 2}, repeatable=repeatable)).cacheable() is repeatable
+        assert ended(focus=Focus(counts={1: 2}, repeatable=repeatable)).is_cacheable() is repeatable

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from server.gallery.claims import verdict_of, with_claims
+from server.gallery.claims import read_verdict, scenarios_with_claims
 from server.gallery.scenarios import load_scenarios
 from tests.conftest import ROOT
 from tests.forked_server import run_command
@@ -16,7 +16,7 @@ from tests.tracing import trace
 
 pytestmark = pytest.mark.slow
 
-SCENARIOS = with_claims(load_scenarios(ROOT / "scenarios"))
+SCENARIOS = scenarios_with_claims(load_scenarios(ROOT / "scenarios"))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def fetch(address: str) -> str:
     ],
 )
 def test_a_verdict_is_what_the_module_has_at_the_end(source: str, verdict: bool | None) -> None:
-    assert verdict_of(trace(source), "ok") is verdict
+    assert read_verdict(trace(source), "ok") is verdict
 
 
 def test_every_claim_is_settled_by_a_run(here: dict[str, Any]) -> None:

@@ -11,16 +11,16 @@ from server.visitors.clients import (
     COOKIE_NAME,
     Client,
     client_address,
-    client_id,
-    identify,
-    is_within,
-    new_cookie,
+    client_id_from_cookie,
+    cookie_signing_key,
+    identify_client,
+    is_certainly_within,
+    new_visitor_cookie_header,
     parse_networks,
-    sign,
-    signing_key,
+    sign_cookie_id,
 )
 
-KEY = signing_key("a key")
+KEY = cookie_signing_key("a key")
 PROXIES = parse_networks("10.0.0.1, 192.168.0.0/16, 2001:db8:ffff::/48")
 
 
@@ -35,7 +35,7 @@ def scope(peer: str | None = "203.0.113.9", scheme: str = "http", **headers: str
 
 def given(asked: dict[str, Any], key: bytes = KEY) -> Any:
     """The cookie that a visitor gets."""
-    text = new_cookie(asked, key, PROXIES)
+    text = new_visitor_cookie_header(asked, key, PROXIES)
     assert text is not None
     return SimpleCookie(text)[COOKIE_NAME]
 
@@ -50,17 +50,19 @@ def test_a_cookie_makes_a_visitor_and_lasts() -> None:
         "",
     )
     again = scope(cookie=f"other=1; {COOKIE_NAME}={cookie.value}; {COOKIE_NAME}x=2")
-    assert client_id(again, KEY) == cookie.value.split(".")[0]
-    assert new_cookie(again, KEY, PROXIES) is None
+    assert client_id_from_cookie(again, KEY) == cookie.value.split(".")[0]
+    assert new_visitor_cookie_header(again, KEY, PROXIES) is None
     assert given(scope()).value != cookie.value
 
 
 def test_a_visitor_is_the_cookie_wherever_it_comes_from_and_without_one_its_address() -> None:
     value = given(scope()).value
     id_ = value.split(".")[0]
-    assert identify(scope("203.0.113.7", cookie=f"{COOKIE_NAME}={value}"), KEY, ()) == Client(id_, "203.0.113.7")
-    assert identify(scope("2001:db8::7", cookie=f"{COOKIE_NAME}={value}"), KEY, ()) == Client(id_, "2001:db8::/64")
-    assert identify(scope("203.0.113.7"), KEY, ()) == Client("203.0.113.7", "203.0.113.7")
+    assert identify_client(scope("203.0.113.7", cookie=f"{COOKIE_NAME}={value}"), KEY, ()) == Client(id_, "203.0.113.7")
+    assert identify_client(scope("2001:db8::7", cookie=f"{COOKIE_NAME}={value}"), KEY, ()) == Client(
+        id_, "2001:db8::/64"
+    )
+    assert identify_client(scope("203.0.113.7"), KEY, ()) == Client("203.0.113.7", "203.0.113.7")
 
 
 def test_a_cookie_with_another_key_or_character_is_rejected() -> None:
@@ -83,13 +85,13 @@ def test_a_cookie_with_another_key_or_character_is_rejected() -> None:
         "é" * 22 + "." + signature,
     ]
     forged += [
-        sign(id_, signing_key("another key")),
-        sign(id_, signing_key("")),
+        sign_cookie_id(id_, cookie_signing_key("another key")),
+        sign_cookie_id(id_, cookie_signing_key("")),
         f"{id_}.{signature[:-1]}{chr(ord(signature[-1]) + 1)}",
     ]
-    forged += [sign("A" * 21, KEY), sign("A" * 23, KEY), sign("1" * 21 + "é", KEY)]
+    forged += [sign_cookie_id("A" * 21, KEY), sign_cookie_id("A" * 23, KEY), sign_cookie_id("1" * 21 + "é", KEY)]
     for text in forged:
-        assert client_id(scope(cookie=f"{COOKIE_NAME}={text}"), KEY) is None, text
+        assert client_id_from_cookie(scope(cookie=f"{COOKIE_NAME}={text}"), KEY) is None, text
     for header in (
         value,
         f"={value}",
@@ -100,18 +102,22 @@ def test_a_cookie_with_another_key_or_character_is_rejected() -> None:
         "",
         "=" * 999,
     ):
-        assert client_id(scope(cookie=header), KEY) is None, header
+        assert client_id_from_cookie(scope(cookie=header), KEY) is None, header
 
 
 def test_a_valid_cookie_is_found_among_forged_ones() -> None:
     value = given(scope()).value
     forged = value[:-1] + ("A" if value[-1] != "A" else "E")
     asked = scope(cookie=[f"{COOKIE_NAME}={forged}; {COOKIE_NAME}", f" {COOKIE_NAME}={value} ;x=y"])
-    assert client_id(asked, KEY) == value.split(".")[0]
+    assert client_id_from_cookie(asked, KEY) == value.split(".")[0]
 
 
 def test_without_a_key_each_process_has_its_own() -> None:
-    assert signing_key("x") == b"x" and len(signing_key("")) == 32 and signing_key("") != signing_key("")
+    assert (
+        cookie_signing_key("x") == b"x"
+        and len(cookie_signing_key("")) == 32
+        and cookie_signing_key("") != cookie_signing_key("")
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,7 +193,7 @@ def test_only_the_last_hops_of_a_very_long_chain_are_read() -> None:
 
     assert client_address(scope(15), trusted) == "198.51.100.7"
     assert client_address(scope(2000), trusted) == "10.0.0.1"
-    assert not is_within(scope(2000), trusted, trusted)
+    assert not is_certainly_within(scope(2000), trusted, trusted)
 
 
 def test_forwarded_headers_are_ignored_without_trusted_proxies() -> None:
@@ -269,7 +275,7 @@ LOCAL = parse_networks("127.0.0.0/8,::1", "OPERATORS")
     ],
 )
 def test_a_client_is_within_a_network_only_if_that_is_certain(asked: dict[str, Any], sure: bool) -> None:
-    assert is_within(asked, PROXIES, LOCAL) is sure
+    assert is_certainly_within(asked, PROXIES, LOCAL) is sure
 
 
 def test_every_address_of_a_trusted_chain_must_be_within_the_network() -> None:
@@ -281,7 +287,10 @@ def test_every_address_of_a_trusted_chain_must_be_within_the_network() -> None:
         ("127.0.0.1, 192.168.1.5", False, False),
     ):
         asked = scope("127.0.0.1", host="localhost", x_forwarded_for=chain)
-        assert (is_within(asked, trusted, LOCAL), is_within(asked, trusted, home)) == (local, near), chain
+        assert (is_certainly_within(asked, trusted, LOCAL), is_certainly_within(asked, trusted, home)) == (
+            local,
+            near,
+        ), chain
 
 
 def test_a_wrong_network_is_named_with_its_setting() -> None:

@@ -9,7 +9,7 @@ import pytest
 from celery.signals import worker_ready
 
 from server.cluster import worker as cluster_worker
-from server.pool.remote.broker import TASK_NAME, celery_app
+from server.pool.remote.broker import TASK_NAME, create_celery_app
 from server.settings import Settings
 
 
@@ -17,11 +17,11 @@ def test_celery_looks_for_messages_as_soon_as_a_thread_is_free(monkeypatch: pyte
     """While all had work it asked for none, and by itself it looks once a second. A run whose broker is gone frees one, too."""
     looked = threading.Event()
     consumer = type("Consumer", (), {"hub": SimpleNamespace(call_soon=lambda _: looked.set())})
-    app = celery_app("redis://127.0.0.1:1/0")
+    app = create_celery_app("redis://127.0.0.1:1/0")
     results = iter([None, ConnectionError()])
     told: list[bool] = []
 
-    async def run_next() -> None:
+    async def run_waiting_programs() -> None:
         error = next(results)
         if error is not None:
             raise error
@@ -35,10 +35,10 @@ def test_celery_looks_for_messages_as_soon_as_a_thread_is_free(monkeypatch: pyte
             app.tasks[TASK_NAME]()
         told.append(looked.wait(30))
 
-    monkeypatch.setattr(cluster_worker, "celery_app", lambda _: app)
+    monkeypatch.setattr(cluster_worker, "create_celery_app", lambda _: app)
     monkeypatch.setattr(app, "worker_main", work)
     monkeypatch.setattr(cluster_worker, "THREAD_FREE_SECONDS", (0.0,))
-    worker: Any = SimpleNamespace(run_next=run_next, capacity=1, queue="cpu", name="cpu-1")
+    worker: Any = SimpleNamespace(run_waiting_programs=run_waiting_programs, capacity=1, queue="cpu", name="cpu-1")
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()

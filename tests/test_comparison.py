@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from server.store.comparison import DifferingPart, compare, load_header
+from server.store.comparison import DifferingPart, compare_traces, read_trace_header
 from tests.tracing import trace
 
 SEPARATORS = ((",", ":"), (", ", ": "))
@@ -41,7 +41,7 @@ def stored(value: dict[str, Any], separators: tuple[str, str] = SEPARATORS[0]) -
 @pytest.mark.parametrize("size", [0, 1, 300_000])
 def test_the_header_of_a_stored_trace(separators: tuple[str, str], size: int) -> None:
     value = recorded(run("x" * size, source=TRICKY + "#" * size))
-    header = load_header(stored(value, separators))
+    header = read_trace_header(stored(value, separators))
     assert header == {name: field for name, field in value.items() if name in ("schema", "program", "runtime")}
 
 
@@ -64,9 +64,9 @@ def test_the_parts_that_differ(
 ) -> None:
     before, after = recorded(old), recorded(new)
     after["cost"] = {**after["cost"], "wall_ms": 77}  # which never counts
-    assert compare(stored(before), stored(after, separators)) == (parts, step)
+    assert compare_traces(stored(before), stored(after, separators)) == (parts, step)
 
 
 def test_what_is_the_same_is_the_same() -> None:
     body = stored(recorded(run("a")))
-    assert compare(body, body) == ([], None)
+    assert compare_traces(body, body) == ([], None)

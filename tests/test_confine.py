@@ -150,13 +150,13 @@ def test_the_layer_of_users_is_missing_only_for_root(monkeypatch: pytest.MonkeyP
     ],
 )
 def test_a_trial_ends_whatever_a_layer_does(
-    apply: Callable[[confine.Restrictions], object],
-    is_effective: Callable[[confine.Restrictions], bool],
+    apply: Callable[[confine.ChildRestrictions], object],
+    is_effective: Callable[[confine.ChildRestrictions], bool],
     reason: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(confine, "TRIAL_TIMEOUT", 0.5)
-    assert confine.try_layer(confine.Layer("a layer", apply, is_effective)) == reason
+    assert confine.try_layer(confine.ConfinementLayer("a layer", apply, is_effective)) == reason
 
 
 @as_root
@@ -173,7 +173,7 @@ def test_a_layer_that_worked_and_fails_stops_the_child(layer: str, error: str) -
 
     def act() -> None:
         become(NOBODY)
-        confine.Confinement(dict.fromkeys(NAMES, "left out") | {layer: ""}, 1 << 30, 5, 61_000).apply((), 0)
+        confine.Confinement(dict.fromkeys(NAMES, "left out") | {layer: ""}, 1 << 30, 5, 61_000).confine_process((), 0)
 
     assert in_a_child(act) == error
 
@@ -181,8 +181,8 @@ def test_a_layer_that_worked_and_fails_stops_the_child(layer: str, error: str) -
 def test_a_limit_is_not_raised_over_the_one_that_is_there() -> None:
     def act() -> list[int]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (8, 9))
-        confine.lower_limit(resource.RLIMIT_NOFILE, 16)
-        confine.lower_limit(resource.RLIMIT_CPU, 5, 6)
+        confine.lower_resource_limit(resource.RLIMIT_NOFILE, 16)
+        confine.lower_resource_limit(resource.RLIMIT_CPU, 5, 6)
         return [*resource.getrlimit(resource.RLIMIT_NOFILE), *resource.getrlimit(resource.RLIMIT_CPU)]
 
     assert in_a_child(act) == "[9, 9, 5, 6]"
@@ -201,7 +201,7 @@ def test_a_child_dies_with_its_parent(user: int) -> None:
             confinement = confine.Confinement(confine.try_layers(), 1 << 30, 5, 61_000)
             if os.fork() == 0:
                 confine.prctl(1, signal.SIGKILL)
-                confinement.apply((writer,), 0)
+                confinement.confine_process((writer,), 0)
                 os.write(writer, str(os.getpid()).encode())
             time.sleep(60)
         finally:
@@ -224,7 +224,7 @@ def test_landlock_allows_reading_the_paths_it_was_given(tmp_path: Path) -> None:
 
     def act() -> str:
         confine.prctl(38, 1)
-        landlock.restrict([str(tmp_path / "file"), str(tmp_path / "directory")])
+        landlock.restrict_with_landlock([str(tmp_path / "file"), str(tmp_path / "directory")])
         assert confine.raises_os_error((tmp_path / "other").read_text)
         assert confine.raises_os_error((tmp_path / "file").write_text, "x")
         assert confine.raises_os_error((tmp_path / "directory/new").write_text, "x")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from server.http.connections import MAX_DESCRIPTORS, Connections, raise_descriptor_limit
+from server.http.connections import MAX_DESCRIPTORS, ConnectionLimiter, raise_descriptor_limit
 from server.http.deadline_server import DeadlineProtocol
 from server.visitors.clients import parse_networks
 
@@ -16,50 +16,50 @@ class Fake:
     """A connection that notes whether it was closed."""
 
     def __init__(self, idle: bool = True) -> None:
-        self.idle, self.aborted = idle, False
+        self.is_idle, self.aborted = idle, False
 
     def abort(self) -> None:
         self.aborted = True
 
 
-def opened(connections: Connections, address: str, count: int, idle: bool = True) -> list[Fake]:
+def opened(connections: ConnectionLimiter, address: str, count: int, idle: bool = True) -> list[Fake]:
     fakes = [Fake(idle) for _ in range(count)]
-    assert all(connections.add(fake, (address, 1)) is not None for fake in fakes)
+    assert all(connections.admit(fake, (address, 1)) is not None for fake in fakes)
     return fakes
 
 
 def test_the_oldest_idle_one_of_an_address_makes_room() -> None:
-    connections = Connections(100, 3)
+    connections = ConnectionLimiter(100, 3)
     busy, first, second = [*opened(connections, "1.2.3.4", 1, idle=False), *opened(connections, "1.2.3.4", 2)]
     (newcomer,) = opened(connections, "1.2.3.4", 1)
     assert [fake.aborted for fake in (busy, first, second, newcomer)] == [False, True, False, False]
 
 
 def test_an_address_whose_connections_are_all_in_use_gets_no_other() -> None:
-    connections = Connections(100, 3)
+    connections = ConnectionLimiter(100, 3)
     fakes = opened(connections, "1.2.3.4", 3, idle=False)
-    assert connections.add(Fake(), ("1.2.3.4", 1)) is None
+    assert connections.admit(Fake(), ("1.2.3.4", 1)) is None
     connections.remove(fakes[0], "1.2.3.4")
-    assert connections.add(Fake(), ("1.2.3.4", 1)) == "1.2.3.4"
+    assert connections.admit(Fake(), ("1.2.3.4", 1)) == "1.2.3.4"
 
 
 def test_the_address_with_the_most_connections_makes_room() -> None:
-    connections = Connections(10, 8)
+    connections = ConnectionLimiter(10, 8)
     few, many = opened(connections, "1.2.3.4", 2), opened(connections, "5.6.7.8", 8)
     opened(connections, "9.9.9.9", 1)
     assert [fake.aborted for fake in (*few, *many)] == [False, False, True, *[False] * 7]
 
 
 def test_an_ipv6_network_counts_as_one_address_and_a_proxy_as_none() -> None:
-    connections = Connections(100, 2, parse_networks("10.0.0.0/8"))
+    connections = ConnectionLimiter(100, 2, parse_networks("10.0.0.0/8"))
     opened(connections, "2001:db8::1", 1, idle=False)
     opened(connections, "2001:db8::2", 1, idle=False)
-    assert connections.add(Fake(), ("2001:db8::3", 1)) is None
+    assert connections.admit(Fake(), ("2001:db8::3", 1)) is None
     opened(connections, "10.0.0.1", 50, idle=False)
 
 
 def test_closed_connections_are_forgotten() -> None:
-    connections = Connections(10, 5)
+    connections = ConnectionLimiter(10, 5)
     for k in range(100):
         (fake,) = opened(connections, f"1.2.3.{k}", 1)
         connections.remove(fake, f"1.2.3.{k}")
@@ -89,7 +89,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 @pytest.mark.parametrize("begun", [b"", b"GET / HT"], ids=repr)
 def test_requests_are_served_beside_idle_connections(begun: bytes) -> None:
     async def work() -> None:
-        protocol = type("Bounded", (DeadlineProtocol,), {"open_connections": Connections(100, 4)})
+        protocol = type("Bounded", (DeadlineProtocol,), {"open_connections": ConnectionLimiter(100, 4)})
         server = uvicorn.Server(uvicorn.Config(slow, port=0, http=protocol, log_level="critical", lifespan="off"))
         serving = asyncio.create_task(server.serve())
         while not server.started:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gradbox.language.paste import normalise
-from gradbox.language.policy import check_program
-from gradbox.language.repairs import offer_repairs
+from gradbox.language.paste import normalise_pasted_text
+from gradbox.language.policy import parse_and_check_program
+from gradbox.language.repairs import refusals_with_repairs
 from tests.referee.agreement import Case, Verdict, verdict
 from tests.tracing import ROOT
 from tests.workers import Workers
@@ -35,10 +35,10 @@ def test_a_tutorial_runs_as_plain_python_runs_it(workers: Workers, path: Path) -
 def test_at_most_three_of_a_hundred_are_refused_and_each_is_helped() -> None:
     refused = []
     for path in PROGRAMS:
-        pasted = normalise(path.read_text())
-        refusals = check_program(pasted.source)[1]
+        pasted = normalise_pasted_text(path.read_text())
+        refusals = parse_and_check_program(pasted.source)[1]
         if refusals:
             refused.append(path.stem)
-            offered = offer_repairs(pasted, pasted.source, refusals)
+            offered = refusals_with_repairs(pasted, pasted.source, refusals)
             assert any(refusal.repairs for refusal in offered) or {refusal.key for refusal in offered} <= EXPLAINED
     assert len(refused) <= 0.03 * len(PROGRAMS), refused

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from server.gallery.claims import verdict_of
+from server.gallery.claims import read_verdict
 from server.gallery.course import ANSWER_NAME, Lesson, judge_answer, load_lessons
 from server.gallery.scenarios import LANGUAGES, ScenarioError, load_scenarios
 from tests.conftest import ROOT
@@ -61,7 +61,7 @@ def test_there_are_at_least_eight_lessons_in_an_order() -> None:
 def test_a_run_accepts_the_right_answer_and_not_the_start(lesson: Lesson, workers: Workers) -> None:
     question = lesson.question
     found = {
-        source: verdict_of(workers.trace(question.with_check(source)), ANSWER_NAME)
+        source: read_verdict(workers.trace(question.program_with_check(source)), ANSWER_NAME)
         for source in (question.start, question.answer)
     }
     assert found[question.answer] is True
@@ -95,7 +95,7 @@ def test_a_lesson_is_read_from_its_file(tmp_path: Path) -> None:
         ("b", False, 2),
         ("c", True, None),
     ]
-    assert lesson.question.with_check("x = 2  # so\n\n").splitlines() == [
+    assert lesson.question.program_with_check("x = 2  # so\n\n").splitlines() == [
         *("x = 2  # so", "", "answered = bool(", "    x == 2", ")")
     ]
     assert load_lessons(tmp_path / "absent", "abc") == []

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from gradbox.language.edits import apply_edits
-from gradbox.language.paste import normalise
+from gradbox.language.paste import normalise_pasted_text
 from gradbox.language.repairs import cpu_repairs
 from tests.gpu_repair_cases import CASES, clean, expected, facts, whole
 from tests.plain_python import call_in_plain
@@ -85,7 +85,7 @@ def test_other_errors_offer_nothing(source: str) -> None:
 
 
 def repaired_source(name: str) -> str:
-    pasted = normalise(whole(CASES[name]))
+    pasted = normalise_pasted_text(whole(CASES[name]))
     (repair,) = cpu_repairs(pasted, pasted.source)
     return apply_edits(pasted.source, repair.edits)
 
@@ -115,5 +115,5 @@ UNREPAIRABLE = [
 
 @pytest.mark.parametrize("source", UNREPAIRABLE)
 def test_a_deep_program_is_repaired_or_left_alone(source: str) -> None:
-    pasted = normalise(source)
+    pasted = normalise_pasted_text(source)
     assert len(cpu_repairs(pasted, source)) <= 1

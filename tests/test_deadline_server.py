@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 SERVER = """
 import asyncio, sys, time
 from server.http import deadline_server
-from server.http.connections import Connections
+from server.http.connections import ConnectionLimiter
 deadline_server.GRACE_SECONDS, deadline_server.CANCEL_AFTER_SECONDS, deadline_server.EXIT_AFTER_SECONDS = 0.3, 1, 3
 
 async def app(scope, receive, send):
@@ -28,7 +28,7 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": b"begun", "more_body": True})
     {what}
 
-deadline_server.create_server(app, "127.0.0.1", int(sys.argv[1]), Connections()).run()
+deadline_server.create_server(app, "127.0.0.1", int(sys.argv[1]), ConnectionLimiter()).run()
 """
 REQUESTS = {
     "until its client goes": ("while (await receive())['type'] != 'http.disconnect': pass", signal.SIGTERM),

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from server.__main__ import build_parser
 from server.app import create_app
-from server.commands.settings_docs import environment_file
+from server.commands.settings_docs import settings_environment_file
 from server.settings import SETTINGS_TABLE, Settings
 
 ROOT = Path(__file__).parent.parent
@@ -39,8 +39,8 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     app = create_app(Settings({}, **settings), "tests.stand_in_recorder:prepare")
     app.state.services.gallery.scenarios = []
     metrics = app.state.services.metrics
-    metrics.run_refused("busy")
-    metrics.save_refused("full")
+    metrics.count_refused_run("busy")
+    metrics.count_refused_save("full")
     with TestClient(app, base_url="http://127.0.0.1") as client:
         client.post("/api/runs", json={"source": "finish"})
         text = client.get("/metrics").text + client.get("/metrics").text
@@ -82,11 +82,11 @@ def test_an_alert_says_what_is_wrong_where_and_how_urgent_it_is() -> None:
 
 def test_the_sample_of_settings_is_current_and_has_the_defaults() -> None:
     text = (DEPLOY / "gradbox.env").read_text()
-    assert text == environment_file(), "make settings"
+    assert text == settings_environment_file(), "make settings"
     assert all(not line or line.startswith("#") for line in text.splitlines()), "nothing is in force by itself"
     table = text[text.index("# ---- ") :]
     given = dict(re.findall(r"^#([A-Z_]+)=(.*)$", table, re.M))
-    assert list(given) == [row.variable for row in SETTINGS_TABLE]
+    assert list(given) == [row.environment_variable for row in SETTINGS_TABLE]
     assert Settings(given).changed_settings() == {}
     sample = dict(re.findall(r"^#   ([A-Z_]+)=(.*)$", text, re.M))
     assert set(Settings(sample).changed_settings()) == sample.keys()
@@ -109,7 +109,9 @@ def test_a_unit_starts_a_command_that_exists_with_settings_that_exist(unit: Path
     assert python == "/opt/gradbox/.venv/bin/python" and words[:2] == ["-m", "server"]
     build_parser().parse_args(words[2:])
     given = dict(pair.split("=", 1) for pair in " ".join(rows["Environment"]).split())
-    assert {name for name in given if name.startswith("GRADBOX_")} <= {row.variable for row in SETTINGS_TABLE}
+    assert {name for name in given if name.startswith("GRADBOX_")} <= {
+        row.environment_variable for row in SETTINGS_TABLE
+    }
     settings = Settings(given)
     assert settings.sandbox == "require"
     needed = 1_500_000_000 + settings.workers * settings.memory
@@ -150,7 +152,7 @@ def settings_named(text: str) -> Iterator[str]:
     "path", sorted(path for path in DEPLOY.rglob("*") if path.is_file()), ids=lambda path: path.name
 )
 def test_every_setting_that_is_named_exists(path: Path) -> None:
-    assert set(settings_named(path.read_text())) <= {row.variable for row in SETTINGS_TABLE}
+    assert set(settings_named(path.read_text())) <= {row.environment_variable for row in SETTINGS_TABLE}
 
 
 def test_the_proxy_of_compose_is_the_one_that_the_server_trusts() -> None:

@@ -32,7 +32,7 @@ def filled(text: str) -> str:
 def settings_of(values: dict[str, str], worker: bool = False) -> Settings:
     """Raises SettingError where a server, or a worker, would not start with these."""
     variables = {name: value for name, value in values.items() if name != "REDIS_PASSWORD"}
-    assert variables.keys() <= {row.variable for row in SETTINGS_TABLE}
+    assert variables.keys() <= {row.environment_variable for row in SETTINGS_TABLE}
     settings = Settings(variables)
     check_settings(settings, worker)
     return settings

@@ -78,18 +78,18 @@ SNAPSHOTS: dict[str, list[dict[str, Any]]] = json.loads((Path(__file__).parent /
 def facts_of(monkeypatch: pytest.MonkeyPatch, snapshots: list[list[dict[str, Any]]]) -> list[entities.Device]:
     """What the probe makes of one snapshot after the other."""
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "NVIDIA H100")
-    allocator, facts = device.Allocator("d1", 0), []
+    allocator, facts = device.CachingAllocator("d1", 0), []
     for snapshot in snapshots:
         blocks = [block for segment in snapshot for block in segment["blocks"]]
         current = sum(block["size"] for block in blocks if block["state"] == "active_allocated")
-        monkeypatch.setattr(device, "snapshot", lambda snapshot=snapshot: snapshot)
+        monkeypatch.setattr(device, "memory_snapshot", lambda snapshot=snapshot: snapshot)
         statistics = {
             "allocated_bytes": {"all": {"current": current, "peak": current}},
             "reserved_bytes": {"all": {"current": sum(segment["total_size"] for segment in snapshot)}},
         }
-        monkeypatch.setattr(device, "statistics", lambda _, statistics=statistics: statistics)
-        assert allocator.has_changed({}) and not allocator.has_changed({})
-        facts.append(allocator.facts({}))
+        monkeypatch.setattr(device, "memory_statistics", lambda _, statistics=statistics: statistics)
+        assert allocator.has_changed_since_last_call({}) and not allocator.has_changed_since_last_call({})
+        facts.append(allocator.device_facts({}))
     return facts
 
 

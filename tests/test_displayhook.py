@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from gradbox.recorder.displayhook import MAX_CHARACTERS, MAX_VALUES, display_text, expressions_with_output
+from gradbox.recorder.displayhook import MAX_CHARACTERS, MAX_VALUES, displayed_repr, statements_with_pasted_output
 from tests import drawn_scenarios
 from tests.recorder_changes import show_everything
 from tests.sampling import every, sampled
@@ -207,28 +207,28 @@ def test_a_value_whose_repr_would_run_the_programs_code_is_not_shown() -> None:
     layer.in_features = Own()  # type: ignore[assignment]
     for value in (Own(), [1, Own()], {Own(): 1}, Row(), Layer(1, 1), layer, Made, torch.ones(1).as_subclass(Wrapped),
                   torch.nn.Sequential(Layer(1, 1)), Own().__len__, slice(Own()), Exception(Own())):  # fmt: skip
-        assert display_text(value) is None
-    assert display_text(Silent()) == "Silent()"
-    assert str(display_text(Made())).startswith(f"<{__name__}.Made object at 0x")
+        assert displayed_repr(value) is None
+    assert displayed_repr(Silent()) == "Silent()"
+    assert str(displayed_repr(Made())).startswith(f"<{__name__}.Made object at 0x")
 
 
 def test_a_changed_repr_of_tensors_is_the_programs_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.Tensor, "__repr__", lambda _: "mine")
-    assert display_text(torch.ones(1)) is None
-    assert display_text(torch.nn.Parameter(torch.ones(1))) is None
+    assert displayed_repr(torch.ones(1)) is None
+    assert displayed_repr(torch.nn.Parameter(torch.ones(1))) is None
 
 
 def test_a_recursive_or_very_long_value_is_not_shown() -> None:
     deep: list[Any] = []
     deep.append(deep)
-    assert display_text(deep) is None
-    assert display_text([0] * (MAX_VALUES + 1)) is None
-    assert display_text("x" * (MAX_CHARACTERS + 1)) is None
-    assert str(display_text(torch.ones(10**6))).count("...") == 1
+    assert displayed_repr(deep) is None
+    assert displayed_repr([0] * (MAX_VALUES + 1)) is None
+    assert displayed_repr("x" * (MAX_CHARACTERS + 1)) is None
+    assert str(displayed_repr(torch.ones(10**6))).count("...") == 1
 
 
 def test_a_value_is_shown_only_where_the_paste_has_an_output() -> None:
     recorded = trace(">>> 1\n>>> 2\n2\n>>> 3; 4\n3\n")
     assert {step["line"]: step["shown"] for step in recorded["steps"] if "shown" in step} == {2: "2", 3: "4"}
     rows: Any = [{"kind": "Expr", "line": 1, "end_line": 1, "parent": None}]
-    assert expressions_with_output([], rows) == frozenset()
+    assert statements_with_pasted_output([], rows) == frozenset()

@@ -96,7 +96,7 @@ def test_an_unwritable_store_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_the_store_is_described_by_its_contents(new_database: DatabaseFactory, kind: str) -> None:
     database = new_database(kind)
-    database.do(lambda store: store.save(content(), b"x" * 950, MADE))
+    database.do(lambda store: store.save_program(content(), b"x" * 950, MADE))
     settings: dict[str, Any] = {"data": str(database.folder), "database_url": database.url}
     _, state, wrong = asyncio.run(doctor.check_store(Settings({}, **settings)))
     assert state.startswith("1 programs, ") and state.endswith(", revision 0003") and wrong == ""
@@ -148,6 +148,6 @@ def test_a_required_sandbox_without_a_layer_does_not_start(
 
 def test_memory_is_enough_for_at_least_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "total_memory", lambda: 10_000_000_000)
-    assert machine.max_workers(1_000_000_000) == 8
+    assert machine.max_workers_for_memory(1_000_000_000) == 8
     monkeypatch.setattr(machine, "total_memory", lambda: 1_000_000_000)
-    assert machine.max_workers(1_000_000_000) == 1 and doctor.total_memory() > 0  # type: ignore[attr-defined]
+    assert machine.max_workers_for_memory(1_000_000_000) == 1 and doctor.total_memory() > 0  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from server.commands import doctor
-from server.commands.doctor_queue import check_queue, judge_broker, judge_workers
+from server.commands.doctor_queue import check_queue, check_redis_info, check_worker_records
 from server.pool.remote.messages import WorkerRecord
 from server.settings import Settings
 from tests.brokers import SECRET, RedisServer
@@ -35,12 +35,12 @@ def worker(name: str, **fields: Any) -> WorkerRecord:
     ],
 )
 def test_a_broker_without_persistence_is_reported(changed: dict[str, Any], problem: str) -> None:
-    problems = [problem for _, _, problem in judge_broker({**GOOD, **changed}) if problem]
+    problems = [problem for _, _, problem in check_redis_info({**GOOD, **changed}) if problem]
     assert len(problems) == bool(problem) and all(found.startswith(problem) for found in problems)
 
 
 def test_workers_are_counted_and_unlike_or_unconfined_ones_reported() -> None:
-    rows = {subject: (value, problem) for subject, value, problem in judge_workers([])}
+    rows = {subject: (value, problem) for subject, value, problem in check_worker_records([])}
     assert rows["queue, workers"] == (
         "0, for 0 programs at once",
         "no worker takes programs: python -m server worker --queue cpu",
@@ -52,7 +52,7 @@ def test_workers_are_counted_and_unlike_or_unconfined_ones_reported() -> None:
         worker("gpu-c", queue="gpu", capacity=1),
         worker("cpu-d", draining=True, versions={"torch": "2.1.0"}),
     ]
-    rows = {subject: (value, problem) for subject, value, problem in judge_workers(records)}
+    rows = {subject: (value, problem) for subject, value, problem in check_worker_records(records)}
     assert rows["queue, workers"] == ("3, for 4 programs at once", "")
     assert rows["workers' torch"][0] == "2.12.1, 2.13.0" and rows["workers' torch"][1]
     assert rows["layers of cpu-b"] == ("missing", "landlock") and len(rows) == 3

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from server.commands.doctor_verdict import judge
+from server.commands.doctor_verdict import judge_readiness
 from server.settings import Settings
 
 FINE = [("workers", "ready after 2.0 s", ""), ("layer seccomp", "active", ""), ("store, embedded", "none yet", "")]
@@ -12,7 +12,7 @@ PUBLIC: dict[str, Any] = {"sandbox": "require", "public_url": "https://g.example
 
 
 def verdict(*rows: tuple[str, str, str], **settings: Any) -> tuple[str, bool]:
-    result = judge([*FINE, *rows], Settings({}, **settings))
+    result = judge_readiness([*FINE, *rows], Settings({}, **settings))
     assert result.text.count("\n") == 0
     return result.text, result.public
 

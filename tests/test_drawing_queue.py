@@ -19,7 +19,7 @@ class Studio:
         self.drawn: list[str] = []
 
     async def draw(self, owner: str, seconds: float = 1.0) -> None:
-        async with self.queue.turn(owner):
+        async with self.queue.wait_for_turn(owner):
             await asyncio.sleep(0)
             self.now += seconds
             self.drawn.append(owner)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gradbox.language.expected_output import expected_outputs
-from gradbox.language.paste import normalise
+from gradbox.language.paste import normalise_pasted_text
 from tests.tracing import ROOT, trace
 
 SEEDS = ROOT.parent / "shared/seeds/snippets"
@@ -118,7 +118,7 @@ def test_a_bare_string_that_holds_only_outputs_is_taken() -> None:
 
 
 def test_claims_are_notices_at_lines_of_the_program() -> None:
-    pasted = normalise("    x = torch.ones(1)\n    print(\n      x)  # tensor([1.])\n")
+    pasted = normalise_pasted_text("    x = torch.ones(1)\n    print(\n      x)  # tensor([1.])\n")
     (output,) = [notice for notice in pasted.notices if notice.kind == "claimed"]
     assert (output.line, output.args) == (4, {"text": "tensor([1.])", "from": 3})
 

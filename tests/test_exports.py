@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from gradbox.renderer_process import Fonts, to_png
+from gradbox.renderer_process import FontFamilies, svg_to_png
 from server.pictures import renderer_client
 from server.pictures.renderer_client import Renderer
 from tests.databases import DatabaseFactory
@@ -94,11 +94,11 @@ def test_a_png_is_the_svg_at_twice_its_size(client: TestClient) -> None:
 
 @pytest.mark.slow
 def test_a_heavy_picture_is_painted_on_fewer_pixels() -> None:
-    fonts = Fonts("DejaVu Sans", "DejaVu Sans Mono")
+    fonts = FontFamilies("DejaVu Sans", "DejaVu Sans Mono")
     line = '<path d="M0 0L9 9"/>'
     for lines, pixels in ((1, 12e6), (50_000, 3e6)):
         picture = f'<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="4000">{line * lines}</svg>'
-        width, height = size(to_png(picture, fonts))
+        width, height = size(svg_to_png(picture, fonts))
         assert 0.99 * pixels < width * height <= 1.01 * pixels
 
 
@@ -171,7 +171,7 @@ def test_a_removed_program_has_no_exports(new_database: DatabaseFactory) -> None
     with visiting(database, public_url=PUBLIC, **FREE) as client:
         program = saved(client, source=PROGRAM)
         assert client.get(f"/s/{program.id}.svg").status_code == 200
-        client.portal.call(client.app.state.services.saved.store.remove, program.id)  # type: ignore[union-attr,attr-defined]
+        client.portal.call(client.app.state.services.saved.store.remove_content, program.id)  # type: ignore[union-attr,attr-defined]
         for path in (
             f"/s/{program.id}.svg",
             f"/s/{program.id}.card.png",

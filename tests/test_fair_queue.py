@@ -28,7 +28,7 @@ class Asker:
         self.task = asyncio.create_task(self.run())
 
     async def run(self) -> None:
-        async with self.bench.queue.ticket(self.client, self.on_position):
+        async with self.bench.queue.create_request(self.client, self.on_position):
             try:
                 self.bench.enter(self)
                 await self.finished.wait()
@@ -71,7 +71,7 @@ class Bench:
         asker.started = True
         self.inside.append(asker)
         self.started.append(asker)
-        assert len(self.inside) <= self.queue.running <= self.workers
+        assert len(self.inside) <= self.queue.running_count <= self.workers
 
     def line(self) -> list[Asker]:
         """Those who have heard that they wait, and neither started nor ended."""
@@ -90,13 +90,13 @@ class Bench:
 def record_served(scheduler: FairScheduler) -> list[str]:
     """The names in the order in which they get their turns, from now on; to begin takes each another moment."""
     given: list[str] = []
-    serve = scheduler.serve
+    serve = scheduler.charge_first_request
 
     def note(name: str, waiting: Iterable[str]) -> None:
         given.append(name)
         serve(name, waiting)
 
-    scheduler.serve = note  # type: ignore[assignment]
+    scheduler.charge_first_request = note  # type: ignore[assignment]
     return given
 
 
@@ -112,7 +112,7 @@ def schedule(work: Callable[[Bench], Awaitable[None]], workers: int = 1, queue: 
         bench = Bench(fair_queue, workers)
         await work(bench)
         await bench.drain()
-        assert (fair_queue.waiting, fair_queue.running) == (0, 0)
+        assert (fair_queue.waiting_count, fair_queue.running_count) == (0, 0)
         assert not bench.faults
         failed = [asker.task.exception() for asker in bench.askers if asker.task.done() and not asker.task.cancelled()]
         assert not [error for error in failed if error is not None and not isinstance(error, Busy)], failed
@@ -133,7 +133,7 @@ def test_random_arrivals_and_departures_keep_the_queue_fair(seed: int) -> None:
 
     def check(bench: Bench) -> None:
         waiting = bench.line()
-        assert bench.queue.waiting <= queue
+        assert bench.queue.waiting_count <= queue
         assert all(n <= max(2, queue // 4) for n in Counter(asker.client.id for asker in waiting).values())
         assert all(n <= max(2, queue * 3 // 4) for n in Counter(asker.client.address for asker in waiting).values())
 
@@ -157,9 +157,11 @@ def test_random_arrivals_and_departures_keep_the_queue_fair(seed: int) -> None:
                 await asyncio.sleep(0)
         await run_pending()
         check(bench)
-        assert not bench.queue.waiting or bench.queue.running == workers, "a free turn and somebody who waits"
+        assert not bench.queue.waiting_count or bench.queue.running_count == workers, (
+            "a free turn and somebody who waits"
+        )
         line = bench.line()
-        assert len(line) == bench.queue.waiting and len(bench.inside) == bench.queue.running
+        assert len(line) == bench.queue.waiting_count and len(bench.inside) == bench.queue.running_count
         promised = sorted(line, key=lambda asker: asker.positions[-1])
         assert [asker.positions[-1] for asker in promised] == list(range(len(line)))
         bench.cancelled, cancelled = set(), bench.cancelled
@@ -274,7 +276,7 @@ def test_the_queue_bounds_waiting_by_client_network_and_total(
         for asker in asked:
             bench.submit(*asker.split())
         await run_pending()
-        assert bench.queue.waiting == welcome
+        assert bench.queue.waiting_count == welcome
         assert len(await bench.drain()) == welcome
         bench.submit("a")
         await run_pending()
@@ -291,11 +293,11 @@ def test_a_full_queue_has_a_place_for_another_network() -> None:
         await run_pending()
         crowd = [bench.submit(f"m{k}", "most") for k in range(6)] + [bench.submit(f"f{k}", "few") for k in range(2)]
         await run_pending()
-        assert bench.queue.waiting == 8
+        assert bench.queue.waiting_count == 8
         newcomer, again = bench.submit("n", "new"), bench.submit("o", "new")
         await run_pending()
         pushed_out = [k for k, asker in enumerate(crowd) if asker.task.done()]
-        assert pushed_out == [4, 5] and bench.queue.waiting == 8 and bench.queue.running == 1
+        assert pushed_out == [4, 5] and bench.queue.waiting_count == 8 and bench.queue.running_count == 1
         assert all(isinstance(crowd[k].task.exception(), Busy) for k in pushed_out)
         assert not newcomer.task.done() and not again.task.done()
         assert len(await bench.drain()) == 8
@@ -358,14 +360,14 @@ def test_a_turn_that_came_too_late_goes_to_the_next() -> None:
         await run_pending()
         first.finished.set()
         for _ in range(6):
-            if bench.queue.waiting < 2:
+            if bench.queue.waiting_count < 2:
                 break
             await asyncio.sleep(0)
         assert not second.started
         second.task.cancel()
         await run_pending()
         assert second.task.cancelled() and not second.started
-        assert third.started and bench.queue.running == 1
+        assert third.started and bench.queue.running_count == 1
 
     schedule(work)
 
@@ -382,7 +384,7 @@ def test_a_cancellation_at_any_step_leaves_the_turn_to_the_next(steps: int) -> N
         second.task.cancel()
         await run_pending()
         assert second.task.cancelled() and third.started
-        assert (bench.queue.waiting, bench.queue.running) == (0, 1)
+        assert (bench.queue.waiting_count, bench.queue.running_count) == (0, 1)
 
     schedule(work)
 
@@ -393,14 +395,14 @@ def test_an_abandoned_wait_leaves_the_queue() -> None:
         await run_pending()
 
         async def wait() -> None:
-            async with bench.queue.ticket(Client("b", "b")):
+            async with bench.queue.create_request(Client("b", "b")):
                 raise AssertionError("it has no turn")
 
         thrown = wait()
         thrown.send(None)
-        assert bench.queue.waiting == 1
+        assert bench.queue.waiting_count == 1
         thrown.close()
-        assert bench.queue.waiting == 0
+        assert bench.queue.waiting_count == 0
 
     schedule(work)
 
@@ -411,7 +413,7 @@ def test_a_listener_that_fails_or_gives_up_does_not_affect_others(caplog: pytest
         await run_pending()
 
         async def wait(on_position: Callable[[int], object]) -> str:
-            async with bench.queue.ticket(Client("b", "b"), on_position):  # type: ignore[arg-type]
+            async with bench.queue.create_request(Client("b", "b"), on_position):  # type: ignore[arg-type]
                 return "had its turn"
 
         failing = asyncio.create_task(wait(lambda ahead: 1 // ahead))
@@ -429,10 +431,10 @@ def test_a_listener_that_fails_or_gives_up_does_not_affect_others(caplog: pytest
 def test_an_exception_in_a_turn_is_raised_and_frees_the_turn() -> None:
     async def work(bench: Bench) -> None:
         with pytest.raises(ZeroDivisionError):
-            async with bench.queue.ticket(Client("a", "a")):
-                assert bench.queue.running == 1
+            async with bench.queue.create_request(Client("a", "a")):
+                assert bench.queue.running_count == 1
                 raise ZeroDivisionError
-        assert bench.queue.running == 0
+        assert bench.queue.running_count == 0
 
     schedule(work)
 
@@ -460,10 +462,10 @@ def test_a_stream_of_new_clients_does_not_starve_an_old_one(monkeypatch: pytest.
 def test_the_scheduler_remembers_a_bounded_number_of_clients() -> None:
     scheduler = FairScheduler()
     for k in range(5000):
-        scheduler.serve(f"{k}", ["waiting"])
+        scheduler.charge_first_request(f"{k}", ["waiting"])
         assert len(scheduler._served) <= module.MAX_FLOWS
-    scheduler.serve("waiting", [])
-    scheduler.serve("waiting", [])
+    scheduler.charge_first_request("waiting", [])
+    scheduler.charge_first_request("waiting", [])
     assert scheduler.start_tag("4999") == scheduler.start_tag("new") == scheduler.start_tag("waiting") - 1
 
 
@@ -472,14 +474,14 @@ def test_serving_one_client_keeps_the_order_of_those_who_wait() -> None:
     for _ in range(300):
         scheduler = FairScheduler()
         for _ in range(chance.randrange(12)):
-            scheduler.serve(chance.choice("abcd"), chance.choices("abcd", k=chance.randrange(4)))
+            scheduler.charge_first_request(chance.choice("abcd"), chance.choices("abcd", k=chance.randrange(4)))
         line = chance.choices("abcd", k=8)
         while line:
             tags = dict(enumerate(scheduler.finish_tags(line)))
             first = chance.choice([line.index(name) for name in set(line)])
             left = [tags[k] for k in range(len(line)) if k != first]
             name = line.pop(first)
-            scheduler.serve(name, line)
+            scheduler.charge_first_request(name, line)
             assert scheduler.finish_tags(line) == left
 
 
@@ -492,10 +494,10 @@ def test_the_age_of_the_queue_is_that_of_its_oldest_program() -> None:
             bench.submit(client)
             await run_pending()
             now[0] += 5
-            ages.append(bench.queue.age)
+            ages.append(bench.queue.longest_wait_seconds)
         assert ages == [0.0, 5.0, 10.0], "the first one runs at once"
         bench.inside[0].finished.set()
         await run_pending()
-        assert bench.queue.age == 5.0
+        assert bench.queue.longest_wait_seconds == 5.0
 
     schedule(work, workers=1, clock=lambda: now[0])

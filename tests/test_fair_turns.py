@@ -22,9 +22,9 @@ def played(charged: dict[str, float]) -> list[str]:
 
     async def main() -> None:
         for network, seconds in charged.items():
-            turns.charge(network, seconds)
+            turns.charge_network(network, seconds)
         for name in ("a1", "a2", "a3", "a4", "b1", "b2", "c1"):
-            turns.add(name[0], partial(work, name))
+            turns.add_work(name[0], partial(work, name))
         await asyncio.sleep(0.05)
 
     asyncio.run(main())
@@ -50,11 +50,11 @@ def test_a_newcomer_is_next() -> None:
     async def main() -> None:
         for k in range(50):
             for network in "abcd":
-                turns.add(network, partial(work, f"{network}{k}"))
+                turns.add_work(network, partial(work, f"{network}{k}"))
         while len(done) < 20:
             await asyncio.sleep(0)
         before = len(done)
-        turns.add("new", lambda: work("new"))
+        turns.add_work("new", lambda: work("new"))
         while "new" not in done:
             await asyncio.sleep(0)
         assert done.index("new") <= before + 4
@@ -68,7 +68,7 @@ def test_the_event_loop_runs_between_turns() -> None:
     async def main() -> None:
         nonlocal rounds
         for _ in range(40):
-            turns.add("a", lambda: time.sleep(fair_turns.ROUND_SECONDS / 2))
+            turns.add_work("a", lambda: time.sleep(fair_turns.ROUND_SECONDS / 2))
         while turns._running:
             rounds += 1
             await asyncio.sleep(0)
@@ -90,7 +90,7 @@ def test_each_step_of_a_metered_task_is_charged() -> None:
         await asyncio.sleep(0.05)
         busy()
 
-    asyncio.run(turns.run_metered("a", work()))
+    asyncio.run(turns.run_and_charge_network("a", work()))
     assert 0.02 <= turns._scheduler.start_tag("a") < 0.04
 
 
@@ -108,13 +108,13 @@ def test_a_metered_task_can_be_cancelled_and_can_fail() -> None:
         raise KeyError("x")
 
     async def main() -> None:
-        task = asyncio.create_task(turns.run_metered("a", work()))
+        task = asyncio.create_task(turns.run_and_charge_network("a", work()))
         await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         with pytest.raises(KeyError):
-            await turns.run_metered("a", failing())
+            await turns.run_and_charge_network("a", failing())
 
     asyncio.run(main())
     assert ended == [True]
@@ -136,8 +136,8 @@ def test_a_turn_that_fails_does_not_end_others() -> None:
     turns, done = FairTurns(), []
 
     async def main() -> None:
-        turns.add("a", lambda: 1 // 0)  # type: ignore[arg-type, return-value]
-        turns.add("a", lambda: done.append("second"))
+        turns.add_work("a", lambda: 1 // 0)  # type: ignore[arg-type, return-value]
+        turns.add_work("a", lambda: done.append("second"))
         await asyncio.sleep(0.02)
 
     asyncio.run(main())
@@ -150,9 +150,9 @@ def test_nothing_is_remembered_once_nothing_waits(monkeypatch: pytest.MonkeyPatc
 
     async def main() -> None:
         for k in range(1000):
-            turns.charge(str(k), 0.001)
+            turns.charge_network(str(k), 0.001)
         assert len(turns._scheduler._served) <= 50
-        turns.add("a", lambda: None)
+        turns.add_work("a", lambda: None)
         await asyncio.sleep(0.02)
 
     asyncio.run(main())

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from server.worker.files.archives import archive_name, rename_archive
-from server.worker.files.streams import is_valid_mode
+from server.worker.files.streams import are_open_arguments_valid
 from tests.tracing import Replay, printed, trace
 
 CONTENTS = {
@@ -140,4 +140,4 @@ def test_open_accepts_the_modes_that_python_accepts(mode: str, tmp_path: Path) -
         valid = True
     except ValueError:
         valid = False
-    assert is_valid_mode(mode, -1, None, None, None) == valid
+    assert are_open_arguments_valid(mode, -1, None, None, None) == valid

@@ -59,7 +59,7 @@ class World:
         settings = Settings({}, sandbox=sandbox, memory=memory, **SMALL)
         self.marks = (self.token.encode(), f'"memory": {memory}'.encode())
         self.name = f"w{memory}"
-        self.limits, self.pool = settings.limits(), Pool(settings, "tests.worker_without_files:prepare")
+        self.limits, self.pool = settings.run_limits(), Pool(settings, "tests.worker_without_files:prepare")
         self.furnish()
         self.loop.run_until_complete(self._open())
 
@@ -138,7 +138,7 @@ class World:
         def refuse(constant: str) -> None:
             raise AssertionError(f"{constant} is no JSON")
 
-        recorded = self.loop.run_until_complete(self.pool.run(Job(source=source, limits=self.limits)))
+        recorded = self.loop.run_until_complete(self.pool.run_job(Job(source=source, limits=self.limits)))
         json.loads(gzip.decompress(recorded.body), parse_constant=refuse)
         return recorded.decoded()
 
@@ -170,7 +170,7 @@ class World:
             "connects": bool(self.contacts),
             "starts": bool(self.left()),
             "does": done,
-            "kills": self.pool.zygote.boots != boots or not self.pool.ready,
+            "kills": self.pool.zygote.boots != boots or not self.pool.is_ready,
         }
         return {name for name, so in reached.items() if so}
 
@@ -289,7 +289,7 @@ async def stalled(pool: Pool, job: Job) -> tuple[RecordedTrace, float]:
             total += gap if gap > 0.05 else 0.0
 
     ticking = asyncio.create_task(tick())
-    trace = await pool.run(job)
+    trace = await pool.run_job(job)
     await asyncio.sleep(0.01)
     ticking.cancel()
     return trace, total

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from server.gallery.scenarios import load_scenarios, search_entries
+from server.gallery.scenarios import load_scenarios, scenario_search_entries
 from tests.conftest import ROOT
 from tests.explaining import NODE
 
@@ -97,7 +97,7 @@ def found() -> dict[str, list[str]]:
 
 
 def search(queries: list[str]) -> dict[str, list[str]]:
-    request = json.dumps({"entries": search_entries(SCENARIOS), "queries": queries})
+    request = json.dumps({"entries": scenario_search_entries(SCENARIOS), "queries": queries})
     command = [*NODE, str(ROOT / "tests/gallery_search.mjs")]
     done = subprocess.run(command, input=request, capture_output=True, text=True, cwd=ROOT, check=True)
     return dict(zip(queries, json.loads(done.stdout), strict=True))

@@ -40,7 +40,7 @@ def driver():
 
 reading, writing = os.pipe()
 told = os.dup2(writing, 40)
-confine.Confinement(confine.try_layers(), 1 << 30, 5, 61_500, driver).apply((told,), 0)
+confine.Confinement(confine.try_layers(), 1 << 30, 5, 61_500, driver).confine_process((told,), 0)
 attempt("a library", lambda: open("/usr/lib/os-release").read())
 attempt("a secret", lambda: open("/etc/passwd").read())
 attempt("the project", lambda: open(sys.argv[1]).read())
@@ -88,7 +88,9 @@ def ran() -> Iterator[Any]:
     loop.run_until_complete(asyncio.wait_for(up(), 120))
 
     def run(source: str) -> Trace:
-        return loop.run_until_complete(pool.run(Job(source=source, device="cuda", limits=settings.limits()))).decoded()
+        return loop.run_until_complete(
+            pool.run_job(Job(source=source, device="cuda", limits=settings.run_limits()))
+        ).decoded()
 
     yield run
     loop.run_until_complete(pool.close())
@@ -187,7 +189,7 @@ with gradbox.watch(show=False) as region:
     with torch.no_grad():
         w -= w.grad
 facts = {"outcome": region.run.trace["outcome"]["status"], "grad": w.grad.sum().item()}
-facts["copied"] = kernels.kernels_of(w.device).copied_bytes
+facts["copied"] = kernels.kernels_for_device(w.device).copied_bytes
 facts["peak"] = torch.cuda.max_memory_allocated()
 facts["summaries"] = [f["summary"]["float32"]["mean"] for s in region.run.trace["steps"] for f in s["set"].values()
                       if f.get("summary")]
@@ -268,7 +270,7 @@ def test_a_program_on_the_cpu_finds_no_gpu() -> None:
             "import torch\nprint(torch.cuda.is_available(), torch.cuda.device_count(), torch.accelerator.is_available())\n"
             "torch.ones(2, requires_grad=True).sum().backward()\ntorch.ones(1, device='cuda')\n"
         )
-        trace = (await pool.run(Job(source=source))).decoded()
+        trace = (await pool.run_job(Job(source=source))).decoded()
         await pool.close()
         assert trace.outcome.error is not None and "No CUDA GPUs are available" in trace.outcome.error.message
         return "".join(entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out")
@@ -282,8 +284,8 @@ def test_without_a_gpu_none_is_offered() -> None:
         pool = Pool(Settings({}))
         await pool.start()
         await pool.zygote.wait_until_booted()
-        await eventually(lambda: "starting" not in pool.problem("cuda"))
-        assert pool.devices == ("cpu",) and "this machine has no GPU" in pool.problem("cuda")
+        await eventually(lambda: "starting" not in pool.unavailable_reason("cuda"))
+        assert pool.devices == ("cpu",) and "this machine has no GPU" in pool.unavailable_reason("cuda")
         await pool.close()
 
     asyncio.run(check())

@@ -62,7 +62,7 @@ def test_programs_for_a_gpu_have_a_queue_and_a_process_of_their_own(
         return ["a stand-in"], 8 << 30, ""
 
     async def run(pool: RemotePool) -> Trace:
-        return (await pool.run(Job(source="gpu", device="cuda", limits={}))).decoded()
+        return (await pool.run_job(Job(source="gpu", device="cuda", limits={}))).decoded()
 
     async def work(pool: RemotePool, create: Callable[[str], RemoteWorker]) -> None:
         assert pool.devices == ("cpu",)
@@ -71,9 +71,9 @@ def test_programs_for_a_gpu_have_a_queue_and_a_process_of_their_own(
         await worker.start()
         await eventually(lambda: pool.devices == ("cpu", "cuda"))
         running = [asyncio.create_task(run(pool)) for _ in range(2)]
-        await eventually(lambda: pool.queues["gpu"].waiting == 2 and pool.queues["gpu"].age > 0)
-        assert (pool.queues["cpu"].waiting, pool.queues["cpu"].age) == (0, 0)
-        await worker.run_next()
+        await eventually(lambda: pool.queues["gpu"].waiting_count == 2 and pool.queues["gpu"].longest_wait_seconds > 0)
+        assert (pool.queues["cpu"].waiting_count, pool.queues["cpu"].longest_wait_seconds) == (0, 0)
+        await worker.run_waiting_programs()
         traces = await asyncio.gather(*running)
         assert [trace.runtime.worker for trace in traces] == [worker.name] * 2
         processes = [str(trace.steps[0].value).split(" ", 1) for trace in traces]
@@ -89,7 +89,7 @@ def test_without_a_gpu_a_worker_of_its_queue_says_so(remote_workers: str, broker
         with pytest.raises(WorkersUnavailable, match="this machine has no GPU"):
             await create(STAND_IN).start()
         with pytest.raises(WorkersUnavailable, match="there is no gpu worker now"):
-            await pool.run(Job(source="finish", device="cuda"))
+            await pool.run_job(Job(source="finish", device="cuda"))
 
     with_pool(remote_workers, broker, work)
 
@@ -106,7 +106,7 @@ def test_a_program_has_its_share_of_the_memory_before_it_has_a_context_to_use(
         set_per_process_memory_fraction=lambda share, index: done.append((share, index)),
     )
     monkeypatch.setattr(gpu, "torch", SimpleNamespace(cuda=cuda, device=torch.device))
-    monkeypatch.setattr(gpu, "kernels_of", lambda device: done.append(str(device)))
+    monkeypatch.setattr(gpu, "kernels_for_device", lambda device: done.append(str(device)))
     monkeypatch.setattr(os, "environ", {})
     gpu.initialize_gpu(memory, "0,1")
     assert os.environ == {"CUDA_VISIBLE_DEVICES": "0,1"}
@@ -115,7 +115,7 @@ def test_a_program_has_its_share_of_the_memory_before_it_has_a_context_to_use(
 
 @pytest.mark.parametrize(("memory", "spares"), [(4 << 30, 1), (6 << 30, 2), (8 << 30, 4), (80 << 30, 4)])
 def test_a_small_gpu_has_fewer_children_that_wait(memory: int, spares: int) -> None:
-    assert machine_workers.gpu_spares(memory, 4 << 30) == spares
+    assert machine_workers.gpu_spare_count(memory, 4 << 30) == spares
 
 
 def test_torch_for_cuda_finds_no_gpu_once_that_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -292,3 +292,45 @@ def test_a_hook_that_raises_fails_its_visit_and_no_later_hook_runs() -> None:
 def test_a_hook_on_a_tensor_without_a_gradient_is_not_reported() -> None:
     source = "a, b = x.unbind()\nb.register_hook(print)\na.backward()\n"
     assert events(trace(IMPORT + source), "hook_ran") == []
+
+
+def saved_other(recorded: dict[str, Any], line: int, name: str) -> dict[str, Any]:
+    """What the node behind a name holds as `other` after a line."""
+    slot: dict[str, Any] = Replay(recorded, at(recorded, line)).node(name)["saved"]["other"]
+    return slot
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        ("2.5", 2.5),
+        ("4", 4),
+        ("float('inf')", {"$f": "inf"}),
+        ("3j", {"$c": [0.0, 3.0]}),
+        ("2**60", {"$i": str(2**60)}),
+    ],
+)
+def test_a_number_that_a_node_saved_is_a_value(number: str, value: Any) -> None:
+    recorded = trace(f"import torch\nx = torch.ones(2, requires_grad=True)\ny = x * {number}\n")
+    assert saved_other(recorded, 3, "y") == {"value": value, "state": "ok"}
+    end = Replay(recorded)
+    assert sum(entity["kind"] == "storage" for entity in end.state.values()) == 2
+    assert events(recorded, "saved") == []
+
+
+@pytest.mark.parametrize(
+    "tensor", ["torch.tensor(2.)", "torch.tensor(2., dtype=torch.float64)", "torch.tensor(2)", "torch.tensor(2j)"]
+)
+def test_a_tensor_of_one_number_is_no_number(tensor: str) -> None:
+    recorded = trace(f"import torch\nx = torch.ones(2, requires_grad=True)\ny = x * {tensor}\n")
+    assert saved_other(recorded, 3, "y")["storage"] in Replay(recorded).state
+
+
+def test_a_saved_number_that_the_program_takes_hold_of_is_a_tensor() -> None:
+    recorded = trace(
+        "import torch\nx = torch.ones(2, requires_grad=True)\ny = x * 2.5\nz = x * 3\ns = y.grad_fn._saved_other\n"
+    )
+    assert saved_other(recorded, 4, "y") == {"value": 2.5, "state": "ok"}
+    slot = saved_other(recorded, 5, "y")
+    assert slot["storage"] == Replay(recorded)["s"]["storage"] and "value" not in slot
+    assert saved_other(recorded, 5, "z") == {"value": 3, "state": "ok"}

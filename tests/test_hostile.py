@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.assembly.assemble import assemble
+from gradbox.assembly.assemble import assemble_trace
 from gradbox.wire.api import Job
 from gradbox.wire.processes import AssemblyRequest, Usage
 from gradbox.wire.trace import Error, Outcome, Trace, trace_json
@@ -32,7 +32,9 @@ def assembled(data: bytes, outcome: Outcome | None = None) -> Trace:
     request = AssemblyRequest(
         job=JOB, versions={"torch": "0", "numpy": "0", "python": "0"}, outcome=outcome, usage=USAGE
     )
-    return Trace.model_validate_json(assemble(request, data).trace.json())  # what the server sends is a trace, always
+    return Trace.model_validate_json(
+        assemble_trace(request, data).trace.json()
+    )  # what the server sends is a trace, always
 
 
 def with_fields(uid: str, fields: Any) -> bytes:

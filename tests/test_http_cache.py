@@ -2,7 +2,7 @@
 
 from fastapi import Request, Response
 
-from server.http.responses import cacheable, entity_tag, not_modified
+from server.http.responses import entity_tag, not_modified_response, with_cache_headers
 from server.store.repository import SavedProgram
 from server.wire.saved_programs import Content, Versions
 
@@ -15,13 +15,13 @@ def asking(tags: str) -> Request:
 
 
 def test_a_client_with_the_current_version_gets_304() -> None:
-    tag = cacheable(Response(), PROGRAM).headers["etag"]
+    tag = with_cache_headers(Response(), PROGRAM).headers["etag"]
     assert tag == entity_tag(PROGRAM) and tag.startswith('W/"')
-    answer = not_modified(asking(f'"other" , {tag}'), PROGRAM)
+    answer = not_modified_response(asking(f'"other" , {tag}'), PROGRAM)
     assert answer is not None and answer.status_code == 304
     assert (answer.headers["etag"], answer.headers["cache-control"]) == (tag, "public, max-age=60")
 
 
 def test_a_new_version_of_the_drawing_code_changes_the_entity_tag() -> None:
-    assert not_modified(asking(entity_tag(PROGRAM, "1")), PROGRAM, "2") is None
-    assert not_modified(asking(""), PROGRAM) is None
+    assert not_modified_response(asking(entity_tag(PROGRAM, "1")), PROGRAM, "2") is None
+    assert not_modified_response(asking(""), PROGRAM) is None

@@ -89,8 +89,8 @@ def test_a_connection_whose_request_waits_for_its_turn_is_not_idle() -> None:
     idle_after = 0.2
 
     class LateTurns(FairTurns):
-        def add(self, network: str, work: TurnWork) -> None:
-            asyncio.get_running_loop().call_later(idle_after * 0.7, super().add, network, work)
+        def add_work(self, network: str, work: TurnWork) -> None:
+            asyncio.get_running_loop().call_later(idle_after * 0.7, super().add_work, network, work)
 
     async def answer(_: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
         await receive()

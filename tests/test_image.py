@@ -36,7 +36,7 @@ def lines(instruction: str, text: str = LAST) -> list[str]:
 @pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml", "docs/docker.md"])
 def test_every_setting_that_is_named_exists(name: str) -> None:
     variables = set(SETTING_NAME.findall((ROOT / name).read_text()))
-    assert variables and variables <= {row.variable for row in SETTINGS_TABLE}
+    assert variables and variables <= {row.environment_variable for row in SETTINGS_TABLE}
 
 
 def test_torch_is_the_one_of_the_makefile() -> None:
@@ -107,7 +107,7 @@ def test_a_server_runs_with_only_the_files_of_the_image(tree: Path, tmp_path_fac
     server = subprocess.Popen(command, cwd=tree, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         for _ in range(300):
-            if healthcheck.responds(port, "localhost"):
+            if healthcheck.is_server_healthy(port, "localhost"):
                 break
             assert server.poll() is None, server.stderr and server.stderr.read()
             time.sleep(0.1)

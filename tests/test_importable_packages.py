@@ -96,7 +96,7 @@ def why_not_ready(folder: Path, prepare: str = "tests.importing_worker:prepare")
                 await booting.wait_until_booted()
                 return ""
             except WorkersUnavailable as error:
-                assert str(error) == f"the workers do not start: {booting.failure}" == booting.problem
+                assert str(error) == f"the workers do not start: {booting.failure}" == booting.unavailable_reason
                 return booting.failure
             finally:
                 await booting.close()
@@ -162,7 +162,7 @@ def test_a_package_that_forks_leaves_no_second_process_that_prepares_itself(crow
     notes = imported(crowd.folder)
     assert set().union(*notes.values()) == {crowd.zygote.pid}
     with open(f"/proc/{crowd.zygote.pid}/task/{crowd.zygote.pid}/children") as children:
-        assert len(children.read().split()) <= crowd.workers._pool.workers + 1
+        assert len(children.read().split()) <= crowd.workers._pool.worker_count + 1
 
 
 def test_what_a_package_prints_is_discarded(crowd: Crowd) -> None:

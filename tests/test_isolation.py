@@ -130,7 +130,7 @@ class World:
     def __init__(self, **settings: Any) -> None:
         given = Settings({}, **settings)
         self.limits, self.pool, self.loop = (
-            given.limits(),
+            given.run_limits(),
             Pool(given, "tests.worker_without_files:prepare"),
             asyncio.new_event_loop(),
         )
@@ -146,7 +146,7 @@ class World:
 
         async def run_all() -> list[Trace]:
             jobs = [Job(source=source, limits=self.limits) for source in sources]
-            return [trace.decoded() for trace in await asyncio.gather(*map(self.pool.run, jobs))]
+            return [trace.decoded() for trace in await asyncio.gather(*map(self.pool.run_job, jobs))]
 
         return self.loop.run_until_complete(run_all())
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from server.saved import large_traces
-from server.saved.large_traces import LARGE_BYTES, TraceReader, read_in_process
+from server.saved.large_traces import LARGE_BYTES, TraceProcessor, run_function_in_process
 from server.wire.problems import ProblemError
 
 pytestmark = pytest.mark.slow
@@ -26,16 +26,16 @@ def stored(*texts: str) -> bytes:
 
 
 def test_a_large_trace_is_read_as_a_small_one_is() -> None:
-    reader = TraceReader()
+    reader = TraceProcessor()
     for size in (1, LARGE_BYTES):
         old, new = stored("a", "b"), stored("a", "b" * size + "c")
-        assert list(asyncio.run(reader.read("compare", old, new))) == [["steps", "printed"], 1]
-        assert asyncio.run(reader.read("judge", new)) == {"right": True, "status": "finished", "error": None}
+        assert list(asyncio.run(reader.run_function("compare", old, new))) == [["steps", "printed"], 1]
+        assert asyncio.run(reader.run_function("judge", new)) == {"right": True, "status": "finished", "error": None}
 
 
 def test_a_trace_that_can_not_be_read_is_a_problem_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert asyncio.run(read_in_process("judge", b"no gzip")) is None
+    assert asyncio.run(run_function_in_process("judge", b"no gzip")) is None
     monkeypatch.setattr(large_traces, "TIMEOUT", 0.0)
     with pytest.raises(ProblemError) as raised:
-        asyncio.run(TraceReader().read("judge", stored("x" * LARGE_BYTES)))
+        asyncio.run(TraceProcessor().run_function("judge", stored("x" * LARGE_BYTES)))
     assert raised.value.status == 503

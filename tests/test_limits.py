@@ -11,7 +11,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
 from server.pool.child import Child
 from server.pool.local import Pool
-from server.pool.machine_workers import line_at_end, wait_for_traceback
+from server.pool.machine_workers import last_line_from_traceback, wait_for_traceback
 from server.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def running(limits: dict[str, Any]) -> Iterator[Run]:
     loop.run_until_complete(pool.start())
 
     def run(source: str) -> Trace:
-        return loop.run_until_complete(pool.run(Job(source=source, limits=settings.limits()))).decoded()
+        return loop.run_until_complete(pool.run_job(Job(source=source, limits=settings.run_limits()))).decoded()
 
     yield run
     loop.run_until_complete(pool.close())
@@ -94,7 +94,7 @@ def test_a_late_traceback_of_a_crashed_child_is_awaited() -> None:
         for delay, text in ((0.15, b'  File "<program>", line 1'), (0.2, b"2 in <module>\n")):
             asyncio.get_running_loop().call_later(delay, child.data.extend, text)
         await wait_for_traceback(child)
-        return line_at_end(child)
+        return last_line_from_traceback(child)
 
     assert asyncio.run(line()) == 12
 

@@ -9,7 +9,7 @@ import pytest
 
 from gradbox.wire.api import RunRequest
 from server.app import create_app
-from server.http.response_delivery import ClientGone
+from server.http.response_delivery import ClientDisconnected
 from server.settings import Settings
 from server.visitors.clients import Client
 
@@ -35,17 +35,17 @@ def test_a_run_whose_request_was_given_up_frees_its_worker() -> None:
         await client.post("/api/runs", json={"source": "finish"})  # the workers are up
         for k in range(5):
             gone = asyncio.Event()
-            run = await services.runs.start(RunRequest(source=f"sleep 60.{k}"), ANN, live=True)
-            waiting = asyncio.ensure_future(services.runs.wait(run, gone.wait))
+            run = await services.runs.start_run(RunRequest(source=f"sleep 60.{k}"), ANN, live=True)
+            waiting = asyncio.ensure_future(services.runs.wait_for_result(run, gone.wait))
             await asyncio.sleep(0.05)
-            assert services.pool.queue.running == 1
+            assert services.pool.queue.running_count == 1
             gone.set()
-            with pytest.raises(ClientGone):
+            with pytest.raises(ClientDisconnected):
                 await waiting
-        other = await services.runs.start(RunRequest(source="sleep 0.1"), BOB)
-        result = await asyncio.wait_for(services.runs.wait(other, asyncio.Event().wait), 20)
+        other = await services.runs.start_run(RunRequest(source="sleep 0.1"), BOB)
+        result = await asyncio.wait_for(services.runs.wait_for_result(other, asyncio.Event().wait), 20)
         assert result is not None and result.status == "finished", "the only worker was free again"
-        assert (services.pool.queue.running, services.pool.queue.waiting) == (0, 0)
+        assert (services.pool.queue.running_count, services.pool.queue.waiting_count) == (0, 0)
 
     with_server({}, act)
 

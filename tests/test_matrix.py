@@ -16,17 +16,17 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.matrix.documents import find_cell
+from server.matrix.documents import parse_cell_address
 from server.matrix.programs import QUESTIONS, ROWS, SITUATIONS, cell_program
 from server.matrix.service import (
     FILE_NAME,
     MatrixService,
     cell_programs,
-    is_complete,
+    cells_from_answers,
+    create_measurement,
+    has_every_cell,
     load_measurement,
-    new_measurement,
     programs_digest,
-    read_answers,
     store_measurement,
 )
 from server.pool.local import NoAnswers, Pool
@@ -116,7 +116,7 @@ def test_a_cell_is_what_its_own_program_prints_on_the_page(measured: MatrixDocum
         line = trace.outcome.error.line if trace.outcome.error else None
         raised = f"{trace.outcome.error.type}: {trace.outcome.error.message}" if trace.outcome.error else None
         answer = Answer(printed=printed.rstrip("\n"), line=line, raised=raised and raised.splitlines()[0][:300])
-        verdict = program.read(answer, question).verdict
+        verdict = program.read_answer(answer, question).verdict
         if (
             question.meta
             and verdict == "raises"
@@ -180,7 +180,7 @@ def test_a_client_with_the_current_matrix_gets_304(site: str) -> None:
 def test_the_page_of_a_cell_has_its_program(site: str) -> None:
     page = fetch(f"{site}/matrix/reshape.storage.node.strided.no_grad")[2].decode()
     source = json.loads(re.search(r'id="first">(.*?)</script>', page, re.S)[1])["source"]  # type: ignore[index]
-    found = find_cell("reshape.storage.node.strided.no_grad")
+    found = parse_cell_address("reshape.storage.node.strided.no_grad")
     assert found and source == cell_program(*found).source
     for none in ("reshape", "reshape.storage.node.strided", "reshape.x.leaf.contiguous.grad", "%20"):
         assert fetch(f"{site}/matrix/{none}")[0] == 404, none
@@ -196,7 +196,7 @@ def test_every_cell_has_a_program_of_its_own() -> None:
 
 def answers(verdict: str = "True") -> dict[str, Any]:
     return {
-        situation.key: read_answers(situation, [Answer(printed=verdict)] * len(cell_programs(situation)))
+        situation.key: cells_from_answers(situation, [Answer(printed=verdict)] * len(cell_programs(situation)))
         for situation in SITUATIONS
     }
 
@@ -206,9 +206,9 @@ VERSIONS = {"torch": "2", "numpy": "2", "python": "3"}
 
 def test_a_stored_measurement_is_of_these_versions_and_programs(tmp_path: Path) -> None:
     assert load_measurement(tmp_path, VERSIONS) is None
-    whole = new_measurement(VERSIONS, answers())
+    whole = create_measurement(VERSIONS, answers())
     store_measurement(tmp_path, whole)
-    assert load_measurement(tmp_path, VERSIONS) == whole and is_complete(whole)
+    assert load_measurement(tmp_path, VERSIONS) == whole and has_every_cell(whole)
     assert load_measurement(tmp_path, {**VERSIONS, "torch": "3"}) is None
     for damage in (whole.model_copy(update={"digest": "x"}), whole.model_copy(update={"cells": {}})):
         store_measurement(tmp_path, damage)
@@ -225,7 +225,7 @@ class CountingPool(Pool):
     asked = 0
     failing = False
 
-    async def answer(self, job: AnswerJob, *_: Any) -> list[Answer]:
+    async def run_answer_job(self, job: AnswerJob, *_: Any) -> list[Answer]:
         self.asked += 1
         if self.failing:
             raise NoAnswers("nothing came")
@@ -252,9 +252,9 @@ def asking(folder: Path, work: Any, *, failing: bool = False) -> int:
 
 def test_however_many_ask_it_is_measured_once(tmp_path: Path) -> None:
     async def ask(service: MatrixService) -> None:
-        first = await asyncio.gather(*(service.get() for _ in range(50)))
+        first = await asyncio.gather(*(service.get_measurement() for _ in range(50)))
         assert all(isinstance(one, Measurement) and one is first[0] for one in first)
-        assert await service.get() is first[0]
+        assert await service.get_measurement() is first[0]
 
     once = asking(tmp_path, ask)
     assert once >= len(SITUATIONS)
@@ -265,8 +265,8 @@ def test_a_measurement_that_failed_is_not_tried_again_at_once(tmp_path: Path) ->
     async def ask(service: MatrixService) -> None:
         for _ in range(20):
             with pytest.raises(ProblemError, match="could not be measured"):
-                await service.get()
-        assert service.failed
+                await service.get_measurement()
+        assert service.has_failed_recently
 
     assert asking(tmp_path, ask, failing=True) == 1
 

@@ -61,7 +61,7 @@ class Again(ProgramRun):
 
     outcome: OutcomeRecord
 
-    def _end(self, outcome: OutcomeRecord, _: Any = None) -> Any:
+    def _end_process(self, outcome: OutcomeRecord, _: Any = None) -> Any:
         self.outcome = outcome
 
 
@@ -102,7 +102,7 @@ def once(name: str) -> Left:
     """One program, traced to its end; its recorder is dropped."""
     with world():
         run = Again({"source": "import torch\n" + PROGRAMS[name]}, lambda _: None)
-        run.run()
+        run.run_and_exit()
         assert run.outcome["status"] == ("raised" if name in RAISES else "finished"), (name, run.outcome)
         return Left(run, vars(sys.modules["__main__"]))
 

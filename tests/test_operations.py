@@ -10,11 +10,11 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from gradbox.language.paste import normalise
-from gradbox.language.policy import check_program
+from gradbox.language.paste import normalise_pasted_text
+from gradbox.language.policy import parse_and_check_program
 from server.app import create_app
 from server.gallery.scenarios import LANGUAGES
-from server.operations.catalogue import TABLES, catalogue, example, operation_sentences
+from server.operations.catalogue import TABLES, create_catalogue, example_program, operation_sentences
 from server.operations.operand_kinds import KINDS
 from server.settings import Settings
 from server.wire.operations import Operations
@@ -25,7 +25,7 @@ from tests.test_exports import by_node
 from tests.workers import Workers
 
 ROWS = [row for rows in TABLES.values() for row in rows]
-OPERATIONS = catalogue("en").operations
+OPERATIONS = create_catalogue("en").operations
 NAMES = [row.name for row in ROWS]
 SHOWN = re.compile(r'data-cell="[^"]+"[^>]* data-value="([^"]*)"')
 RANDOM_MEMORY = {"empty", "empty_like"}
@@ -65,7 +65,7 @@ def test_a_template_is_one_statement_whose_holes_are_its_operands(row: Any) -> N
         assert (f"{{{name}}}" in row.template) == (name in names or "{out}" in row.template)
     filled = row.template.format_map({"out": "y"} | {hole.name: hole.proposed or hole.name for hole in row.holes})
     assert len(ast.parse(filled).body) == 1
-    assert filled in example(row).replace("\n    ", "\n") or filled in example(row)
+    assert filled in example_program(row).replace("\n    ", "\n") or filled in example_program(row)
 
 
 def test_every_kind_is_used_and_has_a_sample_or_is_text_of_the_program() -> None:
@@ -78,9 +78,9 @@ def test_every_kind_is_used_and_has_a_sample_or_is_text_of_the_program() -> None
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_an_example_runs_and_agrees_with_plain_python(workers: Workers, row: Any) -> None:
-    source = example(row)
-    assert normalise(source).notices == []
-    assert check_program(source)[1] == []
+    source = example_program(row)
+    assert normalise_pasted_text(source).notices == []
+    assert parse_and_check_program(source)[1] == []
     trace = workers.trace(source)
     assert trace["outcome"]["status"] == "finished"
     truth = plain_run(source)
@@ -101,7 +101,7 @@ def ask(path: str, headers: dict[str, str] | None = None) -> httpx.Response:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_catalogue_is_answered_in_each_language(language: Any) -> None:
     answer = ask(f"/api/operations?lang={language}")
-    assert Operations.model_validate(answer.json()) == catalogue(language)
+    assert Operations.model_validate(answer.json()) == create_catalogue(language)
     again = ask(f"/api/operations?lang={language}", {"If-None-Match": answer.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert ask(f"/api/operations?lang={language}", {"Accept-Encoding": "identity"}).json() == answer.json()
@@ -137,7 +137,7 @@ def numbers_of(value: Any) -> list[float]:
 @pytest.mark.slow
 def test_every_thumbnail_shows_numbers_that_plain_python_has(workers: Workers) -> None:
     """Of the picture that the palette has beside each entry, drawn from the trace of its example."""
-    sources = [example(row) for row in ROWS]
+    sources = [example_program(row) for row in ROWS]
     drawn = by_node([["thumbnail", workers.trace(source), "", {}] for source in sources])
     assert {row.name for row, svg in zip(ROWS, drawn, strict=True) if "data-row" not in svg} == WITHOUT_MEMORY
     strange = set()

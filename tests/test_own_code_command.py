@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from gradbox.command import main
-from gradbox.recorded_script import encoding_error, find_script, second_stderr
+from gradbox.recorded_script import duplicate_stderr, find_script, source_encoding_error
 from gradbox.run import Run
 from gradbox.sessions.streams import recorded_stream
-from gradbox.showing import Viewer
+from gradbox.showing import LocalPageServer
 from gradbox.wire.trace import Trace
 from tests.forked_command import run_gradbox
 from tests.forked_script import facts_of_script
@@ -160,7 +160,7 @@ def test_a_fork_ends_as_it_would_and_os_exit_leaves_what_was_recorded(tmp_path: 
 def test_a_script_of_no_encoding_gives_the_error_of_python(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_bytes(b's = "caf\xe9"\n')
-    error = encoding_error(path.read_bytes(), str(path))
+    error = source_encoding_error(path.read_bytes(), str(path))
     assert error.filename == str(path) and error.__traceback__ is None and "utf-8" in str(error)
 
 
@@ -318,7 +318,7 @@ def test_what_is_printed_is_recorded_once_where_both_streams_are_one(
             print("out")
             print("err", file=sys.stderr)
 
-    beside = second_stderr()
+    beside = duplicate_stderr()
     monkeypatch.setattr(sys, "stdout", beside)
     record_prints()
     assert output == [("stdout", "out"), ("stdout", "\n"), ("stderr", "err"), ("stderr", "\n")]
@@ -344,7 +344,7 @@ def test_lines_of_several_files_are_named_by_file_and_line() -> None:
 
 
 def test_the_viewer_answers_for_its_own_address_alone() -> None:
-    viewer = Viewer({"": "<p>page</p>", "2/": "<p>second</p>"})
+    viewer = LocalPageServer({"": "<p>page</p>", "2/": "<p>second</p>"})
     threading.Thread(target=viewer.serve, daemon=True).start()
     try:
         with urllib.request.urlopen(viewer.address) as response:

@@ -86,7 +86,7 @@ def test_a_cell_that_raises_shows_the_picture_then_its_traceback(outputs: dict[s
     assert "raised RuntimeError at line 3" in shown(picture)
     traceback = "\n".join(error["traceback"])
     assert error["output_type"] == "error" and error["ename"] == "RuntimeError"
-    assert "Magic._record" not in traceback and "run_cell_magic" not in traceback
+    assert "GradboxMagic._record" not in traceback and "run_cell_magic" not in traceback
     explained = text_of(outputs["explained"])
     assert "saved_overwritten" in explained and "v.add_(1)" in explained
     assert "`await` outside of a function" in text_of(outputs["awaited"])

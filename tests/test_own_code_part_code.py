@@ -8,7 +8,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from gradbox.parts import PartOptions, choose_parts
-from gradbox.recorded_parts import compile_with_parts, location_entries, location_table
+from gradbox.recorded_parts import compile_with_watchers, encode_location_table, location_entries
 
 
 class Counted:
@@ -17,13 +17,13 @@ class Counted:
     def __init__(self) -> None:
         self.calls: list[Any] = []
 
-    def enter(self) -> None:
+    def on_part_begin(self) -> None:
         self.calls.append("enter")
 
-    def check(self, value: Any) -> None:
+    def update_condition(self, value: Any) -> None:
         self.calls.append(value)
 
-    def fail(self) -> None:
+    def on_condition_error(self) -> None:
         self.calls.append(type(sys.exc_info()[1]).__name__)
 
     def __enter__(self) -> None:
@@ -85,7 +85,7 @@ def test_the_code_outside_and_inside_of_parts_stays_as_it_is() -> None:
         *choose_parts(tree, LOOP, PartOptions((12, 13)), ""),
     ]
     watchers = [Counted(), Counted()]
-    code = compile_with_parts(tree, "train.py", list(zip(parts, watchers, strict=True)), "n > k")
+    code = compile_with_watchers(tree, "train.py", list(zip(parts, watchers, strict=True)), "n > k")
     lines, namespace = lines_run(code)
     assert lines == plain_lines and namespace["text"] == plain["text"] and namespace.keys() == plain.keys()
     assert watchers[0].calls == ["enter", "exit", True] * 4, "also by continue and break"
@@ -97,7 +97,7 @@ def test_tables_of_locations_are_written_as_python_writes_them() -> None:
     for code in waiting:
         waiting += [value for value in code.co_consts if isinstance(value, CodeType)]
         again = code.replace(
-            co_linetable=location_table(code.co_firstlineno, location_entries(code, list(code.co_positions())))
+            co_linetable=encode_location_table(code.co_firstlineno, location_entries(code, list(code.co_positions())))
         )
         assert list(again.co_positions()) == list(code.co_positions())
         assert list(again.co_lines()) == list(code.co_lines())

@@ -9,10 +9,10 @@ import pytest
 
 from gradbox.command import main
 from gradbox.parts import MAX_RECORDINGS, PartOptions, choose_parts
-from gradbox.recorded_parts import run_parts
+from gradbox.recorded_parts import run_script_recording_parts
 from gradbox.run import Run
 from gradbox.run_list import run_pages
-from gradbox.script_process import Script, collect_runs
+from gradbox.script_process import Script, read_recorded_runs
 from tests.tracing import events
 
 TRAIN = '''"""Trains."""
@@ -137,8 +137,8 @@ def recorded(
     parts = PartOptions(**options)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     request = {"parts": vars(parts), "folder": str(folder), "also": [], "limits": {}}
-    error = run_parts(request, str(script), namespace, source, lambda: None, lambda: None)
-    return collect_runs(folder, Script(str(script), parts=parts), 0, "en"), error, namespace
+    error = run_script_recording_parts(request, str(script), namespace, source, lambda: None, lambda: None)
+    return read_recorded_runs(folder, Script(str(script), parts=parts), 0, "en"), error, namespace
 
 
 def rows(run: Run) -> list[tuple[str, str]]:

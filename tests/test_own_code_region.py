@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.region import command_line_program
+from gradbox.region import program_of_dash_c
 from gradbox.showing import PYTEST_VARIABLE
 from gradbox.wire.trace import Trace
 from tests.forked_script import printed_by_script
@@ -168,7 +168,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize(("command", "program"), COMMANDS)
 def test_the_program_of_a_command_line_is_found(command: list[str], program: str) -> None:
-    assert command_line_program(command) == program
+    assert program_of_dash_c(command) == program
 
 
 REGION_OF_A_COMMAND = """\

@@ -134,9 +134,11 @@ def test_a_return_value_that_cannot_be_read_is_unknown(monkeypatch: pytest.Monke
     """As on versions of Python whose frames were not tried: no value is guessed."""
 
     def read(_: int) -> Any:
-        return value_stack.top_of_stack(sys._getframe(1))
+        return value_stack.value_on_stack(sys._getframe(1))
 
-    monkeypatch.setattr(value_stack, "_layout", value_stack.Layout(code=32, frame_object=48, stack_top=64, locals=72))
+    monkeypatch.setattr(
+        value_stack, "_layout", value_stack.FrameLayout(code=32, frame_object=48, stack_top=64, locals=72)
+    )
     assert read(1) is value_stack.UNKNOWN
     monkeypatch.setattr(value_stack, "_layout", None)
     assert read(1) is value_stack.UNKNOWN
@@ -170,3 +172,20 @@ def test_only_expected_steps_differ_between_both_ways(name: str) -> None:
         assert [(step["kind"], step["stmt"], step["log"]) for step in instrumented] == [
             (step["kind"], step["stmt"], step["log"]) for step in followed
         ]
+
+
+@pytest.mark.parametrize("as_it_is", [False, True])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(k):\n    return f(k + 1)\nf(0)\n",
+        "f = lambda k: f(k + 1)\nf(0)\n",
+        "import traceback\ndef f(k):\n    return f(k + 1)\ntry:\n    f(0)\nexcept RecursionError as error:\n"
+        "    print({line for _, line in traceback.walk_tb(error.__traceback__)})\n    raise\n",
+    ],
+)
+def test_the_call_that_is_one_too_many_is_in_no_traceback(source: str, as_it_is: bool) -> None:
+    agrees_with_plain_python(source, as_it_is)
+    error = recorded(source, as_it_is)["trace"]["outcome"]["error"]
+    called = source[: source.index("f(k + 1)")].count("\n") + 1
+    assert error["line"] == called and {entry["line"] for entry in error["stack"][-900:]} == {called}

@@ -9,11 +9,11 @@ import httpx2 as httpx
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from gradbox.wire.api import PIPELINE, PipelineItem, RunOrPipelineRequest
+from gradbox.wire.api import EXAMPLE_PIPELINE, PipelineItem, RunOrPipelineRequest
 from gradbox.wire.trace import Trace
 from server.app import create_app
 from server.operations.catalogue import TABLES
-from server.operations.operand_kinds import Hole, OperationRow
+from server.operations.operand_kinds import OperationRow, TemplateHole
 from server.operations.pipeline import pipeline_source
 from server.settings import Settings
 from server.wire.problems import ProblemError
@@ -91,7 +91,7 @@ def items_of(row: OperationRow, k: int) -> Items:
     return [*before, {"operation": row.name, "operands": operands}]
 
 
-def operand_of(hole: Hole, name: str) -> str:
+def operand_of(hole: TemplateHole, name: str) -> str:
     if hole.kind == "function":
         return "lambda grad: grad * 2"
     return hole.proposed or name
@@ -113,7 +113,7 @@ def test_every_operation_runs_in_a_pipeline_and_agrees_with_plain_python(workers
 
 def test_the_source_reads_as_one_would_write_it() -> None:
     items = [
-        *PIPELINE,
+        *EXAMPLE_PIPELINE,
         {"operation": "deepcopy", "operands": {"a": "a"}},
         {"operation": "add_", "operands": {"a": "b.data", "x": -0.5}},
         {"operation": "sum", "operands": {"a": "a * b"}},
@@ -165,7 +165,13 @@ def test_an_item_that_does_not_fit_is_named(items: Items, field: str, says: str)
 
 @pytest.mark.parametrize(
     "body",
-    [{}, {"pipeline": []}, {"pipeline": PIPELINE, "source": "x = 1"}, {"pipeline": [{}]}, {"pipeline": [LEAF] * 501}],
+    [
+        {},
+        {"pipeline": []},
+        {"pipeline": EXAMPLE_PIPELINE, "source": "x = 1"},
+        {"pipeline": [{}]},
+        {"pipeline": [LEAF] * 501},
+    ],
 )
 def test_a_request_has_one_program(body: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
@@ -189,7 +195,7 @@ def asked(requests: list[tuple[str, str, Any]]) -> Iterator[httpx.Response]:
 def test_the_printed_example_runs_and_the_answer_has_its_source() -> None:
     described, wrong = asked([
         ("GET", "/api/openapi.json", None),
-        ("POST", "/api/runs", {"pipeline": [*PIPELINE, {"operation": "clone"}]}),
+        ("POST", "/api/runs", {"pipeline": [*EXAMPLE_PIPELINE, {"operation": "clone"}]}),
     ])  # fmt: skip
     assert (wrong.status_code, wrong.json()["error"]["field"]) == (422, "pipeline.4.operands.a")
     schema = described.json()["components"]["schemas"]["RunOrPipelineRequest"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gradbox.language import policy
-from gradbox.language.policy import MAX_DEPTH, REASONS, check_program
-from gradbox.recorder.instrument import instrument
+from gradbox.language.policy import MAX_DEPTH, REASONS, parse_and_check_program
+from gradbox.recorder.instrument import instrument_tree
 from gradbox.wire.program import Refusal
 
 ROOT = Path(__file__).parent.parent
@@ -17,12 +17,12 @@ PROGRAMS = sorted([*(ROOT / "tests/programs").glob("*.py"), *(ROOT / "scenarios"
 
 
 def refused(source: str) -> list[Refusal]:
-    return check_program(source)[1]
+    return parse_and_check_program(source)[1]
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_our_own_programs_are_accepted_unchanged(path: Path) -> None:
-    tree, refusals = check_program(path.read_text())
+    tree, refusals = parse_and_check_program(path.read_text())
     assert refusals == []
     assert tree is not None
     assert ast.dump(tree) == ast.dump(ast.parse(path.read_text()))
@@ -92,7 +92,7 @@ def test_what_is_not_available_says_what_and_why(source: str, key: str, what: st
     ],
 )
 def test_what_teaching_code_uses_is_accepted(source: str) -> None:
-    tree, refusals = check_program(source)
+    tree, refusals = parse_and_check_program(source)
     assert tree is not None
     assert refusals == []
 
@@ -137,7 +137,7 @@ def test_one_use_is_refused_once() -> None:
     ],
 )
 def test_a_syntax_error_has_pythons_words_and_place(source: str, line: int, col: int, part: str) -> None:
-    tree, (refusal,) = check_program(source)
+    tree, (refusal,) = parse_and_check_program(source)
     assert tree is None
     assert part in refusal.message
     assert refusal.key == "syntax"
@@ -171,10 +171,10 @@ def test_what_is_accepted_compiles_with_its_instruments(shape: str) -> None:
     while least < most:  # the largest that is accepted
         n = (least + most + 1) // 2
         least, most = (n, most) if not refused(make(n)) else (least, n - 1)
-    tree, refusals = check_program(make(least))
+    tree, refusals = parse_and_check_program(make(least))
     assert tree is not None
     assert refusals == []
-    compile(instrument(tree)[0], "<program>", "exec")
+    compile(instrument_tree(tree)[0], "<program>", "exec")
     assert least >= 60
 
 
@@ -182,7 +182,7 @@ def test_what_is_accepted_compiles_with_its_instruments(shape: str) -> None:
 @pytest.mark.parametrize("n", [MAX_DEPTH + 2, 3_000, 9_000])
 def test_what_is_too_deep_is_refused_with_a_line(shape: str, n: int) -> None:
     source = "x = 1\n" + SHAPES[shape](n)
-    tree, (refusal,) = check_program(source)
+    tree, (refusal,) = parse_and_check_program(source)
     assert tree is None
     assert refusal.key == "deep"
     assert 1 <= refusal.line <= source.count("\n") + 1

@@ -28,7 +28,7 @@ pytest_plugins = ("tests.brokers", "tests.pools")
 
 
 async def run(pool: PoolInterface, source: str) -> Trace:
-    return (await pool.run(Job(source=source, limits=dict(BOUNDS)))).decoded()
+    return (await pool.run_job(Job(source=source, limits=dict(BOUNDS)))).decoded()
 
 
 def test_every_ending_is_a_trace_and_the_next_run_is_served(pooled: Pooled) -> None:
@@ -166,7 +166,7 @@ def test_a_run_cancelled_at_any_moment_leaves_nothing_behind() -> None:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert len(pool.zygote._children) <= 2 + pool.zygote.spares, yields
+            assert len(pool.zygote._children) <= 2 + pool.zygote.spare_count, yields
         await wait_until_idle(pool)
 
     local(work, wall=20.0)
@@ -175,10 +175,10 @@ def test_a_run_cancelled_at_any_moment_leaves_nothing_behind() -> None:
 async def wait_until_idle(pool: Pool, spares: int = 2) -> None:
     """Only the spare children live."""
     for _ in range(100):
-        if pool.zygote.spares == spares == len(children(pool)) == len(pool.zygote._children):
+        if pool.zygote.spare_count == spares == len(children(pool)) == len(pool.zygote._children):
             return
         await asyncio.sleep(0.05)
-    raise AssertionError(f"{children(pool)} live, {pool.zygote.spares} of them spare")
+    raise AssertionError(f"{children(pool)} live, {pool.zygote.spare_count} of them spare")
 
 
 def children(pool: Pool) -> list[str]:
@@ -196,7 +196,7 @@ def test_runs_cancelled_at_any_moment_free_their_turns(pooled: Pooled) -> None:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-        await eventually(lambda: pool.queue.running == pool.queue.waiting == 0)
+        await eventually(lambda: pool.queue.running_count == pool.queue.waiting_count == 0)
         assert (await asyncio.wait_for(run(pool, "finish"), 10)).outcome.status == "finished"
 
     pooled(work, wall=20.0)
@@ -209,14 +209,14 @@ def test_closing_ends_what_runs_and_what_waits(create: Callable[..., PoolInterfa
         await pool.wait_until_booted()
         await run(pool, "finish")
         running = [asyncio.create_task(run(pool, "sleep 600")) for _ in range(4)]
-        await eventually(lambda: (pool.queue.running, pool.queue.waiting) == (2, 2))
+        await eventually(lambda: (pool.queue.running_count, pool.queue.waiting_count) == (2, 2))
         await asyncio.wait_for(pool.close(), 20)
         results = await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), 10)
         lost = [result for result in results if isinstance(result, Trace) and result.outcome.status == "lost"]
         refused = [result for result in results if isinstance(result, WorkersUnavailable)]
         assert len(lost) == len(refused) == 2, results
         if isinstance(pool, Pool):
-            assert pool.zygote._process is not None and pool.zygote._process.poll() is not None and not pool.ready
+            assert pool.zygote._process is not None and pool.zygote._process.poll() is not None and not pool.is_ready
 
     asyncio.run(main())
 
@@ -229,12 +229,12 @@ def test_a_dead_zygote_loses_its_runs_and_is_replaced() -> None:
         assert pool.zygote.pid is not None
         os.kill(pool.zygote.pid, signal.SIGKILL)
         assert (await asyncio.wait_for(running, 10)).outcome.status == "lost"
-        assert not pool.ready
+        assert not pool.is_ready
         for _ in range(300):  # nobody has to ask for it
             await asyncio.sleep(0.1)
-            if pool.ready:
+            if pool.is_ready:
                 break
-        assert pool.ready
+        assert pool.is_ready
         assert (await run(pool, "finish")).outcome.status == "finished"
 
     local(work, wall=30.0)
@@ -285,10 +285,10 @@ def test_without_room_for_descriptors_no_worker_is_lost(monkeypatch: pytest.Monk
         with descriptors_left(0):  # the one of its job is closed once that is written; a spare comes with two
             running = asyncio.create_task(run(pool, "sleep 1"))
             await asyncio.sleep(0.8)
-            assert pool.zygote.spares == 0 and not pool.ready
+            assert pool.zygote.spare_count == 0 and not pool.is_ready
             assert (await running).outcome.status == "finished"
         await wait_until_idle(pool, spares=1)
-        assert pool.ready and len(os.listdir("/proc/self/fd")) == open_before and pool.zygote.boots == 1
+        assert pool.is_ready and len(os.listdir("/proc/self/fd")) == open_before and pool.zygote.boots == 1
         assert (await run(pool, "finish")).outcome.status == "finished"
 
     local(work, workers=1)
@@ -297,13 +297,13 @@ def test_without_room_for_descriptors_no_worker_is_lost(monkeypatch: pytest.Monk
 def test_a_full_queue_is_not_ready(pooled: Pooled) -> None:
     async def work(pool: PoolInterface) -> None:
         await run(pool, "finish")
-        await eventually(lambda: pool.ready)
+        await eventually(lambda: pool.is_ready)
         running = [asyncio.create_task(run(pool, "sleep 30")) for _ in range(4)]
-        await eventually(lambda: not pool.ready)
+        await eventually(lambda: not pool.is_ready)
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        await eventually(lambda: pool.ready)
+        await eventually(lambda: pool.is_ready)
 
     pooled(work, queue=2)
 

@@ -39,8 +39,8 @@ import numpy.random, torch
 torch.set_num_threads(1)
 if sys.argv[1] == "warm":
     import server.worker.run
-    from server.worker.preload import preload
-    preload()
+    from server.worker.preload import preload_torch
+    preload_torch()
 from tests.huge_pages import join_pages
 join_pages()
 assert len(os.listdir("/proc/self/task")) == 1

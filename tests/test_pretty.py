@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gradbox.terminal import has_colours, load_sentences, pretty_lines
+from gradbox.terminal import has_colours, load_sentences, run_report_lines
 from gradbox.wire.findings import Finding
 from tests.explaining import findings_of_traces, reading_of
 from tests.tracing import trace
@@ -30,7 +30,7 @@ def lines_of(source: str, language: str = "en", colours: bool = False) -> list[s
     findings = [Finding.model_validate({"fixes": [], **finding}) for finding in found]
     reading = reading_of(recorded, language)
     return list(
-        pretty_lines("a.py", reading, findings, recorded["program"]["source"], load_sentences(language), colours)
+        run_report_lines("a.py", reading, findings, recorded["program"]["source"], load_sentences(language), colours)
     )
 
 

@@ -43,7 +43,7 @@ def test_browsers_get_errors_as_a_page(client: TestClient, path: str, status: in
 
 def test_a_removed_program_has_its_own_error_page(client: TestClient) -> None:
     program = saved(client, source="x = 41 + 1\n")
-    client.portal.call(client.app.state.services.saved.store.remove, program.id)  # type: ignore[union-attr,attr-defined]
+    client.portal.call(client.app.state.services.saved.store.remove_content, program.id)  # type: ignore[union-attr,attr-defined]
     for path in (f"/s/{program.id}", f"/embed/{program.id}"):
         answer = client.get(path, headers=PERSON)
         assert answer.status_code == 410 and "was removed" in answer.text

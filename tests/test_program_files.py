@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gradbox.assembly.assemble import assemble
-from gradbox.terminal import place_text
+from gradbox.assembly.assemble import assemble_trace
+from gradbox.terminal import format_line_place
 from gradbox.wire.api import Job
 from gradbox.wire.processes import AssemblyRequest
 from gradbox.wire.program import FileText, Program, join_files
@@ -51,11 +51,16 @@ def test_a_child_cannot_claim_where_its_trace_was_recorded(claimed: str | None, 
     header = Header(schema=1, program=Program(source="a = 1\n"), runtime=runtime(recorded=claimed))
     line = HeaderLine(header=header).model_dump_json(by_alias=True, exclude_unset=True).encode()
     job = Job(source="a = 1\n", device="cpu", seed=0, limits={}, input="")
-    trace = assemble(AssemblyRequest(job=job, own_process=own_process), line + b"\n").trace
+    trace = assemble_trace(AssemblyRequest(job=job, own_process=own_process), line + b"\n").trace
     assert trace.header.runtime.recorded == ("own process" if own_process else None)
 
 
 def test_a_terminal_names_the_file_of_a_line() -> None:
     _, files = join_files([FileText("train.py", None, "a = 1\nb = 2\n"), FileText("pkg/model.py", None, "c = 3\n")])
-    assert [place_text(line, files) for line in (1, 2, 3, 4)] == ["train.py:1", "train.py:2", "pkg/model.py:1", "4"]
-    assert place_text(3, []) == "3"
+    assert [format_line_place(line, files) for line in (1, 2, 3, 4)] == [
+        "train.py:1",
+        "train.py:2",
+        "pkg/model.py:1",
+        "4",
+    ]
+    assert format_line_place(3, []) == "3"

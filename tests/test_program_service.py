@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from gradbox.wire.api import RunRequest
-from server.pool.executions import Result
+from server.pool.executions import ExecutionResult
 from server.pool.zygote import WorkersUnavailable
-from server.saved.programs import describe
+from server.saved.programs import describe_program
 from server.services import Services, create_services
 from server.settings import Settings
 from server.store.contents import ContentRemoved
@@ -32,9 +32,9 @@ class Runner:
 
     def __init__(self, source: str = SOURCE, status: str = "finished") -> None:
         self.requests: list[RunRequest] = []
-        self._result = Result(status, gzip.compress(json.dumps(trace(source)).encode()))
+        self._result = ExecutionResult(status, gzip.compress(json.dumps(trace(source)).encode()))
 
-    async def __call__(self, request: RunRequest) -> Result:
+    async def __call__(self, request: RunRequest) -> ExecutionResult:
         self.requests.append(request)
         return self._result
 
@@ -51,19 +51,21 @@ def with_services(folder: Path, work: Callable[[Services], Awaitable[None]], **s
 
 
 def counted(services: Services, name: str) -> dict[str, int]:
-    return services.metrics.counts(name)
+    return services.metrics.counts_by_label(name)
 
 
 def test_the_same_content_is_run_and_saved_once(tmp_path: Path) -> None:
     async def work(services: Services) -> None:
         run = Runner()
         content = Content(source="x = 1\n", settings={"seed": 7})  # type: ignore[arg-type]
-        first, new = await services.saved.programs.save(content, VISITOR, run)
-        again, new_again = await services.saved.programs.save(content, VISITOR, run)
-        assert (new, new_again) == (True, False) and first == again == await services.saved.programs.find(first.id)
+        first, new = await services.saved.programs.save_program(content, VISITOR, run)
+        again, new_again = await services.saved.programs.save_program(content, VISITOR, run)
+        assert (new, new_again) == (True, False) and first == again == await services.saved.programs.find_program(
+            first.id
+        )
         assert [(request.source, request.seed) for request in run.requests] == [("x = 1\n", 7)]
         assert counted(services, "saves") == {"": 1} and counted(services, "saves_refused") == {}
-        reply = describe(first, "/s/here")
+        reply = describe_program(first, "/s/here")
         assert (reply.id, reply.url, reply.source) == (first.id, "/s/here", "x = 1\n") and reply.created.endswith(
             "Z"
         ) is False
@@ -74,16 +76,16 @@ def test_the_same_content_is_run_and_saved_once(tmp_path: Path) -> None:
 def test_what_is_refused_is_counted_by_its_code_and_not_run(tmp_path: Path) -> None:
     async def work(services: Services) -> None:
         run = Runner()
-        first, _ = await services.saved.programs.save(Content(source="x = 0"), VISITOR, run)
+        first, _ = await services.saved.programs.save_program(Content(source="x = 0"), VISITOR, run)
         with pytest.raises(RateLimited):
-            await services.saved.programs.save(Content(source="x = 1"), VISITOR, run)
+            await services.saved.programs.save_program(Content(source="x = 1"), VISITOR, run)
         with pytest.raises(ProblemError) as error:
-            await services.saved.programs.save(Content(source="x = 2", parent="7777777777"), VISITOR, run)
+            await services.saved.programs.save_program(Content(source="x = 2", parent="7777777777"), VISITOR, run)
         assert (error.value.status, error.value.problem.code) == (422, "no_parent")
-        await services.saved.store.remove(first.id)
+        await services.saved.store.remove_content(first.id)
         for ask in (
-            services.saved.programs.save(Content(source="x = 0"), VISITOR, run),
-            services.saved.programs.find(first.id),
+            services.saved.programs.save_program(Content(source="x = 0"), VISITOR, run),
+            services.saved.programs.find_program(first.id),
         ):
             with pytest.raises(ContentRemoved):
                 await ask
@@ -95,7 +97,7 @@ def test_what_is_refused_is_counted_by_its_code_and_not_run(tmp_path: Path) -> N
 def test_a_program_that_is_too_large_is_run_and_not_saved(tmp_path: Path) -> None:
     async def work(services: Services) -> None:
         with pytest.raises(ProgramTooLarge):
-            await services.saved.programs.save(Content(source="x = 1"), VISITOR, Runner())
+            await services.saved.programs.save_program(Content(source="x = 1"), VISITOR, Runner())
         assert counted(services, "saves_refused") == {"too_large": 1} and counted(services, "saves") == {"": 0}
 
     with_services(tmp_path, work, scenario=10)
@@ -105,22 +107,22 @@ def test_a_program_that_is_too_large_is_run_and_not_saved(tmp_path: Path) -> Non
 def test_a_run_that_was_lost_is_not_saved(tmp_path: Path, status: str) -> None:
     async def work(services: Services) -> None:
         with pytest.raises(WorkersUnavailable):
-            await services.saved.programs.save(Content(source="x = 1"), VISITOR, Runner(status=status))
-        assert not [entry async for entry in services.saved.store.entries()]
+            await services.saved.programs.save_program(Content(source="x = 1"), VISITOR, Runner(status=status))
+        assert not [entry async for entry in services.saved.store.iterate_list_entries()]
 
     with_services(tmp_path, work)
 
 
 def test_a_rerun_says_what_differs_and_leaves_what_was_saved(tmp_path: Path) -> None:
     async def work(services: Services) -> None:
-        program, _ = await services.saved.programs.save(Content(source="x = 1\n"), VISITOR, Runner())
-        same = await services.saved.programs.rerun(program.id, Runner())
+        program, _ = await services.saved.programs.save_program(Content(source="x = 1\n"), VISITOR, Runner())
+        same = await services.saved.programs.rerun_program(program.id, Runner())
         assert (same.changed, same.differs, same.step) == (False, [], None) and same.was == same.now == program.versions
-        other = await services.saved.programs.rerun(program.id, Runner("x = 2\n"))
+        other = await services.saved.programs.rerun_program(program.id, Runner("x = 2\n"))
         assert other.changed and other.differs == ["steps"] and other.step == 0
-        assert await services.saved.programs.find(program.id) == program
+        assert await services.saved.programs.find_program(program.id) == program
         with pytest.raises(ProblemError) as error:
-            await services.saved.programs.rerun("7777777777", Runner())
+            await services.saved.programs.rerun_program("7777777777", Runner())
         assert (error.value.status, error.value.problem.code) == (404, "no_scenario")
 
     with_services(tmp_path, work)

@@ -8,7 +8,14 @@ import pytest
 from server.settings import SettingError
 from server.visitors import rate_limits as module
 from server.visitors.clients import Client
-from server.visitors.rate_limits import MovingWindows, RateLimited, RateLimiter, RequestLimiter, SaveSpace, TokenBuckets
+from server.visitors.rate_limits import (
+    MovingWindows,
+    RateLimited,
+    RateLimiter,
+    RequestLimiter,
+    SavedBytesLimiter,
+    TokenBuckets,
+)
 
 ANN, BOB = Client("ann", "1.1.1.1"), Client("bob", "1.1.1.1")
 
@@ -25,7 +32,7 @@ class Clock:
 
 def refused(rates: RateLimiter, client: Client) -> RateLimited | None:
     try:
-        rates.hit(client)
+        rates.count_request(client)
     except RateLimited as limited:
         return limited
     return None
@@ -35,7 +42,7 @@ def test_a_full_window_admits_the_next_request_when_the_first_has_left() -> None
     clock = Clock()
     rates = RateLimiter("3/minute", "100/minute", clock)
     for _ in range(3):
-        rates.hit(ANN)
+        rates.count_request(ANN)
         clock.now += 10
     limited = refused(rates, ANN)
     assert limited is not None
@@ -45,16 +52,16 @@ def test_a_full_window_admits_the_next_request_when_the_first_has_left() -> None
     again = refused(rates, ANN)
     assert again is not None and again.retry_after == 0.25 and str(again).endswith("in 1 s")
     clock.now += again.retry_after
-    rates.hit(ANN)
+    rates.count_request(ANN)
     limited = refused(rates, ANN)
     assert limited is not None and limited.retry_after == 10.0
 
 
 def test_visitors_of_one_address_have_their_own_limit_and_share_its() -> None:
     rates = RateLimiter("2/minute", "3/hour", clock := Clock())
-    rates.hit(ANN)
-    rates.hit(BOB)
-    rates.hit(BOB)
+    rates.count_request(ANN)
+    rates.count_request(BOB)
+    rates.count_request(BOB)
     limited = refused(rates, BOB)
     assert limited is not None and limited.limit == "3 runs per hour", "the one that takes longer"
     assert str(limited).startswith("an address may ask for 3 runs per hour; try again in 3600 s")
@@ -67,35 +74,35 @@ def test_visitors_of_one_address_have_their_own_limit_and_share_its() -> None:
 
 def test_a_refused_request_does_not_count() -> None:
     rates = RateLimiter("1/minute", "2/minute", clock := Clock())
-    rates.hit(ANN)
+    rates.count_request(ANN)
     for _ in range(5):
         limited = refused(rates, ANN)
         assert limited is not None and limited.limit == "1 run per minute"
-    rates.hit(BOB)
+    rates.count_request(BOB)
     for _ in range(5):
         assert refused(rates, Client("cleo", "1.1.1.1")) is not None
-    rates.hit(Client("cleo", "2.2.2.2"))
+    rates.count_request(Client("cleo", "2.2.2.2"))
     clock.now += 60
-    rates.hit(ANN)
+    rates.count_request(ANN)
 
 
 def test_a_client_without_a_cookie_counts_for_its_address_too() -> None:
     rates = RateLimiter("2/minute", "3/minute", Clock())
     for _ in range(2):
-        rates.hit(Client("1.1.1.1", "1.1.1.1"))
+        rates.count_request(Client("1.1.1.1", "1.1.1.1"))
     assert refused(rates, Client("1.1.1.1", "1.1.1.1")) is not None
-    rates.hit(ANN)
+    rates.count_request(ANN)
     assert refused(rates, BOB) is not None
 
 
 def test_several_limits_hold_at_once() -> None:
     rates = RateLimiter("2/second; 3 per 2 hours", "9/day", clock := Clock())
     for _ in range(2):
-        rates.hit(ANN)
+        rates.count_request(ANN)
     limited = refused(rates, ANN)
     assert limited is not None and (limited.limit, limited.retry_after) == ("2 runs per second", 1.0)
     clock.now += 1
-    rates.hit(ANN)
+    rates.count_request(ANN)
     clock.now += 1
     limited = refused(rates, ANN)
     assert limited is not None and (limited.limit, limited.retry_after) == ("3 runs per 2 hours", 7198.0)
@@ -126,7 +133,7 @@ def test_memory_stays_flat_and_the_latest_are_remembered(monkeypatch: pytest.Mon
     for k in range(5000):
         assert windows.acquire_entry(f"{k}", 5, 60)
         assert len(windows) <= 100
-        rates.hit(Client(f"c{k}", f"a{k}"))
+        rates.count_request(Client(f"c{k}", f"a{k}"))
     assert len(windows) == 100 and windows.get_moving_window("4900", 5, 60)[1] == 1
     assert windows.get_moving_window("4899", 5, 60)[1] == 0
     assert refused(rates, Client("c4999", "new")) is not None and refused(rates, Client("new", "a4960")) is not None
@@ -157,20 +164,20 @@ def test_an_invalid_limit_is_named_with_an_example(wrong: str) -> None:
 def test_a_token_bucket_empties_and_refills() -> None:
     clock = Clock()
     buckets = TokenBuckets(10, 60.0, clock)
-    assert [buckets.take("a") for _ in range(11)] == [0.0] * 10 + [6.0]
-    assert buckets.take("b", 7) == 0.0 and buckets.take("b", 7) == pytest.approx(24.0)
+    assert [buckets.take_tokens("a") for _ in range(11)] == [0.0] * 10 + [6.0]
+    assert buckets.take_tokens("b", 7) == 0.0 and buckets.take_tokens("b", 7) == pytest.approx(24.0)
     clock.now += 6.0
-    assert [buckets.take("a") for _ in range(2)] == [0.0, 6.0]
+    assert [buckets.take_tokens("a") for _ in range(2)] == [0.0, 6.0]
     clock.now += 1000.0
-    assert buckets.take("a", 99) == 0.0, "more than it holds is all that it holds"
-    assert buckets.take("a") == pytest.approx(6.0)
+    assert buckets.take_tokens("a", 99) == 0.0, "more than it holds is all that it holds"
+    assert buckets.take_tokens("a") == pytest.approx(6.0)
 
 
 def test_buckets_and_hits_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_KEYS", 100)
     buckets = TokenBuckets(1, 60.0, Clock())
-    assert not any(buckets.take(str(k)) for k in range(1000)) and len(buckets) == 100
-    assert buckets.take("999") and not buckets.take("0")
+    assert not any(buckets.take_tokens(str(k)) for k in range(1000)) and len(buckets) == 100
+    assert buckets.take_tokens("999") and not buckets.take_tokens("0")
     monkeypatch.setattr(module, "MAX_HITS", 1000)
     clock = Clock()
     windows = MovingWindows(clock)
@@ -186,23 +193,23 @@ def test_requests_of_a_network() -> None:
     clock = Clock()
     limits = RequestLimiter("40/minute", clock)
     for k in range(10):  # a quarter at once
-        limits.hit(Client(f"v{k}", f"2001:db8:1:{k}::/64"))
+        limits.count_request(Client(f"v{k}", f"2001:db8:1:{k}::/64"))
     with pytest.raises(RateLimited) as caught:
-        limits.hit(Client("v", "2001:db8:1:99::/64"))
+        limits.count_request(Client("v", "2001:db8:1:99::/64"))
     assert str(caught.value) == "an address may ask for 40 requests per minute; try again in 2 s"
-    limits.hit(Client("v", "2001:db8:2:99::/64"))
+    limits.count_request(Client("v", "2001:db8:2:99::/64"))
     for _ in range(40):
         clock.now += 1.5
-        limits.hit(Client("v", "2001:db8:1:99::/64"))
+        limits.count_request(Client("v", "2001:db8:1:99::/64"))
 
 
 def test_bytes_that_a_network_saves() -> None:
     clock = Clock()
-    space = SaveSpace(1_000_000, 86_400.0, clock)
-    space.take(ANN, 600_000)
+    space = SavedBytesLimiter(1_000_000, 86_400.0, clock)
+    space.count_saved_bytes(ANN, 600_000)
     with pytest.raises(RateLimited) as caught:
-        space.take(BOB, 600_000)
+        space.count_saved_bytes(BOB, 600_000)
     assert (caught.value.action, caught.value.problem.code) == ("save", "limited")
     assert str(caught.value) == ("an address may ask for saving 1 MB of programs per day; try again in 17280 s")
     clock.now += 17_281.0
-    space.take(BOB, 600_000)
+    space.count_saved_bytes(BOB, 600_000)

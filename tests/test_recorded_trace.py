@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.assembly.assemble import AssembledTrace, assemble, decode_step
+from gradbox.assembly.assemble import AssembledTrace, assemble_trace, decode_step
 from gradbox.wire.api import Job
 from gradbox.wire.processes import AssemblyRequest, Usage
 from gradbox.wire.trace import Trace
@@ -22,7 +22,7 @@ PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\nprint('é', floa
 
 def recorded(*texts: bytes) -> AssembledTrace:
     """The trace of a child that wrote these lines."""
-    return assemble(AssemblyRequest(job=JOB, usage=USAGE), b"\n".join(texts) + b"\n").trace
+    return assemble_trace(AssemblyRequest(job=JOB, usage=USAGE), b"\n".join(texts) + b"\n").trace
 
 
 def written(values: list[Any]) -> list[bytes]:

@@ -66,12 +66,12 @@ async def lines(zygote: Zygote, source: str) -> list[dict[str, Any]]:
     """The trace that a child of the zygote writes."""
     child = await zygote.take_child()
     try:
-        child.start(json.dumps({"source": source}).encode(), 8_000_000)
+        child.start_job(json.dumps({"source": source}).encode(), 8_000_000)
         async with asyncio.timeout(30):
             await child.ended.wait()
         return [json.loads(line) for line in bytes(child.data).splitlines()]
     finally:
-        await zygote.release(child)
+        await zygote.kill_child(child)
 
 
 async def runs(waits: list[tuple[str, float]]) -> list[list[dict[str, Any]]]:
@@ -82,7 +82,7 @@ async def runs(waits: list[tuple[str, float]]) -> list[list[dict[str, Any]]]:
         traces = []
         for source, seconds in waits:
             await zygote.wait_until_booted()
-            while not zygote.spares:
+            while not zygote.spare_count:
                 await asyncio.sleep(0.001)
             await asyncio.sleep(seconds)
             traces.append(await lines(zygote, source))

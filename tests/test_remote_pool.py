@@ -15,7 +15,7 @@ from gradbox.wire.trace import Trace
 from server.cluster.parts import create_pool
 from server.pool.remote import census, messages, worker
 from server.pool.remote.pool import RemotePool
-from server.pool.remote.remote_run import RemoteRun, decompress
+from server.pool.remote.remote_run import RemoteRun, decompress_bounded
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.store.database import Database
@@ -49,7 +49,7 @@ def pooled(url: str, folder: Path, work: Callable[..., Awaitable[None]], pools: 
 
 
 async def run(pool: RemotePool, source: str, client: Client = ANN, **arguments: Any) -> Trace:
-    return (await pool.run(Job(source=source, limits={}), client, **arguments)).decoded()
+    return (await pool.run_job(Job(source=source, limits={}), client, **arguments)).decoded()
 
 
 @pytest.fixture
@@ -76,11 +76,11 @@ def start_worker(redis: RedisServer) -> Iterator[Callable[..., WorkerProcess]]:
 def test_a_trace_says_which_worker_made_it(remote_workers: str, broker: RedisServer) -> None:
     async def work(pool: RemotePool) -> None:
         trace = await run(pool, "finish")
-        assert trace.runtime.worker in [machine["name"] for machine in pool.machines]
-        assert pool.versions == {"torch": "0", "numpy": "0", "python": "0"} and pool.workers == 2
+        assert trace.runtime.worker in [machine["name"] for machine in pool.machine_status]
+        assert pool.versions == {"torch": "0", "numpy": "0", "python": "0"} and pool.worker_count == 2
         assert pool.devices == ("cpu",)
         with pytest.raises(WorkersUnavailable):
-            await asyncio.wait_for(pool.run(Job(source="finish", device="cuda")), 30)
+            await asyncio.wait_for(pool.run_job(Job(source="finish", device="cuda")), 30)
 
     pooled(remote_workers, broker.folder, work)
 
@@ -130,11 +130,11 @@ def test_many_lines_go_through_the_database(
         await one.start()
         try:
             run = RemoteRun(messages.new_run_name(), 1 << 20)
-            await one._run(
+            await one._run_message(
                 run.id, messages.encode_model(messages.TraceMessage(job=Job(source="finish"))), asyncio.Event()
             )
-            pool._inbox.add(run.id, run.handle)
-            await pool._inbox.read_rest(run.id)
+            pool._inbox.add_run(run.id, run.handle_entry)
+            await pool._inbox.read_rest_of_run(run.id)
             assert run.blob == run.id and run.data == b""
             assert b'"outcome"' in (await pool._read_recording(run)).data
         finally:
@@ -172,12 +172,12 @@ def test_a_broker_that_restarts_loses_no_run(redis: RedisServer, start_worker: C
         running = [asyncio.create_task(run(pool, f"sleep {seconds}")) for seconds in (2.0, 2.1, 0.1)]
         await eventually(lambda: sum(run.started for run in pool._census.runs.values()) == 2)
         await asyncio.to_thread(redis.end, signal.SIGKILL)
-        await eventually(lambda: not pool.ready)
+        await eventually(lambda: not pool.is_ready)
         asked = asyncio.create_task(run(pool, "finish"))
         await asyncio.to_thread(redis.start)
         traces = await asyncio.wait_for(asyncio.gather(*running, asked), 60)
         assert [trace.outcome.status for trace in traces] == ["finished"] * 4
-        await eventually(lambda: pool.ready)
+        await eventually(lambda: pool.is_ready)
 
     pooled(redis.url, redis.folder, work, boot=30.0)
 
@@ -195,7 +195,7 @@ def test_a_worker_that_is_asked_to_end_finishes_what_runs(
         assert (await running).outcome.status == "finished"
         await eventually(lambda: process.process.poll() is not None)
         assert process.process.returncode == 0
-        await eventually(lambda: not pool.machines)
+        await eventually(lambda: not pool.machine_status)
 
     pooled(redis.url, redis.folder, work, boot=30.0)
 
@@ -207,7 +207,7 @@ def test_without_a_worker_a_program_is_refused(redis: RedisServer, monkeypatch: 
         await eventually(lambda: pool._inbox.connected_since is not None)
         with pytest.raises(WorkersUnavailable, match="no cpu worker"):
             await run(pool, "finish")
-        assert not pool.ready
+        assert not pool.is_ready
         await asyncio.to_thread(redis.end)
         with pytest.raises(WorkersUnavailable, match="no broker"):
             await eventually(lambda: pool._inbox.connected_since is None)
@@ -226,13 +226,13 @@ def test_what_a_worker_writes_is_not_believed() -> None:
     }
     for name, entry in entries.items():
         one = RemoteRun(messages.new_run_name(), 1000)
-        one.handle(entry)
+        one.handle_entry(entry)
         assert one.lost and one.ended.is_set(), name
     with pytest.raises(ValueError, match="more than a run may write"):
-        decompress(zlib.compress(b"x" * 10_000), 1000)
-    assert messages.parse_workers([b"x", b"{}", b'{"name":"a","queue":"cpu","capacity":-1,"running":0}']) == []
+        decompress_bounded(zlib.compress(b"x" * 10_000), 1000)
+    assert messages.parse_worker_records([b"x", b"{}", b'{"name":"a","queue":"cpu","capacity":-1,"running":0}']) == []
 
 
 def test_the_state_of_the_queue_estimates_the_wait() -> None:
-    state = census.QueueState(limit=8, network_limit=6, capacity=2, waiting=8, running=2)
-    assert state.full and state.client_limit == 2 and state.wait_estimate(8) == 4.0
+    state = census.QueueState(limit=8, network_limit=6, capacity=2, waiting_count=8, running_count=2)
+    assert state.is_full and state.client_limit == 2 and state.estimate_wait_seconds(8) == 4.0

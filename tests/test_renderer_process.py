@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gradbox.renderer_process import Fonts, font_family, to_png
+from gradbox.renderer_process import FontFamilies, font_family, svg_to_png
 from gradbox.wire.processes import DrawRequest
 from server.pictures.renderer_client import Renderer, RenderingFailed, StepNotFound
 from tests.databases import DatabaseFactory
@@ -170,7 +170,7 @@ import asyncio
 from server.pictures.renderer_client import Renderer
 
 async def whole():
-    print((await Renderer(1)._running_process()).pid, flush=True)
+    print((await Renderer(1)._get_or_start_process()).pid, flush=True)
     await asyncio.sleep(60)
 
 asyncio.run(whole())
@@ -252,9 +252,9 @@ def test_letters_of_a_family_that_is_not_there_are_drawn(generic: str, language:
     asked = ["fc-list", f":lang={language}", "family"]
     if not shutil.which("fc-list") or not subprocess.run(asked, capture_output=True, check=True).stdout:
         pytest.skip("no font on this machine has them")
-    fonts = Fonts(font_family("sans-serif", ""), font_family("monospace", ""))
+    fonts = FontFamilies(font_family("sans-serif", ""), font_family("monospace", ""))
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99"><text y="50" font-family="{}">{}</text></svg>'
-    assert to_png(svg.format(f"No such one, {generic}", letters), fonts) != to_png(svg.format("", ""), fonts)
+    assert svg_to_png(svg.format(f"No such one, {generic}", letters), fonts) != svg_to_png(svg.format("", ""), fonts)
 
 
 def test_however_many_ask_for_one_picture_there_is_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:

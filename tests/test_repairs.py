@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from gradbox.language.edits import apply_edits
-from gradbox.language.paste import Pasted, normalise
-from gradbox.language.policy import ALLOWED_MODULES, check_program
+from gradbox.language.paste import PastedProgram, normalise_pasted_text
+from gradbox.language.policy import ALLOWED_MODULES, parse_and_check_program
 from gradbox.language.repair_draft import MAX_EDITS
-from gradbox.language.repairs import cpu_repairs, error_repairs, offer_repairs
+from gradbox.language.repairs import cpu_repairs, error_repairs, refusals_with_repairs
 from gradbox.wire.program import Edit, Repair
 from tests.plain_python import run_plain
 from tests.test_expected_output import verdicts
@@ -363,10 +363,10 @@ PIECES = [
 ]  # fmt: skip
 
 
-def all_repairs(pasted: Pasted, text: str) -> list[Repair]:
+def all_repairs(pasted: PastedProgram, text: str) -> list[Repair]:
     """Those of the refusals, for CUDA, and for a missing file at each line."""
-    refusals = check_program(pasted.source)[1]
-    repairs = [repair for refusal in offer_repairs(pasted, text, refusals) for repair in refusal.repairs]
+    refusals = parse_and_check_program(pasted.source)[1]
+    repairs = [repair for refusal in refusals_with_repairs(pasted, text, refusals) for repair in refusal.repairs]
     repairs += cpu_repairs(pasted, text)
     if not refusals:
         message = "[Errno 2] No such file or directory: 'a/x'"
@@ -381,7 +381,7 @@ def all_repairs(pasted: Pasted, text: str) -> list[Repair]:
     ids=["cuda", "load", "names", "save", "tables"],
 )  # fmt: skip
 def test_a_repair_of_very_many_places_is_not_offered(source: str) -> None:
-    pasted = normalise("import torch, pandas as pd\n" + source)
+    pasted = normalise_pasted_text("import torch, pandas as pd\n" + source)
     assert all(len(repair.edits) <= MAX_EDITS for repair in all_repairs(pasted, source))
 
 
@@ -397,12 +397,12 @@ def test_every_repair_gives_the_same_valid_program_in_the_pasted_text() -> None:
         source = "\n".join(dice.sample(HEADS, dice.randrange(1, 7)) + dice.choices(PIECES, k=dice.randrange(1, 7)))
         text = "\n".join(("... " if line[0] == " " else ">>> ") + line for line in source.split("\n"))
         text = text if dice.random() < 0.3 else source
-        pasted = normalise(text)
+        pasted = normalise_pasted_text(text)
         for repair in all_repairs(pasted, text):
             made += 1
             after = apply_edits(pasted.source, repair.edits, repair.shape)
             ast.parse(after)
             if repair.pasted is not None:
-                again = normalise(apply_edits(text, repair.pasted, repair.shape)).source
+                again = normalise_pasted_text(apply_edits(text, repair.pasted, repair.shape)).source
                 assert code(again) == code(after), text
     assert made > 500

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from gradbox.wire.api import Job
-from server.pool.cache import Cache
-from server.pool.executions import Executions, Result, Subscription
+from server.pool.cache import ResultCache
+from server.pool.executions import ExecutionResult, Executions, Subscription
 from server.pool.local import Pool
 from server.pool.remote import shared_broker
 from server.pool.remote.shared_broker import SharedBroker
 from server.runs import relay as run_relay
-from server.runs.relay import Reply, RunRelay, alive_key, messages_key
+from server.runs.relay import RelayReply, RunRelay, process_alive_key, process_messages_key
 from server.settings import Settings
 from server.visitors.clients import Client
 from tests.brokers import SECRET, STAND_IN, RedisServer
@@ -50,10 +50,10 @@ class Web:
     def __init__(self, url: str, pool: Pool, blobs: Blobs, secret: str = SECRET) -> None:
         self.broker = SharedBroker(url)
         self.relay = RunRelay(self.broker, url, secret.encode(), blobs)
-        self.executions = Executions(pool, Cache(1), 10_000_000, lambda *_: None, None, self.relay.name)
+        self.executions = Executions(pool, ResultCache(1), 10_000_000, lambda *_: None, None, self.relay.name)
 
     async def states(self, subscription: Subscription) -> list[str]:
-        return [state["state"] async for state in self.executions.events(subscription)]
+        return [state["state"] async for state in self.executions.iterate_states(subscription)]
 
     async def close(self) -> None:
         await self.executions.close()
@@ -78,7 +78,7 @@ def related(url: str, work: Callable[[Web, Web, Blobs], Awaitable[None]], secret
         await pool.wait_until_booted()
         for web in (one, other):
             web.relay.start(web.executions)
-            while not await web.broker.redis.exists(alive_key(web.relay.name)):
+            while not await web.broker.redis.exists(process_alive_key(web.relay.name)):
                 await asyncio.sleep(0.02)
         try:
             await work(one, other, blobs)
@@ -94,13 +94,13 @@ def job(source: str) -> Job:
     return Job(source=source, limits={})
 
 
-def outcome(result: Result | None) -> Any:
+def outcome(result: ExecutionResult | None) -> Any:
     assert result is not None
     return json.loads(gzip.decompress(result.body))["outcome"]["status"]
 
 
 async def found(web: Web, run: str) -> Subscription:
-    subscription = await web.relay.find(run)
+    subscription = await web.relay.find_run(run)
     assert subscription is not None
     return subscription
 
@@ -111,18 +111,18 @@ def test_a_run_is_followed_read_and_stopped_elsewhere(broker: RedisServer) -> No
         beside = await one.executions.subscribe(job("sleep 61"), BOB)
         waiting = await one.executions.subscribe(job("sleep 62"), BOB)
         mirror = await found(other, waiting.id)
-        assert mirror.describe() == {"id": waiting.id, "state": "queued", "ahead": 0}
+        assert mirror.state_fields() == {"id": waiting.id, "state": "queued", "ahead": 0}
         states = asyncio.create_task(other.states(mirror))
         assert (await found(other, running.id)).state == "running"
         assert await found(other, waiting.id) is mirror, "it is followed once"
         for run in (running, beside):
-            assert await other.relay.stop(run.id)
-        assert outcome(await other.executions.result(await found(other, running.id))) == "cancelled"
+            assert await other.relay.stop_run(run.id)
+        assert outcome(await other.executions.wait_for_result(await found(other, running.id))) == "cancelled"
         await eventually(lambda: mirror.state == "running")
-        assert await other.relay.stop(waiting.id)
+        assert await other.relay.stop_run(waiting.id)
         assert (await states)[-2:] == ["running", "done"]
-        await eventually(lambda: other.executions.get(waiting.id) is not None)
-        here = other.executions.get(waiting.id)
+        await eventually(lambda: other.executions.find_subscription(waiting.id) is not None)
+        here = other.executions.find_subscription(waiting.id)
         assert here is not None and outcome(here.execution.result) == "cancelled", "the result is kept here too"
 
     related(broker.url, work)
@@ -133,11 +133,11 @@ def test_a_finished_run_is_read_elsewhere_and_a_large_trace_goes_through_the_dat
 ) -> None:
     async def work(one: Web, other: Web, blobs: Blobs) -> None:
         run = await one.executions.subscribe(job("finish"), ANN)
-        result = await one.executions.result(run)
+        result = await one.executions.wait_for_result(run)
         for bound, stored in ((1 << 20, 0), (10, 1)):
             monkeypatch.setattr(run_relay, "MAX_STREAMED", bound)
             mirror = await found(other, run.id)
-            assert mirror.execution.result == Result("finished", result.body)
+            assert mirror.execution.result == ExecutionResult("finished", result.body)
             assert len(blobs.stored) == stored
         blobs.stored.clear()
         monkeypatch.setattr(blobs, "put", None)
@@ -155,11 +155,11 @@ def test_a_run_read_by_another_server_goes_on_and_an_unread_one_ends(
     async def work(one: Web, other: Web, _: Blobs) -> None:
         read = await one.executions.subscribe(job("sleep 3"), ANN)
         unread = await one.executions.subscribe(job("sleep 600"), BOB)
-        reading = asyncio.create_task(other.executions.result(await found(other, read.id)))
-        one.executions.expect_reader(read)
+        reading = asyncio.create_task(other.executions.wait_for_result(await found(other, read.id)))
+        one.executions.unsubscribe_unless_read(read)
         await found(other, unread.id)
         assert outcome(await reading) == "finished"
-        await eventually(lambda: unread.execution.done)
+        await eventually(lambda: unread.execution.is_done)
 
     related(broker.url, work)
 
@@ -174,8 +174,8 @@ def test_a_run_is_gone_with_its_process(broker: RedisServer, monkeypatch: pytest
         await one.close()
         assert (await states)[-1] == "done" and mirror.execution.error is not None
         for missing in (run.id, "ffffffffffff" + run.id[12:], "never", f"{other.relay.name}.{run.id[13:]}"):
-            assert await other.relay.find(missing) is None
-            assert not await other.relay.stop(missing)
+            assert await other.relay.find_run(missing) is None
+            assert not await other.relay.stop_run(missing)
 
     related(broker.url, work)
 
@@ -186,13 +186,13 @@ def test_messages_without_a_valid_signature_are_ignored(broker: RedisServer, mon
 
     async def work(one: Web, stranger: Web, _: Blobs) -> None:
         run = await one.executions.subscribe(job("sleep 600"), ANN)
-        assert not await stranger.relay.stop(run.id)
+        assert not await stranger.relay.stop_run(run.id)
         signed = one.relay._signer.sign(stranger.relay.name, b"{}")
-        for message in (b"", b"x" * 100, signed, Reply(id="x").model_dump_json().encode()):
-            await one.broker.redis.rpush(messages_key(one.relay.name), message)
-        while await one.broker.redis.exists(messages_key(one.relay.name)):
+        for message in (b"", b"x" * 100, signed, RelayReply(id="x").model_dump_json().encode()):
+            await one.broker.redis.rpush(process_messages_key(one.relay.name), message)
+        while await one.broker.redis.exists(process_messages_key(one.relay.name)):
             await asyncio.sleep(0.02)
-        assert run.state == "running" and one.executions.get(run.id) is run
+        assert run.state == "running" and one.executions.find_subscription(run.id) is run
 
     related(broker.url, work, secret="another")
 

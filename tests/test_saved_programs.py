@@ -172,7 +172,7 @@ def test_every_ending_that_is_the_programs_is_saved(client: TestClient, source: 
 def test_a_removed_one_says_so_and_does_not_come_back(client: TestClient) -> None:
     program = saved(client, title="To be removed")
     assert client.portal is not None
-    assert client.portal.call(client.app.state.services.saved.store.remove, program.id)  # type: ignore[attr-defined]
+    assert client.portal.call(client.app.state.services.saved.store.remove_content, program.id)  # type: ignore[attr-defined]
     for suffix in ("", ".json", ".trace.json", ".py"):
         assert code(client.get(f"/s/{program.id}{suffix}")) == (410, "removed")
     assert code(client.post(f"/api/scenarios/{program.id}/rerun", headers=JSON)) == (410, "removed")
@@ -193,12 +193,12 @@ def test_a_run_with_other_versions_says_what_changed(client: TestClient) -> None
 
     async def older(change: Any) -> None:
         store = client.app.state.services.saved.store  # type: ignore[attr-defined]
-        stored = await store.find(program.id)
+        stored = await store.find_program(program.id)
         trace = json.loads(gzip.decompress(stored.trace))
         change(trace)
         versions = program.versions.model_copy(update={"torch": "1.0"}).model_dump_json()
         new = {"trace": gzip.compress(json.dumps(trace).encode()), "versions": versions, "created": stored.created + 1}
-        async with store.database.writing() as connection:
+        async with store.database.writing_transaction() as connection:
             await connection.execute(update(saved_programs).where(saved_programs.c.id == program.id).values(**new))
 
     def cost(trace: Any) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gradbox.language.paste import normalise
-from gradbox.language.policy import check_program
+from gradbox.language.paste import normalise_pasted_text
+from gradbox.language.policy import parse_and_check_program
 from server.gallery.scenarios import LANGUAGES, TEXT_KEYS, THREADS, Claim, Scenario, ScenarioError, load_scenarios
 from server.templating import MESSAGES
 from tests import new_scenario
@@ -49,8 +49,8 @@ def test_threads_stand_together_and_have_titles() -> None:
 
 @EACH
 def test_a_scenario_is_short_accepted_and_described_in_each_language(scenario: Scenario) -> None:
-    assert normalise(scenario.source).notices == []
-    assert check_program(scenario.source)[1] == []
+    assert normalise_pasted_text(scenario.source).notices == []
+    assert parse_and_check_program(scenario.source)[1] == []
     statements = [node for node in ast.walk(ast.parse(scenario.source)) if isinstance(node, ast.stmt)]
     assert 4 <= len(statements) <= 24
     assert [set(scenario.text[language]) for language in LANGUAGES] == [set(TEXT_KEYS)] * 2

@@ -30,7 +30,7 @@ def verdict(machine: str, number: int, *arguments: int, arch: int | None = None)
     """The error that a call gets from the filter, None where it is allowed."""
     arguments = tuple(argument % (1 << 64) for argument in (*arguments, *[0] * 6)[:6])
     data = struct.pack("=IIQ6Q", number, seccomp.MACHINES[machine][1] if arch is None else arch, 0, *arguments)
-    code = list(struct.iter_unpack("=HBBI", seccomp.filter_program(PID, machine)))
+    code = list(struct.iter_unpack("=HBBI", seccomp.build_filter_program(PID, machine)))
     loaded, at = 0, 0
     while True:
         operation, then, otherwise, value = code[at]
@@ -122,7 +122,7 @@ def test_a_system_call_is_allowed_by_its_arguments(
 
 def test_a_machine_without_a_list_says_so() -> None:
     with pytest.raises(OSError, match="there is no list of system calls for riscv64"):
-        seccomp.filter_program(PID, "riscv64")
+        seccomp.build_filter_program(PID, "riscv64")
 
 
 def test_a_filter_covers_the_threads_that_are_there() -> None:
@@ -137,7 +137,7 @@ def act():
 thread = threading.Thread(target=act)
 thread.start()
 confine.prctl(38, 1)
-seccomp.install_filter(seccomp.filter_program(os.getpid()))
+seccomp.install_filter(seccomp.build_filter_program(os.getpid()))
 go.set()
 thread.join()
 os._exit(seen != [True])

@@ -13,10 +13,16 @@ from server.__main__ import main
 from server.saved.series import SeriesService
 from server.store.comparison import count_steps
 from server.store.contents import ContentRemoved, QuotaExceeded, canonical_json
-from server.store.repository import Repository
+from server.store.repository import ProgramRepository
 from server.store.series import SeriesStore
 from server.visitors.clients import Client
-from server.visitors.rate_limits import RateLimited, RateLimiter, SaveSpace, SharedRateLimiter, SharedSaveSpace
+from server.visitors.rate_limits import (
+    RateLimited,
+    RateLimiter,
+    SavedBytesLimiter,
+    SharedRateLimiter,
+    SharedSavedBytesLimiter,
+)
 from server.wire.saved_programs import MAX_NOTE, MAX_PROGRAMS, Content, SeriesContent, SeriesReply
 from tests.databases import DatabaseConfig, DatabaseFactory
 from tests.test_saved_programs import code, saved, visiting
@@ -61,26 +67,29 @@ def made(client: TestClient, *items: dict[str, Any], **fields: Any) -> SeriesRep
 
 
 def test_a_series_is_stored_as_it_is_and_taken_back_by_the_host_alone(database: DatabaseConfig) -> None:
-    async def work(programs: Repository) -> None:
+    async def work(programs: ProgramRepository) -> None:
         store = SeriesStore(programs.database, 10**6)
-        assert await store.find("7777777777") is None and [entry async for entry in store.entries()] == []
-        program, _ = await programs.save(canonical_json(Content(source="x = 1", title="One")), WHOLE, MADE)
+        assert (
+            await store.find_series("7777777777") is None
+            and [entry async for entry in store.iterate_list_entries()] == []
+        )
+        program, _ = await programs.save_program(canonical_json(Content(source="x = 1", title="One")), WHOLE, MADE)
         text = series_of(program, "7777777777", title="題 \U0001f600")
-        id_, new = await store.save(text)
-        assert new and await store.save(text) == (id_, False)
-        found = await store.find(id_)
+        id_, new = await store.save_series(text)
+        assert new and await store.save_series(text) == (id_, False)
+        found = await store.find_series(id_)
         assert found is not None and canonical_json(found.content) == text and text.isascii()
-        assert await programs.titles([program, "7777777777"]) == {program: "One"}
-        assert (await programs.totals()).size == len(canonical_json(Content(source="x = 1", title="One"))) + len(
+        assert await programs.find_titles([program, "7777777777"]) == {program: "One"}
+        assert (await programs.read_totals()).size == len(canonical_json(Content(source="x = 1", title="One"))) + len(
             WHOLE
         ) + len(text)
-        assert await programs.remove(program) and await programs.titles([program]) == {program: None}
-        assert (await store.find(id_)) == found, "it still names the program"
-        assert await store.remove(id_, "asked for") and not await store.remove(id_)
-        for ask in (store.find(id_), store.save(text)):
+        assert await programs.remove_content(program) and await programs.find_titles([program]) == {program: None}
+        assert (await store.find_series(id_)) == found, "it still names the program"
+        assert await store.remove_content(id_, "asked for") and not await store.remove_content(id_)
+        for ask in (store.find_series(id_), store.save_series(text)):
             with pytest.raises(ContentRemoved, match="series"):
                 await ask
-        records = [record async for record in store.records()]
+        records = [record async for record in store.iterate_archive_records()]
         assert [(record.content, record.reason) for record in records] == [(None, "asked for")]
 
     database.do(work)
@@ -91,14 +100,14 @@ def test_programs_and_series_share_the_quota(database: DatabaseConfig) -> None:
     series = series_of("7777777777")
     room = len(program) + len(WHOLE) + len(series)
 
-    async def work(programs: Repository) -> None:
+    async def work(programs: ProgramRepository) -> None:
         store = SeriesStore(programs.database, room)
-        await programs.save(program, WHOLE, MADE)
-        await store.save(series)
+        await programs.save_program(program, WHOLE, MADE)
+        await store.save_series(series)
         with pytest.raises(QuotaExceeded):
-            await store.save(series_of("7777777778", title=""" """))
+            await store.save_series(series_of("7777777778", title=""" """))
         with pytest.raises(QuotaExceeded):
-            await programs.save(canonical_json(Content(source="y")), WHOLE, MADE)
+            await programs.save_program(canonical_json(Content(source="y")), WHOLE, MADE)
 
     database.do(work, quota=room)
 
@@ -114,11 +123,11 @@ def test_an_archive_carries_series_too(
     first, second = new_database("sqlite"), new_database("postgresql")
     ids: list[str] = []
 
-    async def fill(programs: Repository) -> None:
-        await programs.save(canonical_json(Content(source="x = 1")), WHOLE, MADE)
+    async def fill(programs: ProgramRepository) -> None:
+        await programs.save_program(canonical_json(Content(source="x = 1")), WHOLE, MADE)
         store = SeriesStore(programs.database, 10**6)
-        ids.extend([(await store.save(series_of("7777777777", title=f"{k} \x1b[31m题")))[0] for k in range(2)])
-        await store.remove(ids[1])
+        ids.extend([(await store.save_series(series_of("7777777777", title=f"{k} \x1b[31m题")))[0] for k in range(2)])
+        await store.remove_content(ids[1])
 
     first.do(fill)
     files = [str(tmp_path / name) for name in ("first", "second")]
@@ -189,31 +198,31 @@ def test_steps_are_counted() -> None:
 
 
 def test_saves_have_the_limits_of_programs(new_database: DatabaseFactory) -> None:
-    async def work(programs: Repository) -> None:
-        program, _ = await programs.save(canonical_json(Content(source="x = 1")), WHOLE, MADE)
+    async def work(programs: ProgramRepository) -> None:
+        program, _ = await programs.save_program(canonical_json(Content(source="x = 1")), WHOLE, MADE)
         content = SeriesContent(title="A series", items=[{"program": program}])  # type: ignore[list-item]
         visitor = Client("visitor", "192.0.2.1")
         for limit, space in (("1/minute", 10**6), ("9/minute", 10)):
             limits = RateLimiter(limit, "100/minute", action="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
-            shared, saved = SharedRateLimiter(limits), SharedSaveSpace(SaveSpace(space, 86400))
+            shared, saved = SharedRateLimiter(limits), SharedSavedBytesLimiter(SavedBytesLimiter(space, 86400))
             service = SeriesService(SeriesStore(programs.database, 10**6), programs, shared, saved)
             with pytest.raises(RateLimited, match="sav"):
                 for _ in range(3):
-                    await service.save(content, visitor)
+                    await service.save_series(content, visitor)
 
     new_database("sqlite").do(work)
 
 
 def test_a_title_that_was_read_before_goes_with_its_program(database: DatabaseConfig) -> None:
-    async def work(programs: Repository) -> None:
+    async def work(programs: ProgramRepository) -> None:
         ids = [
-            (await programs.save(canonical_json(Content(source=f"x = {k}", title=f"{k}")), WHOLE, MADE))[0]
+            (await programs.save_program(canonical_json(Content(source=f"x = {k}", title=f"{k}")), WHOLE, MADE))[0]
             for k in (1, 2)
         ]
         for _ in range(2):
-            assert await programs.titles(ids) == {ids[0]: "1", ids[1]: "2"}
-        await programs.remove(ids[0])
-        assert await programs.titles([*ids, *ids, "7777777777"]) == {ids[0]: None, ids[1]: "2"}
+            assert await programs.find_titles(ids) == {ids[0]: "1", ids[1]: "2"}
+        await programs.remove_content(ids[0])
+        assert await programs.find_titles([*ids, *ids, "7777777777"]) == {ids[0]: None, ids[1]: "2"}
 
     database.do(work)
 
@@ -231,7 +240,7 @@ def test_when_the_host_removes_a_program_the_rest_is_there(new_database: Databas
         one, two = saved(client, title="One"), saved(client, title="Two")
         series = made(client, {"program": one.id, "note": "first"}, {"program": two.id, "note": "second"})
         address = f"/series/{series.id}"
-        database.do(lambda store: store.remove(one.id))
+        database.do(lambda store: store.remove_content(one.id))
         items = client.get(f"{address}.json").json()["items"]
         assert [(item["available"], item["title"], item["note"]) for item in items] == [
             (False, "", "first"),
@@ -242,10 +251,10 @@ def test_when_the_host_removes_a_program_the_rest_is_there(new_database: Databas
         gone = client.get(f"{address}/1")
         assert code(gone) == (410, "removed") and "program 1 of this series" in gone.json()["error"]["message"]
         assert post(client, {"program": one.id}).json()["error"]["field"] == "items.0.program"
-        database.do(lambda store: store.remove(two.id))
+        database.do(lambda store: store.remove_content(two.id))
         for tail in ("", ".html"):
             assert code(client.get(f"{address}{tail}")) == (410, "removed")
-        database.do(lambda store: SeriesStore(store.database, 10**6).remove(series.id))
+        database.do(lambda store: SeriesStore(store.database, 10**6).remove_content(series.id))
         assert code(client.get(f"{address}.json")) == (410, "removed")
 
 

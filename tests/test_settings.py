@@ -24,7 +24,7 @@ def test_the_environment_overrides_the_defaults() -> None:
         "tensors": 10_000,
         "trace": 8_000_000,
     }
-    assert limits.items() <= settings.limits().items() and settings.limits().keys() == LIMITS.keys()
+    assert limits.items() <= settings.run_limits().items() and settings.run_limits().keys() == LIMITS.keys()
 
 
 def test_switches_and_choices() -> None:
@@ -50,9 +50,9 @@ def test_every_row_is_an_attribute_with_a_sentence() -> None:
 
 def test_the_page_of_settings_is_current_and_has_every_one() -> None:
     page = (ROOT / "docs/settings.md").read_text()
-    assert page == settings_docs.markdown_page(), "make settings"
+    assert page == settings_docs.settings_markdown_page(), "make settings"
     for row in SETTINGS_TABLE:
-        assert f"| `{row.variable}` | {settings_docs.format_default(row)} | {row.meaning} |" in page
+        assert f"| `{row.environment_variable}` | {settings_docs.format_default_value(row)} | {row.meaning} |" in page
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_the_page_of_settings_is_current_and_has_every_one() -> None:
 )
 def test_a_default_is_documented_as_written_and_in_words(name: str, expected: str) -> None:
     row = next(row for row in SETTINGS_TABLE if row.name == name)
-    assert settings_docs.format_default(row) == expected
+    assert settings_docs.format_default_value(row) == expected
     if expected.startswith("`"):
-        assert getattr(Settings({row.variable: expected.split("`")[1]}), name.lower()) == row.default
+        assert getattr(Settings({row.environment_variable: expected.split("`")[1]}), name.lower()) == row.default
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_changed_settings_are_listed_without_secrets() -> None:
 )
 def test_pages_name_only_existing_settings_files_and_chapters(page: str) -> None:
     text = (ROOT / page).read_text()
-    assert set(re.findall(r"\bGRADBOX_[A-Z_]+\b", text)) <= {row.variable for row in SETTINGS_TABLE}
+    assert set(re.findall(r"\bGRADBOX_[A-Z_]+\b", text)) <= {row.environment_variable for row in SETTINGS_TABLE}
     for link in re.findall(r"\]\((?!https?:)([^)]*)\)", text):
         path, _, chapter = link.partition("#")
         target = (ROOT / page).parent / path if path else ROOT / page

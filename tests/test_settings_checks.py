@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 
 from server.__main__ import main
-from server.operating.settings_checks import check_settings, warnings
+from server.operating.settings_checks import check_settings, setting_warnings
 from server.settings import SettingError, Settings
 
 ROOT = Path(__file__).parent.parent
@@ -112,7 +112,7 @@ def test_an_invalid_password_or_network_is_named(values: dict[str, Any], name: s
 def test_settings_that_deserve_a_warning(values: dict[str, Any], names: list[str]) -> None:
     settings = Settings({}, **values)
     check_settings(settings)
-    assert [name for name, _ in warnings(settings)] == [f"GRADBOX_{name}" for name in names]
+    assert [name for name, _ in setting_warnings(settings)] == [f"GRADBOX_{name}" for name in names]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_queue_needs_what_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
         check_settings(settings)
     settings.secret = "s"
     check_settings(settings)
-    assert "DATABASE_URL" in dict(warnings(settings))
+    assert "DATABASE_URL" in dict(setting_warnings(settings))
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(SettingError, match=r"needs celery and redis: pip install -e .\[server,cluster\]"):
         check_settings(settings)

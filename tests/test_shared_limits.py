@@ -12,7 +12,13 @@ from server.pool.remote import shared_broker
 from server.settings import Settings
 from server.store.database import Database
 from server.visitors.clients import Client
-from server.visitors.rate_limits import RateLimited, RateLimiter, SaveSpace, SharedRateLimiter, SharedSaveSpace
+from server.visitors.rate_limits import (
+    RateLimited,
+    RateLimiter,
+    SavedBytesLimiter,
+    SharedRateLimiter,
+    SharedSavedBytesLimiter,
+)
 from tests.brokers import SECRET, RedisServer, running_redis
 
 pytest_plugins = ("tests.brokers",)
@@ -60,7 +66,7 @@ def limiter(state: SharedState, client: str = "2/hour", address: str = "100/hour
 
 async def refused(limits: SharedRateLimiter, client: Client) -> RateLimited | None:
     try:
-        await limits.hit(client)
+        await limits.count_request(client)
     except RateLimited as limited:
         return limited
     return None
@@ -69,14 +75,14 @@ async def refused(limits: SharedRateLimiter, client: Client) -> RateLimited | No
 def test_two_processes_share_a_limit(broker: RedisServer) -> None:
     async def work(one: SharedState, other: SharedState) -> None:
         ann, first, second = new_client(), limiter(one), limiter(other)
-        await first.hit(ann)
-        await second.hit(ann)
+        await first.count_request(ann)
+        await second.count_request(ann)
         for limits in (first, second):
             limited = await refused(limits, ann)
             assert limited is not None and limited.limit == "2 runs per hour"
             assert 3000 < limited.retry_after <= 3600 and str(limited).startswith("a visitor may ask for")
-        await second.hit(new_client())
-        await SharedRateLimiter(RateLimiter("2/hour", "2/hour", action="save"), other.counts).hit(ann)
+        await second.count_request(new_client())
+        await SharedRateLimiter(RateLimiter("2/hour", "2/hour", action="save"), other.counts).count_request(ann)
 
     sharing(broker.url, work)
 
@@ -86,9 +92,9 @@ def test_a_refused_request_does_not_count(broker: RedisServer) -> None:
         ann = new_client()
         bob = Client("bob", ann.address)
         first, second = limiter(one, "1/hour", "2/hour"), limiter(other, "1/hour", "2/hour")
-        await first.hit(ann)
+        await first.count_request(ann)
         assert [await refused(second, ann) is None for _ in range(3)] == [False] * 3
-        await second.hit(bob)
+        await second.count_request(bob)
         limited = await refused(first, Client("cleo", ann.address))
         assert limited is not None and str(limited).startswith("an address may ask for 2 runs per hour")
 
@@ -106,13 +112,16 @@ def test_simultaneous_requests_do_not_exceed_the_limit(broker: RedisServer) -> N
 
 def test_saved_bytes_are_counted_together(broker: RedisServer) -> None:
     async def work(one: SharedState, other: SharedState) -> None:
-        ann, spaces = new_client(), [SharedSaveSpace(SaveSpace(1000, 86400.0), state.counts) for state in (one, other)]
-        await spaces[0].take(ann, 600)
+        ann, spaces = (
+            new_client(),
+            [SharedSavedBytesLimiter(SavedBytesLimiter(1000, 86400.0), state.counts) for state in (one, other)],
+        )
+        await spaces[0].count_saved_bytes(ann, 600)
         with pytest.raises(RateLimited, match="saving 1 kB of programs per day") as caught:
-            await spaces[1].take(ann, 600)
+            await spaces[1].count_saved_bytes(ann, 600)
         assert 17_000 < caught.value.retry_after <= 17_280
-        await spaces[1].take(ann, 400)
-        await spaces[1].take(new_client(), 5000)
+        await spaces[1].count_saved_bytes(ann, 400)
+        await spaces[1].count_saved_bytes(new_client(), 5000)
 
     sharing(broker.url, work)
 
@@ -120,12 +129,12 @@ def test_saved_bytes_are_counted_together(broker: RedisServer) -> None:
 def test_redis_never_sees_an_address(broker: RedisServer) -> None:
     async def work(one: SharedState, stranger: SharedState) -> None:
         ann = new_client()
-        await limiter(one).hit(ann)
-        await SharedSaveSpace(SaveSpace(1000, 86400.0), one.counts).take(ann, 1)
+        await limiter(one).count_request(ann)
+        await SharedSavedBytesLimiter(SavedBytesLimiter(1000, 86400.0), one.counts).count_saved_bytes(ann, 1)
         keys = {key async for key in one._broker.redis.scan_iter("gradbox:limits:*")}
         assert keys and not any(ann.id.encode() in key or ann.address.encode() in key for key in keys)
         assert all([await one._broker.redis.ttl(key) > 0 for key in keys])
-        await limiter(stranger).hit(ann)
+        await limiter(stranger).count_request(ann)
         assert len([key async for key in one._broker.redis.scan_iter("gradbox:limits:*")]) == len(keys) + 2, "digests"
 
     sharing(broker.url, work, secret="another secret")
@@ -138,21 +147,21 @@ def test_without_redis_each_counts_alone_and_later_together_again(
 
     async def work(one: SharedState, other: SharedState) -> None:
         ann, first, second = new_client(), limiter(one), limiter(other)
-        space = SharedSaveSpace(SaveSpace(1000, 86400.0), one.counts)
-        await first.hit(ann)
+        space = SharedSavedBytesLimiter(SavedBytesLimiter(1000, 86400.0), one.counts)
+        await first.count_request(ann)
         await asyncio.to_thread(redis.end)
-        await first.hit(ann)
+        await first.count_request(ann)
         assert not one.reachable and other.reachable
         limited = await refused(first, ann)
         assert limited is not None and limited.limit == "2 runs per hour", "what it has counted before is not forgotten"
         assert [await refused(second, ann) is None for _ in range(3)] == [True, True, False]
-        await space.take(ann, 900)
+        await space.count_saved_bytes(ann, 900)
         with pytest.raises(RateLimited):
-            await space.take(ann, 900)
+            await space.count_saved_bytes(ann, 900)
         await asyncio.to_thread(redis.start)
         bob = new_client()
-        await first.hit(bob)
-        await second.hit(bob)
+        await first.count_request(bob)
+        await second.count_request(bob)
         assert one.reachable and other.reachable
         assert await refused(first, bob) is not None and await refused(second, bob) is not None
 
@@ -171,9 +180,9 @@ def test_a_redis_that_hangs_is_waited_for_by_one_and_once(redis: RedisServer, mo
             asked += 1
             await asyncio.Event().wait()
 
-        assert [await one._broker.ask(hang) for _ in range(20)] == [None] * 20
+        assert [await one._broker.run_command(hang) for _ in range(20)] == [None] * 20
         assert asked == 1 and not one.reachable
-        await limiter(one).hit(new_client())
+        await limiter(one).count_request(new_client())
 
     sharing(redis.url, work)
 
@@ -181,10 +190,10 @@ def test_a_redis_that_hangs_is_waited_for_by_one_and_once(redis: RedisServer, mo
 def test_a_foreign_value_in_redis_refuses_nobody(redis: RedisServer) -> None:
     async def work(one: SharedState, _: SharedState) -> None:
         ann, limits = new_client(), limiter(one, "9/hour")
-        await limits.hit(ann)
+        await limits.count_request(ann)
         for key in [key async for key in one._broker.redis.scan_iter("gradbox:limits:*")]:
             await one._broker.redis.set(key, "garbled")
-        await limits.hit(ann)
+        await limits.count_request(ann)
         assert not one.reachable
 
     sharing(redis.url, work)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gradbox.wire.api import Job
-from server.pool.cache import Cache
-from server.pool.executions import Executions, Result
+from server.pool.cache import ResultCache
+from server.pool.executions import ExecutionResult, Executions
 from server.pool.local import Pool
 from server.pool.remote import shared_broker
 from server.pool.remote.shared_broker import SharedBroker
@@ -156,9 +156,9 @@ def test_a_large_one_is_read_in_a_process(redis: RedisServer) -> None:
 def test_a_run_of_one_process_does_not_count_in_another(redis: RedisServer) -> None:
     async def work(one: SharedResultCache, other: SharedResultCache, _: Any) -> None:
         pool = Pool(Settings({}, sandbox="off"), STAND_IN)
-        ended: list[Result] = []
+        ended: list[ExecutionResult] = []
         first, second = (
-            Executions(pool, Cache(10_000_000), 10_000_000, lambda _, result: ended.append(result), results)
+            Executions(pool, ResultCache(10_000_000), 10_000_000, lambda _, result: ended.append(result), results)
             for results in (one, other)
         )
         await pool.start()
@@ -166,15 +166,17 @@ def test_a_run_of_one_process_does_not_count_in_another(redis: RedisServer) -> N
         try:
             for source, kept in (("finish", True), ("chance 0", False)):
                 job = Job(source=source, limits={})
-                assert await second.cached(job) is None
-                result = await first.result(await first.subscribe(job, ANN))
+                assert await second.find_cached_result(job) is None
+                result = await first.wait_for_result(await first.subscribe(job, ANN))
                 await asyncio.gather(*first._sharing_tasks)
-                found = await second.cached(job)
+                found = await second.find_cached_result(job)
                 assert (found.body if found is not None else None) == (result.body if kept else None), source
             assert len(ended) == 2
             await asyncio.to_thread(redis.end)
-            assert await second.cached(Job(source="finish", limits={})) is not None, "it is in its own memory now"
-            assert await second.cached(Job(source="finish", limits={}, seed=3)) is None
+            assert await second.find_cached_result(Job(source="finish", limits={})) is not None, (
+                "it is in its own memory now"
+            )
+            assert await second.find_cached_result(Job(source="finish", limits={}, seed=3)) is None
         finally:
             await first.close()
             await second.close()

@@ -137,7 +137,7 @@ def test_no_secret_is_in_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
 
 
 def test_our_own_failure_is_listed_by_place_without_its_message() -> None:
-    recent = log.RecentEntries()
+    recent = log.RecentLogEntries()
     try:
         raise ValueError("somebody's program")
     except ValueError:
@@ -172,12 +172,12 @@ def test_the_disk_of_a_folder_that_is_not_made_yet(tmp_path: Path) -> None:
 
 
 def test_unknown_memory_is_shown_as_unknown(tmp_path: Path) -> None:
-    assert machine.resident_memory(2**22 + 1) is None and machine.kernel_value(tmp_path / "none", "x") is None
+    assert machine.resident_memory(2**22 + 1) is None and machine.read_kernel_value(tmp_path / "none", "x") is None
     (tmp_path / "file").write_text("MemFree: 3 kB\nMemFreeish 9\ninactive_file 12\n")
-    assert machine.kernel_value(tmp_path / "file", "MemFree:") == 3072
+    assert machine.read_kernel_value(tmp_path / "file", "MemFree:") == 3072
     assert (
-        machine.kernel_value(tmp_path / "file", "inactive_file") == 12
-        and machine.kernel_value(tmp_path / "file", "MemFree") is None
+        machine.read_kernel_value(tmp_path / "file", "inactive_file") == 12
+        and machine.read_kernel_value(tmp_path / "file", "MemFree") is None
     )
 
 

@@ -26,13 +26,13 @@ from server.store.contents import (
     ALPHABET,
     ContentRemoved,
     QuotaExceeded,
-    candidate_ids,
+    candidate_content_ids,
     canonical_json,
-    digest,
-    is_plausible,
+    content_digest,
+    has_id_form,
 )
 from server.store.database import Database, StoreUnavailable
-from server.store.repository import ProgramTooLarge, Repository
+from server.store.repository import ProgramRepository, ProgramTooLarge
 from server.store.tables import metadata, saved_programs
 from server.wire.saved_programs import ArchiveRecord, Content, Versions
 from tests.databases import DatabaseConfig, DatabaseFactory
@@ -87,25 +87,32 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 def test_what_is_saved_is_found_as_it_was(database: DatabaseConfig) -> None:
-    async def work(store: Repository) -> None:
+    async def work(store: ProgramRepository) -> None:
         wanted = canonical_json(ODD)
-        assert wanted.isascii() and await store.find_content(wanted) is None
-        id_, new = await store.save(wanted, WHOLE, MADE)
-        assert new and await store.save(wanted, b"another trace", MADE) == (id_, False)
-        stored = await store.find(id_)
-        assert stored is not None and stored == await store.find_content(wanted)
-        assert (stored.content, stored.trace, stored.versions, stored.digest) == (ODD, WHOLE, MADE, digest(wanted))
-        assert await store.exists(id_) and [entry.id async for entry in store.entries()] == [id_]
+        assert wanted.isascii() and await store.find_program_with_content(wanted) is None
+        id_, new = await store.save_program(wanted, WHOLE, MADE)
+        assert new and await store.save_program(wanted, b"another trace", MADE) == (id_, False)
+        stored = await store.find_program(id_)
+        assert stored is not None and stored == await store.find_program_with_content(wanted)
+        assert (stored.content, stored.trace, stored.versions, stored.digest) == (
+            ODD,
+            WHOLE,
+            MADE,
+            content_digest(wanted),
+        )
+        assert await store.was_id_assigned(id_) and [entry.id async for entry in store.iterate_list_entries()] == [id_]
 
     database.do(work)
 
 
 def test_an_unknown_id_is_not_found(database: DatabaseConfig) -> None:
-    async def work(store: Repository) -> None:
+    async def work(store: ProgramRepository) -> None:
         for id_ in ("7777777777", "", "x", "a" * 10, "7" * 500, "77777'; --", "7777777\0", "7777777777\n"):
-            assert await store.find(id_) is None
-        assert not await store.exists("7777777777") and not await store.remove("7777777777")
-        assert [entry async for entry in store.entries()] == [] and [entry async for entry in store.records()] == []
+            assert await store.find_program(id_) is None
+        assert not await store.was_id_assigned("7777777777") and not await store.remove_content("7777777777")
+        assert [entry async for entry in store.iterate_list_entries()] == [] and [
+            entry async for entry in store.iterate_archive_records()
+        ] == []
 
     database.do(work)
 
@@ -113,12 +120,12 @@ def test_an_unknown_id_is_not_found(database: DatabaseConfig) -> None:
 def test_reading_creates_no_database_file(new_database: DatabaseFactory) -> None:
     database = new_database("sqlite")
 
-    async def ask(store: Repository) -> None:
-        assert await store.find("7777777777") is None and not await store.database.open_if_exists()
+    async def ask(store: ProgramRepository) -> None:
+        assert await store.find_program("7777777777") is None and not await store.database.open_if_exists()
 
     database.do(ask)
     assert not database.folder.exists()
-    database.do(lambda store: store.save(content(), WHOLE, MADE))
+    database.do(lambda store: store.save_program(content(), WHOLE, MADE))
     assert sorted(path.name for path in database.folder.iterdir()) == ["gradbox.sqlite"]
 
 
@@ -149,25 +156,25 @@ def test_an_id_spells_no_word_and_has_no_ambiguous_characters() -> None:
     assert not set("aeiouyl01") & set(ALPHABET) and ALPHABET.lower() == ALPHABET
     for group in ("2z", "5s", "6b", "8b", "9gq", "uv", "0o", "1il"):
         assert len(set(group) & set(ALPHABET)) <= 1, group
-    candidates = [list(candidate_ids(digest(content(k)))) for k in range(500)]
+    candidates = [list(candidate_content_ids(content_digest(content(k)))) for k in range(500)]
     assert len({ids[0] for ids in candidates}) == 500
     for ids in candidates:
-        assert [len(name) for name in ids[:3]] == [10, 12, 14] and all(map(is_plausible, ids))
+        assert [len(name) for name in ids[:3]] == [10, 12, 14] and all(map(has_id_form, ids))
         assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(ids))
 
 
 def test_a_taken_id_is_lengthened(database: DatabaseConfig) -> None:
     wanted = content()
-    first, second, third = itertools.islice(candidate_ids(digest(wanted)), 3)
+    first, second, third = itertools.islice(candidate_content_ids(content_digest(wanted)), 3)
 
-    async def work(store: Repository) -> None:
+    async def work(store: ProgramRepository) -> None:
         for k, id_ in enumerate((first, second)):
-            other, _ = await store.save(content(f"other {k}"), WHOLE, MADE)
-            async with store.database.writing() as connection:
+            other, _ = await store.save_program(content(f"other {k}"), WHOLE, MADE)
+            async with store.database.writing_transaction() as connection:
                 await connection.execute(update(saved_programs).where(saved_programs.c.id == other).values(id=id_))
-        assert await store.save(wanted, WHOLE, MADE) == (third, True)
-        assert await store.save(wanted, WHOLE, MADE) == (third, False)
-        longer, other_ = await store.find(third), await store.find(first)
+        assert await store.save_program(wanted, WHOLE, MADE) == (third, True)
+        assert await store.save_program(wanted, WHOLE, MADE) == (third, False)
+        longer, other_ = await store.find_program(third), await store.find_program(first)
         assert longer is not None and canonical_json(longer.content) == wanted
         assert other_ is not None and canonical_json(other_.content) == content("other 0")
 
@@ -177,12 +184,12 @@ def test_a_taken_id_is_lengthened(database: DatabaseConfig) -> None:
 def test_two_servers_save_at_once(database: DatabaseConfig) -> None:
     async def save_at_once() -> None:
         async with database.open() as first, database.open() as second:
-            same = [store.save(content("same"), WHOLE, MADE) for store in (first, second) for _ in range(10)]
-            many = [store.save(content(k), WHOLE, MADE) for store in (first, second) for k in range(20)]
+            same = [store.save_program(content("same"), WHOLE, MADE) for store in (first, second) for _ in range(10)]
+            many = [store.save_program(content(k), WHOLE, MADE) for store in (first, second) for k in range(20)]
             saves = await asyncio.gather(*same, *many)
             assert len({id_ for id_, _ in saves[:20]}) == 1 and sum(new for _, new in saves[:20]) == 1
             assert len({id_ for id_, _ in saves[20:]}) == 20 and sum(new for _, new in saves[20:]) == 20
-            assert len([entry async for entry in first.entries()]) == 21
+            assert len([entry async for entry in first.iterate_list_entries()]) == 21
 
     asyncio.run(save_at_once())
 
@@ -193,23 +200,23 @@ def test_the_quota_holds_across_servers(database: DatabaseConfig) -> None:
     async def save_beyond_quota() -> None:
         async with database.open(size, 5 * size) as left, database.open(size, 5 * size) as right:
             tries = [
-                store.save(content(k), WHOLE, MADE)
+                store.save_program(content(k), WHOLE, MADE)
                 for store, ten in ((left, 10), (right, 20))
                 for k in range(ten, ten + 6)
             ]
             saves = await asyncio.gather(*tries, return_exceptions=True)
             assert sorted(type(save).__name__ for save in saves) == ["QuotaExceeded"] * 7 + ["tuple"] * 5
-            assert sum([entry.size async for entry in left.entries()]) == 5 * size
+            assert sum([entry.size async for entry in left.iterate_list_entries()]) == 5 * size
             with pytest.raises(ProgramTooLarge, match=str(size)):
-                await left.save(content(100), WHOLE, MADE)
+                await left.save_program(content(100), WHOLE, MADE)
             first = next(save[0] for save in saves if isinstance(save, tuple))
-            found = await left.find(first)
+            found = await left.find_program(first)
             assert found is not None
-            assert (await left.save(canonical_json(found.content), WHOLE, MADE)) == (first, False)
-            assert await left.remove(first)
-            assert (await right.save(content(99), WHOLE, MADE))[1], "what was removed takes no room"
+            assert (await left.save_program(canonical_json(found.content), WHOLE, MADE)) == (first, False)
+            assert await left.remove_content(first)
+            assert (await right.save_program(content(99), WHOLE, MADE))[1], "what was removed takes no room"
             with pytest.raises(QuotaExceeded):
-                await right.save(content(98), WHOLE, MADE)
+                await right.save_program(content(98), WHOLE, MADE)
 
     asyncio.run(save_beyond_quota())
 
@@ -217,16 +224,20 @@ def test_the_quota_holds_across_servers(database: DatabaseConfig) -> None:
 def test_removal_leaves_a_tombstone_and_nothing_else(database: DatabaseConfig) -> None:
     secret = canonical_json(Content(source="x = 1", title="a very private word"))
 
-    async def work(store: Repository) -> None:
-        id_, _ = await store.save(secret, WHOLE, MADE)
-        assert await store.remove(id_, "asked for") and not await store.remove(id_)
-        for ask in (store.find(id_), store.find_content(secret), store.save(secret, WHOLE, MADE)):
+    async def work(store: ProgramRepository) -> None:
+        id_, _ = await store.save_program(secret, WHOLE, MADE)
+        assert await store.remove_content(id_, "asked for") and not await store.remove_content(id_)
+        for ask in (
+            store.find_program(id_),
+            store.find_program_with_content(secret),
+            store.save_program(secret, WHOLE, MADE),
+        ):
             with pytest.raises(ContentRemoved):
                 await ask
-        assert await store.exists(id_)
-        entries = [entry async for entry in store.entries()]
+        assert await store.was_id_assigned(id_)
+        entries = [entry async for entry in store.iterate_list_entries()]
         assert [(entry.id, entry.size, entry.title) for entry in entries] == [(id_, 0, None)]
-        record = [entry async for entry in store.records()][0]
+        record = [entry async for entry in store.iterate_archive_records()][0]
         assert (record.content, record.trace, record.reason) == (None, None, "asked for") and record.removed
 
     database.do(work)
@@ -235,7 +246,7 @@ def test_removal_leaves_a_tombstone_and_nothing_else(database: DatabaseConfig) -
 
 
 def test_migrations_go_up_and_down(database: DatabaseConfig) -> None:
-    async def work(store: Repository) -> None:
+    async def work(store: ProgramRepository) -> None:
         opened = store.database
 
         async def tables() -> set[str]:
@@ -253,8 +264,8 @@ def test_migrations_go_up_and_down(database: DatabaseConfig) -> None:
                     lambda sync: compare_metadata(MigrationContext.configure(sync), metadata)
                 )
             assert wrong == []
-            id_, _ = await store.save(content(), WHOLE, MADE)
-            assert await store.find(id_) is not None
+            id_, _ = await store.save_program(content(), WHOLE, MADE)
+            assert await store.find_program(id_) is not None
             await opened.migrate_to("base")
             assert await tables() == set()
 
@@ -262,13 +273,13 @@ def test_migrations_go_up_and_down(database: DatabaseConfig) -> None:
 
 
 def test_a_database_of_a_newer_server_is_left_alone(database: DatabaseConfig) -> None:
-    async def work(store: Repository) -> None:
-        await store.save(content(), WHOLE, MADE)
-        async with store.database.writing() as connection:
+    async def work(store: ProgramRepository) -> None:
+        await store.save_program(content(), WHOLE, MADE)
+        async with store.database.writing_transaction() as connection:
             await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
         async with database.open() as older:
             with pytest.raises(StoreUnavailable):
-                await older.save(content(1), WHOLE, MADE)
+                await older.save_program(content(1), WHOLE, MADE)
 
     database.do(work)
 
@@ -303,7 +314,7 @@ def test_many_servers_make_the_database_at_once(database: DatabaseConfig) -> Non
     for process in started:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
-    database.do(lambda store: store.save(content(), WHOLE, MADE))
+    database.do(lambda store: store.save_program(content(), WHOLE, MADE))
 
 
 def test_an_archive_moves_a_store_between_databases_without_loss(
@@ -312,13 +323,13 @@ def test_an_archive_moves_a_store_between_databases_without_loss(
     monkeypatch.setattr(module, "PAGE_SIZE", 3)
     first, middle, last = new_database("sqlite"), new_database("postgresql"), new_database("sqlite")
 
-    async def fill(store: Repository) -> None:
-        ids = [(await store.save(content(k), WHOLE, MADE))[0] for k in range(7)]
-        await store.save(canonical_json(ODD), WHOLE, MADE)
-        await store.remove(ids[3], "不好")
+    async def fill(store: ProgramRepository) -> None:
+        ids = [(await store.save_program(content(k), WHOLE, MADE))[0] for k in range(7)]
+        await store.save_program(canonical_json(ODD), WHOLE, MADE)
+        await store.remove_content(ids[3], "不好")
 
-    async def records(store: Repository) -> list[ArchiveRecord]:
-        return [record async for record in store.records()]
+    async def records(store: ProgramRepository) -> list[ArchiveRecord]:
+        return [record async for record in store.iterate_archive_records()]
 
     first.do(fill)
     files = [tmp_path / name for name in ("first", "middle", "last")]
@@ -334,31 +345,39 @@ def test_an_archive_moves_a_store_between_databases_without_loss(
 
 
 def test_a_tombstone_is_not_taken_back_from_an_archive(database: DatabaseConfig) -> None:
-    async def work(store: Repository) -> None:
-        id_, _ = await store.save(content(), WHOLE, MADE)
-        records = [record async for record in store.records()]
-        await store.remove(id_)
-        assert await store.import_records(records) == 0
+    async def work(store: ProgramRepository) -> None:
+        id_, _ = await store.save_program(content(), WHOLE, MADE)
+        records = [record async for record in store.iterate_archive_records()]
+        await store.remove_content(id_)
+        assert await store.import_archive_records(records) == 0
         with pytest.raises(ContentRemoved):
-            await store.find(id_)
+            await store.find_program(id_)
 
     database.do(work)
 
 
 def test_an_archive_with_a_false_entry_is_refused_whole(database: DatabaseConfig) -> None:
-    async def work(store: Repository) -> None:
+    async def work(store: ProgramRepository) -> None:
         wanted = content()
         good = ArchiveRecord(
-            id=next(candidate_ids(digest(wanted))), digest=digest(wanted), created=1, versions=MADE, content=wanted
+            id=next(candidate_content_ids(content_digest(wanted))),
+            digest=content_digest(wanted),
+            created=1,
+            versions=MADE,
+            content=wanted,
         )
         good = good.model_copy(update={"trace": base64.b64encode(WHOLE).decode()})
         fresh = content("fresh")
         accepted = good.model_copy(
-            update={"id": next(candidate_ids(digest(fresh))), "digest": digest(fresh), "content": fresh}
+            update={
+                "id": next(candidate_content_ids(content_digest(fresh))),
+                "digest": content_digest(fresh),
+                "content": fresh,
+            }
         )
         for change in (
             {"id": "7777777777"},
-            {"digest": digest("x")},
+            {"digest": content_digest("x")},
             {"content": content(1)},
             {"content": None},
             {"content": "{"},
@@ -368,17 +387,17 @@ def test_an_archive_with_a_false_entry_is_refused_whole(database: DatabaseConfig
             {"trace": base64.b64encode(gzip.compress(b"{}")).decode()},
         ):
             with pytest.raises(ValueError):
-                await store.import_records([accepted, good.model_copy(update=change)])
-        assert [entry async for entry in store.entries()] == []
-        assert await store.import_records([accepted, good]) == 2
+                await store.import_archive_records([accepted, good.model_copy(update=change)])
+        assert [entry async for entry in store.iterate_list_entries()] == []
+        assert await store.import_archive_records([accepted, good]) == 2
 
     database.do(work)
 
 
 def test_the_hosts_commands(database: DatabaseConfig, command: Callable[..., Done]) -> None:
-    async def fill(store: Repository) -> list[str]:
+    async def fill(store: ProgramRepository) -> list[str]:
         hostile = Content(source="x = 1", title="\x1b]0;owned\x07 \u202e题")
-        return [(await store.save(each, WHOLE, MADE))[0] for each in (canonical_json(hostile), content(1))]
+        return [(await store.save_program(each, WHOLE, MADE))[0] for each in (canonical_json(hostile), content(1))]
 
     assert command(database, "list").stdout == ""
     first, second = database.do(fill)
@@ -411,8 +430,8 @@ def test_a_database_that_does_not_answer(tmp_path: Path) -> None:
         DatabaseConfig("", tmp_path / "file"),
     ):
 
-        async def work(store: Repository) -> None:
+        async def work(store: ProgramRepository) -> None:
             with pytest.raises(StoreUnavailable):
-                await store.save(content(), WHOLE, MADE)
+                await store.save_program(content(), WHOLE, MADE)
 
         database.do(work)

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from server.store.database import Database
 from server.store.health import MAX_AGE, StoreHealth, StoreState
-from server.store.repository import Repository, StoreTotals
+from server.store.repository import ProgramRepository, StoreTotals
 from tests.databases import DatabaseConfig, DatabaseFactory
 from tests.test_saved_programs import visiting
 from tests.test_store import MADE, content
@@ -34,33 +34,33 @@ class Clock:
 
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_the_store_reports_its_contents(new_database: DatabaseFactory, kind: str) -> None:
-    async def check(store: Repository) -> None:
-        assert await store.totals() in (
+    async def check(store: ProgramRepository) -> None:
+        assert await store.read_totals() in (
             StoreTotals(),
             StoreTotals(revision="0003"),
         )  # SQLite's file is made by the first save
-        ids = [(await store.save(content(k), b"trace" * k, MADE))[0] for k in range(1, 6)]
-        entries = [entry async for entry in store.entries()]
-        assert await store.totals() == StoreTotals(5, 0, sum(entry.size for entry in entries), "0003")
-        await store.remove(ids[2])
-        left = [entry async for entry in store.entries() if entry.id != ids[2]]
-        assert await store.totals() == StoreTotals(4, 1, sum(entry.size for entry in left), "0003")
+        ids = [(await store.save_program(content(k), b"trace" * k, MADE))[0] for k in range(1, 6)]
+        entries = [entry async for entry in store.iterate_list_entries()]
+        assert await store.read_totals() == StoreTotals(5, 0, sum(entry.size for entry in entries), "0003")
+        await store.remove_content(ids[2])
+        left = [entry async for entry in store.iterate_list_entries() if entry.id != ids[2]]
+        assert await store.read_totals() == StoreTotals(4, 1, sum(entry.size for entry in left), "0003")
 
     new_database(kind).do(check)
 
 
 def test_counting_reads_only_the_index(new_database: DatabaseFactory) -> None:
-    async def plan(store: Repository) -> str:
-        await store.save(content(), b"trace", MADE)
+    async def plan(store: ProgramRepository) -> str:
+        await store.save_program(content(), b"trace", MADE)
         asked: list[str] = []
-        async with store.database.reading() as connection:
+        async with store.database.reading_connection() as connection:
             assert connection is not None
             raw = await connection.get_raw_connection()
             driver: Any = raw.driver_connection
             await driver.set_trace_callback(asked.append)
-        await store.totals()
+        await store.read_totals()
         query = next(statement for statement in asked if "sum(" in statement)
-        async with store.database.reading() as connection:
+        async with store.database.reading_connection() as connection:
             assert connection is not None
             return str((await connection.execute(text(f"EXPLAIN QUERY PLAN {query}"))).all())
 
@@ -68,9 +68,9 @@ def test_counting_reads_only_the_index(new_database: DatabaseFactory) -> None:
 
 
 async def answered(watch: StoreHealth, programs: int) -> StoreState:
-    """The state with this many programs: on a busy machine its query may take longer than `refresh` waits for it."""
+    """The state with this many programs: on a busy machine its query may take longer than `get_recent_state` waits for it."""
     for _ in range(100):
-        state = await watch.refresh()
+        state = await watch.get_recent_state()
         if state.totals is not None and state.totals.programs == programs:
             return state
     raise AssertionError(f"no state with {programs} programs: {watch.state}")
@@ -78,17 +78,17 @@ async def answered(watch: StoreHealth, programs: int) -> StoreState:
 
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_a_measurement_is_reused_for_a_while(new_database: DatabaseFactory, kind: str) -> None:
-    async def check(store: Repository) -> None:
+    async def check(store: ProgramRepository) -> None:
         clock = Clock()
         watch = StoreHealth(store, clock)
         assert watch.backend == BACKENDS[kind] and watch.state.reachable is None
-        await store.save(content(), b"trace", MADE)
+        await store.save_program(content(), b"trace", MADE)
         first = await answered(watch, 1)
-        await store.save(content(2), b"trace", MADE)
+        await store.save_program(content(2), b"trace", MADE)
         clock.now += MAX_AGE - 1
-        assert (await watch.refresh()) is first
+        assert (await watch.get_recent_state()) is first
         clock.now += 1
-        await asyncio.gather(*(watch.refresh() for _ in range(9)))
+        await asyncio.gather(*(watch.get_recent_state() for _ in range(9)))
         assert await answered(watch, 2) is not first
         await watch.close()
 
@@ -107,10 +107,10 @@ def silent() -> Iterator[int]:
 def test_no_request_waits_for_an_unresponsive_database(tmp_path: Path) -> None:
     async def check(port: int) -> None:
         database = Database(f"postgresql://gradbox@127.0.0.1:{port}/none", tmp_path)
-        watch = StoreHealth(Repository(database, 10**6, 10**9))
+        watch = StoreHealth(ProgramRepository(database, 10**6, 10**9))
         for _ in range(3):
             began = time.perf_counter()
-            assert (await watch.refresh()).reachable is None
+            assert (await watch.get_recent_state()).reachable is None
             assert time.perf_counter() - began < 1
         await watch.close()
         await database.close()
@@ -120,19 +120,22 @@ def test_no_request_waits_for_an_unresponsive_database(tmp_path: Path) -> None:
 
 
 def test_a_database_that_goes_away_and_returns_is_reported(new_database: DatabaseFactory) -> None:
-    async def check(store: Repository) -> None:
+    async def check(store: ProgramRepository) -> None:
         clock = Clock()
         watch = StoreHealth(store, clock)
-        await store.save(content(), b"trace", MADE)
-        assert (await watch.refresh()).reachable
-        real, store.database.reading = store.database.reading, Database(GONE, Path()).reading
+        await store.save_program(content(), b"trace", MADE)
+        assert (await watch.get_recent_state()).reachable
+        real, store.database.reading_connection = (
+            store.database.reading_connection,
+            Database(GONE, Path()).reading_connection,
+        )
         clock.now += MAX_AGE
-        answer = await watch.refresh()
+        answer = await watch.get_recent_state()
         assert answer.reachable is False and answer.why == "ConnectionRefusedError" and "127.0.0.1" in answer.detail
         assert answer.totals is not None and answer.totals.programs == 1  # what is known from before
-        store.database.reading = real
+        store.database.reading_connection = real
         clock.now += MAX_AGE
-        assert (await watch.refresh()).reachable and not watch.state.why
+        assert (await watch.get_recent_state()).reachable and not watch.state.why
 
     new_database("sqlite").do(check)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gradbox.recorder.thinning import MAX_SHARE, Schedule
+from gradbox.recorder.thinning import MAX_SHARE, IterationSchedule
 from gradbox.wire.trace import Focus, trace_document
 from tests.plain_python import run_plain
 from tests.sampling import every, sampled
@@ -263,11 +263,11 @@ def test_iterations_of_any_length_leave_room_for_the_end(lines: int) -> None:
 
 def test_intervals_grow_and_room_is_left() -> None:
     spent = 0.0
-    schedule = Schedule(lambda: spent, {})
+    schedule = IterationSchedule(lambda: spent, {})
     seen = []
     for n in range(1, 200_001):
         schedule.counts[0] = n
-        if schedule.is_due(0, [n]):
+        if schedule.is_iteration_due(0, [n]):
             seen.append(n)
             spent += 0.01
     assert seen[:20] == list(range(1, 21))

@@ -12,7 +12,7 @@ import pytest
 
 from server.app import create_app
 from server.gallery.scenarios import load_scenarios
-from server.gallery.thumbnails import POLL_INTERVAL, Example, Thumbnails, scenario_examples
+from server.gallery.thumbnails import POLL_INTERVAL, ExampleProgram, Thumbnails, scenario_examples
 from server.pool.local import Pool
 from server.services import Services
 from server.settings import Settings
@@ -71,7 +71,7 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
 
     async def ask() -> None:
         async with serving(tmp_path) as (_, services):
-            run = services.pool.run
+            run = services.pool.run_job
 
             async def counted(job: Any) -> Any:
                 nonlocal under_way, most
@@ -83,9 +83,9 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
                 finally:
                     under_way -= 1
 
-            monkeypatch.setattr(services.pool, "run", counted)
+            monkeypatch.setattr(services.pool, "run_job", counted)
             assert isinstance(services.pool, Pool)
-            async with services.pool.queue.ticket(Client("visitor", "192.0.2.1")):
+            async with services.pool.queue.create_request(Client("visitor", "192.0.2.1")):
                 with pytest.raises(ProblemError) as raised:
                     await services.gallery.thumbnails.get("clone", "light", 3 * POLL_INTERVAL)
                 assert (raised.value.status, raised.value.headers["Retry-After"], runs) == (503, "2", [])
@@ -107,7 +107,7 @@ def test_a_still_shows_the_step_of_its_telling_line(tmp_path: Path) -> None:
             response = await client.get("/gallery/silent.svg")
             assert response.headers["content-type"] == "image/svg+xml; charset=utf-8"
             assert values(response.text) == ["16", "4", "20"], "x as .data changed it, and y"
-            still = Example("still", examples["silent"].source, 3)
+            still = ExampleProgram("still", examples["silent"].source, 3)
             early = Thumbnails(services.pool, services.renderer, services.settings, {"silent": still})
             assert values((await early.get("silent", "light", PATIENT)).decode()) == ["2", "4"]
             await early.close()

@@ -30,7 +30,7 @@ PAIRS = [
 @pytest.fixture(scope="module", autouse=True)
 def ready() -> Iterator[None]:
     """This process as the zygote is before it forks: the recorder's kernels in place, and nothing left to collect."""
-    ops.register_kernels()
+    ops.register_recording_kernels()
     importlib.import_module("torch._dynamo")  # vmap and checkpoint load it at their first call, in every child anew
     gc.collect()
     gc.freeze()

@@ -3,15 +3,15 @@
 import pytest
 
 from server.settings import Settings
-from server.urls import permalink, permalink_id, public_url
+from server.urls import parse_permalink_id, program_permalink, public_url
 
 BASE = "https://example.org/gradbox"
 ID = "7kd5h2n9xt"
 
 
 def test_a_permalink_begins_with_the_public_url_or_the_root() -> None:
-    assert permalink(Settings({}, public_url=f"{BASE}/"), "/gradbox", ID) == f"{BASE}/s/{ID}"
-    assert permalink(Settings({}), "/box", ID) == f"/box/s/{ID}" and public_url(Settings({})) == ""
+    assert program_permalink(Settings({}, public_url=f"{BASE}/"), "/gradbox", ID) == f"{BASE}/s/{ID}"
+    assert program_permalink(Settings({}), "/box", ID) == f"/box/s/{ID}" and public_url(Settings({})) == ""
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_a_permalink_begins_with_the_public_url_or_the_root() -> None:
     ],
 )
 def test_the_id_in_a_permalink(url: str, id_: str | None) -> None:
-    assert permalink_id(url, BASE) == id_
+    assert parse_permalink_id(url, BASE) == id_

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gradbox.wire.trace import Trace
-from server.worker.run import run
+from server.worker.run import run_program_and_exit
 from tests.fork_host import RECORDER, Write, forked
 
 ROOT = Path(__file__).parent.parent
@@ -30,7 +30,7 @@ def lines(source: str, before: Callable[[], None], **job: Any) -> list[dict[str,
         except BaseException:
             write(json.dumps({"fault": traceback.format_exc()}).encode() + b"\n")
             return
-        run({"source": source, **job}, write)  # type: ignore[typeddict-item]
+        run_program_and_exit({"source": source, **job}, write)  # type: ignore[typeddict-item]
 
     return [json.loads(line) for line in forked(act).splitlines()]
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
-from gradbox.recorder.stack import stepping_frame
+from gradbox.recorder.stack import innermost_stepping_frame
 from tests.traps import (
     PlantedFault,
     Seen,
@@ -135,7 +135,7 @@ def wrapped_level_by_level(seen: Seen) -> None:
 
 
 def read_storages_of_locals() -> None:
-    frame = stepping_frame(sys._getframe())
+    frame = innermost_stepping_frame(sys._getframe())
     assert frame is not None
     for value in list(frame.f_locals.values()):
         if isinstance(value, torch.Tensor):

@@ -291,7 +291,7 @@ TRAPS = [
         "f = torch.tensor([True])\n",
         every_number_arrives,
         {
-            "integers as they are": PlantedFault(instead(cells, "wire_number", lambda value: value)),
+            "integers as they are": PlantedFault(instead(cells, "encode_number", lambda value: value)),
             "floats as doubles": PlantedFault(instead(cells, "shortest_float", float)),
             "lists of torch": PlantedFault(instead(cells, "decode_cells", as_torch_reads_it), "JSON"),
         },

@@ -13,7 +13,7 @@ from gradbox.recorder.probes.frames import FrameLocals
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.stack import PROGRAM, frames_outward, stepping_frame
+from gradbox.recorder.stack import PROGRAM_FILENAME, frames_outward, innermost_stepping_frame
 from gradbox.recorder.uids import ObjectUids
 from server.worker.run import ProgramRun
 from tests.tracing import ROOT
@@ -30,7 +30,7 @@ def is_plain(seen: Seen) -> None:
 
 
 def leave_locals() -> None:
-    frame = stepping_frame(sys._getframe())
+    frame = innermost_stepping_frame(sys._getframe())
     if frame is not None:
         frame.f_locals  # noqa: B018
 
@@ -93,7 +93,7 @@ def show_instruments() -> None:
 
     def set_up_and_show(self: ProgramRun, source: str, module: Any, recorder: Recorder) -> None:
         set_up(self, source, module, recorder)
-        vars(module).update(recorder.hooks())
+        vars(module).update(recorder.hooks_by_name())
 
     ProgramRun._set_up_interpreter = set_up_and_show
 
@@ -126,7 +126,7 @@ def one_address_one_object() -> None:
     def name(_self: ObjectUids, value: Any) -> tuple[str, bool]:
         return known.setdefault(id(value), f"o{len(known) + 1}"), True
 
-    put(ObjectUids, uid_of=name, collect_dead=lambda _: [])()
+    put(ObjectUids, uid_of=name, collect_dead_uids=lambda _: [])()
 
 
 def by_address(objects: ObjectUids, value: Any) -> str | None:
@@ -201,7 +201,7 @@ def locals_are_the_frames(seen: Seen) -> None:
 
 def empty_locals() -> None:
     for frame in frames_outward(sys._getframe()):
-        if frame.f_code.co_filename == PROGRAM:
+        if frame.f_code.co_filename == PROGRAM_FILENAME:
             frame.f_locals.clear()
 
 
@@ -219,14 +219,14 @@ TRAPS = [
         "dict_that_the_program_holds",
         "def f():\n    a = 1\n    d = locals()\n    b = 2\n    print(d)\nf()\n",
         is_plain,
-        {"empties it": PlantedFault(put(FrameLocals, read=emptied))},
+        {"empties it": PlantedFault(put(FrameLocals, read_locals=emptied))},
     ),
     Trap(
         20,
         "faults_of_ours",
         "a = 1\nb = a + 1\nprint(b)\n",
         fault_is_told_and_passed,
-        {"passes them on": PlantedFault(put(ProbeContext, report_fault=pass_on))},
+        {"passes them on": PlantedFault(put(ProbeContext, report_recorder_fault=pass_on))},
         given=after_each_observation(stumble_once),
     ),
     Trap(
@@ -254,7 +254,7 @@ TRAPS = [
         "import torch\nx, y = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)\n"
         "z = [g := torch.autograd.grad(x * y, (x, y)), torch.utils.swap_tensors(*g)]\nprint(g)\n",
         is_plain,
-        {"leaves them light": PlantedFault(put(Storages, promote_transients=lambda _: None))},
+        {"leaves them light": PlantedFault(put(Storages, promote_transient_storages=lambda _: None))},
     ),
     Trap(
         29,
@@ -300,7 +300,7 @@ TRAPS = [
         + "a = A()\ni = id(a)\na = [a := None, A()][1]\nmet.append(id(a) == i)\n" * 20
         + "print(any(met))\n",
         every_instance_is_itself,
-        {"names by address": PlantedFault(put(ObjectUids, find=by_address))},
+        {"names by address": PlantedFault(put(ObjectUids, find_uid=by_address))},
     ),
     Trap(
         31,

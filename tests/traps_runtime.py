@@ -10,7 +10,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from gradbox.recorder import stack
-from gradbox.recorder.probes.backward import Backward
+from gradbox.recorder.probes.backward import BackwardRecorder
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
 from server.pool.local import Pool
@@ -93,7 +93,7 @@ class Pooled(Trap):
             )
             await pool.start()
             try:
-                return (await pool.run(Job(source=self.source))).decoded()
+                return (await pool.run_job(Job(source=self.source))).decoded()
             finally:
                 await pool.close()
 
@@ -203,7 +203,7 @@ TRAPS = [
         "backward_in_another_thread",
         NESTED,
         all_visits_arrive,
-        {"keeps its passes by thread": PlantedFault(lambda: setattr(Backward, "running_passes", PerThread()))},
+        {"keeps its passes by thread": PlantedFault(lambda: setattr(BackwardRecorder, "running_passes", PerThread()))},
     ),
     Trap(
         24,

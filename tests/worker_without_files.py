@@ -3,18 +3,18 @@
 from server.wire.link import WorkerOptions
 from server.worker import prepare as recorder
 from server.worker import run, supervisor
-from server.worker.child import Worker
+from server.worker.child import ChildWork
 
 FIRST_UID = 62_000
 """Others than those of the pools of tests beside this one: the kernel counts the threads of a user, whoever started them."""
 
 
-def prepare(options: WorkerOptions) -> Worker:
+def prepare(options: WorkerOptions) -> ChildWork:
     """Like the recorder's, but for `open` and `os`, which lead to the machine's files, and for the users."""
     return adapt(recorder.prepare(options))
 
 
-def adapt(worker: Worker) -> Worker:
+def adapt(worker: ChildWork) -> ChildWork:
     """What `prepare` makes of the recorder's worker."""
     supervisor.FIRST_UID = FIRST_UID
     run.install_files = lambda: None  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ class Workers:
 
     def __init__(self) -> None:
         settings = Settings({}, wall=float(MAX_WAIT), cpu=MAX_WAIT)
-        self._limits, self._pool, self._loop = settings.limits(), Pool(settings), asyncio.new_event_loop()
+        self._limits, self._pool, self._loop = settings.run_limits(), Pool(settings), asyncio.new_event_loop()
         self._started = False
         self._traces: dict[str, bytes] = {}
 
@@ -37,7 +37,7 @@ class Workers:
         if not self._started:
             self._started = True
             self._loop.run_until_complete(self._pool.start())
-        recorded = self._loop.run_until_complete(self._pool.run(Job(source=source, limits=self._limits, **job)))
+        recorded = self._loop.run_until_complete(self._pool.run_job(Job(source=source, limits=self._limits, **job)))
         return recorded.json(), recorded.decoded()
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from server.pool.zygote import PREPARE
 from server.wire.link import WorkerOptions
-from server.worker.child import Worker, die_with_parent
+from server.worker.child import ChildWork, die_with_parent
 from server.worker.supervisor import Supervisor
 from server.worker.zygote import prepare_worker
 from tests.host_sockets import CHECK_INTERVAL, reap_children
@@ -42,7 +42,7 @@ def main() -> None:
         reap_children()
 
 
-def fork_zygote(connection: socket.socket, listener: socket.socket, worker: Worker) -> None:
+def fork_zygote(connection: socket.socket, listener: socket.socket, worker: ChildWork) -> None:
     """Fork the zygote that a connection asks for. Does not return in the fork."""
     message, descriptors, _, _ = socket.recv_fds(connection, 1 << 16, 1)
     if not descriptors:  # whoever asked is gone
@@ -59,7 +59,7 @@ def fork_zygote(connection: socket.socket, listener: socket.socket, worker: Work
     os.close(descriptors[0])
 
 
-def become_zygote(link: socket.socket, options: dict[str, Any], worker: Worker) -> NoReturn:
+def become_zygote(link: socket.socket, options: dict[str, Any], worker: ChildWork) -> NoReturn:
     """What `server.worker.zygote` does once it is prepared. Never returns."""
     try:
         os.setsid()
@@ -68,20 +68,20 @@ def become_zygote(link: socket.socket, options: dict[str, Any], worker: Worker) 
             PR_SET_NAME, f"w{options['memory']}".encode(), 0, 0, 0
         )  # by which benchmarks.measured_server finds it
         supervisor = Supervisor(link, WorkerOptions(**options), adapted(options["prepare"], worker))
-        supervisor.confine_children()
-        supervisor.serve()
+        supervisor.try_confinement()
+        supervisor.serve_forever()
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(1)
 
 
-def adapted(prepare: str, worker: Worker) -> Worker:
+def adapted(prepare: str, worker: ChildWork) -> ChildWork:
     """The worker that `prepare`, a `module:function`, would have made: with the recorder's as it is, or what `adapt` of a module
     of tests makes of it."""
     if prepare == PREPARE:
         return worker
-    changed: Worker = importlib.import_module(prepare.partition(":")[0]).adapt(worker)
+    changed: ChildWork = importlib.import_module(prepare.partition(":")[0]).adapt(worker)
     return changed
 
 

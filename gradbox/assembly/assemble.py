@@ -25,7 +25,7 @@ from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from gradbox.wire.api import Job
 from gradbox.wire.base import Model
 from gradbox.wire.gradient_check import GradientCheck
-from gradbox.wire.limits import REPEATABLE
+from gradbox.wire.limits import REPEATABLE_LIMITS
 from gradbox.wire.processes import AssemblyReply, AssemblyRequest, Usage
 from gradbox.wire.program import Program
 from gradbox.wire.trace import Cost, Error, Focus, Header, HeaderLine, Outcome, OutcomeLine, Runtime, Step
@@ -70,13 +70,13 @@ class AssembledTrace:
         parts = (ADDRESS.sub("", self.printed), self.outcome.status, cause)
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-    def cacheable(self) -> bool:
+    def is_cacheable(self) -> bool:
         """Whether the same program would give this trace again: it depends on the program and its seed alone."""
         outcome = self.outcome
         if outcome.status == "refused":
             return True
         limit = outcome.stopped.limit if outcome.status == "stopped" and outcome.stopped else None
-        if outcome.status not in REPEATABLE_STATUSES and limit not in REPEATABLE:
+        if outcome.status not in REPEATABLE_STATUSES and limit not in REPEATABLE_LIMITS:
             return False
         if self.focus is not None and self.focus.repeatable is False:
             return False
@@ -143,10 +143,10 @@ class ChildOutput:
         if len(line) > self.max_line_bytes:
             raise LineTooLong
         if self.header is None:
-            first = HeaderLine.model_validate(parse_json(line))
+            first = HeaderLine.model_validate(parse_strict_json(line))
             self.header, self.deterministic = first.header, first.deterministic
         elif not line.startswith(STEP_PREFIX):
-            self.end = OutcomeLine.model_validate(parse_json(line))
+            self.end = OutcomeLine.model_validate(parse_strict_json(line))
         else:
             if not line.endswith(b"}"):
                 raise ValueError("a step without its end")
@@ -165,7 +165,7 @@ class LineTooLong(ValueError):
     """A line is longer than those that are read."""
 
 
-def parse_json(text: bytes) -> Any:
+def parse_strict_json(text: bytes) -> Any:
     """The value of a JSON text. Raises ValueError, also for Python's literals for what is not finite.
 
     Models validate this value and not the text: of the text pydantic makes a tree of its own first, which takes twice
@@ -174,7 +174,7 @@ def parse_json(text: bytes) -> Any:
     return from_json(text, allow_inf_nan=False)
 
 
-class StrictStep(Step):
+class StrictlyValidatedStep(Step):
     """A step of a child, whose text is sent, and not what pydantic would make of it ("1" for 1).
 
     Strict by its configuration, not when it is called: that would have JSON's lists refused where tuples are declared.
@@ -188,10 +188,10 @@ def decode_step(text: bytes) -> Step:
 
     Of a name that is given twice both take the last.
     """
-    return StrictStep.model_validate(parse_json(text))
+    return StrictlyValidatedStep.model_validate(parse_strict_json(text))
 
 
-def read_output(data: bytes, max_steps: float = math.inf, max_line_bytes: float = math.inf) -> ChildOutput:
+def read_child_output(data: bytes, max_steps: float = math.inf, max_line_bytes: float = math.inf) -> ChildOutput:
     """The lines of a child, up to the outcome or the first that is not valid or too long."""
     output = ChildOutput(max_steps, max_line_bytes)
     for ended_line in io.BytesIO(data):
@@ -209,7 +209,7 @@ def read_output(data: bytes, max_steps: float = math.inf, max_line_bytes: float 
 
 
 @dataclass(frozen=True)
-class Assembly:
+class AssemblyResult:
     """A trace; the focus of another run that would show more; what the log says of a line that was not valid, or ""."""
 
     trace: AssembledTrace
@@ -217,14 +217,16 @@ class Assembly:
     rejected: str = ""
 
 
-def assemble(request: AssemblyRequest, data: bytes, max_line_bytes: float = math.inf) -> Assembly:
+def assemble_trace(request: AssemblyRequest, data: bytes, max_line_bytes: float = math.inf) -> AssemblyResult:
     """A trace of the lines in `data`, up to the first that has more than `max_line_bytes` bytes.
 
     The server decodes that of a gradient check itself: it has no steps, no header of the child's, and of an error no lists.
     """
     job, outcome = request.job, request.outcome
-    output = read_output(data, job.limits.get("steps", math.inf) if job.check is None else -1, max_line_bytes)
-    rejected = describe_rejected(output, request.log_text) if output.rejected is not None and outcome is None else ""
+    output = read_child_output(data, job.limits.get("steps", math.inf) if job.check is None else -1, max_line_bytes)
+    rejected = (
+        describe_rejected_line(output, request.log_text) if output.rejected is not None and outcome is None else ""
+    )
     header = output.header if job.check is None else None
     header = header or Header(
         schema=1, program=Program(source=job.source), runtime=runtime_without_header(job, request.versions)
@@ -241,24 +243,24 @@ def assemble(request: AssemblyRequest, data: bytes, max_line_bytes: float = math
     elif outcome is None and output.rejection_reason == LineTooLong.__name__:
         outcome = Outcome(status="lost", error=Error(type="Lost", message=TOO_LARGE_MESSAGE))
     elif outcome is None:
-        outcome = Outcome(status="crashed", error=Error(type="Crash", message=crash_message(output)))
+        outcome = Outcome(status="crashed", error=Error(type="Crash", message=missing_outcome_message(output)))
     if job.check is not None and outcome.error is not None:
         outcome.error = Error(type=outcome.error.type, message=outcome.error.message, line=outcome.error.line)
-    correct_outcome_lines(outcome, header.program.source.count("\n") + 1, output.last_line)
+    correct_outcome_line_numbers(outcome, header.program.source.count("\n") + 1, output.last_line)
     printed = "".join(output.printed)
-    cost = measured_cost(request.usage, end)
+    cost = cost_of_run(request.usage, end)
     check = end.gradient_check if end is not None and job.check is not None else None
     trace = AssembledTrace(header, output.steps, printed, outcome, cost, job.focus, output.deterministic, check)
     if request.compared_result is not None and trace.focus is not None:
         trace.focus.repeatable = trace.result_digest() == request.compared_result
-    return Assembly(trace, again, rejected)
+    return AssemblyResult(trace, again, rejected)
 
 
-def assemble_compressed(
+def assemble_compressed_trace(
     request: AssemblyRequest, data: bytes, max_line_bytes: float = math.inf
 ) -> tuple[AssemblyReply, bytes]:
-    """What `assemble` gives, as the reply to the request and the gzipped JSON of the trace."""
-    assembly = assemble(request, data, max_line_bytes)
+    """What `assemble_trace` gives, as the reply to the request and the gzipped JSON of the trace."""
+    assembly = assemble_trace(request, data, max_line_bytes)
     trace = assembly.trace
     body = trace.compressed()
     stopped = trace.outcome.stopped
@@ -266,7 +268,7 @@ def assemble_compressed(
         status=trace.outcome.status,
         limit=stopped.limit if stopped is not None else None,
         deterministic=trace.deterministic,
-        cacheable=trace.cacheable(),
+        cacheable=trace.is_cacheable(),
         result=trace.result_digest(),
         again=assembly.again,
         rejected=assembly.rejected,
@@ -275,7 +277,7 @@ def assemble_compressed(
     return reply, body
 
 
-def crash_message(output: ChildOutput) -> str:
+def missing_outcome_message(output: ChildOutput) -> str:
     """Why a child's output has no outcome."""
     if output.rejected is None:
         return "the program's process ended without a word"
@@ -287,7 +289,7 @@ def is_fault_line(line: bytes) -> bool:
     return line.startswith(b'{"fault"')
 
 
-def describe_rejected(output: ChildOutput, log_text: bool) -> str:
+def describe_rejected_line(output: ChildOutput, log_text: bool) -> str:
     """What the log says of the line that ended the reading."""
     line = output.rejected or b""
     text = ascii(line[:MAX_LOGGED_BYTES]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
@@ -295,7 +297,7 @@ def describe_rejected(output: ChildOutput, log_text: bool) -> str:
     return f"{kind} from a worker, {len(line)} bytes: {text}"
 
 
-def correct_outcome_lines(outcome: Outcome, lines: int, last_line: int | None) -> None:
+def correct_outcome_line_numbers(outcome: Outcome, lines: int, last_line: int | None) -> None:
     """Drop a line that the program does not have; a stop without a line is at the last step's."""
     for reason in (outcome.stopped, outcome.error):
         if reason is not None and reason.line is not None and not 1 <= reason.line <= lines:
@@ -304,7 +306,7 @@ def correct_outcome_lines(outcome: Outcome, lines: int, last_line: int | None) -
         outcome.stopped.line = last_line
 
 
-def measured_cost(usage: Usage, end: OutcomeLine | None) -> Cost:
+def cost_of_run(usage: Usage, end: OutcomeLine | None) -> Cost:
     """What the parent measured; where it did not, what the child claims, as far as that is possible."""
     claimed = end.cost if end is not None else Cost(wall_ms=0, cpu_ms=0, peak_bytes=0)
     cpu = min(max(claimed.cpu_ms, 0), usage.wall_ms * (os.cpu_count() or 1))

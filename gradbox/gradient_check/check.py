@@ -8,12 +8,19 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from gradbox.gradient_check.double_precision import DoublePrecision
-from gradbox.gradient_check.leaves import BackwardGraph, Leaf, element_check, leaf_check, leaf_names, named_tensors
-from gradbox.gradient_check.replay import BackwardCall, BackwardReached, Listener, Program
-from gradbox.gradient_check.storage_log import StorageLog, TooManyOperations, VariationPoint, variation_point
-from gradbox.gradient_check.variation import VariedRun, loss_of, requested_tensors, run_backward
-from gradbox.gradient_check.verdicts import json_number, judge, step_for
+from gradbox.gradient_check.double_precision import DoublePrecisionMode
+from gradbox.gradient_check.leaves import (
+    BackwardGraph,
+    CheckedLeaf,
+    leaf_names,
+    make_element_check,
+    make_leaf_check,
+    named_tensors,
+)
+from gradbox.gradient_check.replay import BackwardCall, BackwardListener, BackwardReached, ReplayableProgram
+from gradbox.gradient_check.storage_log import StorageLog, TooManyOperations, VariationPoint, find_variation_point
+from gradbox.gradient_check.variation import VariedRun, loss_of_roots, requested_tensors, run_backward_capturing_grads
+from gradbox.gradient_check.verdicts import difference_step_for, json_number, judge_gradient
 from gradbox.wire.gradient_check import MAX_LEAVES, CheckProblem, Corner, GradientCheck, GradientCheckOptions
 
 MAX_SECONDS = 3.0
@@ -48,12 +55,12 @@ class DoubleRun:
 
     loss: float | None = None
     grad_tensors: list[torch.Tensor | None] = field(default_factory=list)
-    leaves: list[Leaf] = field(default_factory=list)
+    leaves: list[CheckedLeaf] = field(default_factory=list)
     corners: list[Corner] = field(default_factory=list)
     operation_count: int = 0
 
 
-class NotComparable(Exception):
+class GradientsNotComparable(Exception):
     """Nothing can be compared. problem: why; text: what raised."""
 
     def __init__(self, problem: CheckProblem, text: str = "") -> None:
@@ -64,7 +71,7 @@ class NotComparable(Exception):
 class GradientChecker:
     """One check of one program. cpu_start: `time.process_time` from which its time counts."""
 
-    def __init__(self, program: Program, options: GradientCheckOptions, cpu_start: float) -> None:
+    def __init__(self, program: ReplayableProgram, options: GradientCheckOptions, cpu_start: float) -> None:
         self._program, self._options, self._deadline = program, options, cpu_start + MAX_SECONDS
         self.error: BaseException | None = None
         """What the program raised in its own precision."""
@@ -75,14 +82,14 @@ class GradientChecker:
         try:
             self._run_original(original)
             double_run = self._run_double(original)
-            self._check_repeatable(original, double_run)
-        except NotComparable as failed:
+            self._raise_unless_repeatable(original, double_run)
+        except GradientsNotComparable as failed:
             return GradientCheck(
                 problem=failed.problem, message=failed.text[:2000], runs=self._program.runs, line=original.line,
                 backward=original.call_number if original.call_number >= 0 else None, loss=json_number(original.loss),
             )  # fmt: skip
         complete = self._compare_elements(original, double_run)
-        leaves = [leaf_check(leaf) for leaf in double_run.leaves]
+        leaves = [make_leaf_check(leaf) for leaf in double_run.leaves]
         leaves = [leaf for leaf in leaves if leaf.verdict != "unused" and (leaf.rows or leaf.problem)]
         return GradientCheck(
             problem=None if leaves else "no_leaves", backward=original.call_number, line=original.line,
@@ -93,19 +100,22 @@ class GradientChecker:
     def _run_original(self, original: OriginalRun) -> None:
         wanted = self._options.backward
 
-        def listener(call: BackwardCall) -> Any:
+        def on_backward_call(call: BackwardCall) -> Any:
             if not call.has_one_loss and wanted in (None, call.number):
                 original.has_unfit_calls = True
             if not call.has_one_loss or wanted not in (None, call.number):
                 return call.proceed()
             graph = BackwardGraph(call.roots)
-            loss, is_real = loss_of(call.roots, call.grad_tensors), all(not root.is_complex() for root in call.roots)
+            loss, is_real = (
+                loss_of_roots(call.roots, call.grad_tensors),
+                all(not root.is_complex() for root in call.roots),
+            )
             named = named_tensors(call.frame.f_locals) if call.frame is not None else ()
             dtypes = {name: dtype_name(tensor) for tensor, name in named}
-            grads, result = run_backward(graph, call)
+            grads, result = run_backward_capturing_grads(graph, call)
             original.call_number, original.line, original.loss, original.grads, original.is_real = (
                 call.number,
-                line_of(call),
+                line_of_call(call),
                 loss,
                 grads,
                 is_real,
@@ -119,19 +129,19 @@ class GradientChecker:
                 raise BackwardReached
             return result
 
-        self.error = self._program.run(listener)
+        self.error = self._program.run(on_backward_call)
         if original.call_number < 0:
             if self.error is not None:
-                raise NotComparable("raised", error_text(self.error))
-            raise NotComparable("not_one_loss" if original.has_unfit_calls else "no_backward")
+                raise GradientsNotComparable("raised", error_text(self.error))
+            raise GradientsNotComparable("not_one_loss" if original.has_unfit_calls else "no_backward")
         if not original.is_real:
-            raise NotComparable("not_real")
+            raise GradientsNotComparable("not_real")
 
     def _run_double(self, original: OriginalRun) -> DoubleRun:
         double_run, log = DoubleRun(), StorageLog()
-        mode = DoublePrecision(log.before, log.after)
+        mode = DoublePrecisionMode(log.before_operation, log.after_operation)
 
-        def listener(call: BackwardCall) -> Any:
+        def on_backward_call(call: BackwardCall) -> Any:
             if call.number != original.call_number:
                 return call.proceed()
             with _disable_current_modes():
@@ -139,10 +149,10 @@ class GradientChecker:
                 if len(graph.leaves) != original.leaf_count or len(requested_tensors(graph, call)) != len(
                     original.grads
                 ):
-                    raise NotComparable("not_in_double", "another graph")
+                    raise GradientsNotComparable("not_in_double", "another graph")
                 double_run.operation_count, double_run.loss = (
                     mode.operation_count,
-                    loss_of(call.roots, call.grad_tensors),
+                    loss_of_roots(call.roots, call.grad_tensors),
                 )
                 double_run.grad_tensors = [
                     None if grad is None else grad.detach().clone() for grad in call.grad_tensors
@@ -153,10 +163,10 @@ class GradientChecker:
             others = [
                 (leaf, tensor) for leaf, tensor in zip(double_run.leaves, tensors, strict=True) if not leaf.in_graph
             ]
-            before = [grad_state(tensor) for _, tensor in others]
-            arrived, _ = run_backward(graph, call)
+            before = [grad_identity_and_version(tensor) for _, tensor in others]
+            arrived, _ = run_backward_capturing_grads(graph, call)
             for (leaf, tensor), state in zip(others, before, strict=True):
-                if grad_state(tensor) != state:
+                if grad_identity_and_version(tensor) != state:
                     leaf.point = VariationPoint(leaf.point.line, problem="nested")
             for leaf, grad in zip(double_run.leaves, arrived, strict=False):
                 if grad is not None:
@@ -166,35 +176,35 @@ class GradientChecker:
                     )
             raise BackwardReached
 
-        self._in_double(mode, listener)
+        self._run_in_double(mode, on_backward_call)
         if double_run.loss is None:
-            raise NotComparable("not_in_double")
+            raise GradientsNotComparable("not_in_double")
         return double_run
 
-    def _check_repeatable(self, original: OriginalRun, double_run: DoubleRun) -> None:
-        mode, losses = DoublePrecision(), []
+    def _raise_unless_repeatable(self, original: OriginalRun, double_run: DoubleRun) -> None:
+        mode, losses = DoublePrecisionMode(), []
 
-        def listener(call: BackwardCall) -> Any:
+        def on_backward_call(call: BackwardCall) -> Any:
             if call.number != original.call_number:
                 return call.proceed()
-            losses.append((mode.operation_count, loss_of(call.roots, double_run.grad_tensors)))
+            losses.append((mode.operation_count, loss_of_roots(call.roots, double_run.grad_tensors)))
             raise BackwardReached
 
-        self._in_double(mode, listener)
+        self._run_in_double(mode, on_backward_call)
         if not losses or losses[0][0] != double_run.operation_count or repr(losses[0][1]) != repr(double_run.loss):
-            raise NotComparable("not_repeatable")
+            raise GradientsNotComparable("not_repeatable")
         if time.process_time() > self._deadline:
-            raise NotComparable("no_time")
+            raise GradientsNotComparable("no_time")
 
-    def _in_double(self, mode: DoublePrecision, listener: Listener) -> None:
+    def _run_in_double(self, mode: DoublePrecisionMode, listener: BackwardListener) -> None:
         with mode:
             error = self._program.run(listener)
         if isinstance(error, TooManyOperations):
-            raise NotComparable("too_long")
-        if isinstance(error, NotComparable):
+            raise GradientsNotComparable("too_long")
+        if isinstance(error, GradientsNotComparable):
             raise error
         if error is not None:
-            raise NotComparable("not_in_double", error_text(error))
+            raise GradientsNotComparable("not_in_double", error_text(error))
 
     def _compare_elements(self, original: OriginalRun, double_run: DoubleRun) -> bool:
         """Compare the elements, the leaves taking turns; whether the time sufficed."""
@@ -209,12 +219,12 @@ class GradientChecker:
                 return False
             variation = VariedRun(self._program, original.call_number, double_run.grad_tensors, leaf, element)
             assert leaf.values is not None
-            step = step_for(float(leaf.values[element]))
-            judgement = judge(variation.loss_with_change, double_run.loss, step, leaf.double_grad_at(element))
+            step = difference_step_for(float(leaf.values[element]))
+            judgement = judge_gradient(variation.loss_with_change, double_run.loss, step, leaf.double_grad_at(element))
             if variation.overwritten:
                 leaf.point, leaf.rows = VariationPoint(leaf.point.line, problem="changed_unseen"), []
             else:
-                leaf.rows.append(element_check(leaf, element, judgement))
+                leaf.rows.append(make_element_check(leaf, element, judgement))
         return True
 
 
@@ -227,23 +237,23 @@ def tensors_to_check(call: BackwardCall, graph: BackwardGraph, log: StorageLog) 
     return [*graph.leaves, *others][:MAX_LEAVES]
 
 
-def grad_state(tensor: torch.Tensor) -> tuple[int, int] | None:
+def grad_identity_and_version(tensor: torch.Tensor) -> tuple[int, int] | None:
     """What changes when a gradient is stored or added."""
     return None if tensor.grad is None else (id(tensor.grad), tensor.grad._version)
 
 
 def describe_leaves(
     tensors: list[torch.Tensor], call: BackwardCall, graph: BackwardGraph, log: StorageLog, original: OriginalRun
-) -> list[Leaf]:
+) -> list[CheckedLeaf]:
     """The leaves as they are compared: the first of them are those that the call asks for."""
     names = leaf_names(tensors, call.frame)
     out = []
     for k, tensor in enumerate(tensors):
-        in_graph, name, is_asked = graph.leads_to(tensor), names.get(id(tensor)), k < len(original.grads)
-        point = variation_point(log, tensor, graph.sequence_numbers if in_graph else None)
+        in_graph, name, is_asked = graph.reaches_tensor(tensor), names.get(id(tensor)), k < len(original.grads)
+        point = find_variation_point(log, tensor, graph.sequence_numbers if in_graph else None)
         own_grad = original.grads[k] if is_asked else None
         out.append(
-            Leaf(
+            CheckedLeaf(
                 name=name, shape=list(tensor.shape), strides=list(tensor.stride()), offset=int(tensor.storage_offset()),
                 dtype=original.dtypes[k] if is_asked else original.named_dtypes.get(name or "", "float32"), point=point,
                 values=tensor.detach().flatten() if point.problem is None else None, in_graph=in_graph,
@@ -253,7 +263,7 @@ def describe_leaves(
     return out
 
 
-def elements_to_vary(leaves: list[Leaf], max_count: int) -> list[tuple[Leaf, int]]:
+def elements_to_vary(leaves: list[CheckedLeaf], max_count: int) -> list[tuple[CheckedLeaf, int]]:
     """The elements that are varied: of each leaf a sample, the leaves taking turns, at most `max_count`."""
     samples = []
     for leaf in leaves:
@@ -272,7 +282,7 @@ def dtype_name(tensor: torch.Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def line_of(call: BackwardCall) -> int | None:
+def line_of_call(call: BackwardCall) -> int | None:
     return call.frame.f_lineno if call.frame is not None else None
 
 

@@ -29,7 +29,7 @@ BeforeOperation = Callable[[int, Any, Any, Any], None]
 AfterOperation = Callable[[int, Any, Any, Any, Any], None]
 
 
-class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class DoublePrecisionMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """before, after: called around each operation with its number, the operator, its arguments, and after it its result."""
 
     def __init__(self, before: BeforeOperation | None = None, after: AfterOperation | None = None) -> None:
@@ -44,62 +44,62 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if self._before is not None:
             self._before(index, func, args, kwargs)
         if torch.Tag.nondeterministic_seeded in func.tags:
-            out = sample_in_own_precision(func, args, kwargs)
+            out = sample_in_program_precision(func, args, kwargs)
         else:
-            out = func(*args, **(with_wider_dtype(kwargs) if kwargs.get("dtype") in WIDER_DTYPES else kwargs))
+            out = func(*args, **(kwargs_with_wider_dtype(kwargs) if kwargs.get("dtype") in WIDER_DTYPES else kwargs))
         if isinstance(out, torch.Tensor):
             if out.dtype in WIDER_DTYPES:
                 out = out.to(WIDER_DTYPES[out.dtype])
         elif out is not None:
-            out = tree_map_only(torch.Tensor, to_wider, out)
+            out = tree_map_only(torch.Tensor, to_wider_dtype, out)
         if self._after is not None:
             self._after(index, func, args, kwargs, out)
         return out
 
 
-def with_wider_dtype(kwargs: dict[str, Any]) -> dict[str, Any]:
+def kwargs_with_wider_dtype(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**kwargs, "dtype": WIDER_DTYPES[kwargs["dtype"]]}
 
 
-def to_wider(tensor: torch.Tensor) -> torch.Tensor:
+def to_wider_dtype(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.to(WIDER_DTYPES[tensor.dtype]) if tensor.dtype in WIDER_DTYPES else tensor
 
 
-def narrow_dtype() -> torch.dtype:
+def program_default_dtype() -> torch.dtype:
     """The precision that the program would have had: what it makes is of torch's default."""
     return torch.get_default_dtype()
 
 
-def sample_in_own_precision(func: Any, args: Any, kwargs: Any) -> Any:
+def sample_in_program_precision(func: Any, args: Any, kwargs: Any) -> Any:
     """A random operation in the program's precision: float64 would take other numbers of the generator's.
 
     Raises UnsupportedInDouble for one that computes with its arguments, too.
     """
     name = func.__name__.split(".")[0]
     if name.rstrip("_") not in SAMPLING_OPERATORS:
-        if all(not value.is_floating_point() for value in tensors_of(args, kwargs)):
+        if all(not value.is_floating_point() for value in tensors_in_arguments(args, kwargs)):
             return func(*args, **kwargs)
         raise UnsupportedInDouble(name)
-    narrow = narrow_dtype()
+    narrow = program_default_dtype()
     if name.endswith("_") and isinstance(args[0], torch.Tensor) and args[0].is_floating_point():
         drawn = torch.empty_like(args[0], dtype=narrow)
-        func(drawn, *to_narrower(args[1:], narrow), **to_narrower(kwargs, narrow))
+        func(drawn, *to_narrower_dtype(args[1:], narrow), **to_narrower_dtype(kwargs, narrow))
         with torch.no_grad():
             args[0].detach().copy_(drawn)
         return args[0]
     if name.endswith("_like") and kwargs.get("dtype") is None and args[0].is_floating_point():
         kwargs = {**kwargs, "dtype": narrow}
-    return func(*to_narrower(args, narrow), **to_narrower(kwargs, narrow))
+    return func(*to_narrower_dtype(args, narrow), **to_narrower_dtype(kwargs, narrow))
 
 
-def to_narrower(values: Any, dtype: torch.dtype) -> Any:
+def to_narrower_dtype(values: Any, dtype: torch.dtype) -> Any:
     def cast(tensor: torch.Tensor) -> torch.Tensor:
         return tensor.detach().to(dtype) if tensor.dtype == torch.float64 else tensor
 
     return tree_map_only(torch.Tensor, cast, values)
 
 
-def tensors_of(args: Any, kwargs: Any) -> list[torch.Tensor]:
+def tensors_in_arguments(args: Any, kwargs: Any) -> list[torch.Tensor]:
     """The tensors among the arguments of an operation, those in lists too, in order."""
     out = []
     for value in (*args, *kwargs.values()):

@@ -13,11 +13,11 @@ from gradbox.gradient_check.storage_log import VariationPoint
 from gradbox.gradient_check.verdicts import (
     VERDICTS_BY_SEVERITY,
     Judgement,
+    exceeds_usual_rounding,
     json_number,
-    loses_digits,
     relative_difference,
 )
-from gradbox.recorder.stack import PROGRAM, frames_outward
+from gradbox.recorder.stack import PROGRAM_FILENAME, frames_outward
 from gradbox.wire.gradient_check import ElementCheck, LeafCheck
 
 MAX_NODES = 100_000
@@ -44,7 +44,7 @@ class BackwardGraph:
                 self.sequence_numbers.add(node._sequence_nr())
             waiting.extend(other for other, _ in reversed(node.next_functions) if other is not None)
 
-    def leads_to(self, tensor: torch.Tensor) -> bool:
+    def reaches_tensor(self, tensor: torch.Tensor) -> bool:
         """Whether a gradient comes to a tensor that requires one."""
         return torch.autograd.graph.get_gradient_edge(tensor).node in self._nodes
 
@@ -57,7 +57,7 @@ def leaf_names(leaves: Iterable[torch.Tensor], frame: FrameType | None) -> dict[
     wanted = {id(leaf) for leaf in leaves}
     names: dict[int, str] = {}
     for around in frames_outward(frame):
-        if around.f_code.co_filename != PROGRAM:
+        if around.f_code.co_filename != PROGRAM_FILENAME:
             continue
         for tensor, name in named_tensors(around.f_locals):
             if id(tensor) in wanted and id(tensor) not in names:
@@ -74,17 +74,17 @@ def named_tensors(variables: dict[str, Any]) -> Iterator[tuple[torch.Tensor, str
     for name, value in values:
         if isinstance(value, torch.nn.Module):
             for path, parameter in torch.nn.Module.named_parameters(value, remove_duplicate=False):
-                yield parameter, name + subscripted(path)
+                yield parameter, name + subscripted_module_path(path)
     for name, value in values:
-        for path, item in items_of(value):
+        for path, item in named_items(value):
             if isinstance(item, torch.Tensor):
                 yield item, name + path
             elif isinstance(item, torch.nn.Module):
                 for inner, parameter in torch.nn.Module.named_parameters(item):
-                    yield parameter, name + path + subscripted(inner)
+                    yield parameter, name + path + subscripted_module_path(inner)
 
 
-def items_of(value: Any) -> Iterator[tuple[str, Any]]:
+def named_items(value: Any) -> Iterator[tuple[str, Any]]:
     """The items of a container, or the attributes of an object, each with how it is written."""
     if type(value) in (list, tuple):
         yield from ((f"[{k}]", item) for k, item in enumerate(value[:MAX_ITEMS]))
@@ -96,7 +96,7 @@ def items_of(value: Any) -> Iterator[tuple[str, Any]]:
             yield from ((f".{key}", item) for key, item in list(attributes.items())[:MAX_ITEMS] if type(key) is str)
 
 
-def subscripted(path: str) -> str:
+def subscripted_module_path(path: str) -> str:
     """`layers.0.weight` as a program writes it after what holds it: `.layers[0].weight`."""
     out = ""
     for part in path.split("."):
@@ -105,7 +105,7 @@ def subscripted(path: str) -> str:
 
 
 @dataclass
-class Leaf:
+class CheckedLeaf:
     """A leaf as the run in float64 has it.
 
     values, torch_grad, double_grad: of all elements: its own, and its gradients in the program's precision and in
@@ -131,15 +131,19 @@ class Leaf:
         return None if self.double_grad is None else float(self.double_grad[element])
 
 
-def element_check(leaf: Leaf, element: int, judgement: Judgement) -> ElementCheck:
+def make_element_check(leaf: CheckedLeaf, element: int, judgement: Judgement) -> ElementCheck:
     """An element's row."""
     slopes, verdict = judgement.slopes, judgement.verdict
     own = None if leaf.torch_grad is None else float(leaf.torch_grad[element])
     double = leaf.double_grad_at(element)
     if verdict == "agrees" and own is not None and double is not None:
-        verdict = "rounding" if loses_digits(own, double, leaf.largest_grad, leaf.dtype) else verdict
-    numeric = slopes.central if slopes else None
-    shows_sides = slopes is not None and verdict in ("kink", "differs") and slopes.gap > 0.01 * abs(slopes.central)
+        verdict = "rounding" if exceeds_usual_rounding(own, double, leaf.largest_grad, leaf.dtype) else verdict
+    numeric = slopes.central_quotient if slopes else None
+    shows_sides = (
+        slopes is not None
+        and verdict in ("kink", "differs")
+        and slopes.gap_between_sides > 0.01 * abs(slopes.central_quotient)
+    )
     index = []
     for size in reversed(leaf.shape):
         index.append(element % size)
@@ -152,11 +156,11 @@ def element_check(leaf: Leaf, element: int, judgement: Judgement) -> ElementChec
     )  # fmt: skip
 
 
-def leaf_check(leaf: Leaf) -> LeafCheck:
+def make_leaf_check(leaf: CheckedLeaf) -> LeafCheck:
     """A leaf with its rows, and the gravest of their verdicts."""
     worst = min(
         range(len(leaf.rows)),
-        key=lambda k: (VERDICTS_BY_SEVERITY.index(leaf.rows[k].verdict), -torch_error(leaf.rows[k])),
+        key=lambda k: (VERDICTS_BY_SEVERITY.index(leaf.rows[k].verdict), -torch_gradient_error(leaf.rows[k])),
         default=None,
     )
     size = 1
@@ -169,7 +173,7 @@ def leaf_check(leaf: Leaf) -> LeafCheck:
     )  # fmt: skip
 
 
-def torch_error(row: ElementCheck) -> float:
+def torch_gradient_error(row: ElementCheck) -> float:
     """By how much torch is off: relative where it gave a value, else the whole slope."""
     if row.difference is not None:
         return row.difference

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from gradbox.recorder.stack import PROGRAM, frames_outward
+from gradbox.recorder.stack import PROGRAM_FILENAME, frames_outward
 from gradbox.recorder.streams import OutputStream, input_stream
 
 
@@ -39,11 +39,11 @@ class BackwardCall:
     proceed: Callable[[], Any]
 
 
-Listener = Callable[[BackwardCall], Any]
+BackwardListener = Callable[[BackwardCall], Any]
 """Called at each call of the engine; it proceeds and returns what the program gets, or raises BackwardReached."""
 
 
-class Program:
+class ReplayableProgram:
     """A compiled program that can be run many times. reseed: seeds all generators; stdin_text: what its standard input
     reads.
     """
@@ -52,7 +52,7 @@ class Program:
         self._code, self._reseed, self._stdin_text = code, reseed, stdin_text
         self.runs = 0
 
-    def run(self, listener: Listener) -> BaseException | None:
+    def run(self, listener: BackwardListener) -> BaseException | None:
         """Run it; what it raised, None where it ended or was reached."""
         self.runs += 1
         module = types.ModuleType("__main__")
@@ -60,7 +60,7 @@ class Program:
         sys.modules["__main__"] = module
         self._reseed()
         try:
-            with initial_modes(), standard_streams(self._stdin_text), intercepted_backward(listener):
+            with initial_torch_modes(), silenced_standard_streams(self._stdin_text), intercepted_backward(listener):
                 exec(self._code, module.__dict__)
         except BackwardReached:
             return None
@@ -70,7 +70,7 @@ class Program:
 
 
 @contextlib.contextmanager
-def initial_modes() -> Iterator[None]:
+def initial_torch_modes() -> Iterator[None]:
     """Torch's modes as a program finds them, and afterwards again."""
     dtype, algorithms = torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled()
     try:
@@ -82,7 +82,7 @@ def initial_modes() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def standard_streams(text: str) -> Iterator[None]:
+def silenced_standard_streams(text: str) -> Iterator[None]:
     """The input reads this text; nothing is printed, and nobody is warned."""
     saved = sys.stdin, sys.stdout, sys.stderr
     sys.stdin = input_stream(text)
@@ -97,7 +97,7 @@ def standard_streams(text: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def intercepted_backward(listener: Listener) -> Iterator[None]:
+def intercepted_backward(listener: BackwardListener) -> Iterator[None]:
     """The program's calls of the engine come to the listener; those within another do not."""
     original = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
     state = {"calls": 0, "inside": 0}
@@ -117,9 +117,11 @@ def intercepted_backward(listener: Listener) -> Iterator[None]:
         arguments = dict(zip(("grads", "keep_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
         starts, grads, inputs = list(roots), list(arguments["grads"]), list(arguments.get("inputs") or ())
         accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
-        has_one_loss = all(map(is_plain_tensor, (*starts, *inputs, *(grad for grad in grads if grad is not None))))
+        has_one_loss = all(map(is_unwrapped_tensor, (*starts, *inputs, *(grad for grad in grads if grad is not None))))
         return listener(
-            BackwardCall(number, starts, grads, inputs or None, accumulates, has_one_loss, program_frame(), proceed)
+            BackwardCall(
+                number, starts, grads, inputs or None, accumulates, has_one_loss, innermost_program_frame(), proceed
+            )
         )
 
     setattr(torch.autograd, "_engine_run_backward", run_backward)
@@ -129,13 +131,15 @@ def intercepted_backward(listener: Listener) -> Iterator[None]:
         setattr(torch.autograd, "_engine_run_backward", original)
 
 
-def is_plain_tensor(value: Any) -> bool:
+def is_unwrapped_tensor(value: Any) -> bool:
     """Whether it is a tensor, and none that stands for several or that a transform of `torch.func` wraps."""
     if not isinstance(value, torch.Tensor) or torch._C._functorch.is_functorch_wrapped_tensor(value):
         return False
     return "Batched" not in repr(torch._C._dispatch_keys(value))  # the key of `is_grads_batched` has no name in Python
 
 
-def program_frame() -> FrameType | None:
+def innermost_program_frame() -> FrameType | None:
     """The innermost frame of the program."""
-    return next((frame for frame in frames_outward(sys._getframe(1)) if frame.f_code.co_filename == PROGRAM), None)
+    return next(
+        (frame for frame in frames_outward(sys._getframe(1)) if frame.f_code.co_filename == PROGRAM_FILENAME), None
+    )

@@ -13,12 +13,12 @@ from typing import Any, Literal
 import torch
 from torch._C._autograd import _get_sequence_nr
 
-from gradbox.gradient_check.double_precision import tensors_of
-from gradbox.recorder.stack import PROGRAM
+from gradbox.gradient_check.double_precision import tensors_in_arguments
+from gradbox.recorder.stack import PROGRAM_FILENAME
 from gradbox.wire.gradient_check import MAX_CORNERS, LeafProblem
 
 
-def _is_at_zero(args: Any, _kwargs: Any, _out: Any) -> bool:
+def _has_zero_input(args: Any, _kwargs: Any, _out: Any) -> bool:
     return bool((args[0] == 0).any())
 
 
@@ -26,12 +26,12 @@ def _has_equal_operands(args: Any, _kwargs: Any, _out: Any) -> bool:
     return bool((args[0] == args[1]).any())
 
 
-def _is_at_bound(args: Any, kwargs: Any, _out: Any) -> bool:
+def _has_input_at_bound(args: Any, kwargs: Any, _out: Any) -> bool:
     bounds = [*args[1:3], kwargs.get("min"), kwargs.get("max")]
     return any(bool((args[0] == bound).any()) for bound in bounds if bound is not None)
 
 
-def _has_ties(args: Any, kwargs: Any, out: Any) -> bool:
+def _has_tied_extremes(args: Any, kwargs: Any, out: Any) -> bool:
     """Whether the largest, or smallest, stands in several places."""
     best = out[0] if isinstance(out, tuple) else out
     dims = args[1] if len(args) > 1 else kwargs.get("dim", [])
@@ -46,25 +46,25 @@ def _has_ties(args: Any, kwargs: Any, out: Any) -> bool:
 
 
 CORNER_CHECKS: dict[str, Callable[[Any, Any, Any], bool]] = {
-    "relu": _is_at_zero,
-    "leaky_relu": _is_at_zero,
-    "abs": _is_at_zero,
-    "clamp": _is_at_bound,
-    "clamp_min": _is_at_bound,
-    "clamp_max": _is_at_bound,
-    "hardtanh": _is_at_bound,
-    "threshold": _is_at_bound,
+    "relu": _has_zero_input,
+    "leaky_relu": _has_zero_input,
+    "abs": _has_zero_input,
+    "clamp": _has_input_at_bound,
+    "clamp_min": _has_input_at_bound,
+    "clamp_max": _has_input_at_bound,
+    "hardtanh": _has_input_at_bound,
+    "threshold": _has_input_at_bound,
     "maximum": _has_equal_operands,
     "minimum": _has_equal_operands,
-    "max": _has_ties,
-    "min": _has_ties,
-    "amax": _has_ties,
-    "amin": _has_ties,
+    "max": _has_tied_extremes,
+    "min": _has_tied_extremes,
+    "amax": _has_tied_extremes,
+    "amin": _has_tied_extremes,
 }
 """By the operator's name. Those that write in place are missing: afterwards nobody knows what their input was."""
 
 
-def corner_operation(func: Any, args: Any, kwargs: Any, out: Any) -> str | None:
+def operation_name_at_corner(func: Any, args: Any, kwargs: Any, out: Any) -> str | None:
     """The name of an operation that has an input where its slope jumps; None of any other."""
     name = func.__name__.split(".")[0]
     check = CORNER_CHECKS.get(name)
@@ -84,7 +84,7 @@ class TooManyOperations(Exception):
 
 
 @dataclass(frozen=True)
-class Access:
+class StorageAccess:
     """An operation's access to a storage. operation: its number. argument: which of its tensors has the storage.
 
     node: the sequence number of the node of the graph that the operation became; None where it became none.
@@ -100,10 +100,10 @@ class Access:
 
 
 class StorageLog:
-    """Follows the operations of one run, by `before` and `after` of `DoublePrecision`."""
+    """Follows the operations of one run, by `before_operation` and `after_operation`, which `DoublePrecisionMode` calls."""
 
     def __init__(self) -> None:
-        self.accesses: dict[int, list[Access]] = {}
+        self.accesses: dict[int, list[StorageAccess]] = {}
         self.leaves: dict[int, weakref.ref[torch.Tensor]] = {}
         self.storages_by_leaf: dict[int, dict[int, list[int]]] = {}
         """By the id of a leaf: the storages that it had when it was read, each with the numbers of the latest nodes."""
@@ -112,22 +112,24 @@ class StorageLog:
         self._current_line: int | None = None
         self._current_node: int | None = None
 
-    def before(self, operation: int, func: Any, args: Any, kwargs: Any) -> None:
+    def before_operation(self, operation: int, func: Any, args: Any, kwargs: Any) -> None:
         """An operation begins. Raises TooManyOperations."""
         if operation >= MAX_OPERATIONS:
             raise TooManyOperations
         sequence = _get_sequence_nr()
         self._current_node = sequence - 1 if sequence != self._next_sequence_number else None
         self._next_sequence_number = sequence
-        self._current_line = program_line()
+        self._current_line = current_program_line()
         written = {id(tensor) for tensor in written_tensors(func, args, kwargs)}
-        for k, tensor in enumerate(tensors_of(args, kwargs)):
+        for k, tensor in enumerate(tensors_in_arguments(args, kwargs)):
             key = storage_key(tensor)
             if key is None:
                 continue
             kind: Literal["written", "read"] = "written" if id(tensor) in written else "read"
             self.accesses.setdefault(key, []).append(
-                Access(kind, operation, k, self._current_node, self._next_sequence_number - 1, self._current_line)
+                StorageAccess(
+                    kind, operation, k, self._current_node, self._next_sequence_number - 1, self._current_line
+                )
             )
             if tensor.requires_grad and tensor.is_leaf:
                 known = self.leaves.get(id(tensor))
@@ -135,18 +137,18 @@ class StorageLog:
                     self.leaves[id(tensor)], self.storages_by_leaf[id(tensor)] = weakref.ref(tensor), {}
                 self.storages_by_leaf[id(tensor)].setdefault(key, []).append(sequence - 1)
 
-    def after(self, operation: int, func: Any, args: Any, kwargs: Any, out: Any) -> None:
+    def after_operation(self, operation: int, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """An operation has a result: where its storage is none of the arguments', it is new."""
-        known = {storage_key(tensor) for tensor in tensors_of(args, kwargs)}
-        for tensor in tensors_of((out,), {}):
+        known = {storage_key(tensor) for tensor in tensors_in_arguments(args, kwargs)}
+        for tensor in tensors_in_arguments((out,), {}):
             key = storage_key(tensor)
             if key is not None and key not in known:
                 self.accesses[key] = [
-                    Access(
+                    StorageAccess(
                         "made", operation, -1, self._current_node, self._next_sequence_number - 1, self._current_line
                     )
                 ]
-        corner = corner_operation(func, args, kwargs, out)
+        corner = operation_name_at_corner(func, args, kwargs, out)
         if corner is not None and len(self.corners) < MAX_CORNERS:
             self.corners[corner, self._current_line] = None
 
@@ -163,26 +165,26 @@ def storage_key(tensor: torch.Tensor) -> int | None:
     return key
 
 
-_written_arguments: dict[Any, list[tuple[int, str]]] = {}
+_written_arguments_by_operator: dict[Any, list[tuple[int, str]]] = {}
 
 
 def written_tensors(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
     """The arguments that an operation writes, as its schema says."""
-    places = _written_arguments.get(func)
+    places = _written_arguments_by_operator.get(func)
     if places is None:
-        places = _written_arguments[func] = [
+        places = _written_arguments_by_operator[func] = [
             (k, argument.name)
             for k, argument in enumerate(func._schema.arguments)
             if argument.alias_info is not None and argument.alias_info.is_write
         ]
     values = [args[k] if k < len(args) else kwargs.get(name) for k, name in places]
-    return tensors_of(values, {})
+    return tensors_in_arguments(values, {})
 
 
-def program_line() -> int | None:
+def current_program_line() -> int | None:
     """The line of the program that is at work."""
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename != PROGRAM:
+    while frame is not None and frame.f_code.co_filename != PROGRAM_FILENAME:
         frame = frame.f_back  # type: ignore[assignment]
     return frame.f_lineno if frame is not None else None
 
@@ -205,7 +207,7 @@ class VariationPoint:
     problem_line: int | None = None
 
 
-def variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> VariationPoint:
+def find_variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> VariationPoint:
     """When a leaf can be varied.
 
     nodes: the sequence numbers of the nodes of the loss's graph; None for a leaf that this graph does not have, of which
@@ -217,11 +219,11 @@ def variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None)
     if not leaf.is_floating_point() or key is None:
         return VariationPoint(line, problem="not_real")
     if leaf.grad_fn is not None:
-        accesses = accesses_since_made(accesses, leaf.grad_fn._sequence_nr())
+        accesses = accesses_since_result_made(accesses, leaf.grad_fn._sequence_nr())
         if not accesses:
             return VariationPoint(line, problem="view")
         line = accesses[0].line
-    if nodes is not None and has_other_storage(log, leaf, key, nodes):
+    if nodes is not None and was_read_with_other_storage(log, leaf, key, nodes):
         return VariationPoint(line, problem="not_followed")
     reads = [access for access in accesses if access.kind == "read"]
     uses = reads if nodes is None else [access for access in reads if access.node in nodes] or reads
@@ -238,10 +240,10 @@ def variation_point(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None)
         first = uses[0].operation
     elif between:
         return VariationPoint(line, problem="written_between", problem_line=between[0].line)
-    return _point_before_first_read(line, writes, reads, uses[0], first)
+    return _variation_point_before_first_read(line, writes, reads, uses[0], first)
 
 
-def accesses_since_made(accesses: list[Access], node: int) -> list[Access]:
+def accesses_since_result_made(accesses: list[StorageAccess], node: int) -> list[StorageAccess]:
     """The accesses to a result's memory, from the one on by which its node filled it; none where its node did not.
 
     Within a custom Function operations become no nodes; the Function's is the latest.
@@ -254,14 +256,14 @@ def accesses_since_made(accesses: list[Access], node: int) -> list[Access]:
     return accesses[makers[-1] :] if makers else []
 
 
-def has_other_storage(log: StorageLog, leaf: torch.Tensor, key: int, nodes: set[int]) -> bool:
+def was_read_with_other_storage(log: StorageLog, leaf: torch.Tensor, key: int, nodes: set[int]) -> bool:
     """Whether the graph's operations read the leaf when it had other memory: its data were exchanged."""
     storages = log.storages_by_leaf.get(id(leaf), {})
     return any(not nodes.isdisjoint(numbers) for other, numbers in storages.items() if other != key)
 
 
-def _point_before_first_read(
-    line: int | None, writes: list[Access], reads: list[Access], use: Access, first: int
+def _variation_point_before_first_read(
+    line: int | None, writes: list[StorageAccess], reads: list[StorageAccess], use: StorageAccess, first: int
 ) -> VariationPoint:
     settled = max((access.operation for access in writes if access.operation < first), default=-1)
     at = next(access for access in reads if access.operation > settled)

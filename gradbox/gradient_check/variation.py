@@ -5,16 +5,21 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from gradbox.gradient_check.double_precision import DoublePrecision, tensors_of
-from gradbox.gradient_check.leaves import BackwardGraph, Leaf
-from gradbox.gradient_check.replay import BackwardCall, BackwardReached, Program
+from gradbox.gradient_check.double_precision import DoublePrecisionMode, tensors_in_arguments
+from gradbox.gradient_check.leaves import BackwardGraph, CheckedLeaf
+from gradbox.gradient_check.replay import BackwardCall, BackwardReached, ReplayableProgram
 
 
 class VariedRun:
     """Runs a program with one element of a leaf changed. overwritten: something changed it back before it was used."""
 
     def __init__(
-        self, program: Program, call_number: int, grad_tensors: list[torch.Tensor | None], leaf: Leaf, element: int
+        self,
+        program: ReplayableProgram,
+        call_number: int,
+        grad_tensors: list[torch.Tensor | None],
+        leaf: CheckedLeaf,
+        element: int,
     ) -> None:
         self._program, self._call_number, self._grad_tensors, self._leaf = program, call_number, grad_tensors, leaf
         place, self._position = element, leaf.offset
@@ -28,34 +33,34 @@ class VariedRun:
         point, losses = self._leaf.point, list[float | None]()
         varied: list[float] = []
 
-        def before(operation: int, _func: Any, args: Any, kwargs: Any) -> None:
+        def vary_before_operation(operation: int, _func: Any, args: Any, kwargs: Any) -> None:
             if operation == point.operation:
-                memory = flat_storage(tensors_of(args, kwargs)[point.argument])
+                memory = storage_as_flat_tensor(tensors_in_arguments(args, kwargs)[point.argument])
                 memory[self._position] += change
                 varied.append(memory[self._position].item())
             if operation == point.first_use:
-                memory = flat_storage(tensors_of(args, kwargs)[point.first_use_argument])
+                memory = storage_as_flat_tensor(tensors_in_arguments(args, kwargs)[point.first_use_argument])
                 self.overwritten |= [memory[self._position].item()] != varied
 
-        def listener(call: BackwardCall) -> Any:
+        def on_backward_call(call: BackwardCall) -> Any:
             if call.number != self._call_number:
                 return call.proceed()
-            losses.append(loss_of(call.roots, self._grad_tensors))
+            losses.append(loss_of_roots(call.roots, self._grad_tensors))
             raise BackwardReached
 
-        with DoublePrecision(before):
-            self._program.run(listener)
+        with DoublePrecisionMode(vary_before_operation):
+            self._program.run(on_backward_call)
         return losses[0] if losses else None
 
 
-def flat_storage(tensor: torch.Tensor) -> torch.Tensor:
+def storage_as_flat_tensor(tensor: torch.Tensor) -> torch.Tensor:
     """All of a tensor's storage as one tensor, which has nothing to do with autograd and its own version counter."""
     storage = tensor.untyped_storage()
     size = storage.nbytes() // tensor.element_size()
     return torch.empty(0, dtype=tensor.dtype).set_(storage, 0, (size,), (1,))
 
 
-def loss_of(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | None]) -> float | None:
+def loss_of_roots(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | None]) -> float | None:
     """The number whose gradient backward gives."""
     with torch.no_grad(), _disable_current_modes():
         total = 0.0
@@ -67,28 +72,28 @@ def loss_of(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | None]) 
         return total
 
 
-def run_backward(graph: BackwardGraph, call: BackwardCall) -> tuple[list[torch.Tensor | None], Any]:
+def run_backward_capturing_grads(graph: BackwardGraph, call: BackwardCall) -> tuple[list[torch.Tensor | None], Any]:
     """Do what the program asks: what came to each tensor of `requested_tensors`, after its hooks, and what the program gets."""
     tensors = requested_tensors(graph, call)
     if not call.accumulates:
         result = call.proceed()
-        return [None if grad is None else detached_copy(grad) for grad in result], result
+        return [None if grad is None else detached_double_copy(grad) for grad in result], result
     grads: list[torch.Tensor | None] = [None] * len(tensors)
 
-    def gradient_hook(k: int) -> Any:
+    def make_gradient_hook(k: int) -> Any:
         def hook(arrived: torch.Tensor | tuple[torch.Tensor | None, ...]) -> None:
             grad = arrived if isinstance(arrived, torch.Tensor) else arrived[0]
             if grad is not None:
-                grads[k] = detached_copy(grad)
+                grads[k] = detached_double_copy(grad)
 
         return hook
 
     handles: list[Any] = []
     for k, tensor in enumerate(tensors):
         if tensor.is_leaf:
-            handles.append(torch.autograd.graph.get_gradient_edge(tensor).node.register_prehook(gradient_hook(k)))
+            handles.append(torch.autograd.graph.get_gradient_edge(tensor).node.register_prehook(make_gradient_hook(k)))
         else:
-            handles.append(tensor.register_hook(gradient_hook(k)))  # type: ignore[no-untyped-call]
+            handles.append(tensor.register_hook(make_gradient_hook(k)))  # type: ignore[no-untyped-call]
     try:
         return grads, call.proceed()
     finally:
@@ -101,7 +106,7 @@ def requested_tensors(graph: BackwardGraph, call: BackwardCall) -> list[torch.Te
     return graph.leaves if call.inputs is None else call.inputs
 
 
-def detached_copy(grad: torch.Tensor) -> torch.Tensor:
+def detached_double_copy(grad: torch.Tensor) -> torch.Tensor:
     """A copy of a gradient that nothing changes."""
     with _disable_current_modes(), torch.no_grad():
         return grad.detach().to_dense().double().clone()

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gradbox.wire.gradient_check import Number, Verdict
+from gradbox.wire.gradient_check import ElementVerdict, FloatNumber
 
 UNIT_STEP = 2.0**-17
 """Of an element around 1: with it, the errors of a central quotient are about 1e-10, those of rounding as large."""
@@ -21,14 +21,14 @@ TOLERANCE = 1e-5
 USUAL_ROUNDING = {"float64": 1e-6, "float32": 1e-3, "float16": 5e-2, "bfloat16": 5e-2}
 """Difference between a program's gradient and that in float64, relative to the leaf's largest, that is usual rounding."""
 
-VERDICTS_BY_SEVERITY: tuple[Verdict, ...] = ("differs", "cut", "unknown", "kink", "rounding", "agrees", "unused")
+VERDICTS_BY_SEVERITY: tuple[ElementVerdict, ...] = ("differs", "cut", "unknown", "kink", "rounding", "agrees", "unused")
 
 LossAfterChange = Callable[[float], float | None]
 """The loss after an element has changed by so much; None where there is none."""
 
 
 @dataclass(frozen=True)
-class Slopes:
+class DifferenceQuotients:
     """Quotients to both sides and their mean. noise: by how much rounding may have changed them."""
 
     left: float
@@ -36,70 +36,79 @@ class Slopes:
     noise: float
 
     @property
-    def central(self) -> float:
+    def central_quotient(self) -> float:
         return (self.left + self.right) / 2
 
     @property
-    def gap(self) -> float:
+    def gap_between_sides(self) -> float:
         return abs(self.right - self.left)
 
-    def agrees(self, value: float) -> bool:
-        return abs(self.central - value) <= TOLERANCE * max(abs(self.central), abs(value)) + self.noise
+    def agrees_with(self, value: float) -> bool:
+        return (
+            abs(self.central_quotient - value) <= TOLERANCE * max(abs(self.central_quotient), abs(value)) + self.noise
+        )
 
-    def encloses(self, value: float) -> bool:
+    def encloses_value(self, value: float) -> bool:
         room = TOLERANCE * max(abs(self.left), abs(self.right)) + self.noise
         return min(self.left, self.right) - room <= value <= max(self.left, self.right) + room
 
 
 @dataclass(frozen=True)
 class Judgement:
-    verdict: Verdict
-    slopes: Slopes | None = None
+    verdict: ElementVerdict
+    slopes: DifferenceQuotients | None = None
 
 
-def step_for(value: float) -> float:
+def difference_step_for(value: float) -> float:
     """The step for an element of this value: a power of two, so that it changes by exactly that."""
     size = abs(value)
     return UNIT_STEP * (2.0 ** math.floor(math.log2(size)) if math.isfinite(size) and size > 1 else 1.0)
 
 
-def measure_slopes(loss_after: LossAfterChange, loss: float, step: float) -> Slopes | None:
+def measure_quotients(loss_after: LossAfterChange, loss: float, step: float) -> DifferenceQuotients | None:
     """The quotients at a step; None where a loss is missing or not finite."""
     up, down = loss_after(step), loss_after(-step)
     if up is None or down is None or not all(map(math.isfinite, (up, down, loss))):
         return None
     noise = ROUNDING_ERRORS * max(abs(up), abs(down), abs(loss)) / step
-    return Slopes((loss - down) / step, (up - loss) / step, noise)
+    return DifferenceQuotients((loss - down) / step, (up - loss) / step, noise)
 
 
-def judge(loss_after: LossAfterChange, loss: float, step: float, double_grad: float | None) -> Judgement:
+def judge_gradient(loss_after: LossAfterChange, loss: float, step: float, double_grad: float | None) -> Judgement:
     """What the quotients say of the gradient `double_grad` that torch gave in float64; None: none came, so it counts as
     0.
     """
     expected = 0.0 if double_grad is None else double_grad
-    coarse = measure_slopes(loss_after, loss, step)
+    coarse = measure_quotients(loss_after, loss, step)
     if coarse is None:
         return Judgement("unknown")
     fine = coarse
-    suspicious = coarse.gap > 1e-3 * max(abs(coarse.left), abs(coarse.right), abs(expected)) + 4 * coarse.noise
-    if suspicious or not coarse.agrees(expected):
-        fine = measure_slopes(loss_after, loss, step / STEP_RATIO) or coarse
-    if suspicious and fine is not coarse and fine.gap > coarse.gap / 2 and fine.gap > 4 * fine.noise:
+    suspicious = (
+        coarse.gap_between_sides > 1e-3 * max(abs(coarse.left), abs(coarse.right), abs(expected)) + 4 * coarse.noise
+    )
+    if suspicious or not coarse.agrees_with(expected):
+        fine = measure_quotients(loss_after, loss, step / STEP_RATIO) or coarse
+    if (
+        suspicious
+        and fine is not coarse
+        and fine.gap_between_sides > coarse.gap_between_sides / 2
+        and fine.gap_between_sides > 4 * fine.noise
+    ):
         if double_grad is None:
             return Judgement("cut", fine)
-        return Judgement("kink" if fine.encloses(expected) else "differs", fine)
-    best = fine if fine.agrees(expected) else coarse
-    if best.agrees(expected):
+        return Judgement("kink" if fine.encloses_value(expected) else "differs", fine)
+    best = fine if fine.agrees_with(expected) else coarse
+    if best.agrees_with(expected):
         return Judgement("unused" if double_grad is None else "agrees", best)
     if double_grad is None:
         return Judgement("cut", fine)
-    unsettled = abs(fine.central - coarse.central) - fine.noise
-    if math.isfinite(expected) and unsettled > 0.05 * abs(fine.central - expected):
+    unsettled = abs(fine.central_quotient - coarse.central_quotient) - fine.noise
+    if math.isfinite(expected) and unsettled > 0.05 * abs(fine.central_quotient - expected):
         return Judgement("unknown", fine)
     return Judgement("differs", fine)
 
 
-def loses_digits(torch_grad: float, double_grad: float, largest_grad: float, dtype: str) -> bool:
+def exceeds_usual_rounding(torch_grad: float, double_grad: float, largest_grad: float, dtype: str) -> bool:
     """Whether a gradient in a lower precision is farther from that in float64 than usual."""
     if not math.isfinite(torch_grad):
         return math.isfinite(double_grad)
@@ -114,7 +123,7 @@ def relative_difference(value: float | None, numeric: float | None, noise: float
     return 0.0 if apart <= noise else apart / max(abs(value), abs(numeric))
 
 
-def json_number(value: float | None) -> Number | None:
+def json_number(value: float | None) -> FloatNumber | None:
     """A number as JSON can hold it."""
     if value is None or math.isfinite(value):
         return value

@@ -8,7 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gradbox.language.tree import walk
+from gradbox.language.tree import walk_tree
 
 _NONDETERMINISTIC_ATTRIBUTES = """
 _inst _rand _urandom asctime benchmark BitGenerator clock_getres clock_gettime ctime elapsed_time Event get_count
@@ -45,49 +45,51 @@ DATE_TYPE = re.compile(r"datetime|\bM8\b|(?:^|[<>=|,])M(?:,|$)")
 
 
 _NAMING_NODES = frozenset((ast.Name, ast.Attribute, ast.Import, ast.ImportFrom, ast.MatchClass, ast.Call, ast.Constant))
-"""The kinds of nodes that can use a name; `used_names` has a case for each."""
+"""The kinds of nodes that can use a name; `nondeterministic_names_in_node` has a case for each."""
 
 
 def nondeterministic_names(tree: ast.AST) -> list[str]:
     """The names in a program's tree by which it may give another result each time, sorted; empty where it can't."""
-    nodes = [node for node in walk(tree) if type(node) in _NAMING_NODES]
+    nodes = [node for node in walk_tree(tree) if type(node) in _NAMING_NODES]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
-    seeded = {id(call.func) for call in calls if has_seed(call)}
-    looked_up = {id(call.func) for call in calls if has_constant_name(call)}
+    seeded = {id(call.func) for call in calls if has_constant_seed(call)}
+    looked_up = {id(call.func) for call in calls if is_getattr_with_constant_name(call)}
     names: set[str] = set()
     for node in nodes:
         fixed = id(node) in seeded
         names.update(
-            name for name in used_names(node, id(node) in looked_up) if not (fixed and name in SEEDED_BY_SYSTEM)
+            name
+            for name in nondeterministic_names_in_node(node, id(node) in looked_up)
+            if not (fixed and name in SEEDED_BY_SYSTEM)
         )
     return sorted(names)
 
 
-def used_names(node: ast.AST, constant_lookup: bool) -> Iterator[str]:
+def nondeterministic_names_in_node(node: ast.AST, constant_lookup: bool) -> Iterator[str]:
     """The names that this node uses and that may change a result. constant_lookup: `getattr` with a constant name."""
     match node:
         case ast.Name(id=name):
             if name in NONDETERMINISTIC_GLOBALS and not (name == "getattr" and constant_lookup):
                 yield name
         case ast.Attribute(attr=name):
-            yield from if_nondeterministic(name)
+            yield from name_if_nondeterministic(name)
         case ast.Import(names=aliases):
             for alias in aliases:
                 for part in alias.name.split("."):
-                    yield from if_nondeterministic(part)
+                    yield from name_if_nondeterministic(part)
         case ast.ImportFrom(module=module, names=aliases):
             for part in [*(module or "").split("."), *(alias.name for alias in aliases)]:
-                yield from if_nondeterministic(part)
+                yield from name_if_nondeterministic(part)
         case ast.MatchClass(kwd_attrs=attributes):
             for name in attributes:
-                yield from if_nondeterministic(name)
-        case ast.Call(args=[_, ast.Constant(value=str(name)), *_]) if has_constant_name(node):
-            yield from if_nondeterministic(name)
+                yield from name_if_nondeterministic(name)
+        case ast.Call(args=[_, ast.Constant(value=str(name)), *_]) if is_getattr_with_constant_name(node):
+            yield from name_if_nondeterministic(name)
         case ast.Constant(value=str(text)) if DATE_TYPE.search(text):
             yield text[:40]
 
 
-def if_nondeterministic(name: str) -> Iterator[str]:
+def name_if_nondeterministic(name: str) -> Iterator[str]:
     """The name, where an attribute or an import of that name may change a result."""
     if (
         name in NONDETERMINISTIC_ATTRIBUTES
@@ -99,13 +101,13 @@ def if_nondeterministic(name: str) -> Iterator[str]:
         yield name
 
 
-def has_seed(call: ast.Call) -> bool:
+def has_constant_seed(call: ast.Call) -> bool:
     """Whether the first argument, or `seed`, is a number that stands there."""
     values = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "seed")]
     return any(isinstance(value, ast.Constant) and type(value.value) is int for value in values)
 
 
-def has_constant_name(call: ast.Call) -> bool:
+def is_getattr_with_constant_name(call: ast.Call) -> bool:
     """Whether this is a `getattr` whose second argument is a text that stands there."""
     is_getattr = isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) > 1
     return is_getattr and not isinstance(call.args[0], ast.Starred) and isinstance(call.args[1], ast.Constant)

@@ -4,36 +4,36 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-Place = Literal["cpu", "gpu"]
+DeviceKind = Literal["cpu", "gpu"]
 
 
 @dataclass(frozen=True)
-class Value:
+class ExpressionValue:
     """What an expression gives. on: where it lies, None where that is not known. of: what a collection has in it.
 
     rides: whether this is a parameter or buffer of a module, which a move of the module moves.
     """
 
     kind: Literal["tensor", "module", "device", "number", "items", "plain"]
-    on: Place | None = None
-    of: "Value | None" = None
+    on: DeviceKind | None = None
+    of: "ExpressionValue | None" = None
     cls: str = ""
     rides: bool = False
 
 
-PLAIN = Value("plain")
+PLAIN_VALUE = ExpressionValue("plain")
 
 
 @dataclass
-class Scope:
+class NameScope:
     """The names of a function or of the module. before: what they were at the end of the last pass."""
 
-    names: dict[str, Value | None]
-    before: dict[str, Value | None]
-    outer: "Scope | None" = None
-    returned: list[Value | None] = field(default_factory=list)
+    names: dict[str, ExpressionValue | None]
+    before: dict[str, ExpressionValue | None]
+    outer: "NameScope | None" = None
+    returned: list[ExpressionValue | None] = field(default_factory=list)
 
-    def find(self, name: str) -> Value | None:
+    def value_of_name(self, name: str) -> ExpressionValue | None:
         if name in self.names:
             return self.names[name]
         scope = self.outer
@@ -45,18 +45,18 @@ class Scope:
         return None
 
 
-def elements(value: Value | None) -> Value | None:
+def value_of_elements(value: ExpressionValue | None) -> ExpressionValue | None:
     """What iterating over a value, or an index of it, gives."""
     if value is None or value.kind in ("tensor", "module"):
         return None if value is None else replace(value, rides=False, cls="")
     return value.of if value.kind == "items" else None
 
 
-def join(values: Iterable[Value | None]) -> Value | None:
+def join_values(values: Iterable[ExpressionValue | None]) -> ExpressionValue | None:
     """One value for several; what isn't known has no say. None where they are of different kinds."""
-    known = [value for value in values if value is not None and value != PLAIN]
+    known = [value for value in values if value is not None and value != PLAIN_VALUE]
     if not known:
-        return PLAIN if any(value == PLAIN for value in values) else None
+        return PLAIN_VALUE if any(value == PLAIN_VALUE for value in values) else None
     first = known[0]
     for other in known[1:]:
         if other.kind != first.kind:
@@ -64,7 +64,7 @@ def join(values: Iterable[Value | None]) -> Value | None:
         first = replace(
             first,
             on=first.on if first.on == other.on else None,
-            of=join([first.of, other.of]),
+            of=join_values([first.of, other.of]),
             cls=first.cls if first.cls == other.cls else "",
         )
     return first

@@ -6,46 +6,46 @@ from typing import Any
 
 from gradbox.language.policy import character_column
 from gradbox.language.text import split_lines
-from gradbox.language.tree import children, walk
+from gradbox.language.tree import child_nodes, walk_tree
 from gradbox.wire.program import Edit
 
-Place = tuple[int, int]
+Position = tuple[int, int]
 """A line, from 1, and a column in bytes, as in a syntax tree."""
 
 
-class Edits:
+class ProgramEdits:
     """Collects edits of one program. Of two that overlap, the first is used. removed: nodes that the edits remove."""
 
     def __init__(self, source: str, tree: ast.Module) -> None:
         self.lines, self.tree = source.split("\n"), tree
         self.removed: set[ast.AST] = set()
-        self._parents = {child: node for node in walk(tree) for child in children(node)}
+        self._parents = {child: node for node in walk_tree(tree) for child in child_nodes(node)}
         self._edits: list[Edit] = []
         self._uses: dict[str, list[ast.Name]] = {}
         for node in self._parents:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 self._uses.setdefault(node.id, []).append(node)
 
-    def uses(self, name: str | None) -> list[ast.Name]:
+    def reads_of_name(self, name: str | None) -> list[ast.Name]:
         """The nodes that read a name."""
         return self._uses.get(name or "", [])
 
-    def parent(self, node: ast.AST) -> ast.AST | None:
+    def parent_of(self, node: ast.AST) -> ast.AST | None:
         return self._parents.get(node)
 
-    def statement(self, node: ast.AST) -> ast.stmt | None:
+    def enclosing_statement(self, node: ast.AST) -> ast.stmt | None:
         """The innermost statement that contains a node."""
         at: ast.AST | None = node
         while at is not None and not isinstance(at, ast.stmt):
             at = self._parents.get(at)
         return at
 
-    def replace(self, node: Any, text: str) -> None:
+    def replace_node(self, node: Any, text: str) -> None:
         """Replace a node by a text."""
         self._add_edit(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, text)
         self._mark_removed(node)
 
-    def insert_line(self, line: int, indentation: int, text: str) -> None:
+    def insert_source_line(self, line: int, indentation: int, text: str) -> None:
         """Put a line of text before a line, as far in as that many bytes of it."""
         if line > len(self.lines):
             return
@@ -55,62 +55,62 @@ class Edits:
         else:
             self._add_edit(line, 0, line, 0, f"{start}{text}\n")
 
-    def delete_after(self, start: Any, node: Any) -> None:
+    def delete_node_end(self, start: Any, node: Any) -> None:
         """Delete the end of a node, behind `start`, which is its first part."""
         self._add_edit(start.end_lineno, start.end_col_offset, node.end_lineno, node.end_col_offset, "")
-        self.removed.update({*walk(node)} - {*walk(start)})
+        self.removed.update({*walk_tree(node)} - {*walk_tree(start)})
 
-    def replace_between(self, start: Place, end: Place, text: str) -> None:
+    def replace_between(self, start: Position, end: Position, text: str) -> None:
         """Replace what stands between two places."""
         self._add_edit(*start, *end, text)
 
-    def insert(self, at: Place, text: str) -> None:
+    def insert_text(self, at: Position, text: str) -> None:
         self._add_edit(*at, *at, text)
 
-    def end_in_brackets(self, node: Any, limit: Place) -> Place:
+    def node_end_with_brackets(self, node: Any, limit: Position) -> Position:
         """Where a node ends together with the brackets that close around it before a place."""
         end = (node.end_lineno, node.end_col_offset)
-        while (at := self.next_character(end)) < limit and self.character(at) == b")":
+        while (at := self.next_nonblank_position(end)) < limit and self.byte_at(at) == b")":
             end = (at[0], at[1] + 1)
         return end
 
-    def end(self, node: Any) -> Place:
+    def node_end(self, node: Any) -> Position:
         """Where a node ends."""
         return node.end_lineno, node.end_col_offset
 
-    def next_character(self, at: Place) -> Place:
+    def next_nonblank_position(self, at: Position) -> Position:
         """The place of the first character from there on that is neither blank nor the end of a line."""
         line, col = at
         while line <= len(self.lines):
-            rest = self._bytes(line)[col:]
+            rest = self._line_bytes(line)[col:]
             text = rest.lstrip()
             if text and text != b"\\":
                 return line, col + len(rest) - len(text)
             line, col = line + 1, 0
         return line, 0
 
-    def character(self, at: Place) -> bytes:
+    def byte_at(self, at: Position) -> bytes:
         """The byte at a place; empty at the end of the text."""
-        return self._bytes(at[0])[at[1] : at[1] + 1] if at[0] <= len(self.lines) else b""
+        return self._line_bytes(at[0])[at[1] : at[1] + 1] if at[0] <= len(self.lines) else b""
 
-    def _bytes(self, line: int) -> bytes:
+    def _line_bytes(self, line: int) -> bytes:
         return self.lines[line - 1].encode("utf-8", "surrogatepass")
 
-    def comment_out(self, node: ast.stmt) -> None:
+    def comment_out_statement(self, node: ast.stmt) -> None:
         """Turn a statement into a comment, so that the reader sees what was left out."""
         if node in self.removed:
             return
         last = self.lines[(node.end_lineno or node.lineno) - 1].encode("utf-8", "surrogatepass")
         behind = last[node.end_col_offset :].strip()
         if behind and not behind.startswith(b"#"):
-            self.replace(node, "pass")
+            self.replace_node(node, "pass")
             return
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
             text = self.lines[line - 1]
             first = line == node.lineno
             col = node.col_offset if first else len(text) - len(text.lstrip())
             self._add_edit(
-                line, col, line, col, "pass  # " if first and self._leaves_block_empty(node) else "# ", first
+                line, col, line, col, "pass  # " if first and self._would_leave_block_empty(node) else "# ", first
             )
         self._mark_removed(node)
 
@@ -118,7 +118,7 @@ class Edits:
         """The edits, in order of their positions."""
         return self._edits
 
-    def _leaves_block_empty(self, node: ast.stmt) -> bool:
+    def _would_leave_block_empty(self, node: ast.stmt) -> bool:
         """Whether the block would be empty without this statement."""
         parent = self._parents[node]
         for name in ("body", "orelse", "finalbody"):
@@ -130,7 +130,7 @@ class Edits:
         return False
 
     def _mark_removed(self, node: ast.AST) -> None:
-        self.removed.update(walk(node))
+        self.removed.update(walk_tree(node))
 
     def _add_edit(self, line: int, col: int, end_line: int, end_col: int, text: str, in_bytes: bool = True) -> None:
         if in_bytes:
@@ -143,22 +143,22 @@ class Edits:
         if (
             (line, col) == (end_line, end_col)
             and self._edits[at : at + 1]
-            and replaces_from(self._edits[at], line, col)
+            and replaces_text_from(self._edits[at], line, col)
         ):
             at += 1  # the edit that replaces text is made first, or it would remove what this one inserts
         behind = at
         while behind < len(self._edits) and (self._edits[behind].line, self._edits[behind].col) < (end_line, end_col):
             behind += 1
-        if all(disjoint(edit, other) for other in self._edits[max(at - 1, 0) : behind]):
+        if all(are_disjoint(edit, other) for other in self._edits[max(at - 1, 0) : behind]):
             self._edits.insert(at, edit)
 
 
-def replaces_from(edit: Edit, line: int, col: int) -> bool:
+def replaces_text_from(edit: Edit, line: int, col: int) -> bool:
     """Whether an edit removes text that begins at a place."""
     return (edit.line, edit.col) == (line, col) < (edit.end_line, edit.end_col)
 
 
-def disjoint(first: Edit, second: Edit) -> bool:
+def are_disjoint(first: Edit, second: Edit) -> bool:
     """Whether two edits do not overlap."""
     return (first.end_line, first.end_col) <= (second.line, second.col) or (second.end_line, second.end_col) <= (
         first.line,
@@ -178,7 +178,7 @@ def apply_edits(text: str, edits: list[Edit], shape: str | None = None) -> str:
     return "\n".join(lines)
 
 
-def map_to_pasted(edits: list[Edit], source: str, lines: list[int | None], pasted: str) -> list[Edit] | None:
+def map_edits_to_pasted(edits: list[Edit], source: str, lines: list[int | None], pasted: str) -> list[Edit] | None:
     """The same edits in the pasted text; None where a line of the program does not stand in it as it is."""
     source_lines, pasted_lines = source.split("\n"), [line.text for line in split_lines(pasted)]
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from gradbox.language.policy import character_column
-from gradbox.language.text import Line, try_parse
-from gradbox.language.tree import walk
+from gradbox.language.text import ProgramLine, try_parse_lines
+from gradbox.language.tree import walk_tree
 from gradbox.wire.program import Notice
 
 _MARKER = re.compile(
@@ -68,8 +68,13 @@ def expected_outputs(lines: list[str], tree: ast.Module) -> list[Notice]:
     kind `claimed`; args: text; label, a text that the statement prints before it; block, where the text is that of
     all statements since the last such block; from, the first line of the statement.
     """
-    outputs = [notice for node in _statements_run_once(tree.body) for notice in _outputs_in_comments(node, lines)]
-    return [*outputs, *(notice for k, node in enumerate(tree.body) if k for notice in _text_block_output(node))]
+    outputs = [
+        notice for node in _statements_run_once(tree.body) for notice in _notices_of_outputs_in_comments(node, lines)
+    ]
+    return [
+        *outputs,
+        *(notice for k, node in enumerate(tree.body) if k for notice in _notice_of_outputs_in_string(node)),
+    ]
 
 
 def _statements_run_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -83,7 +88,7 @@ def _statements_run_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield node
 
 
-def _outputs_in_comments(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
+def _notices_of_outputs_in_comments(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
     last = (node.end_lineno or node.lineno) - 1
     comment_text = lines[last][character_column(lines[last], node.end_col_offset or 0) :].strip()
     comment = comment_text if comment_text.startswith("#") else ""
@@ -98,7 +103,7 @@ def _outputs_in_comments(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
         output = _stated_output(text, node) if len(text) <= MAX_LENGTH else None
         if output is not None:
             yield Notice(
-                line=last + 1, kind="claimed", args={"text": output, "from": node.lineno, **_statement_label(node)}
+                line=last + 1, kind="claimed", args={"text": output, "from": node.lineno, **_print_label(node)}
             )
             return
 
@@ -113,7 +118,7 @@ def _stated_output(text: str, node: ast.stmt) -> str | None:
         return None
     marked = _MARKER.match(text)
     begin = marked.end() if marked else 0
-    items, end = _outputs_from(text, begin, alone=False)
+    items, end = _parse_outputs(text, begin, alone=False)
     if items and (len(items) == 1 or is_print_call(node)):
         rest = text[end:].split("\n", 1)[0]
         if _LITERAL_END.match(rest) or (marked and _CHINESE_PROSE.match(rest)):
@@ -126,21 +131,21 @@ def _stated_output(text: str, node: ast.stmt) -> str | None:
     return None
 
 
-def _outputs_from(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
+def _parse_outputs(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
     """The outputs that stand one after the other from `at`, and where they end; `alone`: numbers count."""
     items: list[str] = []
     end = at
     while True:
         at = _ITEM_SEPARATOR.match(text, at).end()  # type: ignore[union-attr]
         match = _WORD.match(text, at) or _TYPE_NAME.match(text, at) or (_NUMBER.match(text, at) if alone else None)
-        to = match.end() if match else _end_of_container(text, at)
+        to = match.end() if match else _end_of_container_literal(text, at)
         if to is None:
             return items, end
         items.append(text[at:to])
         at = end = to
 
 
-def _end_of_container(text: str, at: int) -> int | None:
+def _end_of_container_literal(text: str, at: int) -> int | None:
     """The end of a tensor, list or tuple that begins here and consists of literals only; else None."""
     match = _CONTAINER_START.match(text, at)
     if match is None:
@@ -157,13 +162,13 @@ def _end_of_container(text: str, at: int) -> int | None:
         elif character in ")]}":
             depth -= 1
             if not depth:
-                return k + 1 if _is_literal(text[at : k + 1]) else None
+                return k + 1 if _is_literal_expression(text[at : k + 1]) else None
     return None
 
 
-def _is_literal(text: str) -> bool:
+def _is_literal_expression(text: str) -> bool:
     text = _ANGLE_BRACKETS.sub("None", text.removeprefix("Parameter containing:")).strip()
-    tree = try_parse([Line(text, None)])
+    tree = try_parse_lines([ProgramLine(text, None)])
     value = tree.body[0].value if tree and isinstance(tree.body[0], ast.Expr) else None
     if value is None or (text.startswith("(") and not isinstance(value, ast.Tuple)):
         return False  # prose in brackets
@@ -182,14 +187,14 @@ def is_print_call(node: ast.stmt) -> bool:
 
 def _shows_addresses(node: ast.stmt) -> bool:
     """Whether the statement shows addresses, which differ from run to run."""
-    calls = [part.func for part in walk(node) if isinstance(part, ast.Call)]
+    calls = [part.func for part in walk_tree(node) if isinstance(part, ast.Call)]
     return any(
         (isinstance(f, ast.Name) and f.id == "id") or (isinstance(f, ast.Attribute) and f.attr == "data_ptr")
         for f in calls
     )
 
 
-def _statement_label(node: ast.stmt) -> dict[str, str]:
+def _print_label(node: ast.stmt) -> dict[str, str]:
     """The constant text that a `print` begins with, as `label`."""
     if not is_print_call(node):
         return {}
@@ -209,7 +214,7 @@ def _statement_label(node: ast.stmt) -> dict[str, str]:
     return {"label": " ".join(texts)} if texts else {}
 
 
-def _text_block_output(node: ast.stmt) -> Iterator[Notice]:
+def _notice_of_outputs_in_string(node: ast.stmt) -> Iterator[Notice]:
     """A notice for a string that stands alone and holds outputs, one after the other, with notes behind them."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
         return
@@ -220,7 +225,7 @@ def _text_block_output(node: ast.stmt) -> Iterator[Notice]:
     at = header.end() if header else 0
     rows: list[str] = []
     while text[at:].strip():
-        items, end = _outputs_from(text, at)
+        items, end = _parse_outputs(text, at)
         line = text[end:].split("\n", 1)[0]
         if not items or not _LITERAL_END.match(line):
             return

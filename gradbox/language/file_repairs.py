@@ -4,9 +4,9 @@ import ast
 import re
 from typing import Any
 
-from gradbox.language.names import bound_names, import_line
+from gradbox.language.names import bound_names, import_insertion_line
 from gradbox.language.repair_draft import DEFAULT_SHAPE, RepairDraft
-from gradbox.language.tree import walk
+from gradbox.language.tree import walk_tree
 from gradbox.wire.program import Repair
 
 SAMPLE_TEXT = "the quick brown fox jumps over the lazy dog. "
@@ -25,75 +25,75 @@ def repair_missing_file(source: str, tree: ast.Module, error_type: str, message:
     missing = _NO_FILE.search(message) if error_type == "FileNotFoundError" else None
     parent = _NO_DIRECTORY.search(message) if error_type == "RuntimeError" else None
     if parent is not None:
-        return _make_directory(source, tree, line, parent[1])
+        return _makedirs_repair(source, tree, line, parent[1])
     if missing is None:
         return None
     directory = (missing[1] or "").rpartition("/")[0]
     draft = RepairDraft(source, tree, line)
-    if directory and draft.calls(lambda call: _creates_file(draft, call)):
-        return _make_directory(source, tree, line, directory)
-    rules = (repair_weights, repair_arrays, _repair_open, _repair_read_text)
+    if directory and draft.find_calls(lambda call: _creates_file(draft, call)):
+        return _makedirs_repair(source, tree, line, directory)
+    rules = (repair_torch_load, repair_numpy_readers, _repair_open_calls, _repair_read_text_calls)
     return next((repair for rule in rules if (repair := rule(RepairDraft(source, tree, line))) is not None), None)
 
 
-def repair_weights(draft: RepairDraft) -> Repair | None:
+def repair_torch_load(draft: RepairDraft) -> Repair | None:
     """`torch.load`: a random tensor; for `load_state_dict` the state of what loads it, which keeps its values.
 
     Both are at the version that loading leaves: a loaded tensor at 1, a parameter one further.
     """
     drawn = False
-    for call in draft.calls_of("torch.load".__eq__):
-        statement = draft.statement(call)
+    for call in draft.calls_with_path("torch.load".__eq__):
+        statement = draft.enclosing_statement(call)
         name = draft.assigned_name(call)
-        users = [draft.statement(use) for use in draft.uses(name)] if name else []
+        users = [draft.enclosing_statement(use) for use in draft.reads_of_name(name)] if name else []
         if statement is not None and _loads_state_dict(statement, call):
-            _load_own_state(draft, statement)
+            _replace_by_own_state_dict(draft, statement)
         elif statement is not None and users and all(user is not None and _loads_state_dict(user) for user in users):
-            draft.comment_out(statement)
+            draft.comment_out_statement(statement)
             for user in users:
                 if user is not None:
-                    _load_own_state(draft, user)
+                    _replace_by_own_state_dict(draft, user)
         elif name and any(
-            isinstance(draft.parent(use), ast.Subscript | ast.Attribute) and not _is_tensor_use(draft.parent(use))
-            for use in draft.uses(name)
+            isinstance(draft.parent_of(use), ast.Subscript | ast.Attribute) and not _is_tensor_use(draft.parent_of(use))
+            for use in draft.reads_of_name(name)
         ):
             return None  # a dictionary, a module: nobody knows what is in it
         else:
-            draft.replace(call, loaded_tensor(draft))
+            draft.replace_node(call, random_tensor_code(draft))
             drawn = True
-    return draft.repair("load" if drawn else "weights", DEFAULT_SHAPE if drawn else None)
+    return draft.finish_repair("load" if drawn else "weights", DEFAULT_SHAPE if drawn else None)
 
 
-def repair_arrays(draft: RepairDraft) -> Repair | None:
+def repair_numpy_readers(draft: RepairDraft) -> Repair | None:
     """Arrays that numpy reads become random numbers."""
-    for call in draft.calls_of(_ARRAY_READERS.__contains__):
+    for call in draft.calls_with_path(_ARRAY_READERS.__contains__):
         name = draft.assigned_name(call)
-        accesses = [draft.parent(use) for use in draft.uses(name)]
+        accesses = [draft.parent_of(use) for use in draft.reads_of_name(name)]
         if any(isinstance(access, ast.Subscript) and not _is_tensor_use(access) for access in accesses):
             return None  # an archive of several
-        draft.replace(call, random_array(draft, call))
-    return draft.repair("load", DEFAULT_SHAPE)
+        draft.replace_node(call, random_array_code(draft, call))
+    return draft.finish_repair("load", DEFAULT_SHAPE)
 
 
-def _repair_open(draft: RepairDraft) -> Repair | None:
+def _repair_open_calls(draft: RepairDraft) -> Repair | None:
     """`open`: a sentence for what is read as text, random numbers for what is unpacked."""
     if "open" in bound_names(draft.nodes):
         return None
-    opened = OpenCalls(draft)
-    for call in draft.calls(lambda call: isinstance(call.func, ast.Name) and call.func.id == "open"):
-        if _open_mode(call)[:1] != "r" or not opened.replace(call):
+    opened = OpenCallReplacer(draft)
+    for call in draft.find_calls(lambda call: isinstance(call.func, ast.Name) and call.func.id == "open"):
+        if _open_mode(call)[:1] != "r" or not opened.replace_call(call):
             return None
-    return draft.repair("file" if opened.uses_random else "text", DEFAULT_SHAPE if opened.uses_random else None)
+    return draft.finish_repair("file" if opened.uses_random else "text", DEFAULT_SHAPE if opened.uses_random else None)
 
 
-def _repair_read_text(draft: RepairDraft) -> Repair | None:
+def _repair_read_text_calls(draft: RepairDraft) -> Repair | None:
     """`path.read_text()` becomes a sentence."""
-    for call in draft.calls(lambda call: isinstance(call.func, ast.Attribute) and call.func.attr == "read_text"):
-        draft.replace(call, read_replacement("read") or "")
-    return draft.repair("text")
+    for call in draft.find_calls(lambda call: isinstance(call.func, ast.Attribute) and call.func.attr == "read_text"):
+        draft.replace_node(call, text_read_replacement("read") or "")
+    return draft.finish_repair("text")
 
 
-def _make_directory(source: str, tree: ast.Module, line: int, directory: str) -> Repair | None:
+def _makedirs_repair(source: str, tree: ast.Module, line: int, directory: str) -> Repair | None:
     """Make the directory before the statement that writes into it."""
     draft = RepairDraft(source, tree, line)
     around = [
@@ -104,9 +104,9 @@ def _make_directory(source: str, tree: ast.Module, line: int, directory: str) ->
     if not around or not directory:
         return None
     if "os" not in draft.modules.names:
-        draft.insert_line(import_line(tree) + 1, 0, "import os")
-    draft.insert_line(around[-1].lineno, around[-1].col_offset, f"os.makedirs({directory!r}, exist_ok=True)")
-    repair = draft.repair("directory")
+        draft.insert_source_line(import_insertion_line(tree) + 1, 0, "import os")
+    draft.insert_source_line(around[-1].lineno, around[-1].col_offset, f"os.makedirs({directory!r}, exist_ok=True)")
+    repair = draft.finish_repair("directory")
     return None if repair is None else repair.model_copy(update={"args": {"path": directory}})
 
 
@@ -114,7 +114,7 @@ def _creates_file(draft: RepairDraft, call: ast.Call) -> bool:
     """Whether a call makes a file."""
     if isinstance(call.func, ast.Name) and call.func.id == "open":
         return _open_mode(call)[:1] in ("w", "a", "x")
-    return draft.path(call.func) in _FILE_WRITERS or (
+    return draft.dotted_path(call.func) in _FILE_WRITERS or (
         isinstance(call.func, ast.Attribute) and call.func.attr in _WRITING_METHODS
     )
 
@@ -128,20 +128,20 @@ def _open_mode(call: ast.Call) -> str:
     return mode.value if isinstance(mode, ast.Constant) and isinstance(mode.value, str) else ""
 
 
-def _load_own_state(draft: RepairDraft, statement: ast.stmt) -> None:
+def _replace_by_own_state_dict(draft: RepairDraft, statement: ast.stmt) -> None:
     """Have a statement that calls `load_state_dict` give it the state of the object itself."""
     call: Any = statement.value if isinstance(statement, ast.Expr) else None
     given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "state_dict")]
     if given:
-        draft.replace(given[0], f"{ast.unparse(call.func.value)}.state_dict()")
+        draft.replace_node(given[0], f"{ast.unparse(call.func.value)}.state_dict()")
 
 
-def loaded_tensor(draft: RepairDraft) -> str:
+def random_tensor_code(draft: RepairDraft) -> str:
     """Random numbers in a tensor at version 1, as a loaded one is; `randn` gives one at version 0."""
     return f"{draft.torch}.empty({{shape}}).normal_()"
 
 
-def random_array(draft: RepairDraft, call: ast.Call) -> str:
+def random_array_code(draft: RepairDraft, call: ast.Call) -> str:
     """Random numbers of the dtype that the call which they replace asks for."""
     dtype = next((keyword.value for keyword in call.keywords if keyword.arg == "dtype"), None)
     converted = "" if dtype is None or ast.unparse(dtype) == "None" else f".astype({ast.unparse(dtype)})"
@@ -157,7 +157,7 @@ def _loads_state_dict(statement: ast.stmt, within: ast.AST | None = None) -> boo
         or value.func.attr != "load_state_dict"
     ):
         return False
-    return within is None or any(part is within for argument in value.args for part in walk(argument))
+    return within is None or any(part is within for argument in value.args for part in walk_tree(argument))
 
 
 def _is_tensor_use(node: ast.AST | None) -> bool:
@@ -167,34 +167,34 @@ def _is_tensor_use(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Attribute) and node.attr not in _STATE_DICT_METHODS
 
 
-class OpenCalls:
+class OpenCallReplacer:
     """Replaces calls of `open` that read. uses_random: whether random numbers were put in the place of a file's contents."""
 
     def __init__(self, draft: RepairDraft) -> None:
         self._draft = draft
         self.uses_random = False
 
-    def replace(self, call: ast.Call) -> bool:
+    def replace_call(self, call: ast.Call) -> bool:
         """Replace a call; False where a file is used in a way that nothing can replace."""
         draft = self._draft
-        parent = draft.parent(call)
-        outer = draft.parent(parent) if parent is not None else None
-        if isinstance(parent, ast.withitem) and isinstance(outer, ast.With) and self._replace_block(outer):
+        parent = draft.parent_of(call)
+        outer = draft.parent_of(parent) if parent is not None else None
+        if isinstance(parent, ast.withitem) and isinstance(outer, ast.With) and self._replace_with_block(outer):
             return True
         if isinstance(parent, ast.Attribute) and isinstance(outer, ast.Call) and outer.func is parent:
-            text = read_replacement(parent.attr)
+            text = text_read_replacement(parent.attr)
             if text is not None and "b" not in _open_mode(call):
-                draft.replace(outer, text)
+                draft.replace_node(outer, text)
                 return True
         if "b" in _open_mode(call):
             return False
-        name = draft.modules.name_of("io", "io")
+        name = draft.modules.local_name("io", "io")
         if name not in draft.modules.names:
-            draft.insert_line(import_line(draft.tree) + 1, 0, "import io")
-        draft.replace(call, f"{name}.StringIO({SAMPLE_TEXT + chr(10)!r} * {_SAMPLE_REPETITIONS})")
+            draft.insert_source_line(import_insertion_line(draft.tree) + 1, 0, "import io")
+        draft.replace_node(call, f"{name}.StringIO({SAMPLE_TEXT + chr(10)!r} * {_SAMPLE_REPETITIONS})")
         return True
 
-    def _replace_block(self, block: ast.With) -> bool:
+    def _replace_with_block(self, block: ast.With) -> bool:
         """`with open(…) as f:` around one statement that reads everything."""
         name, node = block.items[0].optional_vars, block.body[0]
         if not isinstance(name, ast.Name) or len(block.items) > 1 or len(block.body) > 1:
@@ -203,22 +203,22 @@ class OpenCalls:
             return False
         call, value = node.value, None
         if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
-            value = read_replacement(call.func.attr) if call.func.value.id == name.id else None
+            value = text_read_replacement(call.func.attr) if call.func.value.id == name.id else None
         if value is None and any(isinstance(part, ast.Name) and part.id == name.id for part in call.args):
-            value, self.uses_random = self._random_array(call), True
+            value, self.uses_random = self._random_array_code(call), True
         if value is None:
             return False
         targets = "".join(f"{ast.unparse(target)} = " for target in node.targets)
-        self._draft.replace(block, f"{targets}{value}")
+        self._draft.replace_node(block, f"{targets}{value}")
         return True
 
-    def _random_array(self, call: ast.Call) -> str:
-        if self._draft.path(call.func).startswith("numpy."):
-            return random_array(self._draft, call)
-        return loaded_tensor(self._draft)
+    def _random_array_code(self, call: ast.Call) -> str:
+        if self._draft.dotted_path(call.func).startswith("numpy."):
+            return random_array_code(self._draft, call)
+        return random_tensor_code(self._draft)
 
 
-def read_replacement(method: str) -> str | None:
+def text_read_replacement(method: str) -> str | None:
     """What a method of a text file is replaced by, if it reads all of it."""
     return {
         "read": f"{SAMPLE_TEXT!r} * {_SAMPLE_REPETITIONS}",

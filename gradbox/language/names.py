@@ -4,7 +4,7 @@ import ast
 import builtins
 from collections.abc import Iterable
 
-from gradbox.language.tree import walk
+from gradbox.language.tree import walk_tree
 
 KNOWN_IMPORTS = {
     "torch": "import torch",
@@ -55,7 +55,7 @@ class ImportedModules:
                 for alias in node.names:
                     self.names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
 
-    def path(self, node: ast.AST) -> str | None:
+    def dotted_path(self, node: ast.AST) -> str | None:
         """`torch.load` for `t.load` after `import torch as t`; None for what begins with no imported name."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
@@ -65,14 +65,14 @@ class ImportedModules:
             return None
         return ".".join([self.names[node.id], *reversed(parts)])
 
-    def name_of(self, path: str, otherwise: str) -> str:
+    def local_name(self, path: str, otherwise: str) -> str:
         """The program's name for a module; `otherwise` where it does not import it."""
         return next((name for name, module_path in self.names.items() if module_path == path), otherwise)
 
 
 def missing_imports(tree: ast.Module) -> list[str]:
     """The names in KNOWN_IMPORTS that the program uses and does not bind."""
-    nodes = walk(tree)
+    nodes = walk_tree(tree)
     have = bound_names(nodes) | set(dir(builtins))
     used: set[str] = set()
     for node in nodes:
@@ -85,7 +85,7 @@ def missing_imports(tree: ast.Module) -> list[str]:
     return [name for name in KNOWN_IMPORTS if name in used and name not in have]
 
 
-def import_line(tree: ast.Module) -> int:
+def import_insertion_line(tree: ast.Module) -> int:
     """The line, from 0, at which an import can be inserted: after a docstring and imports from __future__."""
     at = 0
     for k, node in enumerate(tree.body):

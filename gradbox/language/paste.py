@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradbox.language.expected_output import expected_outputs
-from gradbox.language.names import KNOWN_IMPORTS, bound_names, import_line, missing_imports
-from gradbox.language.text import Line, LineScan, split_lines, try_parse
-from gradbox.language.transcript import strip_cell_prompts, strip_notebook, strip_prompts
-from gradbox.language.tree import walk
+from gradbox.language.names import KNOWN_IMPORTS, bound_names, import_insertion_line, missing_imports
+from gradbox.language.text import ProgramLine, QuoteScan, split_lines, try_parse_lines
+from gradbox.language.transcript import notebook_code_lines, strip_cell_prompts, strip_prompts
+from gradbox.language.tree import walk_tree
 from gradbox.wire.program import Edit, Notice, Repair
 
 SPACE_CHARACTERS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 HIDDEN_CHARACTERS = "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufffe"
 DIRECTION_CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
-NOTICE_KINDS = {
+NOTICE_KIND_BY_CHARACTER = {
     **dict.fromkeys(SPACE_CHARACTERS, "blanks"),
     **dict.fromkeys(HIDDEN_CHARACTERS, "hidden"),
     **dict.fromkeys(DIRECTION_CONTROLS, "turning"),
@@ -38,7 +38,7 @@ _PYTHON_FENCES = ("python", "py", "python3", "py3", "pycon", "ipython", "pytorch
 
 
 @dataclass
-class Pasted:
+class PastedProgram:
     """The program: `lines[k]` is the pasted line that line k+1 of `source` came from, None where it was added."""
 
     source: str
@@ -46,35 +46,44 @@ class Pasted:
     notices: list[Notice] = field(default_factory=list)
 
 
-def normalise(text: str) -> Pasted:
+def normalise_pasted_text(text: str) -> PastedProgram:
     """The program in a pasted text. Never raises."""
     notices: list[Notice] = []
-    notebook = strip_notebook(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), notices)
+    notebook = notebook_code_lines(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), notices)
     lines = _clean_characters(split_lines(text) if notebook is None else notebook, notices)
     tree = parse_program(lines)
     if tree is None:
-        for change in (_strip_fences, _strip_line_numbers, strip_prompts, strip_cell_prompts, _strip_magic, _dedent):
+        for change in (
+            _strip_fences,
+            _strip_line_numbers,
+            strip_prompts,
+            strip_cell_prompts,
+            _strip_magic,
+            _remove_shared_indentation,
+        ):
             changed = change(lines, notices)
             if changed is not lines:
                 lines = changed
                 if parse_program(lines) is not None:
                     break
-        lines = lines or [Line("", None)]
-        tree = try_parse(lines)
+        lines = lines or [ProgramLine("", None)]
+        tree = try_parse_lines(lines)
     if tree is not None and not tree.body:
         notices.append(Notice(line=None, kind="empty"))
     if tree is not None:
-        notices += _expected_outputs(lines, tree)
-    at, added = _add_imports(lines, tree)
-    notices = _to_program_lines(lines, notices)
+        notices += _expected_output_notices(lines, tree)
+    at, added = _add_missing_imports(lines, tree)
+    notices = _move_notices_to_program_lines(lines, notices)
     notices += [Notice(line=at + k + 1, kind="import", args={"text": line.text}) for k, line in enumerate(added)]
     notices.sort(key=lambda notice: notice.line or 0)
-    return Pasted("\n".join(line.text for line in lines), [line.origin for line in lines], _limit_notices(notices))
+    return PastedProgram(
+        "\n".join(line.text for line in lines), [line.origin for line in lines], _cap_notices_of_each_kind(notices)
+    )
 
 
-def parse_program(lines: list[Line]) -> ast.Module | None:
+def parse_program(lines: list[ProgramLine]) -> ast.Module | None:
     """Its tree where Python takes it as it is. It would take `In [3]: x = 1` as an annotation, which nobody means."""
-    tree = try_parse(lines)
+    tree = try_parse_lines(lines)
     if tree is None:
         return None
     targets = [node.target for node in tree.body if isinstance(node, ast.AnnAssign)]
@@ -82,17 +91,17 @@ def parse_program(lines: list[Line]) -> ast.Module | None:
         isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in ("In", "Out")
         for node in targets[:9]
     )
-    return tree if not cell or bound_names(walk(tree)) & {"In", "Out"} else None
+    return tree if not cell or bound_names(walk_tree(tree)) & {"In", "Out"} else None
 
 
-def _to_program_lines(lines: list[Line], notices: list[Notice]) -> list[Notice]:
+def _move_notices_to_program_lines(lines: list[ProgramLine], notices: list[Notice]) -> list[Notice]:
     """With lines of the program for pasted ones: the line itself or the last one before it, None before the first."""
     numbered = [(line.origin, k) for k, line in enumerate(lines, 1) if line.origin is not None]
     origins = [origin for origin, _ in numbered]
     out = []
     for notice in notices:
         at = bisect_right(origins, notice.line) if notice.line is not None else 0
-        if notice.kind in NOTICE_KINDS.values() and (not at or origins[at - 1] != notice.line):
+        if notice.kind in NOTICE_KIND_BY_CHARACTER.values() and (not at or origins[at - 1] != notice.line):
             continue  # of a line that is not in the program
         changed: dict[str, Any] = {"line": numbered[at - 1][1] if at else None}
         if "from" in notice.args:
@@ -101,12 +110,12 @@ def _to_program_lines(lines: list[Line], notices: list[Notice]) -> list[Notice]:
                 "from": numbered[max(bisect_right(origins, notice.args["from"]), 1) - 1][1],
             }
         if notice.repairs:
-            changed["repairs"] = [insert_line(repair, lines, changed["line"]) for repair in notice.repairs]
+            changed["repairs"] = [with_line_insertion(repair, lines, changed["line"]) for repair in notice.repairs]
         out.append(notice.model_copy(update=changed))
     return out
 
 
-def insert_line(repair: Repair, lines: list[Line], line: int | None) -> Repair:
+def with_line_insertion(repair: Repair, lines: list[ProgramLine], line: int | None) -> Repair:
     """With the edit that puts the line into the program: after this one, or first of all."""
     text = repair.args["repair"]
     at = len(lines[line - 1].text) if line else 0
@@ -114,7 +123,7 @@ def insert_line(repair: Repair, lines: list[Line], line: int | None) -> Repair:
     return repair.model_copy(update={"edits": [edit]})
 
 
-def _limit_notices(notices: list[Notice]) -> list[Notice]:
+def _cap_notices_of_each_kind(notices: list[Notice]) -> list[Notice]:
     counts: Counter[str] = Counter()
     last: dict[str, Notice] = {}
     out = []
@@ -129,11 +138,11 @@ def _limit_notices(notices: list[Notice]) -> list[Notice]:
     return out
 
 
-def _clean_characters(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def _clean_characters(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Blanks that Python does not take become plain ones, outside of strings; what can't be seen is pointed out."""
     if all(line.text.isascii() for line in lines):
         return lines
-    scan = LineScan(lines)
+    scan = QuoteScan(lines)
     out = []
     for k, line in enumerate(lines):
         if line.text.isascii():
@@ -141,7 +150,11 @@ def _clean_characters(lines: list[Line], notices: list[Notice]) -> list[Line]:
             continue
         text = line.text.encode("utf-8", "replace").decode()  # half of a character can't be in a program
         kinds = {"hidden"} if text != line.text else set()
-        marks = [(at, NOTICE_KINDS[character]) for at, character in enumerate(text) if character in NOTICE_KINDS]
+        marks = [
+            (at, NOTICE_KIND_BY_CHARACTER[character])
+            for at, character in enumerate(text)
+            if character in NOTICE_KIND_BY_CHARACTER
+        ]
         pieces, end = [], 0
         for at, kind in marks:
             inside = scan.is_quoted(k, at)
@@ -150,15 +163,15 @@ def _clean_characters(lines: list[Line], notices: list[Notice]) -> list[Line]:
             if not inside:
                 pieces += [text[end:at], " " * (kind == "blanks")]
                 end = at + 1
-        out.append(Line("".join([*pieces, text[end:]]), line.origin))
+        out.append(ProgramLine("".join([*pieces, text[end:]]), line.origin))
         notices.extend(Notice(line=line.origin, kind=kind) for kind in sorted(kinds))
     return out
 
 
-def _strip_fences(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def _strip_fences(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Of a Markdown text, what stands between its fences: those that say Python, where any does."""
-    opened_before = LineScan(lines).opened_before
-    blocks: list[tuple[str, list[Line]]] = []
+    opened_before = QuoteScan(lines).opened_before
+    blocks: list[tuple[str, list[ProgramLine]]] = []
     mark, first = "", None
     for line, begin in zip(lines, opened_before, strict=True):
         match = _FENCE.match(line.text)
@@ -175,12 +188,12 @@ def _strip_fences(lines: list[Line], notices: list[Notice]) -> list[Line]:
     python = [block for language, block in blocks if language in _PYTHON_FENCES]
     plain = [block for language, block in blocks if not language]
     notices.append(Notice(line=first.origin, kind="fences"))
-    return [line for block in python or plain or [block for _, block in blocks] for line in remove_common_margin(block)]
+    return [line for block in python or plain or [block for _, block in blocks] for line in dedent_lines(block)]
 
 
-def _strip_line_numbers(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def _strip_line_numbers(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Line numbers of a printed listing, where every line has one and they count up by one."""
-    matches = [(k, _LINE_NUMBER.match(line.text)) for k, line in enumerate(lines) if not line.blank]
+    matches = [(k, _LINE_NUMBER.match(line.text)) for k, line in enumerate(lines) if not line.is_blank]
     numbers = [(k, int(match[1])) for k, match in matches if match is not None]
     if len(numbers) < 2 or len(numbers) < len(matches):
         return lines
@@ -188,44 +201,44 @@ def _strip_line_numbers(lines: list[Line], notices: list[Notice]) -> list[Line]:
         return lines
     ends = {k: match.end() for k, match in matches if match is not None}
     notices.append(Notice(line=lines[0].origin, kind="listing"))
-    return [Line(line.text[ends.get(k, 0) :], line.origin) for k, line in enumerate(lines)]
+    return [ProgramLine(line.text[ends.get(k, 0) :], line.origin) for k, line in enumerate(lines)]
 
 
-def _strip_magic(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def _strip_magic(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Lines for the notebook or the shell: `%matplotlib inline`, `!pip install torch`."""
-    opened_before = LineScan(lines).opened_before
+    opened_before = QuoteScan(lines).opened_before
     magic = {k for k, line in enumerate(lines) if not opened_before[k] and _MAGIC.match(line.text)}
     if not magic:
         return lines
     for k in sorted(magic):
         notices.append(Notice(line=lines[k].origin, kind="magic", args={"text": lines[k].text.strip()}))
-    return [Line("", line.origin) if k in magic else line for k, line in enumerate(lines)]
+    return [ProgramLine("", line.origin) if k in magic else line for k, line in enumerate(lines)]
 
 
-def _dedent(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def _remove_shared_indentation(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """The indentation that all lines share; the first line may have lost its own when it was copied."""
-    out = remove_common_margin(lines)
+    out = dedent_lines(lines)
     if out is lines:
-        out = [*lines[:1], *remove_common_margin(lines[1:])]
-        if try_parse(out) is None:
+        out = [*lines[:1], *dedent_lines(lines[1:])]
+        if try_parse_lines(out) is None:
             return lines
-    notices.append(Notice(line=next((line.origin for line in lines if not line.blank), None), kind="indentation"))
+    notices.append(Notice(line=next((line.origin for line in lines if not line.is_blank), None), kind="indentation"))
     return out
 
 
-def remove_common_margin(lines: list[Line]) -> list[Line]:
+def dedent_lines(lines: list[ProgramLine]) -> list[ProgramLine]:
     """Without the blanks that all lines begin with; comments and the insides of strings need not have them."""
-    opened_before = LineScan(lines).opened_before
+    opened_before = QuoteScan(lines).opened_before
     margins = [
         line.text[: len(line.text) - len(line.text.lstrip(" \t"))]
         for line, begin in zip(lines, opened_before, strict=True)
-        if not line.blank and not line.comment and len(begin) < 3
+        if not line.is_blank and not line.is_comment and len(begin) < 3
     ]
     shared = common_prefix(min(margins, default=""), max(margins, default=""))
     if not shared:
         return lines
     return [
-        Line(line.text.lstrip(" \t") if line.comment and not line.text.startswith(shared) and len(begin) < 3
+        ProgramLine(line.text.lstrip(" \t") if line.is_comment and not line.text.startswith(shared) and len(begin) < 3
              else line.text.removeprefix(shared), line.origin)
         for line, begin in zip(lines, opened_before, strict=True)
     ]  # fmt: skip
@@ -236,7 +249,7 @@ def common_prefix(first: str, second: str) -> str:
     return "".join(a for a, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
-def _expected_outputs(lines: list[Line], tree: ast.Module) -> list[Notice]:
+def _expected_output_notices(lines: list[ProgramLine], tree: ast.Module) -> list[Notice]:
     """What comments say is printed, at lines of the pasted text."""
     out = []
     for notice in expected_outputs([line.text for line in lines], tree):
@@ -245,11 +258,11 @@ def _expected_outputs(lines: list[Line], tree: ast.Module) -> list[Notice]:
     return out
 
 
-def _add_imports(lines: list[Line], tree: ast.Module | None) -> tuple[int, list[Line]]:
+def _add_missing_imports(lines: list[ProgramLine], tree: ast.Module | None) -> tuple[int, list[ProgramLine]]:
     """Put the imports that the program forgot on top of it; where, from 0, and what."""
     if tree is None:
         return 0, []
-    at = import_line(tree)
-    added = [Line(KNOWN_IMPORTS[name], None) for name in missing_imports(tree)]
+    at = import_insertion_line(tree)
+    added = [ProgramLine(KNOWN_IMPORTS[name], None) for name in missing_imports(tree)]
     lines[at:at] = added
     return at, added

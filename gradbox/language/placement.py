@@ -9,7 +9,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gradbox.language.device_values import PLAIN, Place, Scope, Value, elements, join
+from gradbox.language.device_values import (
+    PLAIN_VALUE,
+    DeviceKind,
+    ExpressionValue,
+    NameScope,
+    join_values,
+    value_of_elements,
+)
 from gradbox.language.names import ImportedModules
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -18,7 +25,7 @@ CUDA_NAME = re.compile(r"cuda(:\d*)?$")
 CUDA_TYPE = re.compile(r"torch\.cuda\.(\w+Tensor)$")
 MOVES = ("cuda", "cpu", "to", "type", "type_as", "pin_memory")
 
-_PASSES = 3
+_EVALUATION_PASSES = 3
 """The values of parameters and attributes are known in the pass after the one that found them."""
 
 _DEVICE_NAME = re.compile(r"device|cuda|gpu|rank", re.I)
@@ -105,7 +112,7 @@ _GIVE_A_TENSOR = ("torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.
 _FROM_ARRAY = frozenset(("torch.from_numpy", "torch.frombuffer"))
 
 
-class Placement:
+class DevicePlacement:
     """Asks the tree of one program. Raises RecursionError for one that is nested too deep."""
 
     def __init__(self, tree: ast.Module, modules: ImportedModules, nodes: Iterable[ast.AST]) -> None:
@@ -115,25 +122,25 @@ class Placement:
         self._functions: dict[str, list[Function]] = {}
         for function in functions:
             self._functions.setdefault(function.name, []).append(function)
-        self._values: dict[ast.AST, Value | None] = {}
-        self._finals: dict[ast.AST, dict[str, Value | None]] = {}
-        self._arguments: dict[tuple[Function, str], Value | None] = {}
-        self._returns: dict[Function, Value | None] = {}
-        self._attributes: dict[str, Value | None] = {}
-        self._modules_lie: Place = "cpu"
-        self._default: Place = "cpu"
+        self._values: dict[ast.AST, ExpressionValue | None] = {}
+        self._finals: dict[ast.AST, dict[str, ExpressionValue | None]] = {}
+        self._arguments: dict[tuple[Function, str], ExpressionValue | None] = {}
+        self._returns: dict[Function, ExpressionValue | None] = {}
+        self._attributes: dict[str, ExpressionValue | None] = {}
+        self._modules_lie: DeviceKind = "cpu"
+        self._default: DeviceKind = "cpu"
         self._used_as_modules = {
             node.value.id
             for node in nodes
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _USES_OF_MODULES
         }
-        for _ in range(_PASSES):
+        for _ in range(_EVALUATION_PASSES):
             self._values, self._default = {}, "cpu"
-            scope = Scope({}, self._finals.get(tree, {}))
-            self._block(tree.body, scope)
+            scope = NameScope({}, self._finals.get(tree, {}))
+            self._evaluate_block(tree.body, scope)
             self._finals[tree] = scope.names
 
-    def of(self, node: ast.AST) -> Value | None:
+    def value_of(self, node: ast.AST) -> ExpressionValue | None:
         """What an expression gives; None where the tree doesn't tell."""
         return self._values.get(node)
 
@@ -141,16 +148,16 @@ class Placement:
         """Whether the program has a function or method of that name itself."""
         return name in self._functions
 
-    def module_class(self, name: str, seen: tuple[str, ...] = ()) -> bool:
+    def is_module_class(self, name: str, seen: tuple[str, ...] = ()) -> bool:
         """Whether a class of the program is a module."""
         return any(
-            (self._modules.path(base) or "").startswith(("torch.nn.", "torch.nn"))
+            (self._modules.dotted_path(base) or "").startswith(("torch.nn.", "torch.nn"))
             or (isinstance(base, ast.Name) and base.id in self._classes and base.id not in seen
-                and self.module_class(base.id, (*seen, name)))
+                and self.is_module_class(base.id, (*seen, name)))
             for base in self._classes[name].bases
         )  # fmt: skip
 
-    def target(self, call: ast.Call) -> Place | None:
+    def move_target(self, call: ast.Call) -> DeviceKind | None:
         """Where a call of `to`, `cuda`, `cpu` or `type_as` moves its tensor or module; None if it only changes the dtype."""
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if method in ("cuda", "cpu"):
@@ -158,12 +165,12 @@ class Placement:
         wanted = device_argument(call)
         if wanted is None:
             return None
-        return self._place_named(wanted, method)
+        return self._device_named_by(wanted, method)
 
-    def _place_named(self, node: ast.AST, method: str) -> Place | None:
-        if CUDA_TYPE.match(self._modules.path(node) or "") or CUDA_TYPE.match(str(getattr(node, "value", ""))):
+    def _device_named_by(self, node: ast.AST, method: str) -> DeviceKind | None:
+        if CUDA_TYPE.match(self._modules.dotted_path(node) or "") or CUDA_TYPE.match(str(getattr(node, "value", ""))):
             return "gpu"
-        value = self.of(node)
+        value = self.value_of(node)
         if value is not None and value.kind == "number":
             return "gpu"
         if value is not None and value.kind in ("device", "tensor"):
@@ -174,77 +181,83 @@ class Placement:
 
     # statements
 
-    def _block(self, body: Iterable[ast.stmt], scope: Scope) -> None:
+    def _evaluate_block(self, body: Iterable[ast.stmt], scope: NameScope) -> None:
         for statement in body:
-            self._statement(statement, scope)
+            self._evaluate_statement(statement, scope)
 
-    def _statement(self, node: ast.stmt, scope: Scope) -> None:
+    def _evaluate_statement(self, node: ast.stmt, scope: NameScope) -> None:
         match node:
             case ast.Assign():
-                value = self._eval(node.value, scope)
+                value = self._evaluate_expression(node.value, scope)
                 for target in node.targets:
-                    self._bind(target, value, scope, node.value)
+                    self._bind_target(target, value, scope, node.value)
             case ast.AnnAssign() if node.value is not None:
-                self._bind(node.target, self._eval(node.value, scope), scope, node.value)
+                self._bind_target(node.target, self._evaluate_expression(node.value, scope), scope, node.value)
             case ast.AugAssign():
-                joined = self._combined([self._eval(node.target, scope), self._eval(node.value, scope)])
-                self._bind(node.target, joined, scope)
+                joined = self._operator_value(
+                    [self._evaluate_expression(node.target, scope), self._evaluate_expression(node.value, scope)]
+                )
+                self._bind_target(node.target, joined, scope)
             case ast.For() | ast.AsyncFor():
-                self._bind(node.target, elements(self._eval(node.iter, scope)), scope)
-                self._block([*node.body, *node.orelse], scope)
+                self._bind_target(node.target, value_of_elements(self._evaluate_expression(node.iter, scope)), scope)
+                self._evaluate_block([*node.body, *node.orelse], scope)
             case ast.While():
-                self._eval(node.test, scope)
-                self._block([*node.body, *node.orelse], scope)
+                self._evaluate_expression(node.test, scope)
+                self._evaluate_block([*node.body, *node.orelse], scope)
             case ast.If():
-                self._eval(node.test, scope)
+                self._evaluate_expression(node.test, scope)
                 before = dict(scope.names)
-                self._block(node.body, scope)
+                self._evaluate_block(node.body, scope)
                 after, scope.names = scope.names, before
-                self._block(node.orelse, scope)
-                only_here = asks_for_cuda(node.test)  # the body does not run without a GPU; a device is as if it did
+                self._evaluate_block(node.orelse, scope)
+                only_here = tests_cuda_availability(
+                    node.test
+                )  # the body does not run without a GPU; a device is as if it did
                 scope.names.update(
                     {name: value for name, value in after.items()
                      if value is not None and (not only_here or value.kind == "device")}
                 )  # fmt: skip
             case ast.With() | ast.AsyncWith():
-                self._with(node, scope)
+                self._evaluate_with(node, scope)
             case ast.Try():
                 handlers = [part for handler in node.handlers for part in handler.body]
-                self._block([*node.body, *handlers, *node.orelse, *node.finalbody], scope)
+                self._evaluate_block([*node.body, *handlers, *node.orelse, *node.finalbody], scope)
             case ast.Match():
-                self._eval(node.subject, scope)
+                self._evaluate_expression(node.subject, scope)
                 for case in node.cases:
-                    self._block(case.body, scope)
+                    self._evaluate_block(case.body, scope)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self._function(node, scope, "")
+                self._evaluate_function(node, scope, "")
             case ast.ClassDef():
-                inner = Scope({}, self._finals.get(node, {}), scope)
+                inner = NameScope({}, self._finals.get(node, {}), scope)
                 for part in node.body:
                     if isinstance(part, Function):
-                        self._function(part, scope, node.name)
+                        self._evaluate_function(part, scope, node.name)
                     else:
-                        self._statement(part, inner)
+                        self._evaluate_statement(part, inner)
                 self._finals[node] = inner.names
             case ast.Return():
-                scope.returned.append(self._eval(node.value, scope) if node.value is not None else PLAIN)
+                scope.returned.append(
+                    self._evaluate_expression(node.value, scope) if node.value is not None else PLAIN_VALUE
+                )
             case _:
                 for expression in ast.iter_child_nodes(node):
                     if isinstance(expression, ast.expr):
-                        self._eval(expression, scope)
+                        self._evaluate_expression(expression, scope)
 
-    def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> None:
+    def _evaluate_with(self, node: ast.With | ast.AsyncWith, scope: NameScope) -> None:
         default = self._default
         for item in node.items:
-            value = self._eval(item.context_expr, scope)
+            value = self._evaluate_expression(item.context_expr, scope)
             if value is not None and value.kind == "device" and value.on is not None:
                 self._default = value.on
             if item.optional_vars is not None:
-                self._bind(item.optional_vars, value, scope)
-        self._block(node.body, scope)
+                self._bind_target(item.optional_vars, value, scope)
+        self._evaluate_block(node.body, scope)
         self._default = default
 
-    def _function(self, node: Function, scope: Scope, cls: str) -> None:
-        names: dict[str, Value | None] = {}
+    def _evaluate_function(self, node: Function, scope: NameScope, cls: str) -> None:
+        names: dict[str, ExpressionValue | None] = {}
         parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         for parameter in parameters:
             names[parameter.arg] = self._arguments.get((node, parameter.arg))
@@ -254,129 +267,155 @@ class Placement:
             arg: value for arg, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value
         }
         for parameter, default in defaults.items():
-            value = self._eval(default, scope)
+            value = self._evaluate_expression(default, scope)
             if names[parameter.arg] is None and value is not None and value.kind == "device":
                 names[parameter.arg] = value
         if cls and positional:
-            is_module = self.module_class(cls)
-            lies: Place = "cpu" if node.name == "__init__" else self._modules_lie
-            names[positional[0].arg] = Value("module", lies, cls=cls) if is_module else Value("plain", cls=cls)
-        inner = Scope(names, self._finals.get(node, {}), scope)
-        self._block(node.body, inner)
+            is_module = self.is_module_class(cls)
+            lies: DeviceKind = "cpu" if node.name == "__init__" else self._modules_lie
+            names[positional[0].arg] = (
+                ExpressionValue("module", lies, cls=cls) if is_module else ExpressionValue("plain", cls=cls)
+            )
+        inner = NameScope(names, self._finals.get(node, {}), scope)
+        self._evaluate_block(node.body, inner)
         self._finals[node] = inner.names
         if inner.returned:
-            self._returns[node] = join(inner.returned)
+            self._returns[node] = join_values(inner.returned)
 
-    def _bind(self, target: ast.AST, value: Value | None, scope: Scope, source: ast.AST | None = None) -> None:
+    def _bind_target(
+        self, target: ast.AST, value: ExpressionValue | None, scope: NameScope, source: ast.AST | None = None
+    ) -> None:
         if isinstance(target, ast.Name):
             scope.names[target.id] = value
         elif isinstance(target, ast.Starred):
-            self._bind(target.value, value, scope)
+            self._bind_target(target.value, value, scope)
         elif isinstance(target, ast.Tuple | ast.List):
-            parts: list[Value | None] = [elements(value)] * len(target.elts)
+            parts: list[ExpressionValue | None] = [value_of_elements(value)] * len(target.elts)
             starred = any(isinstance(part, ast.Starred) for part in target.elts)
             if isinstance(source, ast.Tuple | ast.List) and len(source.elts) == len(target.elts) and not starred:
-                parts = [self.of(part) for part in source.elts]
+                parts = [self.value_of(part) for part in source.elts]
             for part, element in zip(target.elts, parts, strict=True):
-                self._bind(part, element, scope)
+                self._bind_target(part, element, scope)
         elif isinstance(target, ast.Attribute):
-            self._eval(target.value, scope)
-            if isinstance(source, ast.Call) and self._path(source.func).startswith("torch.nn.") and value is not None:
+            self._evaluate_expression(target.value, scope)
+            if (
+                isinstance(source, ast.Call)
+                and self._dotted_path(source.func).startswith("torch.nn.")
+                and value is not None
+            ):
                 value = replace(value, rides=True)
-            self._attributes[target.attr] = join([self._attributes.get(target.attr), value])
+            self._attributes[target.attr] = join_values([self._attributes.get(target.attr), value])
         elif isinstance(target, ast.Subscript):
-            self._eval(target, scope)
+            self._evaluate_expression(target, scope)
             if isinstance(target.value, ast.Name):
-                held = scope.find(target.value.id)
+                held = scope.value_of_name(target.value.id)
                 if held is not None and held.kind == "items" and held.of is None:
-                    scope.names[target.value.id] = Value("items", of=value)
+                    scope.names[target.value.id] = ExpressionValue("items", of=value)
 
     # expressions
 
-    def _eval(self, node: ast.AST, scope: Scope) -> Value | None:
-        value = self._evaluated(node, scope)
+    def _evaluate_expression(self, node: ast.AST, scope: NameScope) -> ExpressionValue | None:
+        value = self._value_of_expression(node, scope)
         if node not in self._values or self._values[node] is None:
             self._values[node] = value
         return value
 
-    def _evaluated(self, node: ast.AST, scope: Scope) -> Value | None:
+    def _value_of_expression(self, node: ast.AST, scope: NameScope) -> ExpressionValue | None:
         match node:
             case ast.Constant(value=str(text)):
                 if CUDA_NAME.match(text):
-                    return Value("device", "gpu")
-                return Value("device", "cpu") if text == "cpu" else PLAIN
+                    return ExpressionValue("device", "gpu")
+                return ExpressionValue("device", "cpu") if text == "cpu" else PLAIN_VALUE
             case ast.Constant(value=constant):
-                return Value("number") if type(constant) is int else PLAIN
+                return ExpressionValue("number") if type(constant) is int else PLAIN_VALUE
             case ast.JoinedStr():
                 for part in node.values:
                     if isinstance(part, ast.FormattedValue):
-                        self._eval(part.value, scope)
-                return Value("device", "gpu") if starts_with_cuda(node) else PLAIN
+                        self._evaluate_expression(part.value, scope)
+                return ExpressionValue("device", "gpu") if starts_with_cuda_index(node) else PLAIN_VALUE
             case ast.Name():
-                value = scope.find(node.id)
+                value = scope.value_of_name(node.id)
                 if value is None and node.id in self._used_as_modules:
-                    return Value("module")
+                    return ExpressionValue("module")
                 return value
             case ast.Call():
-                return self._call(node, scope)
+                return self._call_value(node, scope)
             case ast.Attribute():
-                return self._attribute(node, self._eval(node.value, scope), scope)
+                return self._attribute_value(node, self._evaluate_expression(node.value, scope), scope)
             case ast.Subscript():
-                self._eval(node.slice, scope)
-                value = self._eval(node.value, scope)
-                return value if value is not None and value.kind == "module" else elements(value)
+                self._evaluate_expression(node.slice, scope)
+                value = self._evaluate_expression(node.value, scope)
+                return value if value is not None and value.kind == "module" else value_of_elements(value)
             case ast.BinOp():
-                left, right = self._eval(node.left, scope), self._eval(node.right, scope)
-                if starts_with_cuda(node):
-                    return Value("device", "gpu")
-                return self._combined([left, right])
+                left, right = self._evaluate_expression(node.left, scope), self._evaluate_expression(node.right, scope)
+                if starts_with_cuda_index(node):
+                    return ExpressionValue("device", "gpu")
+                return self._operator_value([left, right])
             case ast.UnaryOp():
-                return self._eval(node.operand, scope)
+                return self._evaluate_expression(node.operand, scope)
             case ast.Compare():
-                return self._combined([self._eval(part, scope) for part in [node.left, *node.comparators]])
+                return self._operator_value(
+                    [self._evaluate_expression(part, scope) for part in [node.left, *node.comparators]]
+                )
             case ast.BoolOp():
-                return join([self._eval(part, scope) for part in node.values])
+                return join_values([self._evaluate_expression(part, scope) for part in node.values])
             case ast.IfExp():
-                self._eval(node.test, scope)
-                first, second = self._eval(node.body, scope), self._eval(node.orelse, scope)
-                if asks_for_cuda(node.test):
+                self._evaluate_expression(node.test, scope)
+                first, second = (
+                    self._evaluate_expression(node.body, scope),
+                    self._evaluate_expression(node.orelse, scope),
+                )
+                if tests_cuda_availability(node.test):
                     return first if first is not None and first.kind == "device" else second
-                return join([first, second])
+                return join_values([first, second])
             case ast.Tuple() | ast.List() | ast.Set():
-                return Value("items", of=join([self._eval(part, scope) for part in node.elts]))
+                return ExpressionValue(
+                    "items", of=join_values([self._evaluate_expression(part, scope) for part in node.elts])
+                )
             case ast.Dict():
                 for key in node.keys:
                     if key is not None:
-                        self._eval(key, scope)
-                return Value("items", of=join([self._eval(part, scope) for part in node.values]))
+                        self._evaluate_expression(key, scope)
+                return ExpressionValue(
+                    "items", of=join_values([self._evaluate_expression(part, scope) for part in node.values])
+                )
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-                inner = Scope({}, {}, Scope(scope.names, scope.names, scope.outer))
+                inner = NameScope({}, {}, NameScope(scope.names, scope.names, scope.outer))
                 for generator in node.generators:
-                    self._bind(generator.target, elements(self._eval(generator.iter, inner)), inner)
+                    self._bind_target(
+                        generator.target, value_of_elements(self._evaluate_expression(generator.iter, inner)), inner
+                    )
                     for test in generator.ifs:
-                        self._eval(test, inner)
+                        self._evaluate_expression(test, inner)
                 if isinstance(node, ast.DictComp):
-                    self._eval(node.key, inner)
-                return Value("items", of=self._eval(node.value if isinstance(node, ast.DictComp) else node.elt, inner))
+                    self._evaluate_expression(node.key, inner)
+                return ExpressionValue(
+                    "items",
+                    of=self._evaluate_expression(node.value if isinstance(node, ast.DictComp) else node.elt, inner),
+                )
             case ast.NamedExpr():
-                value = self._eval(node.value, scope)
-                self._bind(node.target, value, scope)
+                value = self._evaluate_expression(node.value, scope)
+                self._bind_target(node.target, value, scope)
                 return value
             case ast.Lambda():
-                names: dict[str, Value | None] = {parameter.arg: None for parameter in node.args.args}
-                self._eval(node.body, Scope(names, {}, Scope(scope.names, scope.names, scope.outer)))
-                return PLAIN
-        found: list[Value | None] = [
-            self._eval(part, scope) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)
+                names: dict[str, ExpressionValue | None] = {parameter.arg: None for parameter in node.args.args}
+                self._evaluate_expression(
+                    node.body, NameScope(names, {}, NameScope(scope.names, scope.names, scope.outer))
+                )
+                return PLAIN_VALUE
+        found: list[ExpressionValue | None] = [
+            self._evaluate_expression(part, scope) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)
         ]
         return found[0] if len(found) == 1 else None
 
-    def _attribute(self, node: ast.Attribute, owner: Value | None, scope: Scope) -> Value | None:
-        path = self._path(node)
-        if path and (not isinstance(node.value, ast.Name) or scope.find(node.value.id) is None):
-            return Value("device", "gpu") if CUDA_TYPE.match(path) else PLAIN
+    def _attribute_value(
+        self, node: ast.Attribute, owner: ExpressionValue | None, scope: NameScope
+    ) -> ExpressionValue | None:
+        path = self._dotted_path(node)
+        if path and (not isinstance(node.value, ast.Name) or scope.value_of_name(node.value.id) is None):
+            return ExpressionValue("device", "gpu") if CUDA_TYPE.match(path) else PLAIN_VALUE
         if node.attr == "device" and owner is not None and owner.kind in ("tensor", "module"):
-            return Value("device", owner.on)
+            return ExpressionValue("device", owner.on)
         if owner is None or owner.kind == "plain":
             return self._attributes.get(node.attr)
         if owner.kind == "device":
@@ -384,188 +423,218 @@ class Placement:
         if owner.kind == "module":
             value = self._attributes.get(node.attr)
             if value is None:
-                return Value("tensor", owner.on) if node.attr in _WEIGHTS else None
+                return ExpressionValue("tensor", owner.on) if node.attr in _WEIGHTS else None
             return replace(value, on=owner.on, rides=False) if value.rides else value
-        return PLAIN if node.attr in _PLAIN_ATTRIBUTES else owner
+        return PLAIN_VALUE if node.attr in _PLAIN_ATTRIBUTES else owner
 
-    def _call(self, node: ast.Call, scope: Scope) -> Value | None:
+    def _call_value(self, node: ast.Call, scope: NameScope) -> ExpressionValue | None:
         function = node.func
-        owner = self._eval(function.value, scope) if isinstance(function, ast.Attribute) else None
-        called = self._eval(function, scope) if not isinstance(function, ast.Attribute) else None
-        arguments = [self._eval(argument, scope) for argument in node.args]
-        keywords = {keyword.arg: self._eval(keyword.value, scope) for keyword in node.keywords}
+        owner = self._evaluate_expression(function.value, scope) if isinstance(function, ast.Attribute) else None
+        called = self._evaluate_expression(function, scope) if not isinstance(function, ast.Attribute) else None
+        arguments = [self._evaluate_expression(argument, scope) for argument in node.args]
+        keywords = {keyword.arg: self._evaluate_expression(keyword.value, scope) for keyword in node.keywords}
         everything = [*arguments, *keywords.values()]
-        path = self._path(function)
-        if path and not (isinstance(function, ast.Name) and scope.find(function.id) is not None):
-            return self._library_call(node, path, arguments, keywords)
+        path = self._dotted_path(function)
+        if path and not (isinstance(function, ast.Name) and scope.value_of_name(function.id) is not None):
+            return self._library_call_value(node, path, arguments, keywords)
         if isinstance(function, ast.Attribute):
-            return self._method(node, function.attr, owner, arguments, keywords, scope)
+            return self._method_call_value(node, function.attr, owner, arguments, keywords, scope)
         if not isinstance(function, ast.Name):
             return self._module_call_value(called, everything)
         name = function.id
         if name in self._classes:
-            self._pass_arguments(self._methods_of(name, "__init__"), node, arguments, keywords, skip=1)
-            if self.module_class(name):
-                return Value("module", self._default, cls=name)
-            is_data = any("torch.utils.data" in self._path(base) for base in self._classes[name].bases)
-            return Value("items", of=self._items_of(name), cls=name) if is_data else Value("plain", cls=name)
+            self._bind_arguments(self._methods_of_class(name, "__init__"), node, arguments, keywords, skip=1)
+            if self.is_module_class(name):
+                return ExpressionValue("module", self._default, cls=name)
+            is_data = any("torch.utils.data" in self._dotted_path(base) for base in self._classes[name].bases)
+            return (
+                ExpressionValue("items", of=self._dataset_item_value(name), cls=name)
+                if is_data
+                else ExpressionValue("plain", cls=name)
+            )
         if called is not None and called.kind in ("module", "tensor"):
             return self._module_call_value(called, [*everything], node, arguments, keywords)
         if name in self._functions:
-            self._pass_arguments(self._functions[name], node, arguments, keywords)
-            return join([self._returns.get(each) for each in self._functions[name]])
+            self._bind_arguments(self._functions[name], node, arguments, keywords)
+            return join_values([self._returns.get(each) for each in self._functions[name]])
         return self._builtin_call_value(name, arguments)
 
-    def _builtin_call_value(self, name: str, arguments: list[Value | None]) -> Value | None:
+    def _builtin_call_value(self, name: str, arguments: list[ExpressionValue | None]) -> ExpressionValue | None:
         first = arguments[0] if arguments else None
         if name in _PLAIN_FUNCTIONS:
-            return PLAIN
+            return PLAIN_VALUE
         if name == "enumerate":
-            return Value("items", of=elements(first))
+            return ExpressionValue("items", of=value_of_elements(first))
         if name == "zip":
-            return Value("items", of=join([elements(value) for value in arguments]))
+            return ExpressionValue("items", of=join_values([value_of_elements(value) for value in arguments]))
         if name == "next":
-            return elements(first)
+            return value_of_elements(first)
         return first if name in _PASSED_ON else None
 
     def _module_call_value(
-        self, called: Value | None, everything: list[Value | None], node: ast.Call | None = None,
-        arguments: list[Value | None] | None = None, keywords: dict[str | None, Value | None] | None = None,
-    ) -> Value | None:  # fmt: skip
+        self, called: ExpressionValue | None, everything: list[ExpressionValue | None], node: ast.Call | None = None,
+        arguments: list[ExpressionValue | None] | None = None, keywords: dict[str | None, ExpressionValue | None] | None = None,
+    ) -> ExpressionValue | None:  # fmt: skip
         """What a call of a module gives: a tensor where the module or one of its arguments lies."""
         if called is None or called.kind != "module":
             return None
         if called.cls and node is not None:
-            self._pass_arguments(self._methods_of(called.cls, "forward"), node, arguments or [], keywords or {}, skip=1)
+            self._bind_arguments(
+                self._methods_of_class(called.cls, "forward"), node, arguments or [], keywords or {}, skip=1
+            )
         places = {
             value.on for value in [called, *everything] if value is not None and value.kind in ("tensor", "module")
         }
-        return Value("tensor", "gpu" if "gpu" in places else None if None in places else "cpu")
+        return ExpressionValue("tensor", "gpu" if "gpu" in places else None if None in places else "cpu")
 
-    def _items_of(self, name: str) -> Value | None:
+    def _dataset_item_value(self, name: str) -> ExpressionValue | None:
         """What an index of a data set of the program gives: tensors on the CPU, unless it moves them."""
-        found = join([self._returns.get(method) for method in self._methods_of(name, "__getitem__")])
+        found = join_values([self._returns.get(method) for method in self._methods_of_class(name, "__getitem__")])
         inner = found.of if found is not None and found.kind == "items" else found
-        return Value("tensor", inner.on if inner is not None and inner.kind == "tensor" and inner.on else "cpu")
+        return ExpressionValue(
+            "tensor", inner.on if inner is not None and inner.kind == "tensor" and inner.on else "cpu"
+        )
 
-    def _library_call(
-        self, node: ast.Call, path: str, arguments: list[Value | None], keywords: dict[str | None, Value | None]
-    ) -> Value | None:
+    def _library_call_value(
+        self,
+        node: ast.Call,
+        path: str,
+        arguments: list[ExpressionValue | None],
+        keywords: dict[str | None, ExpressionValue | None],
+    ) -> ExpressionValue | None:
         first = arguments[0] if arguments else None
         top, last = path.split(".")[0], path.rsplit(".", 1)[1] if "." in path else path
         asked = keywords.get("device")
-        place: Place | None = asked.on if asked is not None and asked.kind in ("device", "tensor") else None
+        place: DeviceKind | None = asked.on if asked is not None and asked.kind in ("device", "tensor") else None
         if asked is not None and asked.kind == "number":
             place = "gpu"
         if top in ("tqdm", "copy"):
             return first
         if top != "torch":
-            return PLAIN
+            return PLAIN_VALUE
         if path == "torch.device":
             number = first is not None and first.kind == "number"
-            return Value("device", "gpu") if number else first if first is not None and first.kind == "device" else None
+            return (
+                ExpressionValue("device", "gpu")
+                if number
+                else first
+                if first is not None and first.kind == "device"
+                else None
+            )
         if path in ("torch.set_default_device", "torch.set_default_tensor_type"):
             if first is not None and first.kind == "device" and first.on is not None:
                 self._default = first.on
             elif node.args and CUDA_TYPE.match(str(getattr(node.args[0], "value", ""))):
                 self._default = "gpu"
-            return PLAIN
+            return PLAIN_VALUE
         if path.startswith("torch.utils.data."):
-            of = elements(first) if last == "DataLoader" else Value("tensor", self._place_of(arguments) or "cpu")
-            return Value("items", of=of if of is not None and of.kind == "tensor" else Value("tensor", "cpu"))
+            of = (
+                value_of_elements(first)
+                if last == "DataLoader"
+                else ExpressionValue("tensor", self._device_of_tensors(arguments) or "cpu")
+            )
+            return ExpressionValue(
+                "items", of=of if of is not None and of.kind == "tensor" else ExpressionValue("tensor", "cpu")
+            )
         if path.startswith("torch.nn.") and not path.startswith(
             ("torch.nn.functional.", "torch.nn.utils.", "torch.nn.init.")
         ):
             if last in ("Parameter", "Buffer"):
-                return Value("tensor", self._place_of(arguments) or "cpu", rides=True)
+                return ExpressionValue("tensor", self._device_of_tensors(arguments) or "cpu", rides=True)
             if last == "DataParallel":
                 return first
             inner = [value for value in arguments if value is not None and value.kind == "module"]
-            return Value("module", place or (inner[0].on if inner else self._default))
+            return ExpressionValue("module", place or (inner[0].on if inner else self._default))
         if path.startswith(("torch.optim.", "torch.amp.", "torch.cuda.", "torch.autocast", "torch.manual_seed")):
-            return Value("tensor", "gpu") if CUDA_TYPE.match(path) else PLAIN
+            return ExpressionValue("tensor", "gpu") if CUDA_TYPE.match(path) else PLAIN_VALUE
         if path == "torch.load":
             asked = keywords.get("map_location")
-            return Value("tensor", asked.on if asked is not None and asked.kind == "device" else None)
+            return ExpressionValue("tensor", asked.on if asked is not None and asked.kind == "device" else None)
         if path in _FROM_ARRAY:
-            return Value("tensor", "cpu")
+            return ExpressionValue("tensor", "cpu")
         if path.startswith(_GIVE_A_MODULE) and not path.startswith(_GIVE_A_TENSOR):
             return first
         if path.count(".") > 1 and not path.startswith(_GIVE_A_TENSOR):
             return None
         if place is None and "device" in keywords and asked is None:
             place = "gpu"
-        found = self._place_of([*arguments, *(value for name, value in keywords.items() if name != "device")])
-        return Value("tensor", place or found or self._default)
+        found = self._device_of_tensors([*arguments, *(value for name, value in keywords.items() if name != "device")])
+        return ExpressionValue("tensor", place or found or self._default)
 
-    def _place_of(self, values: Iterable[Value | None]) -> Place | None:
+    def _device_of_tensors(self, values: Iterable[ExpressionValue | None]) -> DeviceKind | None:
         """Where the tensors among these lie; None if none is among them."""
         flat = [value.of if value is not None and value.kind == "items" else value for value in values]
         places = [value.on for value in flat if value is not None and value.kind == "tensor"]
         return "gpu" if "gpu" in places else places[0] if places else None
 
-    def _method(
-        self, node: ast.Call, name: str, owner: Value | None, arguments: list[Value | None],
-        keywords: dict[str | None, Value | None], scope: Scope,
-    ) -> Value | None:  # fmt: skip
+    def _method_call_value(
+        self, node: ast.Call, name: str, owner: ExpressionValue | None, arguments: list[ExpressionValue | None],
+        keywords: dict[str | None, ExpressionValue | None], scope: NameScope,
+    ) -> ExpressionValue | None:  # fmt: skip
         everything = [*arguments, *keywords.values()]
         if name in MOVES and owner is not None and owner.kind in ("tensor", "module"):
-            place = "cpu" if name == "pin_memory" else self.target(node)
+            place = "cpu" if name == "pin_memory" else self.move_target(node)
             if owner.kind == "module" and place is not None:
-                self._move(node, owner, place, scope)
+                self._record_module_move(node, owner, place, scope)
             return replace(owner, on=place or owner.on, rides=False)
         if name in MOVES and not self.defines_function(name):
-            place = self.target(node)
-            return owner if owner is not None else Value("tensor", place) if place is not None else None
+            place = self.move_target(node)
+            return owner if owner is not None else ExpressionValue("tensor", place) if place is not None else None
         if owner is None or owner.kind in ("plain", "module"):
             own = (
-                self._methods_of(owner.cls, name) if owner is not None and owner.cls else self._functions.get(name, [])
+                self._methods_of_class(owner.cls, name)
+                if owner is not None and owner.cls
+                else self._functions.get(name, [])
             )
             if own:
-                self._pass_arguments(own, node, arguments, keywords, skip=1)
-                return join([self._returns.get(each) for each in own])
+                self._bind_arguments(own, node, arguments, keywords, skip=1)
+                return join_values([self._returns.get(each) for each in own])
         if name in ("register_buffer", "register_parameter") and node.args and isinstance(node.args[0], ast.Constant):
             value = arguments[1] if len(arguments) > 1 else None
             riding = None if value is None else replace(value, rides=True)
-            self._attributes[str(node.args[0].value)] = join([self._attributes.get(str(node.args[0].value)), riding])
-            return PLAIN
+            self._attributes[str(node.args[0].value)] = join_values(
+                [self._attributes.get(str(node.args[0].value)), riding]
+            )
+            return PLAIN_VALUE
         if owner is None:
             return None
         if owner.kind == "items":
             if name == "append" and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-                scope.names[node.func.value.id] = Value(
-                    "items", of=join([owner.of, arguments[0] if arguments else None])
+                scope.names[node.func.value.id] = ExpressionValue(
+                    "items", of=join_values([owner.of, arguments[0] if arguments else None])
                 )
-            return elements(owner) if name in ("pop", "get") else owner
+            return value_of_elements(owner) if name in ("pop", "get") else owner
         if owner.kind == "device":
-            return owner if name in ("format", "lower", "strip") else PLAIN
+            return owner if name in ("format", "lower", "strip") else PLAIN_VALUE
         if owner.kind == "module":
-            return self._method_of_module(name, owner, everything)
+            return self._module_method_value(name, owner, everything)
         if owner.kind == "tensor":
             if name in _PLAIN_METHODS:
-                return PLAIN
+                return PLAIN_VALUE
             if name in ("items", "values"):
-                return Value("items", of=owner)
+                return ExpressionValue("items", of=owner)
             if name == "new_tensor" or name.startswith("new_"):
                 asked = keywords.get("device")
-                return Value("tensor", asked.on if asked is not None and asked.kind == "device" else owner.on)
-            return Value("tensor", self._place_of([owner, *everything]))
-        called = self._attribute(node.func, owner, scope) if isinstance(node.func, ast.Attribute) else None
+                return ExpressionValue("tensor", asked.on if asked is not None and asked.kind == "device" else owner.on)
+            return ExpressionValue("tensor", self._device_of_tensors([owner, *everything]))
+        called = self._attribute_value(node.func, owner, scope) if isinstance(node.func, ast.Attribute) else None
         return self._module_call_value(called, everything, node, arguments, keywords)
 
-    def _method_of_module(self, name: str, owner: Value, everything: list[Value | None]) -> Value | None:
+    def _module_method_value(
+        self, name: str, owner: ExpressionValue, everything: list[ExpressionValue | None]
+    ) -> ExpressionValue | None:
         if name in _MODULE_METHODS:
             return owner
         if name in ("parameters", "buffers", "named_parameters", "named_buffers", "state_dict"):
-            return Value("items", of=Value("tensor", owner.on))
+            return ExpressionValue("items", of=ExpressionValue("tensor", owner.on))
         if name in _PLAIN_METHODS or name == "load_state_dict":
-            return PLAIN
+            return PLAIN_VALUE
         called = self._attributes.get(name)
         if called is not None and called.kind != "module":
             return None
         return self._module_call_value(owner, everything)
 
-    def _move(self, node: ast.Call, owner: Value, place: Place, scope: Scope) -> None:
+    def _record_module_move(self, node: ast.Call, owner: ExpressionValue, place: DeviceKind, scope: NameScope) -> None:
         """A module is moved itself: its name has another place from now on."""
         if place == "gpu":
             self._modules_lie = "gpu"
@@ -573,13 +642,13 @@ class Placement:
         if isinstance(receiver, ast.Name) and receiver.id in scope.names:
             scope.names[receiver.id] = replace(owner, on=place)
 
-    def _methods_of(self, cls: str, name: str) -> list[Function]:
+    def _methods_of_class(self, cls: str, name: str) -> list[Function]:
         body = self._classes[cls].body if cls in self._classes else []
         return [part for part in body if isinstance(part, Function) and part.name == name]
 
-    def _pass_arguments(
-        self, functions: list[Function], node: ast.Call, arguments: list[Value | None],
-        keywords: dict[str | None, Value | None], skip: int = 0,
+    def _bind_arguments(
+        self, functions: list[Function], node: ast.Call, arguments: list[ExpressionValue | None],
+        keywords: dict[str | None, ExpressionValue | None], skip: int = 0,
     ) -> None:  # fmt: skip
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         for function in functions:
@@ -588,17 +657,17 @@ class Placement:
             named = {parameter.arg for parameter in function.args.kwonlyargs} | set(parameters)
             given |= {name: value for name, value in keywords.items() if name in named and name is not None}
             for name, value in given.items():
-                self._arguments[function, name] = join([self._arguments.get((function, name)), value])
+                self._arguments[function, name] = join_values([self._arguments.get((function, name)), value])
 
-    def _combined(self, values: list[Value | None]) -> Value | None:
+    def _operator_value(self, values: list[ExpressionValue | None]) -> ExpressionValue | None:
         """What an operator gives: a tensor, if one of its operands is one."""
         if any(value is not None and value.kind == "tensor" for value in values):
-            return Value("tensor", self._place_of(values))
+            return ExpressionValue("tensor", self._device_of_tensors(values))
         known = [value for value in values if value is not None]
-        return None if len(known) < len(values) else Value("plain")
+        return None if len(known) < len(values) else ExpressionValue("plain")
 
-    def _path(self, node: ast.AST) -> str:
-        return self._modules.path(node) or ""
+    def _dotted_path(self, node: ast.AST) -> str:
+        return self._modules.dotted_path(node) or ""
 
 
 def device_argument(call: ast.Call) -> ast.expr | None:
@@ -607,7 +676,7 @@ def device_argument(call: ast.Call) -> ast.expr | None:
     return named if named is not None else call.args[0] if call.args else None
 
 
-def starts_with_cuda(node: ast.AST) -> bool:
+def starts_with_cuda_index(node: ast.AST) -> bool:
     """Whether a text that is put together begins with "cuda"."""
     if isinstance(node, ast.JoinedStr):
         node = node.values[0] if node.values else node
@@ -616,8 +685,8 @@ def starts_with_cuda(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda:")
 
 
-def asks_for_cuda(test: ast.AST) -> bool:
+def tests_cuda_availability(test: ast.AST) -> bool:
     """Whether a condition holds only where there is a GPU."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return any(asks_for_cuda(part) for part in test.values)
+        return any(tests_cuda_availability(part) for part in test.values)
     return isinstance(test, ast.Call) and isinstance(test.func, ast.Attribute) and test.func.attr == "is_available"

@@ -3,7 +3,7 @@
 import ast
 
 from gradbox.language.repair_draft import RepairDraft
-from gradbox.language.tree import walk
+from gradbox.language.tree import walk_tree
 from gradbox.wire.program import Repair
 
 _PLOT_MODULES = ("matplotlib", "seaborn", "plotly", "cv2", "torchviz", "torchinfo", "torchsummary", "IPython", "wandb",
@@ -28,31 +28,33 @@ def repair_plots(draft: RepairDraft) -> Repair | None:
     while grew:
         before = len(plotting), len(names)
         for node in statements:
-            if node not in plotting and _is_plotting(node, names, plotting):
+            if node not in plotting and _only_plots(node, names, plotting):
                 plotting.add(node)
         grew = before != (len(plotting), len(names))
     for node in statements:
-        parent = draft.parent(node)
+        parent = draft.parent_of(node)
         if node in plotting and parent not in plotting and not isinstance(node, ast.Import | ast.ImportFrom):
-            draft.comment_out(node)
-    return draft.repair("plots")
+            draft.comment_out_statement(node)
+    return draft.finish_repair("plots")
 
 
-def _is_plotting(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bool:
+def _only_plots(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bool:
     """Whether a statement only plots. names: of what plots; those that it binds are added."""
     if isinstance(node, ast.Expr | ast.Assign) and node.value is not None:
-        if root_name(node.value) not in names or any(has_effect(part) for part in inner_nodes(node.value)):
+        if root_name(node.value) not in names or any(
+            has_side_effect(part) for part in nodes_outside_call_chain(node.value)
+        ):
             return False
         for target in node.targets if isinstance(node, ast.Assign) else []:
-            names |= {part.id for part in walk(target) if isinstance(part, ast.Name)}
+            names |= {part.id for part in walk_tree(target) if isinstance(part, ast.Name)}
         return True
     if isinstance(node, ast.For):
-        if any(isinstance(part, ast.Name) and part.id in names for part in walk(node.iter)):
-            bound = {part.id for part in walk(node.target) if isinstance(part, ast.Name)}
-            if all(_is_plotting(inner, names | bound, plotting) for inner in node.body):
-                return not any(has_effect(part) for part in walk(node.iter))
+        if any(isinstance(part, ast.Name) and part.id in names for part in walk_tree(node.iter)):
+            bound = {part.id for part in walk_tree(node.target) if isinstance(part, ast.Name)}
+            if all(_only_plots(inner, names | bound, plotting) for inner in node.body):
+                return not any(has_side_effect(part) for part in walk_tree(node.iter))
     elif isinstance(node, ast.FunctionDef):
-        if all(inner in plotting or is_trivial(inner) for inner in node.body) and any(
+        if all(inner in plotting or only_binds_local_names(inner) for inner in node.body) and any(
             inner in plotting for inner in node.body
         ):
             names.add(node.name)
@@ -61,7 +63,7 @@ def _is_plotting(node: ast.stmt, names: set[str], plotting: set[ast.stmt]) -> bo
     if isinstance(node, ast.For | ast.If | ast.With) and not getattr(node, "orelse", None):
         heads: list[ast.AST] = [item.context_expr for item in node.items] if isinstance(node, ast.With) else []
         heads += [node.iter] if isinstance(node, ast.For) else [node.test] if isinstance(node, ast.If) else []
-        changes = any(has_effect(part) for head in heads for part in walk(head))
+        changes = any(has_side_effect(part) for head in heads for part in walk_tree(head))
         return not changes and all(inner in plotting for inner in node.body)
     return False
 
@@ -73,28 +75,28 @@ def root_name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def is_trivial(node: ast.stmt) -> bool:
+def only_binds_local_names(node: ast.stmt) -> bool:
     """Whether leaving a statement out of a function that only plots changes nothing else: it binds local names, or is text."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     return isinstance(node, ast.Pass) or (
         isinstance(node, ast.Assign)
         and all(isinstance(part, ast.Name | ast.Tuple) for part in node.targets)
-        and not any(has_effect(part) for part in walk(node.value))
+        and not any(has_side_effect(part) for part in walk_tree(node.value))
     )
 
 
-def inner_nodes(value: ast.AST) -> list[ast.AST]:
+def nodes_outside_call_chain(value: ast.AST) -> list[ast.AST]:
     """The parts of a chain of calls without the methods that are called in it: what they are given."""
     chain: set[ast.AST] = {value}
     at = value
     while isinstance(at, ast.Attribute | ast.Subscript | ast.Call):
         at = at.func if isinstance(at, ast.Call) else at.value
         chain.add(at)
-    return [part for part in walk(value) if part not in chain]
+    return [part for part in walk_tree(value) if part not in chain]
 
 
-def has_effect(node: ast.AST) -> bool:
+def has_side_effect(node: ast.AST) -> bool:
     """Whether an expression changes something by itself: it writes in place, runs a backward, takes the next of an iterator."""
     if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
         return True
@@ -106,37 +108,37 @@ def has_effect(node: ast.AST) -> bool:
     return name in _CHANGING_METHODS or (name.endswith("_") and not name.endswith("__"))
 
 
-def repair_progress(draft: RepairDraft) -> Repair | None:
+def repair_progress_bars(draft: RepairDraft) -> Repair | None:
     """`tqdm(x)` becomes `x`, `trange(n)` becomes `range(n)`."""
-    for call in draft.calls_of(
+    for call in draft.calls_with_path(
         lambda path: path.split(".")[0] in ("tqdm", "fastprogress") and path.split(".")[-1] in _PROGRESS_BARS
     ):
         if not call.args or isinstance(call.args[0], ast.Starred):
             return None
         name = draft.assigned_name(call)
-        uses = [(use, draft.statement(use)) for use in draft.uses(name)]
-        if draft.path(call.func).endswith("range"):
+        uses = [(use, draft.enclosing_statement(use)) for use in draft.reads_of_name(name)]
+        if draft.dotted_path(call.func).endswith("range"):
             text = ", ".join(ast.unparse(argument) for argument in call.args)
-            draft.replace(call, f"range({text})")
+            draft.replace_node(call, f"range({text})")
         else:
-            draft.replace(call, ast.get_source_segment("\n".join(draft.lines), call.args[0]) or "")
+            draft.replace_node(call, ast.get_source_segment("\n".join(draft.lines), call.args[0]) or "")
         for use, statement in uses:
-            parent = draft.parent(use)
+            parent = draft.parent_of(use)
             if isinstance(parent, ast.Attribute):
                 if parent.attr not in _BAR_METHODS or not isinstance(statement, ast.Expr):
                     return None
-                draft.comment_out(statement)
-    return draft.repair("progress")
+                draft.comment_out_statement(statement)
+    return draft.finish_repair("progress")
 
 
-def repair_input(draft: RepairDraft) -> Repair | None:
+def repair_input_calls(draft: RepairDraft) -> Repair | None:
     """`input()` becomes an answer, by what is made of it."""
     if "input" in {
         node.id for node in draft.nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
     }:
         return None
-    for call in draft.calls(lambda call: isinstance(call.func, ast.Name) and call.func.id == "input"):
-        outer = draft.parent(call)
+    for call in draft.find_calls(lambda call: isinstance(call.func, ast.Name) and call.func.id == "input"):
+        outer = draft.parent_of(call)
         made = outer.func.id if isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) else ""
-        draft.replace(call, {"int": '"3"', "float": '"0.5"', "eval": '"3"'}.get(made, '"hello"'))
-    return draft.repair("input")
+        draft.replace_node(call, {"int": '"3"', "float": '"0.5"', "eval": '"3"'}.get(made, '"hello"'))
+    return draft.finish_repair("input")

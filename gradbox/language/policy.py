@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from gradbox.language.names import ImportedModules, bound_names
-from gradbox.language.text import parse
-from gradbox.language.tree import levels
+from gradbox.language.text import parse_without_warnings
+from gradbox.language.tree import nodes_by_depth
 from gradbox.wire.program import Refusal
 
 _ALLOWED = """
@@ -118,17 +118,17 @@ TOO_DEEP = "this is nested too deeply"
 HAS_NULL_BYTE = "source code cannot contain null bytes"
 
 
-def check_program(source: str) -> tuple[ast.Module | None, list[Refusal]]:
+def parse_and_check_program(source: str) -> tuple[ast.Module | None, list[Refusal]]:
     """The program's tree, and every reason not to run it, in order of lines. Columns count characters."""
     if "\0" in source:
         line = source.count("\n", 0, source.index("\0")) + 1
         return None, [Refusal(line=line, message=HAS_NULL_BYTE, key="syntax", args={"text": HAS_NULL_BYTE})]
     try:
-        tree = parse(source)
-        depths = levels(tree)
+        tree = parse_without_warnings(source)
+        depths = nodes_by_depth(tree)
         if len(depths) > MAX_DEPTH:
             return None, [Refusal(line=first_line_too_deep(depths), message=TOO_DEEP, key="deep")]
-        error = compile_error(tree)
+        error = find_compile_error(tree)
         if error is not None:
             return None, [syntax_refusal(error, source, encoded=True)]
     except SyntaxError as error:
@@ -138,13 +138,13 @@ def check_program(source: str) -> tuple[ast.Module | None, list[Refusal]]:
     except ValueError as error:  # half a character, or a number too long to read
         return None, [Refusal(line=1, message=str(error), key="syntax", args={"text": str(error)})]
     lines = source.split("\n")
-    checker = _Checker([node for level in depths for node in level])
-    refusals = [_refusal(lines, node, what, why) for node, what, why in checker.refused_nodes()]
+    checker = _PolicyChecker([node for level in depths for node in level])
+    refusals = [_make_refusal(lines, node, what, why) for node, what, why in checker.refused_nodes()]
     refusals.sort(key=lambda refusal: (refusal.line, refusal.col))
     return tree, refusals[:MAX_REFUSALS]
 
 
-def compile_error(tree: ast.Module) -> SyntaxError | None:
+def find_compile_error(tree: ast.Module) -> SyntaxError | None:
     """What only the compiler finds: `return` outside a function, and the like."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -161,7 +161,7 @@ def first_line_too_deep(depths: list[list[ast.AST]]) -> int:
     return next(placed, 1)
 
 
-class _Checker:
+class _PolicyChecker:
     def __init__(self, nodes: list[ast.AST]) -> None:
         self._nodes = nodes
         self._bound = bound_names(nodes)
@@ -173,17 +173,17 @@ class _Checker:
         for node in self._nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    yield from self._check_module(alias, alias.name)
+                    yield from self._refuse_module(alias, alias.name)
             elif isinstance(node, ast.ImportFrom):
                 if node.level:
                     yield node, f"import of '{'.' * node.level}{node.module or ''}'", "relative"
                 elif node.module is not None:
                     open_ = OPEN_MEMBERS.issuperset(f"{node.module}.{alias.name}" for alias in node.names)
-                    refused = [] if open_ else list(self._check_module(node, node.module))
+                    refused = [] if open_ else list(self._refuse_module(node, node.module))
                     yield from refused
                     if not refused:
                         for alias in node.names:
-                            yield from self._check_member(alias, f"{node.module}.{alias.name}")
+                            yield from self._refuse_member(alias, f"{node.module}.{alias.name}")
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 if node.id in CLOSED_BUILTINS and node.id not in self._bound:
                     yield node, f"'{node.id}'", CLOSED_BUILTINS[node.id]
@@ -191,22 +191,22 @@ class _Checker:
                 if node.attr in CLOSED_ATTRIBUTES:
                     yield node, f"'{node.attr}'", CLOSED_ATTRIBUTES[node.attr]
                 else:
-                    path = self._modules.path(node)
+                    path = self._modules.dotted_path(node)
                     if path in OPEN_MEMBERS:
                         on_the_way.add(node.value)
                     elif path is not None and node not in on_the_way:
-                        yield from self._check_member(node, path)
+                        yield from self._refuse_member(node, path)
 
-    def _check_module(self, node: ast.AST, name: str) -> Iterator[tuple[ast.AST, str, str]]:
+    def _refuse_module(self, node: ast.AST, name: str) -> Iterator[tuple[ast.AST, str, str]]:
         top = name.split(".")[0]
         if top in UNAVAILABLE_MODULES:
             yield node, f"import of '{name}'", UNAVAILABLE_MODULES[top]
         elif top not in ALLOWED_MODULES:
             yield node, f"import of '{name}'", "import"
         else:
-            yield from self._check_member(node, name, f"import of '{name}'")
+            yield from self._refuse_member(node, name, f"import of '{name}'")
 
-    def _check_member(self, node: ast.AST, path: str, what: str | None = None) -> Iterator[tuple[ast.AST, str, str]]:
+    def _refuse_member(self, node: ast.AST, path: str, what: str | None = None) -> Iterator[tuple[ast.AST, str, str]]:
         """Exactly the closed thing: what lies below it is refused there already."""
         parts = path.split(".")
         if not OPEN_MEMBERS.isdisjoint(".".join(parts[:k]) for k in range(1, len(parts) + 1)):
@@ -217,7 +217,7 @@ class _Checker:
                 yield node, what or f"'{path}'", why
 
 
-def _refusal(lines: list[str], node: Any, what: str, why: str) -> Refusal:
+def _make_refusal(lines: list[str], node: Any, what: str, why: str) -> Refusal:
     text = lines[node.lineno - 1] if node.lineno <= len(lines) else ""
     same = node.end_lineno == node.lineno
     return Refusal(

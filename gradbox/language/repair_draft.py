@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Callable
 
-from gradbox.language.edits import Edits
+from gradbox.language.edits import ProgramEdits
 from gradbox.language.names import ImportedModules
 from gradbox.language.policy import CLOSED_MEMBERS, UNAVAILABLE_MODULES
-from gradbox.language.tree import walk
+from gradbox.language.tree import walk_tree
 from gradbox.wire.program import Repair
 
 DEFAULT_SHAPE = "4, 4"
@@ -16,59 +16,61 @@ MAX_EDITS = 200
 """Edits of one repair."""
 
 
-class RepairDraft(Edits):
+class RepairDraft(ProgramEdits):
     """Collects the edits of one repair. line: the only one whose calls are looked at; None for all."""
 
     def __init__(self, source: str, tree: ast.Module, line: int | None = None) -> None:
         super().__init__(source, tree)
-        self.nodes = walk(tree)
+        self.nodes = walk_tree(tree)
         self.modules = ImportedModules(self.nodes)
-        self.torch = self.modules.name_of("torch", "torch")
-        self.numpy = self.modules.name_of("numpy", "np")
+        self.torch = self.modules.local_name("torch", "torch")
+        self.numpy = self.modules.local_name("numpy", "np")
         self._line = line
 
-    def path(self, node: ast.AST) -> str:
+    def dotted_path(self, node: ast.AST) -> str:
         """The dotted path that an expression stands for; "" for what begins with no imported name."""
-        return self.modules.path(node) or ""
+        return self.modules.dotted_path(node) or ""
 
-    def calls_of(self, is_wanted: Callable[[str], bool]) -> list[ast.Call]:
+    def calls_with_path(self, is_wanted: Callable[[str], bool]) -> list[ast.Call]:
         """The calls of functions whose dotted path is wanted; none if they are more than MAX_EDITS."""
-        return self.calls(lambda call: is_wanted(self.path(call.func)))
+        return self.find_calls(lambda call: is_wanted(self.dotted_path(call.func)))
 
-    def calls(self, is_wanted: Callable[[ast.Call], bool]) -> list[ast.Call]:
+    def find_calls(self, is_wanted: Callable[[ast.Call], bool]) -> list[ast.Call]:
         """The calls that are wanted and not removed yet; none if they are more than MAX_EDITS."""
         calls = [
-            node for node in self.nodes if isinstance(node, ast.Call) and self._is_in_sight(node) and is_wanted(node)
+            node
+            for node in self.nodes
+            if isinstance(node, ast.Call) and self._is_on_wanted_line(node) and is_wanted(node)
         ]
         return calls if len(calls) <= MAX_EDITS else []
 
-    def _is_in_sight(self, call: ast.Call) -> bool:
+    def _is_on_wanted_line(self, call: ast.Call) -> bool:
         return self._line is None or call.lineno <= self._line <= (call.end_lineno or call.lineno)
 
     def assigned_name(self, value: ast.AST) -> str | None:
         """The name, if a statement assigns the value to a single one."""
-        statement = self.statement(value)
+        statement = self.enclosing_statement(value)
         if isinstance(statement, ast.Assign) and statement.value is value and len(statement.targets) == 1:
             name = statement.targets[0]
             return name.id if isinstance(name, ast.Name) else None
         return None
 
-    def is_statement(self, call: ast.Call) -> bool:
+    def is_whole_statement(self, call: ast.Call) -> bool:
         """Whether a call is all of a statement."""
-        return isinstance(self.parent(call), ast.Expr)
+        return isinstance(self.parent_of(call), ast.Expr)
 
-    def repair(self, key: str, shape: str | None = None, also: str = "") -> Repair | None:
+    def finish_repair(self, key: str, shape: str | None = None, also: str = "") -> Repair | None:
         """The repair; None where there is nothing to edit, or too much.
 
         Imports of unavailable packages whose uses were all removed, or that `also` names, become comments.
         """
         if not 0 < len(self.sorted_edits()) <= MAX_EDITS:
             return None
-        self._drop_unused_imports(also)
+        self._comment_out_unused_imports(also)
         repair = Repair(key=key, edits=self.sorted_edits())
         return repair if shape is None else repair.model_copy(update={"shape": shape})
 
-    def _drop_unused_imports(self, also: str) -> None:
+    def _comment_out_unused_imports(self, also: str) -> None:
         for node in self.nodes:
             if not isinstance(node, ast.Import | ast.ImportFrom) or node in self.removed:
                 continue
@@ -79,6 +81,6 @@ class RepairDraft(Edits):
             if not tops <= UNAVAILABLE_MODULES.keys() and not closed:
                 continue
             names = [alias.asname or alias.name.split(".")[0] for alias in node.names]
-            uses = [use for name in names for use in self.uses(name)]
+            uses = [use for name in names for use in self.reads_of_name(name)]
             if all(use in self.removed for use in uses) and (uses or tops == {also}):
-                self.comment_out(node)
+                self.comment_out_statement(node)

@@ -10,34 +10,39 @@ import re
 from collections.abc import Callable
 
 from gradbox.language.cuda import CudaEdits
-from gradbox.language.edits import apply_edits, map_to_pasted
-from gradbox.language.file_repairs import repair_arrays, repair_missing_file
+from gradbox.language.edits import apply_edits, map_edits_to_pasted
+from gradbox.language.file_repairs import repair_missing_file, repair_numpy_readers
 from gradbox.language.names import ImportedModules
-from gradbox.language.package_repairs import repair_downloads, repair_pictures, repair_samples, repair_tables
-from gradbox.language.paste import Pasted
-from gradbox.language.plot_repairs import repair_input, repair_plots, repair_progress
-from gradbox.language.policy import check_program
+from gradbox.language.package_repairs import (
+    repair_pandas_readers,
+    repair_sklearn_samples,
+    repair_text_downloads,
+    repair_torchvision_datasets,
+)
+from gradbox.language.paste import PastedProgram
+from gradbox.language.plot_repairs import repair_input_calls, repair_plots, repair_progress_bars
+from gradbox.language.policy import parse_and_check_program
 from gradbox.language.repair_draft import MAX_EDITS, RepairDraft
-from gradbox.language.text import is_program, parse
-from gradbox.language.tree import walk
+from gradbox.language.text import is_parsable, parse_without_warnings
+from gradbox.language.tree import walk_tree
 from gradbox.wire.program import Edit, Refusal, Repair
 
 _KEYWORDS = {"backend": "backend", "nopython": "fullgraph", "dynamic": "dynamic"}
 """What `torch._dynamo.optimize` calls an option, and what `torch.compile` does."""
 
 
-def repair_compiler(draft: RepairDraft) -> Repair | None:
+def repair_dynamo_optimize(draft: RepairDraft) -> Repair | None:
     """`torch._dynamo.optimize("eager")` becomes `torch.compile(backend="eager")`, which runs the plain function."""
-    for call in draft.calls_of("torch._dynamo.optimize".__eq__):
+    for call in draft.calls_with_path("torch._dynamo.optimize".__eq__):
         options = [f"backend={ast.unparse(argument)}" for argument in call.args[:1]]
         options += [
             f"{_KEYWORDS[word.arg]}={ast.unparse(word.value)}" for word in call.keywords if word.arg in _KEYWORDS
         ]
-        draft.replace(call, f"{draft.torch}.compile({', '.join(options)})")
-    return draft.repair("compile")
+        draft.replace_node(call, f"{draft.torch}.compile({', '.join(options)})")
+    return draft.finish_repair("compile")
 
 
-PUNCTUATION = {
+ASCII_PUNCTUATION = {
     **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F) if not chr(code - 0xFEE0).isalpha()},
     "。": ".", "、": ",", "【": "[", "】": "]", "《": "<", "》": ">", "—": "-", "–": "-", "−": "-", "×": "*", "÷": "/",
     "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "＂": '"', "＇": "'", "「": '"', "」": '"',
@@ -56,7 +61,7 @@ def punctuation_repair(source: str) -> Repair | None:
     edits, replaced = [], dict.fromkeys("")
     quote = ""
     for number, line in enumerate(lines, 1):
-        text, quote, characters = replace_in_line(line, quote)
+        text, quote, characters = replace_punctuation_in_line(line, quote)
         if text != line:
             replaced |= dict.fromkeys(characters)
             first = next(at for at, (old, new) in enumerate(zip(line, text, strict=True)) if old != new)
@@ -67,7 +72,7 @@ def punctuation_repair(source: str) -> Repair | None:
     return Repair(key="punctuation", args={"text": " ".join(list(replaced)[:8])}, edits=edits)
 
 
-def replace_in_line(line: str, quote: str) -> tuple[str, str, list[str]]:
+def replace_punctuation_in_line(line: str, quote: str) -> tuple[str, str, list[str]]:
     """The line in Python's punctuation, as long as before; the quotes that it ends inside of; what was replaced.
 
     quote: those that it begins inside of, `'''` or `\"\"\"`.
@@ -88,11 +93,11 @@ def replace_in_line(line: str, quote: str) -> tuple[str, str, list[str]]:
             at += len(quote)
         elif character in _CLOSING_QUOTES and (end := closing_quote_column(line, at)) > at:
             out[at] = out[end] = "'" if '"' in line[at + 1 : end] else '"'
-            replaced += [character, line[end]] if line[end] in PUNCTUATION else [character]
+            replaced += [character, line[end]] if line[end] in ASCII_PUNCTUATION else [character]
             at = end + 1
         else:
-            if character in PUNCTUATION:
-                out[at] = PUNCTUATION[character]
+            if character in ASCII_PUNCTUATION:
+                out[at] = ASCII_PUNCTUATION[character]
                 replaced.append(character)
             at += 1
     return "".join(out), quote if len(quote) == 3 else "", replaced
@@ -112,74 +117,78 @@ EOF_MESSAGE = "EOF when reading a line"
 TYPE_INPUT = "type_input"
 """A repair without edits: the reader types what the program is to read."""
 
-RULES: tuple[Callable[[RepairDraft], Repair | None], ...] = (
-    repair_arrays,
-    repair_tables,
-    repair_pictures,
-    repair_samples,
-    repair_downloads,
+REPAIR_RULES: tuple[Callable[[RepairDraft], Repair | None], ...] = (
+    repair_numpy_readers,
+    repair_pandas_readers,
+    repair_torchvision_datasets,
+    repair_sklearn_samples,
+    repair_text_downloads,
     repair_plots,
-    repair_progress,
-    repair_compiler,
+    repair_progress_bars,
+    repair_dynamo_optimize,
 )
 """Each makes at most one repair of a refused program."""
 
 
-def offer_repairs(pasted: Pasted, text: str, refusals: list[Refusal]) -> list[Refusal]:
+def refusals_with_repairs(pasted: PastedProgram, text: str, refusals: list[Refusal]) -> list[Refusal]:
     """The refusals, each repair with the first one that it resolves. text: as pasted."""
     if any(refusal.key in ("syntax", "deep") for refusal in refusals):  # no tree to look at
         typed = punctuation_repair(pasted.source)
         if typed is None or refusals[0].key == "deep":
             return refusals
-        first = refusals[0].model_copy(update={"repairs": [_with_pasted_edits(typed, pasted, text)]})
+        first = refusals[0].model_copy(update={"repairs": [_repair_with_pasted_edits(typed, pasted, text)]})
         return [first, *refusals[1:]]
-    tree = parse(pasted.source)
+    tree = parse_without_warnings(pasted.source)
     out = list(refusals)
-    for rule in RULES:
+    for rule in REPAIR_RULES:
         repair = rule(RepairDraft(pasted.source, tree))
         at = _first_resolved_refusal(pasted.source, repair, out) if repair is not None else None
         if repair is not None and at is not None:
-            offers = [*out[at].repairs, _with_pasted_edits(repair, pasted, text)]
+            offers = [*out[at].repairs, _repair_with_pasted_edits(repair, pasted, text)]
             out[at] = out[at].model_copy(update={"repairs": offers})
     return out
 
 
 def error_repairs(
-    pasted: Pasted, text: str, error_type: str, message: str, line: int | None, cpu: bool
+    pasted: PastedProgram, text: str, error_type: str, message: str, line: int | None, cpu: bool
 ) -> list[Repair]:
     """For an error that the program ended with, at a line of its own: what would let it go on. cpu: whether it ran there."""
     if cpu and _CUDA.search(message):
         return cpu_repairs(pasted, text)
     if error_type == "EOFError" and message == EOF_MESSAGE:
-        answer = repair_input(RepairDraft(pasted.source, parse(pasted.source)))
-        return [Repair(key=TYPE_INPUT), *([] if answer is None else [_with_pasted_edits(answer, pasted, text)])]
-    repair = repair_missing_file(pasted.source, parse(pasted.source), error_type, message, line) if line else None
-    if repair is None or check_program(apply_edits(pasted.source, repair.edits, repair.shape))[1]:
+        answer = repair_input_calls(RepairDraft(pasted.source, parse_without_warnings(pasted.source)))
+        return [Repair(key=TYPE_INPUT), *([] if answer is None else [_repair_with_pasted_edits(answer, pasted, text)])]
+    repair = (
+        repair_missing_file(pasted.source, parse_without_warnings(pasted.source), error_type, message, line)
+        if line
+        else None
+    )
+    if repair is None or parse_and_check_program(apply_edits(pasted.source, repair.edits, repair.shape))[1]:
         return []
-    return [_with_pasted_edits(repair, pasted, text)]
+    return [_repair_with_pasted_edits(repair, pasted, text)]
 
 
-def cpu_repairs(pasted: Pasted, text: str) -> list[Repair]:
+def cpu_repairs(pasted: PastedProgram, text: str) -> list[Repair]:
     """For an error of a missing CUDA device: one repair that changes all uses of CUDA to the CPU."""
-    tree = parse(pasted.source)
+    tree = parse_without_warnings(pasted.source)
     try:
-        edits = CudaEdits(pasted.source, tree, ImportedModules(walk(tree))).sorted_edits()
+        edits = CudaEdits(pasted.source, tree, ImportedModules(walk_tree(tree))).sorted_edits()
     except RecursionError:  # nested too deep
         return []
-    if not 0 < len(edits) <= MAX_EDITS or not is_program(apply_edits(pasted.source, edits)):
+    if not 0 < len(edits) <= MAX_EDITS or not is_parsable(apply_edits(pasted.source, edits)):
         return []
-    return [_with_pasted_edits(Repair(key="cuda", edits=edits), pasted, text)]
+    return [_repair_with_pasted_edits(Repair(key="cuda", edits=edits), pasted, text)]
 
 
-def _with_pasted_edits(repair: Repair, pasted: Pasted, text: str) -> Repair:
+def _repair_with_pasted_edits(repair: Repair, pasted: PastedProgram, text: str) -> Repair:
     """The repair with the same edits for the pasted text, where that differs from the program."""
-    edits = map_to_pasted(repair.edits, pasted.source, pasted.lines, text) if text != pasted.source else None
+    edits = map_edits_to_pasted(repair.edits, pasted.source, pasted.lines, text) if text != pasted.source else None
     return repair if edits is None else repair.model_copy(update={"pasted": edits})
 
 
 def _first_resolved_refusal(source: str, repair: Repair, refusals: list[Refusal]) -> int | None:
     """The index of the first refusal that the repair resolves; None if the repaired program has as many refusals or is invalid."""
-    _, left = check_program(apply_edits(source, repair.edits, repair.shape))
+    _, left = parse_and_check_program(apply_edits(source, repair.edits, repair.shape))
     if len(left) >= len(refusals) or any(refusal.key == "syntax" for refusal in left):
         return None
     lines = {line for edit in repair.edits for line in range(edit.line, edit.end_line + 1)}

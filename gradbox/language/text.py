@@ -12,67 +12,67 @@ _TOKEN = re.compile(r"""\\.|\"{3}|'{3}|["'#()\[\]{}]""")
 
 
 @dataclass
-class Line:
+class ProgramLine:
     """A line of the program and the pasted line, from 1, that it came from; None for one that was added."""
 
     text: str
     origin: int | None
 
     @property
-    def blank(self) -> bool:
+    def is_blank(self) -> bool:
         return not self.text.strip()
 
     @property
-    def comment(self) -> bool:
+    def is_comment(self) -> bool:
         return self.text.lstrip().startswith("#")
 
 
-def split_lines(text: str) -> list[Line]:
+def split_lines(text: str) -> list[ProgramLine]:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    return [Line(line, k) for k, line in enumerate(text.split("\n"), 1)]
+    return [ProgramLine(line, k) for k, line in enumerate(text.split("\n"), 1)]
 
 
-def parse(source: str) -> ast.Module:
+def parse_without_warnings(source: str) -> ast.Module:
     """The tree, without the warnings that Python gives while it parses: the run gives them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source, "<program>")
 
 
-def is_program(source: str) -> bool:
+def is_parsable(source: str) -> bool:
     """Whether Python can parse a text."""
     try:
-        parse(source)
+        parse_without_warnings(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
 
 
-def try_parse(lines: Iterable[Line]) -> ast.Module | None:
+def try_parse_lines(lines: Iterable[ProgramLine]) -> ast.Module | None:
     try:
-        return parse("\n".join(line.text for line in lines))
+        return parse_without_warnings("\n".join(line.text for line in lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-class LineScan:
+class QuoteScan:
     """One walk over a text that need not be a program. `opened_before[k]` is what line k begins inside of: "" or the
     quotes of a string or "(" for brackets."""
 
-    def __init__(self, lines: Iterable[Line]) -> None:
+    def __init__(self, lines: Iterable[ProgramLine]) -> None:
         self.opened_before: list[str] = []
         self.depth = 0
         self._quote = ""
         self._spans: list[list[tuple[float, float]]] = []
         for line in lines:
-            self._walk(line.text)
+            self._scan_line(line.text)
 
     def is_quoted(self, k: int, column: int) -> bool:
         """Whether column `column` of line k lies in a string or a comment."""
         before = bisect_right(self._spans[k], (column, math.inf))
         return before > 0 and column < self._spans[k][before - 1][1]
 
-    def _walk(self, text: str) -> None:
+    def _scan_line(self, text: str) -> None:
         self.opened_before.append(self._quote or "(" * bool(self.depth))
         spans: list[tuple[float, float]] = []
         at = begin = 0

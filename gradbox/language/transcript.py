@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from gradbox.language.text import Line, LineScan, try_parse
+from gradbox.language.text import ProgramLine, QuoteScan, try_parse_lines
 from gradbox.wire.program import Edit, Notice, Repair
 
 _PROMPT = re.compile(r"\s*(?:(>>>)[ \t]*|(\.\.\.)(?: |\t|$))")
@@ -26,33 +26,33 @@ class TranscriptBuilder:
     """
 
     def __init__(self, notices: list[Notice], cell: bool = False) -> None:
-        self.code_lines: list[Line] = []
+        self.code_lines: list[ProgramLine] = []
         self._notices, self._is_cell = notices, cell
-        self._printed: list[Line] = []
+        self._printed: list[ProgramLine] = []
         self._may_print = False  # what the last statement printed may look like anything
         self._first_origin: int | None = None
         self._margin = ""
         self._after_left_out = False  # what printed it is no statement of the program
 
-    def add_code(self, text: str, line: Line, continues: bool = False) -> None:
+    def add_code(self, text: str, line: ProgramLine, continues: bool = False) -> None:
         """A line of code. text: without its prompt; line: as pasted; continues: whether the code before it goes on."""
-        self.flush()
+        self.add_printed_notice()
         if not continues:
             self._first_origin = line.origin
             self._margin = indentation(line.text)
-        self.code_lines.append(Line(text, line.origin))
+        self.code_lines.append(ProgramLine(text, line.origin))
         self._after_left_out = continues and self._after_left_out
         self._may_print = (continues and self._may_print) or "print" in text
 
-    def add_output(self, line: Line) -> None:
+    def add_output(self, line: ProgramLine) -> None:
         if self._looks_like_code(line):
             self._add_left_out_notice(line)
-        elif self._printed or not line.blank:
+        elif self._printed or not line.is_blank:
             self._printed.append(line)
 
-    def flush(self) -> None:
+    def add_printed_notice(self) -> None:
         """Add a notice with all that the last statement printed."""
-        while self._printed and self._printed[-1].blank:
+        while self._printed and self._printed[-1].is_blank:
             self._printed.pop()
         if self._printed:
             at = self.code_lines[-1].origin if self.code_lines else self._printed[0].origin
@@ -67,25 +67,30 @@ class TranscriptBuilder:
             self._notices.append(Notice(line=at, kind="printed", args=args))
         self._printed.clear()
 
-    def end(self) -> list[Line]:
-        self.flush()
+    def finish_code_lines(self) -> list[ProgramLine]:
+        self.add_printed_notice()
         self._notices.append(Notice(line=self.code_lines[0].origin if self.code_lines else None, kind="prompts"))
         return self.code_lines
 
-    def _looks_like_code(self, line: Line) -> bool:
+    def _looks_like_code(self, line: ProgramLine) -> bool:
         """Whether the line is not output of an interpreter: it contains a prompt, or is a statement with an effect."""
         if ">>>" in line.text:
             return True
-        if self._may_print or line.blank or line.comment or (self._printed and _FRAME.match(self._printed[-1].text)):
+        if (
+            self._may_print
+            or line.is_blank
+            or line.is_comment
+            or (self._printed and _FRAME.match(self._printed[-1].text))
+        ):
             return False
         if self._printed and self._printed[0].text.startswith("torch.return_types."):
             return False  # it prints `values=tensor(…),`
-        tree = try_parse([Line(line.text.strip(), None)])
+        tree = try_parse_lines([ProgramLine(line.text.strip(), None)])
         return tree is not None and not isinstance(tree.body[0], ast.Expr | ast.AnnAssign | ast.Pass)
 
-    def _add_left_out_notice(self, line: Line) -> None:
+    def _add_left_out_notice(self, line: ProgramLine) -> None:
         """Add a notice for a line that is left out. The repair joins pieces of one statement, like `c>>> .zero_()`."""
-        self.flush()
+        self.add_printed_notice()
         self._after_left_out = True
         text = line.text.strip()
         before, prompt, after = text.partition(">>>")
@@ -97,9 +102,9 @@ class TranscriptBuilder:
         self._notices.append(Notice(line=line.origin, kind="left_out", args=args, repairs=repairs))
 
 
-def strip_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def strip_prompts(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """The program in a transcript with `>>>`. Continuation lines may lack their `...`, as in IDLE."""
-    scan = LineScan(lines)
+    scan = QuoteScan(lines)
     prompts = [_PROMPT.match(line.text) for line in lines]
     if not any(prompt and prompt[1] and len(scan.opened_before[k]) < 3 for k, prompt in enumerate(prompts)):
         return lines
@@ -109,17 +114,19 @@ def strip_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
     for line, prompt in zip(lines, prompts, strict=True):
         if prompt is not None and (prompt[1] or statement):
             text = line.text[prompt.end() :]
-            depth = max(0, (0 if prompt[1] else depth) + LineScan([Line(text, None)]).depth - unmatched_closings(text))
+            depth = max(
+                0, (0 if prompt[1] else depth) + QuoteScan([ProgramLine(text, None)]).depth - unmatched_closings(text)
+            )
             block = opens_block(text) or bool(block and prompt[2])
             session.add_code(text, line, continues=bool(prompt[2]))
             statement = True
-        elif statement and not line.blank and (depth or (block and line.text[0] in " \t") or line.comment):
-            session.add_code(line.text.strip() if line.comment else line.text, line, continues=True)
-            depth = max(0, depth + LineScan([line]).depth - unmatched_closings(line.text))
+        elif statement and not line.is_blank and (depth or (block and line.text[0] in " \t") or line.is_comment):
+            session.add_code(line.text.strip() if line.is_comment else line.text, line, continues=True)
+            depth = max(0, depth + QuoteScan([line]).depth - unmatched_closings(line.text))
         else:
             statement = False
             session.add_output(line)
-    return session.end()
+    return session.finish_code_lines()
 
 
 def indentation(text: str) -> str:
@@ -139,7 +146,7 @@ def unmatched_closings(text: str) -> int:
     return -least
 
 
-def strip_cell_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def strip_cell_prompts(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """The program in the cells of a notebook: code beside `In [3]:` continues with `...:`, code below an empty prompt up to the next one."""
     if not any(_CELL.match(line.text) for line in lines):
         return lines
@@ -157,9 +164,9 @@ def strip_cell_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
             session.add_code(line.text, line, continues=True)
         else:
             after_empty_prompt = False
-            after_code = after_code and line.blank
+            after_code = after_code and line.is_blank
             session.add_output(line)
-    return session.end()
+    return session.finish_code_lines()
 
 
 _MAX_OUTPUT = 20_000
@@ -169,7 +176,7 @@ _MAX_SEARCHED = 200_000
 """Lines that are looked at for where the lines of code come from, each as often as it is."""
 
 
-def cells_of(text: str) -> list[dict[str, Any]] | None:
+def notebook_cells(text: str) -> list[dict[str, Any]] | None:
     """The cells of a notebook; None where the text is none."""
     if not text.lstrip().startswith("{") or '"cells"' not in text:
         return None
@@ -183,52 +190,55 @@ def cells_of(text: str) -> list[dict[str, Any]] | None:
     return cells
 
 
-def strip_notebook(text: str, notices: list[Notice]) -> list[Line] | None:
+def notebook_code_lines(text: str, notices: list[Notice]) -> list[ProgramLine] | None:
     """The code cells of a notebook as lines, with a notice for what each printed; None where the text is none."""
-    cells = cells_of(text)
+    cells = notebook_cells(text)
     if cells is None:
         return None
     session = TranscriptBuilder(notices, cell=True)
-    origins = _OriginFinder(text)
+    origins = _PastedLineFinder(text)
     codes = [cell for cell in cells if cell["cell_type"] == "code"]
     for cell in codes:
-        lines = [Line(line, origins.find(line)) for line in as_text(cell.get("source")).rstrip().split("\n")]
+        lines = [
+            ProgramLine(line, origins.find_next(line))
+            for line in join_notebook_text(cell.get("source")).rstrip().split("\n")
+        ]
         for number, line in enumerate(lines):
             session.add_code(line.text, line, continues=number > 0)
-        if all(line.origin is not None or line.blank for line in lines):
-            for output in as_list(cell.get("outputs")):
-                for text_line in output_text(output).split("\n"):
-                    session.add_output(Line(text_line, lines[-1].origin))
-    session.flush()
+        if all(line.origin is not None or line.is_blank for line in lines):
+            for output in list_or_empty(cell.get("outputs")):
+                for text_line in cell_output_text(output).split("\n"):
+                    session.add_output(ProgramLine(text_line, lines[-1].origin))
+    session.add_printed_notice()
     notices.append(Notice(line=None, kind="notebook", args={"n": len(codes)}))
-    return session.code_lines or [Line("", None)]
+    return session.code_lines or [ProgramLine("", None)]
 
 
-def as_list(value: Any) -> list[Any]:
+def list_or_empty(value: Any) -> list[Any]:
     """The value, where it is a list; else nothing."""
     return value if isinstance(value, list) else []
 
 
-def as_text(text: Any) -> str:
+def join_notebook_text(text: Any) -> str:
     """A text that a notebook holds as one string or as a list of lines."""
     if isinstance(text, list):
         text = "".join(part for part in text if isinstance(part, str))
     return text.replace("\r\n", "\n").replace("\r", "\n") if isinstance(text, str) else ""
 
 
-def output_text(output: Any) -> str:
+def cell_output_text(output: Any) -> str:
     """The text of an output: what was printed, or the value that a cell ended with."""
     if not isinstance(output, dict):
         return ""
     if output.get("output_type") == "stream" and output.get("name") == "stdout":
-        return as_text(output.get("text"))[:_MAX_OUTPUT].rstrip("\n")
+        return join_notebook_text(output.get("text"))[:_MAX_OUTPUT].rstrip("\n")
     data = output.get("data")
     if output.get("output_type") == "execute_result" and isinstance(data, dict):
-        return as_text(data.get("text/plain"))[:_MAX_OUTPUT]
+        return join_notebook_text(data.get("text/plain"))[:_MAX_OUTPUT]
     return ""
 
 
-class _OriginFinder:
+class _PastedLineFinder:
     """Finds the pasted line that a line of code comes from."""
 
     def __init__(self, text: str) -> None:
@@ -236,7 +246,7 @@ class _OriginFinder:
         self._last = 1 if len(self._lines) > 1 else None
         self._left = _MAX_SEARCHED
 
-    def find(self, line: str) -> int | None:
+    def find_next(self, line: str) -> int | None:
         """The next pasted line that holds it as JSON; None for a blank one, and where none does."""
         if self._last is None or not line.strip() or self._left < 0:
             return None

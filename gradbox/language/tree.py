@@ -12,7 +12,7 @@ _FIELDS_WITH_NODES: dict[type, tuple[str, ...]] = {
 count."""
 
 
-def children(node: ast.AST) -> list[ast.AST]:
+def child_nodes(node: ast.AST) -> list[ast.AST]:
     out: list[ast.AST] = []
     for name in _FIELDS_WITH_NODES[type(node)]:
         value = getattr(node, name, None)
@@ -23,14 +23,14 @@ def children(node: ast.AST) -> list[ast.AST]:
     return out
 
 
-def levels(tree: ast.AST) -> list[list[ast.AST]]:
+def nodes_by_depth(tree: ast.AST) -> list[list[ast.AST]]:
     """The nodes of a tree, those of each depth by themselves."""
     out = [[tree]]
     while out[-1]:
-        out.append([part for node in out[-1] for part in children(node)])
+        out.append([part for node in out[-1] for part in child_nodes(node)])
     return out[:-1]
 
 
-def walk(tree: ast.AST) -> list[ast.AST]:
+def walk_tree(tree: ast.AST) -> list[ast.AST]:
     """The nodes of a tree, level by level."""
-    return [node for level in levels(tree) for node in level]
+    return [node for level in nodes_by_depth(tree) for node in level]

@@ -22,7 +22,7 @@ MAX_VALUES = 2_000
 MAX_ELEMENTS = 100_000
 """Elements that a tensor may print whole, where the program turned summaries off."""
 
-_SEQUENCES = (list, tuple, set, frozenset, torch.Size)
+_SEQUENCE_TYPES = (list, tuple, set, frozenset, torch.Size)
 _PLAIN_REPR_TYPES: tuple[type, ...] = (
     bool,
     int,
@@ -43,17 +43,17 @@ _PLAIN_REPR_TYPES += (
     types.FunctionType,
     types.BuiltinFunctionType,
 )
-_NUMBER_KINDS = "biufc"
+_NUMERIC_DTYPE_KINDS = "biufc"
 _REPR_METHODS = ("__repr__", "extra_repr", "_get_name", "__getattribute__", "__getattr__")
 _TENSOR_REPR, _PARAMETER_REPR = torch.Tensor.__repr__, torch.nn.Parameter.__repr__
 
 
-def display_text(value: Any) -> str | None:
+def displayed_repr(value: Any) -> str | None:
     """The text; "" for None, of which a session shows nothing; None where it would take the program's own code."""
     if value is None:
         return ""
     try:
-        if not _ReprCheck().is_safe(value):
+        if not _ReprSafetyCheck().has_safe_repr(value):
             return None
         text = repr(value)
     except Exception:  # what torch or Python refuses to print: integers of 5,000 digits
@@ -61,50 +61,53 @@ def display_text(value: Any) -> str | None:
     return text if len(text) <= MAX_CHARACTERS else None
 
 
-class _ReprCheck:
+class _ReprSafetyCheck:
     """Whether `repr` stays in the code of Python, torch and numpy; counts what it meets."""
 
     def __init__(self) -> None:
         self._values_left = MAX_VALUES
 
-    def is_safe(self, value: Any) -> bool:
+    def has_safe_repr(self, value: Any) -> bool:
         kind = type(value)
         self._values_left -= 1
         if self._values_left < 0:
             return False
-        if introspection.is_any_of(kind, _PLAIN_REPR_TYPES):
+        if introspection.is_any_of_classes(kind, _PLAIN_REPR_TYPES):
             return (kind is not str and kind is not bytes) or len(value) <= MAX_CHARACTERS
         if kind is torch.Tensor:
-            return _class_attribute(kind, "__repr__") is _TENSOR_REPR and _is_short(value)
+            return _class_attribute(kind, "__repr__") is _TENSOR_REPR and _has_short_repr(value)
         if kind is torch.nn.Parameter:
             builtin_repr = (
                 _class_attribute(kind, "__repr__") is _PARAMETER_REPR and torch.Tensor.__repr__ is _TENSOR_REPR
             )
-            return builtin_repr and _is_short(value)
+            return builtin_repr and _has_short_repr(value)
         if kind is np.ndarray or (issubclass(kind, np.generic) and introspection.class_module(kind) == "numpy"):
-            return value.dtype.kind in _NUMBER_KINDS
+            return value.dtype.kind in _NUMERIC_DTYPE_KINDS
         if kind is dict:
-            return all(self.is_safe(k) and self.is_safe(v) for k, v in value.items())
-        if introspection.is_any_of(kind, _SEQUENCES) or introspection.class_module(kind) == "torch.return_types":
-            return all(self.is_safe(member) for member in value)
+            return all(self.has_safe_repr(k) and self.has_safe_repr(v) for k, v in value.items())
+        if (
+            introspection.is_any_of_classes(kind, _SEQUENCE_TYPES)
+            or introspection.class_module(kind) == "torch.return_types"
+        ):
+            return all(self.has_safe_repr(member) for member in value)
         if issubclass(kind, torch.nn.Module):
-            return self._is_safe_layer(value, kind)
+            return self._has_safe_module_repr(value, kind)
         method = _class_attribute(kind, "__repr__")
         return method is _class_attribute(type if issubclass(kind, type) else object, "__repr__")
 
-    def _is_safe_layer(self, layer: Any, layer_class: type) -> bool:
+    def _has_safe_module_repr(self, layer: Any, layer_class: type) -> bool:
         """Whether it is a layer whose lines torch writes, of arguments that are safe themselves."""
         for name in _REPR_METHODS:
             owner = next(
-                (base for base in introspection.mro(layer_class) if name in introspection.class_dict(base)), None
+                (base for base in introspection.class_mro(layer_class) if name in introspection.class_dict(base)), None
             )
             if owner is None or not introspection.class_module(owner).startswith(("torch.nn.", "builtins")):
                 return False
         attributes = introspection.instance_dict(layer) or {}
         shown = [] if _class_attribute(layer_class, "extra_repr") is torch.nn.Module.extra_repr else attributes.items()
-        if not all(self.is_safe(member) for name, member in shown if not name.startswith("_")):
+        if not all(self.has_safe_repr(member) for name, member in shown if not name.startswith("_")):
             return False
-        return all(self.is_safe(child) for child in attributes["_modules"].values() if child is not None)
+        return all(self.has_safe_repr(child) for child in attributes["_modules"].values() if child is not None)
 
 
 def _class_attribute(kind: type, name: str) -> Any:
@@ -112,19 +115,19 @@ def _class_attribute(kind: type, name: str) -> Any:
     return next(
         (
             introspection.class_dict(base)[name]
-            for base in introspection.mro(kind)
+            for base in introspection.class_mro(kind)
             if name in introspection.class_dict(base)
         ),
         None,
     )
 
 
-def _is_short(tensor: torch.Tensor) -> bool:
+def _has_short_repr(tensor: torch.Tensor) -> bool:
     threshold: Any = torch._tensor_str.PRINT_OPTS.threshold
     return tensor.is_nested or tensor.numel() <= MAX_ELEMENTS or tensor.numel() > threshold
 
 
-def expressions_with_output(notices: list[Any], rows: list[StatementRecord]) -> frozenset[int]:
+def statements_with_pasted_output(notices: list[Any], rows: list[StatementRecord]) -> frozenset[int]:
     """The statements beside which the pasted text holds an output: bare expressions outside of functions.
 
     notices: of kind `printed` and `claimed`; `from` to `line` are the lines of what was entered at once.

@@ -9,31 +9,31 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from gradbox.language.tree import children
+from gradbox.language.tree import child_nodes
 
-MEMORY_WORDS = re.compile(
+MEMORY_EXPOSING_NAMES = re.compile(
     r"numpy|^np$|__array|dlpack|storage|data_ptr|frombuffer|asarray|memoryview|share_memory|^apply_$|^map2?_$|struct|^array$"
 )
 """Words that hand out a tensor's memory, or write it without an operator."""
 
-_INDIRECT_WORDS = """
+_INDIRECT_ACCESS_NAMES = """
 getattr setattr delattr globals locals vars dir __dict__ __setattr__ __getattribute__ variable next_functions
 saved_tensors attrgetter methodcaller
 """
-INDIRECT_WORDS = frozenset(_INDIRECT_WORDS.split())
+INDIRECT_ACCESS_NAMES = frozenset(_INDIRECT_ACCESS_NAMES.split())
 """Words that lead to values on no path that the text shows."""
 
-_MUTATORS = """
+_MUTATING_METHODS = """
 append appendleft extend extendleft insert add update setdefault pop popleft popitem remove discard clear sort
 reverse rotate requires_grad_ retain_grad register_hook zero_grad load_state_dict add_param_group __setitem__
 __delitem__ __iadd__ difference_update intersection_update
 """
-MUTATORS = frozenset(_MUTATORS.split())
+MUTATING_METHODS = frozenset(_MUTATING_METHODS.split())
 """Methods that change an object and call no operator for it; one handed on without being called may run anywhere."""
 
 
 @dataclass
-class Effects:
+class StatementEffects:
     """Of one statement. paths: names with the attributes that follow them, as keys in the order in which they are
     written.
 
@@ -48,7 +48,7 @@ class Effects:
     iterated_paths: frozenset[tuple[str, ...]] = frozenset()
 
 
-def access_path(node: ast.expr) -> tuple[str, ...] | None:
+def attribute_path(node: ast.expr) -> tuple[str, ...] | None:
     """`a.b.c` as ("a", "b", "c"); `a.b[0].c` as ("a", "b"), for all of it is reached from there."""
     attributes: list[str] = []
     while isinstance(node, ast.Attribute | ast.Subscript):
@@ -60,18 +60,18 @@ def access_path(node: ast.expr) -> tuple[str, ...] | None:
     return (node.id, *reversed(attributes)) if isinstance(node, ast.Name) else None
 
 
-def passes_mutators(nodes: Iterable[ast.AST]) -> bool:
+def passes_mutating_methods(nodes: Iterable[ast.AST]) -> bool:
     """Whether methods that change objects are handed on: `x.register_hook(seen.append)`."""
-    mutators = {id(node) for node in nodes if isinstance(node, ast.Attribute) and node.attr in MUTATORS}
+    mutators = {id(node) for node in nodes if isinstance(node, ast.Attribute) and node.attr in MUTATING_METHODS}
     return bool(mutators) and not mutators <= {id(node.func) for node in nodes if isinstance(node, ast.Call)}
 
 
-def handler_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
+def exception_variable_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """The names of `except … as name`, which are unbound again without a statement that says so."""
     return frozenset(node.name for node in nodes if isinstance(node, ast.ExceptHandler) and node.name)
 
 
-def numpy_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
+def numpy_import_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """The names that numpy and what is in it go by."""
     names = set()
     for node in nodes:
@@ -82,11 +82,11 @@ def numpy_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
     return frozenset(names)
 
 
-def effects_of(node: ast.stmt, numpy_names: frozenset[str]) -> Effects:
+def statement_effects(node: ast.stmt, numpy_import_names: frozenset[str]) -> StatementEffects:
     """Of a statement's own part: of a loop its head, of a definition what runs when it is made."""
-    effects = Effects()
-    for part in own_parts(node):
-        _collect_effects(part, effects, numpy_names)
+    effects = StatementEffects()
+    for part in nodes_run_in_own_step(node):
+        _collect_effects(part, effects, numpy_import_names)
     if isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:
             if alias.name == "*":
@@ -99,23 +99,23 @@ def effects_of(node: ast.stmt, numpy_names: frozenset[str]) -> Effects:
         effects.paths[(node.name,)] = None
         effects.bound_paths.add((node.name,))
     elif isinstance(node, ast.For | ast.AsyncFor):
-        iterable_effects = Effects()
-        _collect_effects(node.iter, iterable_effects, numpy_names)
+        iterable_effects = StatementEffects()
+        _collect_effects(node.iter, iterable_effects, numpy_import_names)
         effects.iterated_paths = frozenset(iterable_effects.paths)
     return effects
 
 
-def own_parts(node: ast.stmt) -> Iterator[ast.AST]:
+def nodes_run_in_own_step(node: ast.stmt) -> Iterator[ast.AST]:
     """The parts that run in the statement's own steps."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         yield from node.decorator_list
-        yield from _defaults(node.args)
-        yield from (child.annotation for child in _all_arguments(node.args) if child.annotation is not None)
+        yield from _parameter_defaults(node.args)
+        yield from (child.annotation for child in _function_parameters(node.args) if child.annotation is not None)
     elif isinstance(node, ast.ClassDef):
         yield from (*node.decorator_list, *node.bases, *(word.value for word in node.keywords))
         for member in node.body:
-            yield from own_parts(member)
-            yield from _nested_parts(member)
+            yield from nodes_run_in_own_step(member)
+            yield from _nodes_nested_in_class_body(member)
     elif isinstance(node, ast.Import | ast.ImportFrom):
         return
     else:
@@ -131,43 +131,43 @@ def own_parts(node: ast.stmt) -> Iterator[ast.AST]:
                     yield child
 
 
-def _nested_parts(node: ast.stmt) -> Iterator[ast.AST]:
+def _nodes_nested_in_class_body(node: ast.stmt) -> Iterator[ast.AST]:
     """The statements inside a statement of a class body: they have no steps of their own."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return
     for name in ("body", "orelse", "finalbody"):
         for inner in getattr(node, name, []):
-            yield from own_parts(inner)
-            yield from _nested_parts(inner)
+            yield from nodes_run_in_own_step(inner)
+            yield from _nodes_nested_in_class_body(inner)
     for handler in getattr(node, "handlers", []):
         for inner in handler.body:
-            yield from own_parts(inner)
-            yield from _nested_parts(inner)
+            yield from nodes_run_in_own_step(inner)
+            yield from _nodes_nested_in_class_body(inner)
 
 
-def _all_arguments(args: ast.arguments) -> Iterable[ast.arg]:
+def _function_parameters(args: ast.arguments) -> Iterable[ast.arg]:
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *(a for a in (args.vararg, args.kwarg) if a)]
 
 
-def _defaults(args: ast.arguments) -> Iterable[ast.expr]:
+def _parameter_defaults(args: ast.arguments) -> Iterable[ast.expr]:
     return [*args.defaults, *(value for value in args.kw_defaults if value is not None)]
 
 
-def _collect_effects(part: ast.AST, effects: Effects, numpy_names: frozenset[str]) -> None:
+def _collect_effects(part: ast.AST, effects: StatementEffects, numpy_import_names: frozenset[str]) -> None:
     stack: list[ast.AST] = [part]
     while stack:
         node = stack.pop()
         if isinstance(node, ast.Attribute | ast.Subscript):
-            _collect_access(node, effects, numpy_names, stack)
+            _collect_attribute_effects(node, effects, numpy_import_names, stack)
             continue
         if isinstance(node, ast.Name):
             effects.paths[(node.id,)] = None
             if not isinstance(node.ctx, ast.Load):
                 effects.bound_paths.add((node.id,))
-            _collect_word(node.id, effects, numpy_names)
+            _collect_identifier_effects(node.id, effects, numpy_import_names)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             effects.exposes_memory = effects.exposes_memory or (
-                node.value.isidentifier() and MEMORY_WORDS.search(node.value) is not None
+                node.value.isidentifier() and MEMORY_EXPOSING_NAMES.search(node.value) is not None
             )
         elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
             effects.paths[(node.name,)] = None
@@ -176,21 +176,23 @@ def _collect_effects(part: ast.AST, effects: Effects, numpy_names: frozenset[str
             effects.paths[(node.rest,)] = None
         elif isinstance(node, ast.Global | ast.Nonlocal):
             effects.paths |= {(name,): None for name in node.names}
-        stack += reversed(children(node))
+        stack += reversed(child_nodes(node))
 
 
-def _collect_access(node: ast.expr, effects: Effects, numpy_names: frozenset[str], stack: list[ast.AST]) -> None:
+def _collect_attribute_effects(
+    node: ast.expr, effects: StatementEffects, numpy_import_names: frozenset[str], stack: list[ast.AST]
+) -> None:
     """A run of attributes and subscripts: its path where it begins with a name."""
-    access, bound = access_path(node), not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+    access, bound = attribute_path(node), not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
     if access is not None:
         effects.paths[access] = None
         if bound:
             effects.bound_paths.add(access)
-        _collect_word(access[0], effects, numpy_names)
+        _collect_identifier_effects(access[0], effects, numpy_import_names)
     inner: ast.expr = node
     while isinstance(inner, ast.Attribute | ast.Subscript):
         if isinstance(inner, ast.Attribute):
-            _collect_word(inner.attr, effects, numpy_names)
+            _collect_identifier_effects(inner.attr, effects, numpy_import_names)
         else:
             stack.append(inner.slice)
         inner = inner.value
@@ -198,20 +200,20 @@ def _collect_access(node: ast.expr, effects: Effects, numpy_names: frozenset[str
         stack.append(inner)
 
 
-def _collect_word(word: str, effects: Effects, numpy_names: frozenset[str]) -> None:
-    if word in INDIRECT_WORDS:
+def _collect_identifier_effects(word: str, effects: StatementEffects, numpy_import_names: frozenset[str]) -> None:
+    if word in INDIRECT_ACCESS_NAMES:
         effects.may_change_anything = True
-    if word in numpy_names or MEMORY_WORDS.search(word):
+    if word in numpy_import_names or MEMORY_EXPOSING_NAMES.search(word):
         effects.exposes_memory = True
 
 
 def is_pure_lambda(node: ast.Lambda) -> bool:
     """Whether calling it can only make a new value out of its arguments."""
-    parameters = {argument.arg for argument in _all_arguments(node.args)}
-    return _is_pure_value(node.body, parameters)
+    parameters = {argument.arg for argument in _function_parameters(node.args)}
+    return _is_pure_expression(node.body, parameters)
 
 
-def _is_pure_value(node: ast.expr, parameters: set[str]) -> bool:
+def _is_pure_expression(node: ast.expr, parameters: set[str]) -> bool:
     if isinstance(node, ast.Constant):
         return True
     if isinstance(node, ast.Name):
@@ -223,9 +225,9 @@ def _is_pure_value(node: ast.expr, parameters: set[str]) -> bool:
     if isinstance(node, ast.Compare):
         return all(_is_pure_operand(part, parameters) for part in (node.left, *node.comparators))
     if isinstance(node, ast.Tuple):
-        return all(_is_pure_value(part, parameters) for part in node.elts)
+        return all(_is_pure_expression(part, parameters) for part in node.elts)
     return False
 
 
 def _is_pure_operand(node: ast.expr, parameters: set[str]) -> bool:
-    return isinstance(node, ast.Name) or _is_pure_value(node, parameters)
+    return isinstance(node, ast.Name) or _is_pure_expression(node, parameters)

@@ -2,45 +2,54 @@
 
 CPython compiles and runs the result; nothing is interpreted. The names put in contain a space, so no program can
 say them. Every inserted node carries the position of the statement it belongs to: tracebacks and warnings keep
-their lines, and the running statement is found from a frame's instruction (`Statements.statement_at`).
+their lines, and the running statement is found from a frame's instruction (`ProgramStatements.statement_at`).
 """
 
 import ast
 from types import CodeType
 from typing import Any
 
-from gradbox.language.tree import walk
+from gradbox.language.tree import walk_tree
 from gradbox.recorder import effects
-from gradbox.recorder.stack import program_line
+from gradbox.recorder.stack import to_program_line
 from gradbox.wire.records import StatementRecord
 
-STEP, HEAD, CALL, RETURN, VALUE, YIELD, RESUME, CAUGHT, LOOP, LAMBDA = (
-    f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop", "lambda")
-)
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-LOOPS = ("For", "AsyncFor", "While")
+(
+    STEP_HOOK,
+    HEAD_HOOK,
+    CALL_HOOK,
+    RETURN_HOOK,
+    VALUE_HOOK,
+    YIELD_HOOK,
+    RESUME_HOOK,
+    CAUGHT_HOOK,
+    LOOP_HOOK,
+    LAMBDA_HOOK,
+) = (f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop", "lambda"))
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+LOOP_STATEMENT_KINDS = ("For", "AsyncFor", "While")
 
 
-class Statements:
+class ProgramStatements:
     """The table of statements by index, and the way from a running instruction back to one."""
 
     def __init__(self) -> None:
         self.rows: list[StatementRecord] = []
-        self.effects: list[effects.Effects] = []
-        self.numpy_names: frozenset[str] = frozenset()
-        self.handler_names: frozenset[str] = frozenset()
-        self.passes_mutators = False
+        self.effects: list[effects.StatementEffects] = []
+        self.numpy_import_names: frozenset[str] = frozenset()
+        self.exception_variable_names: frozenset[str] = frozenset()
+        self.passes_mutating_methods = False
         self._loops: dict[tuple[int, bool], tuple[int, ...]] = {}
         self._statement_cache: dict[tuple[CodeType, int], int | None] = {}
         self._positions: dict[CodeType, list[Any]] = {}
 
-    def add_file(self, nodes: list[ast.AST]) -> None:
+    def begin_file(self, nodes: list[ast.AST]) -> None:
         """A file's statements follow; these are all its nodes."""
-        self.numpy_names = effects.numpy_names(nodes)
-        self.handler_names |= effects.handler_names(nodes)
-        self.passes_mutators = self.passes_mutators or effects.passes_mutators(nodes)
+        self.numpy_import_names = effects.numpy_import_names(nodes)
+        self.exception_variable_names |= effects.exception_variable_names(nodes)
+        self.passes_mutating_methods = self.passes_mutating_methods or effects.passes_mutating_methods(nodes)
 
-    def add(self, node: ast.stmt, parent: int | None, loop: int | None, line_offset: int = 0) -> int:
+    def add_statement(self, node: ast.stmt, parent: int | None, loop: int | None, line_offset: int = 0) -> int:
         """Its index in the table. parent, loop: the indices of the statement and of the loop that it is in; None for none.
 
         line_offset: lines of the program's source before the statement's file.
@@ -56,24 +65,24 @@ class Statements:
                 "loop": loop,
             }
         )
-        self.effects.append(effects.effects_of(node, self.numpy_names))
+        self.effects.append(effects.statement_effects(node, self.numpy_import_names))
         return len(self.rows) - 1
 
-    def may_expose_memory(self) -> bool:
+    def may_write_without_ops(self) -> bool:
         """Whether the program may write a tensor's bytes but by an operator."""
         return any(
             statement_effects.exposes_memory or statement_effects.may_change_anything
             for statement_effects in self.effects
         )
 
-    def loops(self, i: int, include_self: bool) -> tuple[int, ...]:
+    def enclosing_loops(self, i: int, include_self: bool) -> tuple[int, ...]:
         """The loops around statement i, outermost first; `include_self`: i itself too, where it is one.
 
         Kept as tuples: a list made at each new statement would take the address of one that the program just freed.
         """
         cached = self._loops.get((i, include_self))
         if cached is None:
-            loops = (i,) if include_self and self.rows[i]["kind"] in LOOPS else ()
+            loops = (i,) if include_self and self.rows[i]["kind"] in LOOP_STATEMENT_KINDS else ()
             loop = self.rows[i]["loop"]
             while loop is not None:
                 loops = (loop, *loops)
@@ -85,10 +94,10 @@ class Statements:
         """The innermost statement whose text holds the instruction at this offset of the code."""
         key = (code, instruction)
         if key not in self._statement_cache:
-            self._statement_cache[key] = self._find(code, instruction)
+            self._statement_cache[key] = self._find_statement(code, instruction)
         return self._statement_cache[key]
 
-    def _find(self, code: CodeType, instruction: int) -> int | None:
+    def _find_statement(self, code: CodeType, instruction: int) -> int | None:
         positions = self._positions.get(code)
         if positions is None:
             positions = self._positions[code] = list(code.co_positions())
@@ -96,7 +105,7 @@ class Statements:
         if not 0 <= index < len(positions) or positions[index][0] is None:
             return None
         line, _, col, _ = positions[index]
-        position, best = (program_line(code, line), col or 0), None
+        position, best = (to_program_line(code, line), col or 0), None
         for i, row in enumerate(self.rows):
             if (row["line"], row["col"]) <= position < (row["end_line"], row["end_col"]):
                 best = i  # rows are in source order, so the last that holds the place is the innermost
@@ -106,29 +115,29 @@ class Statements:
 class Instrumenter:
     """Rewrites a tree in place."""
 
-    def __init__(self, statements: Statements, line_offset: int) -> None:
+    def __init__(self, statements: ProgramStatements, line_offset: int) -> None:
         self.statements, self.line_offset = statements, line_offset
         self.has_yields = False  # there is a `yield` in it
 
     def instrument_module(self, tree: ast.Module) -> ast.Module:
-        nodes = walk(tree)
+        nodes = walk_tree(tree)
         self.has_yields = any(isinstance(node, ast.Yield) for node in nodes)
-        self.statements.add_file(nodes)
+        self.statements.begin_file(nodes)
         tree.body = self.instrument_body(tree.body, None, None, head=True)
         if any(isinstance(node, ast.Lambda) for node in nodes):
             tree = LambdaTransformer(self).visit(tree)
         return tree
 
-    def hook_call(self, name: str, i: int | None, position_of: ast.AST, *arguments: ast.expr) -> ast.Call:
+    def make_hook_call(self, name: str, i: int | None, position_of: ast.AST, *arguments: ast.expr) -> ast.Call:
         first = [] if i is None else [ast.Constant(i)]
         node = ast.Call(ast.Name(name, ast.Load()), [*first, *arguments], [])
         for part in (node, node.func, *first):
             ast.copy_location(part, position_of)
         return node
 
-    def hook_statement(self, name: str, i: int | None, position_of: ast.AST) -> ast.Expr:
+    def make_hook_statement(self, name: str, i: int | None, position_of: ast.AST) -> ast.Expr:
         """The call as a statement; it stands at the first column of `position_of`, whatever that spans."""
-        node = self.hook_call(name, i, position_of)
+        node = self.make_hook_call(name, i, position_of)
         for part in (node, node.func, *node.args):
             part.end_lineno, part.end_col_offset = part.lineno, part.col_offset + 1
         return ast.copy_location(ast.Expr(node), node)
@@ -143,42 +152,42 @@ class Instrumenter:
             first = head and ((k == 0 and is_docstring(node)) or is_future_import(node))
             if not first and deferred:
                 out, deferred = out + deferred, []
-            i = self.statements.add(node, parent, loop, self.line_offset)
+            i = self.statements.add_statement(node, parent, loop, self.line_offset)
             if first:
                 out.append(node)
-                deferred.append(self.hook_statement(STEP, i, node))
+                deferred.append(self.make_hook_statement(STEP_HOOK, i, node))
             else:
                 out += self.instrument_statement(node, i, loop)
         return out + deferred
 
     def instrument_statement(self, node: ast.stmt, i: int, loop: int | None) -> list[ast.stmt]:
         """A statement with its calls of the recorder. i: its index; loop: that of the loop it is in, None for none."""
-        if isinstance(node, Function):
+        if isinstance(node, FunctionNode):
             self.instrument_function(node, i)
-            return [node, self.hook_statement(STEP, i, node)]
+            return [node, self.make_hook_statement(STEP_HOOK, i, node)]
         if isinstance(node, ast.ClassDef):
-            self.instrument_members(node, i)
-            return [node, self.hook_statement(STEP, i, node)]
+            self.instrument_class_members(node, i)
+            return [node, self.make_hook_statement(STEP_HOOK, i, node)]
         if self.has_yields:
-            YieldTransformer(self, i).transform_head(node)
+            YieldTransformer(self, i).transform_own_expressions(node)
         if isinstance(node, ast.If):
-            node.test = self.hook_call(HEAD, i, node.test, node.test)
+            node.test = self.make_hook_call(HEAD_HOOK, i, node.test, node.test)
             node.body, node.orelse = (
                 self.instrument_body(node.body, i, loop),
                 self.instrument_body(node.orelse, i, loop),
             )
             return [node]
         if isinstance(node, ast.While):
-            node.test = self.hook_call(HEAD, i, node.test, node.test)
+            node.test = self.make_hook_call(HEAD_HOOK, i, node.test, node.test)
             node.body, node.orelse = self.instrument_body(node.body, i, i), self.instrument_body(node.orelse, i, loop)
-            return [self.hook_statement(LOOP, i, node), node]
+            return [self.make_hook_statement(LOOP_HOOK, i, node), node]
         if isinstance(node, ast.For | ast.AsyncFor):
-            node.body = [self.hook_statement(HEAD, i, node), *self.instrument_body(node.body, i, i)]
+            node.body = [self.make_hook_statement(HEAD_HOOK, i, node), *self.instrument_body(node.body, i, i)]
             node.orelse = self.instrument_body(node.orelse, i, loop)
-            return [self.hook_statement(LOOP, i, node), node, self.hook_statement(STEP, i, node)]
+            return [self.make_hook_statement(LOOP_HOOK, i, node), node, self.make_hook_statement(STEP_HOOK, i, node)]
         if isinstance(node, ast.With | ast.AsyncWith):
-            node.body = [self.hook_statement(HEAD, i, node), *self.instrument_body(node.body, i, loop)]
-            return [node, self.hook_statement(STEP, i, node)]
+            node.body = [self.make_hook_statement(HEAD_HOOK, i, node), *self.instrument_body(node.body, i, loop)]
+            return [node, self.make_hook_statement(STEP_HOOK, i, node)]
         if isinstance(node, ast.Try | ast.TryStar):
             node.body, node.orelse = (
                 self.instrument_body(node.body, i, loop),
@@ -186,55 +195,55 @@ class Instrumenter:
             )
             for handler in node.handlers:
                 handler.body = [
-                    self.hook_statement(CAUGHT, None, handler),
+                    self.make_hook_statement(CAUGHT_HOOK, None, handler),
                     *self.instrument_body(handler.body, i, loop),
                 ]
             if node.finalbody:
                 node.finalbody = [
-                    self.hook_statement(CAUGHT, None, node.finalbody[0]),
+                    self.make_hook_statement(CAUGHT_HOOK, None, node.finalbody[0]),
                     *self.instrument_body(node.finalbody, i, loop),
                 ]
             # where a handler ends, the exception dies, and with it what its frames held
-            return [node, self.hook_statement(STEP, i, node)] if node.handlers else [node]
+            return [node, self.make_hook_statement(STEP_HOOK, i, node)] if node.handlers else [node]
         if isinstance(node, ast.Match):
-            node.subject = self.hook_call(HEAD, i, node.subject, node.subject)
+            node.subject = self.make_hook_call(HEAD_HOOK, i, node.subject, node.subject)
             for case in node.cases:
                 case.body = self.instrument_body(case.body, i, loop)
             return [node]
         if isinstance(node, ast.Return):
             value = node.value or ast.copy_location(ast.Constant(None), node)
-            node.value = self.hook_call(RETURN, i, value, value)
+            node.value = self.make_hook_call(RETURN_HOOK, i, value, value)
             return [node]
         if isinstance(node, ast.Break | ast.Continue):
-            return [self.hook_statement(STEP, i, node), node]
+            return [self.make_hook_statement(STEP_HOOK, i, node), node]
         if isinstance(node, ast.Raise):
             return [node]
         if isinstance(node, ast.Expr):
-            node.value = self.hook_call(VALUE, i, node.value, node.value)
-        return [node, self.hook_statement(STEP, i, node)]
+            node.value = self.make_hook_call(VALUE_HOOK, i, node.value, node.value)
+        return [node, self.make_hook_statement(STEP_HOOK, i, node)]
 
-    def instrument_function(self, node: Function, i: int) -> None:
-        call = self.hook_statement(CALL, i, node)
+    def instrument_function(self, node: FunctionNode, i: int) -> None:
+        call = self.make_hook_statement(CALL_HOOK, i, node)
         body = self.instrument_body(node.body, i, None, head=True)
         at = 1 if is_docstring(node.body[0]) else 0
         node.body = [*body[:at], call, *body[at:]]
 
-    def instrument_members(self, node: ast.ClassDef, i: int) -> None:
+    def instrument_class_members(self, node: ast.ClassDef, i: int) -> None:
         """A class body runs as one statement; the methods in it step."""
         for member in ast.iter_child_nodes(node):
-            if isinstance(member, Function):
-                self.instrument_function(member, self.statements.add(member, i, None, self.line_offset))
+            if isinstance(member, FunctionNode):
+                self.instrument_function(member, self.statements.add_statement(member, i, None, self.line_offset))
             elif isinstance(member, ast.ClassDef):
-                self.instrument_members(member, self.statements.add(member, i, None))
+                self.instrument_class_members(member, self.statements.add_statement(member, i, None))
 
 
 class YieldTransformer(ast.NodeTransformer):
     """Steps around each `yield` of one statement's own expressions."""
 
     def __init__(self, instrument: Instrumenter, i: int) -> None:
-        self.instrument, self.i = instrument, i
+        self.instrumenter, self.i = instrument, i
 
-    def transform_head(self, node: ast.stmt) -> None:
+    def transform_own_expressions(self, node: ast.stmt) -> None:
         for field, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
                 setattr(node, field, self.visit(value))
@@ -248,29 +257,31 @@ class YieldTransformer(ast.NodeTransformer):
     def visit_Yield(self, node: ast.Yield) -> ast.expr:
         self.generic_visit(node)
         value = node.value or ast.copy_location(ast.Constant(None), node)
-        node.value = self.instrument.hook_call(YIELD, self.i, value, value)
+        node.value = self.instrumenter.make_hook_call(YIELD_HOOK, self.i, value, value)
         # `RESUME(i)` runs before the yield: what it returns waits on the frame's stack and dies with the generator
-        return ast.copy_location(ast.Call(self.instrument.hook_call(RESUME, self.i, node), [node], []), node)
+        return ast.copy_location(
+            ast.Call(self.instrumenter.make_hook_call(RESUME_HOOK, self.i, node), [node], []), node
+        )
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         return node
 
-    def _own(self, node: Any) -> Any:
+    def _leave_unchanged(self, node: Any) -> Any:
         return node
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _own
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _leave_unchanged
 
 
 class LambdaTransformer(ast.NodeTransformer):
     """Tells whenever a lambda runs that can do more than make a new value of its arguments."""
 
     def __init__(self, instrument: Instrumenter) -> None:
-        self.instrument = instrument
+        self.instrumenter = instrument
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         self.generic_visit(node)
         if not effects.is_pure_lambda(node):
-            call = self.instrument.hook_call(LAMBDA, None, node.body)
+            call = self.instrumenter.make_hook_call(LAMBDA_HOOK, None, node.body)
             # `LAMBDA() or body`: the call returns None
             node.body = ast.copy_location(ast.BoolOp(ast.Or(), [call, node.body]), node.body)
         return node
@@ -284,13 +295,13 @@ def is_future_import(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == "__future__" and not node.level
 
 
-def instrument(
-    tree: ast.Module, statements: Statements | None = None, line_offset: int = 0
-) -> tuple[ast.Module, Statements]:
+def instrument_tree(
+    tree: ast.Module, statements: ProgramStatements | None = None, line_offset: int = 0
+) -> tuple[ast.Module, ProgramStatements]:
     """The tree with the recorder's calls in it, ready to compile, and the table of its statements.
 
     statements: the table of the program's other files, to which these are added. line_offset: lines of the program's
     source before this file.
     """
-    work = Instrumenter(Statements() if statements is None else statements, line_offset)
+    work = Instrumenter(ProgramStatements() if statements is None else statements, line_offset)
     return work.instrument_module(tree), work.statements

@@ -10,7 +10,7 @@ import torch
 from torch.jit._script import OrderedDictWrapper, OrderedModuleDict
 
 class_dict: Any = type.__dict__["__dict__"].__get__
-mro: Any = type.__dict__["__mro__"].__get__
+class_mro: Any = type.__dict__["__mro__"].__get__
 weakref_offset_of: Any = type.__dict__["__weakrefoffset__"].__get__
 """Whether its instances take weak references: 0 where they don't."""
 
@@ -22,10 +22,10 @@ _BUILTIN_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 traceback_of: Any = BaseException.__dict__["__traceback__"].__get__
 _cause: Any = BaseException.__dict__["__cause__"].__get__
 _context: Any = BaseException.__dict__["__context__"].__get__
-_suppressed: Any = BaseException.__dict__["__suppress_context__"].__get__
+_suppress_context: Any = BaseException.__dict__["__suppress_context__"].__get__
 
 
-def is_any_of(kind: type, kinds: Iterable[type]) -> bool:
+def is_any_of_classes(kind: type, kinds: Iterable[type]) -> bool:
     """Whether it is one of these; `in` would ask its metaclass for equality."""
     for candidate in kinds:  # noqa: SIM110 - a generator would cost more than the comparisons
         if kind is candidate:
@@ -36,7 +36,7 @@ def is_any_of(kind: type, kinds: Iterable[type]) -> bool:
 def exception_cause(error: BaseException) -> BaseException | None:
     """What a traceback prints before it."""
     cause: BaseException | None = _cause(error)
-    return cause or (None if _suppressed(error) else _context(error))
+    return cause or (None if _suppress_context(error) else _context(error))
 
 
 def class_name(kind: type) -> str:
@@ -57,7 +57,7 @@ def is_program_class(kind: type) -> bool:
     return class_module(kind) in program_modules
 
 
-def registered_members(members: dict[str, Any], part: str) -> Iterable[tuple[str, Any]]:
+def registered_module_members(members: dict[str, Any], part: str) -> Iterable[tuple[str, Any]]:
     """What a module with this `__dict__` holds as its `_parameters`, `_buffers` or `_modules`.
 
     A module made by `torch.jit` has dictionaries of another kind, and a traced one has another module that has them.
@@ -80,11 +80,11 @@ instances_with_new_dict: list[weakref.ref[Any]] | None = None
 
 def instance_dict(instance: Any) -> dict[str, Any] | None:
     """Its own `__dict__`, whatever its class says of attributes; None where the class has another in its place."""
-    for base in mro(type(instance)):
+    for base in class_mro(type(instance)):
         descriptor = class_dict(base).get("__dict__")
         if descriptor is None:
             continue
-        if not is_any_of(type(descriptor), _BUILTIN_DESCRIPTORS):
+        if not is_any_of_classes(type(descriptor), _BUILTIN_DESCRIPTORS):
             return None
         given = instances_with_new_dict if weakref_offset_of(type(instance)) else None
         before = () if given is None else gc.get_referents(instance)
@@ -95,7 +95,7 @@ def instance_dict(instance: Any) -> dict[str, Any] | None:
     return None
 
 
-def position_in(error: BaseException, frame: types.FrameType) -> tuple[int, int]:
+def exception_position_in_frame(error: BaseException, frame: types.FrameType) -> tuple[int, int]:
     """The line and the instruction at which an exception left a frame; where it did not, those at which the frame is."""
     line, instruction = frame.f_lineno, frame.f_lasti
     position = traceback_of(error)

@@ -12,7 +12,7 @@ class OpCall:
 
     inputs: (tensor, requires grad). results: of new tensors (uid, leaf, dtype). writes: (storage, tensor through
     which). called_directly: the program called it, not a function of torch. deep_copies: for `copy.deepcopy`.
-    repeated_counts: see `repeated_indices`. log_index: its place in the step's log.
+    repeated_counts: see `repeated_index_counts`. log_index: its place in the step's log.
     """
 
     __slots__ = (
@@ -55,7 +55,7 @@ class Observation:
     exposes_memory: the statement may have handed out a tensor's memory. skipped_steps: steps that passed unrecorded
     before; skipped_visits: the same of a backward pass. ops_unobserved: operators ran that were not recorded.
     tensors_printed: torch put a tensor into words. storages_rebound: tensors may have gone to other storages.
-    counters_ambiguous: a new tensor may share a version counter that only a saved slot holds. display_text: what an
+    counters_ambiguous: a new tensor may share a version counter that only a saved slot holds. displayed_repr: what an
     interactive session shows of the statement's value. array_bases: the tensors that own the memory of new numpy
     arrays, and those. touched_tensors, touched_storages: taken or made by operators. reached_tensors: held by something
     outside of the program's names. provisional_facts: facts of tensors that may die before they are observed.
@@ -74,7 +74,7 @@ class Observation:
     tensors_printed: bool = False
     storages_rebound: bool = False
     counters_ambiguous: bool = False
-    display_text: str | None = None
+    displayed_repr: str | None = None
     log: list[LogEntry] = field(default_factory=list)
     op_calls: list[OpCall] = field(default_factory=list)
     touched_tensors: dict[str, None] = field(default_factory=dict)
@@ -89,16 +89,16 @@ class Observation:
     retired_frames: list[str] = field(default_factory=list)
     dead_uids: list[str] = field(default_factory=list)
 
-    def append(self, entry: LogEntry) -> int:
+    def append_log_entry(self, entry: LogEntry) -> int:
         """Add an entry to the log; its place there."""
         self.log.append(entry)
         return len(self.log) - 1
 
-    def last_writers(self) -> dict[str, tuple[int, str]]:
+    def last_writes_by_storage(self) -> dict[str, tuple[int, str]]:
         """storage -> (place in the log of the last operation that wrote it, the tensor through which)."""
         return {storage: (call.log_index, tensor) for call in self.op_calls for storage, tensor in call.writes}
 
-    def reset(self, after_fault: bool) -> None:
+    def reset_for_next_step(self, after_fault: bool) -> None:
         """Begin the next step. after_fault: what died or ended is kept, for the step that failed did not report it.
 
         Containers are emptied and not replaced: new ones would take the addresses that the program just freed.
@@ -107,7 +107,7 @@ class Observation:
         self.exposes_memory = self.storages_rebound = self.counters_ambiguous = False
         self.past_unknown = False
         self.skipped_steps = self.skipped_visits = 0
-        self.display_text = None
+        self.displayed_repr = None
         self.log.clear()
         self.op_calls.clear()
         self.touched_tensors.clear()

@@ -5,18 +5,18 @@ from itertools import pairwise
 from typing import cast
 
 from gradbox.recorder.observation import Observation
-from gradbox.recorder.probes.arrays import Arrays
-from gradbox.recorder.probes.counters import Counters
-from gradbox.recorder.probes.device import Devices
-from gradbox.recorder.probes.graph import Graph
-from gradbox.recorder.probes.holders import Holders
+from gradbox.recorder.probes.arrays import NumpyArrays
+from gradbox.recorder.probes.counters import VersionCounters
+from gradbox.recorder.probes.device import DeviceMemory
+from gradbox.recorder.probes.graph import AutogradGraph
+from gradbox.recorder.probes.holders import StorageHolders
 from gradbox.recorder.probes.index_writes import index_write_events
-from gradbox.recorder.probes.modes import Modes
+from gradbox.recorder.probes.modes import TorchModes
 from gradbox.recorder.probes.path_cuts import path_cut_events
 from gradbox.recorder.probes.probe import Probe, ProbeContext
-from gradbox.recorder.probes.saved_tensors import SavedTensors, Transition
+from gradbox.recorder.probes.saved_tensors import SavedTensors, SlotTransition
 from gradbox.recorder.probes.stale_views import StaleViews
-from gradbox.recorder.probes.storages import Storages, Windows
+from gradbox.recorder.probes.storages import Storages, StorageWindows
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.reachability import Reachability
 from gradbox.recorder.uids import NodeUids, ObjectUids, WeakUids
@@ -26,14 +26,14 @@ from gradbox.wire.job_records import FocusRecord
 
 _TRANSITION_EVENTS = {row.state: name for name, row in events.EVENTS.items() if row.state is not None}
 
-MAX_ROUNDS = 8
+MAX_RELATED_ROUNDS = 8
 """How often an observation goes on from what it found to what that is related to."""
 
 
 class Observer:
     """The probes of a run. `observe` brings the trace's state up to date.
 
-    focus: see `Windows`. writable_without_ops: the program has ways to write bytes that are no operators.
+    focus: see `StorageWindows`. writable_without_ops: the program has ways to write bytes that are no operators.
     """
 
     def __init__(self, context: ProbeContext, focus: FocusRecord, writable_without_ops: bool) -> None:
@@ -41,32 +41,34 @@ class Observer:
         tensor_uids = WeakUids(context.uids, "t")
         self.node_uids = node_uids = NodeUids(context.uids)
         objects = ObjectUids(context.uids)
-        self.holders = Holders()
+        self.holders = StorageHolders()
         self.storages = Storages(context, self.holders, writable_without_ops)
-        self.counters = Counters(context, tensor_uids)
+        self.counters = VersionCounters(context, tensor_uids)
         self.stale_views = StaleViews()
         self.saved_tensors = SavedTensors(
             context, self.storages, self.counters, tensor_uids, self.holders, self.stale_views
         )
-        self.arrays = Arrays(context, self.storages, tensor_uids, self.holders)
+        self.arrays = NumpyArrays(context, self.storages, tensor_uids, self.holders)
         self.tensors = Tensors(
             context, tensor_uids, node_uids, objects, self.storages, self.counters, self.holders, self.stale_views
         )
         self.values = ValueEncoder(context, objects, self.tensors, self.arrays, node_uids)
-        self.graph = Graph(context, node_uids, self.saved_tensors, self.tensors, self.values)
+        self.graph = AutogradGraph(context, node_uids, self.saved_tensors, self.tensors, self.values)
         self.reachability = Reachability(self.values, self.tensors)
-        self.modes = Modes(context)
-        self.devices = Devices(context, self.storages)
-        self.windows = Windows(context, focus, self.storages, self.holders)
+        self.modes = TorchModes(context)
+        self.devices = DeviceMemory(context, self.storages)
+        self.windows = StorageWindows(context, focus, self.storages, self.holders)
         probes: tuple[Probe, ...] = (
             self.tensors, self.arrays, self.graph, self.counters, self.windows, self.storages, self.modes,
             self.devices,
         )  # fmt: skip
         # only the probes that override a phase are called in it: each observation has some thirty empty calls less
-        self._collect_phase = [probe.collect_dead for probe in probes if overrides(probe, "collect_dead")]
-        self._begin_phase = [probe.begin for probe in probes if overrides(probe, "begin")]
-        self._update_phase = [probe.update for probe in probes if overrides(probe, "update")]
-        self._end_phase = [probe.end for probe in probes if overrides(probe, "end")]
+        self._collect_phase = [
+            probe.collect_dead_entities for probe in probes if overrides_phase(probe, "collect_dead_entities")
+        ]
+        self._begin_phase = [probe.begin_observation for probe in probes if overrides_phase(probe, "begin_observation")]
+        self._update_phase = [probe.update_delta for probe in probes if overrides_phase(probe, "update_delta")]
+        self._end_phase = [probe.end_observation for probe in probes if overrides_phase(probe, "end_observation")]
 
     def observe(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
         """Find what changed since the last observation: facts go to the delta, events to the log.
@@ -75,78 +77,80 @@ class Observer:
         """
         observation.observe_all = observation.observe_all or observation.ops_unobserved
         try:
-            self._collect_dead(observation)
-            self._observe_reachable(observation, observe_frames)
+            self._collect_dead_entities(observation)
+            self._observe_reachable_values(observation, observe_frames)
             if not observation.observe_all:
-                self._observe_related(observation)
+                self._observe_related_tensors(observation)
             if observation.exposes_memory:
-                self._expose_observed_storages(observation)
-            self._collect_dead(observation)
-            self._update(observation)
-            self._remove_dead(observation)
+                self._mark_observed_storages_exposed(observation)
+            self._collect_dead_entities(observation)
+            self._update_delta(observation)
+            self._remove_dead_entities(observation)
         finally:
             for end in self._end_phase:
                 end(observation)
 
-    def saved_tensors_modified(self) -> bool:
+    def has_modified_saved_tensors(self) -> bool:
         """Whether what nodes saved was written since the last observation; asked between two, of a few small ones."""
-        for counter in self.saved_tensors.sample_intact("c"):
-            tensor = self.counters.living_handle(counter)
-            if tensor is not None and tensor._version != self.counters.version(counter):
+        for counter in self.saved_tensors.sample_unmodified_uids("c"):
+            tensor = self.counters.find_living_tensor(counter)
+            if tensor is not None and tensor._version != self.counters.known_version(counter):
                 return True
-        return any(self.storages.is_modified(storage) for storage in self.saved_tensors.sample_intact("s"))
+        return any(
+            self.storages.is_storage_modified(storage) for storage in self.saved_tensors.sample_unmodified_uids("s")
+        )
 
-    def _collect_dead(self, observation: Observation) -> None:
+    def _collect_dead_entities(self, observation: Observation) -> None:
         for collect_dead in self._collect_phase:
             collect_dead(observation)
 
-    def _observe_reachable(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
+    def _observe_reachable_values(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
         """Observe the frames and what they lead to; everything, where it turns out that the frames are not enough."""
         self.values.begin_observation()
         for begin in self._begin_phase:
             begin(observation)
-        self.tensors.enqueue(
-            [*observation.reached_tensors, *self.stale_views.take_views_of_dead(observation.dead_uids)]
+        self.tensors.enqueue_tensors(
+            [*observation.reached_tensors, *self.stale_views.take_views_of_dead_nodes(observation.dead_uids)]
         )
         self.reachability.begin_observation(not observation.observe_all)
         if not observe_frames(observation.observe_all):
             observation.observe_all = True
             self.reachability.begin_observation(False)
-            self.tensors.enqueue_all()
+            self.tensors.enqueue_all_living()
             observe_frames(True)
-        self.tensors.observe_pending(self.values.encode)
+        self.tensors.observe_pending_tensors(self.values.encode)
         for node, uid in observation.visited_nodes:
-            self.graph.observe_visited(node, uid)
+            self.graph.observe_visited_node(node, uid)
 
-    def _observe_related(self, observation: Observation) -> None:
+    def _observe_related_tensors(self, observation: Observation) -> None:
         """Observe what is related to what changed, until nothing new comes of it."""
-        written = set(observation.last_writers())
-        for _ in range(MAX_ROUNDS):
+        written = set(observation.last_writes_by_storage())
+        for _ in range(MAX_RELATED_ROUNDS):
             moved = [counter for counter, _, _ in self.counters.version_changes()]
-            storages = {str(self._delta.tensor(uid).get("storage")) for uid in self.tensors.displaced}
-            self.tensors.enqueue_related(written | storages, moved)
-            if not self.tensors.has_pending():
+            storages = {str(self._delta.tensor_state(uid).get("storage")) for uid in self.tensors.changed_handles}
+            self.tensors.enqueue_related_tensors(written | storages, moved)
+            if not self.tensors.has_pending_tensors():
                 return
-            self.tensors.observe_pending(self.values.encode)
+            self.tensors.observe_pending_tensors(self.values.encode)
 
-    def _expose_observed_storages(self, observation: Observation) -> None:
+    def _mark_observed_storages_exposed(self, observation: Observation) -> None:
         """The memory of whatever the statement led to may have been handed out."""
         for uid in self.tensors.observed_uids():
-            storage = self._delta.tensor(uid).get("storage")
+            storage = self._delta.tensor_state(uid).get("storage")
             if storage is not None:
-                self.storages.expose(storage)
+                self.storages.mark_exposed(storage)
         for storage in observation.touched_storages:
-            self.storages.expose(storage)
+            self.storages.mark_exposed(storage)
 
-    def _update(self, observation: Observation) -> None:
+    def _update_delta(self, observation: Observation) -> None:
         """Compare the bytes, walk the graph, and report what follows."""
-        dead_storages = self.storages.compare(observation)
+        dead_storages = self.storages.compare_storages(observation)
         self.tensors.detached_copies.forget_storages(dead_storages)
         moved = self.counters.version_changes()
         self._walk_graph(observation)
-        for uid, slots in self.saved_tensors.recheck([*(c for c, _, _ in moved), *self.storages.changed]).items():
-            self.graph.update_slots(uid, slots)
-        self.arrays.observe()
+        for uid, slots in self.saved_tensors.recheck_slots([*(c for c, _, _ in moved), *self.storages.changed]).items():
+            self.graph.update_node_slots(uid, slots)
+        self.arrays.observe_living_arrays()
         self._append_events(observation, dead_storages, moved)
         observation.dead_uids += dead_storages
         for update in self._update_phase:
@@ -154,20 +158,28 @@ class Observer:
 
     def _walk_graph(self, observation: Observation) -> None:
         """Walk from the roots that were met; from all, and over known nodes too, where slots may have changed."""
-        all_nodes = observation.observe_all or observation.counters_ambiguous or self._saved_handle_displaced()
+        all_nodes = (
+            observation.observe_all
+            or observation.counters_ambiguous
+            or self._has_changed_saved_handle()
+            or self.saved_tensors.has_number_in(self.storages.allocated)
+        )
         if all_nodes:
             self.tensors.collect_graph_roots()
         done = 0
         while done < len(observation.graph_roots):
-            self.graph.walk(observation.graph_roots[done], all_nodes, observation.step)
-            self.tensors.observe_pending(self.values.encode)
+            self.graph.walk_from(observation.graph_roots[done], all_nodes, observation.step)
+            self.tensors.observe_pending_tensors(self.values.encode)
             done += 1
 
-    def _saved_handle_displaced(self) -> bool:
+    def _has_changed_saved_handle(self) -> bool:
         """Whether a handle that a node saved reads its storage otherwise now."""
-        for uid in self.tensors.displaced:
-            facts = self._delta.tensor(uid)
-            if any(self.saved_tensors.is_held(str(held)) for held in (uid, facts.get("counter"), facts.get("storage"))):
+        for uid in self.tensors.changed_handles:
+            facts = self._delta.tensor_state(uid)
+            if any(
+                self.saved_tensors.is_held_by_slot(str(held))
+                for held in (uid, facts.get("counter"), facts.get("storage"))
+            ):
                 return True
         return False
 
@@ -177,37 +189,37 @@ class Observer:
         log = observation.log
         for storage in self.storages.allocated:
             log.append({"kind": "event", "event": "storage_allocated", "storage": storage})
-        writers = observation.last_writers()
+        writers = observation.last_writes_by_storage()
         for storage, (dtype, count, elements) in self.storages.changed.items():
-            log.append(written_event(storage, dtype, count, elements, writers.get(storage)))
+            log.append(storage_written_event(storage, dtype, count, elements, writers.get(storage)))
         for counter, before, now in moved:
             log.append({"kind": "event", "event": "version_bumped", "counter": counter, "from": before, "to": now})
         for transition in self.saved_tensors.transitions:
-            log += self._slot_events(transition, observation)
+            log += self._slot_transition_events(transition, observation)
         self.saved_tensors.clear_transitions()
         try:
             log += path_cut_events(observation, self.tensors)
             log += index_write_events(observation, dead_storages)
         except Exception as error:
-            self._context.report_fault(error)
+            self._context.report_recorder_fault(error)
         for storage in dead_storages:
             log.append({"kind": "event", "event": "storage_freed", "storage": storage})
 
-    def _slot_events(self, transition: Transition, observation: Observation) -> list[events.Event]:
+    def _slot_transition_events(self, transition: SlotTransition, observation: Observation) -> list[events.Event]:
         node, slot, state, before = transition
         slot_events: list[events.Event] = []
-        if before is None and state not in ("freed", "unknown"):
+        if before is None and state not in ("freed", "unknown") and not self.saved_tensors.is_number(node, slot):
             slot_events.append({"kind": "event", "event": "saved", "node": node, "slot": slot})
         name = _TRANSITION_EVENTS.get(state)
         if name is not None:
             broken = {"kind": "event", "event": name, "node": node, "slot": slot}
-            by = self._breaking_handle(transition, observation)
+            by = self._handle_that_broke_slot(transition, observation)
             slot_events.append(cast(events.Event, broken if by is None else {**broken, "by": by}))
-        elif state == "freed" and before is not None and self.graph.is_first_release(node):
+        elif state == "freed" and before is not None and self.graph.mark_node_released(node):
             slot_events.append({"kind": "event", "event": "graph_released", "node": node})
         return slot_events
 
-    def _breaking_handle(self, transition: Transition, observation: Observation) -> str | None:
+    def _handle_that_broke_slot(self, transition: SlotTransition, observation: Observation) -> str | None:
         """The handle through which the statement's operations broke a slot; see `events.BrokenSlotEvent`."""
         slot = self.saved_tensors.slots[transition.node][transition.slot]
         if observation.skipped_steps:
@@ -217,26 +229,26 @@ class Observer:
         storage, counter = slot.get("storage"), slot.get("counter")
         writers = [by for call in observation.op_calls for written, by in call.writes if written == storage]
         if transition.state == "stale":
-            writers = [by for by in writers if self._delta.tensor(by).get("counter") == counter]
+            writers = [by for by in writers if self._delta.tensor_state(by).get("counter") == counter]
         return writers[-1] if writers else None
 
-    def _remove_dead(self, observation: Observation) -> None:
+    def _remove_dead_entities(self, observation: Observation) -> None:
         """Retire what died; what came and went inside the statement is reported with its provisional facts."""
         gone = [*observation.dead_uids, *observation.retired_frames, *observation.ended_backwards]
         for uid in gone:
             if uid not in self._delta.state and uid in observation.provisional_facts:
-                self._delta.update(uid, observation.provisional_facts[uid])
-        for uid in [*gone, *self.values.objects.collect_dead()]:
-            self._delta.remove(uid)
-            self.windows.forget(uid)
+                self._delta.update_entity(uid, observation.provisional_facts[uid])
+        for uid in [*gone, *self.values.objects.collect_dead_uids()]:
+            self._delta.remove_entity(uid)
+            self.windows.forget_storage(uid)
 
 
-def overrides(probe: Probe, phase: str) -> bool:
+def overrides_phase(probe: Probe, phase: str) -> bool:
     """Whether a probe has something to do in a phase."""
     return getattr(type(probe), phase) is not getattr(Probe, phase)
 
 
-def written_event(
+def storage_written_event(
     storage: str, dtype: str, count: int | None, elements: list[int], writer: tuple[int, str] | None
 ) -> events.Written:
     """count: of the elements that changed; elements: as many of them as are known. writer: (op, tensor), if known."""

@@ -14,14 +14,14 @@ from torch.utils.hooks import RemovableHandle
 
 from gradbox.recorder import introspection
 from gradbox.recorder.probes.tensors import Tensors
-from gradbox.recorder.stack import has_steps, is_program
+from gradbox.recorder.stack import has_steps, is_program_code
 from gradbox.recorder.values import ValueEncoder
 
-MAX_FOLLOWED = 2000
+MAX_FOLLOWED_VALUES = 2000
 """Values that are followed; beyond, the step observes everything."""
 
 MISSING: Any = object()
-_LEAF_TYPES = (
+_TYPES_WITHOUT_REFERENTS = (
     bool, int, float, complex, str, bytes, type(None), type, types.ModuleType, types.CodeType, torch.dtype, torch.device,
     np.generic, range, slice,
 )  # fmt: skip
@@ -44,12 +44,12 @@ class Reachability:
         self.incomplete = False
         self._values.set_opaque_handler(self.observe_referents if partial else None)
 
-    def observe(self, value: Any) -> None:
+    def observe_value(self, value: Any) -> None:
         """Observe a value and what it leads to."""
         kind = type(value)
         if issubclass(kind, torch.Tensor):
-            if self._tensors.uids.find(value) is not None:
-                self._tensors.register(value)
+            if self._tensors.uids.find_uid(value) is not None:
+                self._tensors.register_tensor(value)
         elif self._values.objects.contains(value):
             self._values.encode(value)
         else:
@@ -61,13 +61,13 @@ class Reachability:
         while queue and not self.incomplete:
             referent = queue.pop()
             kind = type(referent)
-            if issubclass(kind, _LEAF_TYPES) or id(referent) in self._visited:
+            if issubclass(kind, _TYPES_WITHOUT_REFERENTS) or id(referent) in self._visited:
                 continue
             if issubclass(kind, torch.Tensor):
-                self.observe(referent)
+                self.observe_value(referent)
                 continue
             self._visited.add(id(referent))
-            self.incomplete = len(self._visited) > MAX_FOLLOWED
+            self.incomplete = len(self._visited) > MAX_FOLLOWED_VALUES
             if referent is not value and self._values.objects.contains(referent):
                 self._values.encode(referent)
             else:
@@ -79,7 +79,7 @@ class Reachability:
             return [*gc.get_referents(*cells), value.__defaults__, value.__kwdefaults__, value.__dict__]
         if kind is types.BuiltinFunctionType:
             return [value.__self__]
-        unknown = kind is types.GeneratorType and is_program(value.gi_code) and not has_steps(value.gi_code)
+        unknown = kind is types.GeneratorType and is_program_code(value.gi_code) and not has_steps(value.gi_code)
         if unknown or issubclass(kind, RemovableHandle):  # which knows its tensor's hooks and not the tensor
             self.incomplete = True
             return []

@@ -12,23 +12,23 @@ from types import FrameType
 from typing import Any
 
 from gradbox.recorder import instrument
-from gradbox.recorder.displayhook import display_text
-from gradbox.recorder.introspection import position_in, traceback_of
+from gradbox.recorder.displayhook import displayed_repr
+from gradbox.recorder.introspection import exception_position_in_frame, traceback_of
 from gradbox.recorder.observer import Observer
-from gradbox.recorder.probes.backward import Backward
+from gradbox.recorder.probes.backward import BackwardRecorder
 from gradbox.recorder.probes.frames import Frames
-from gradbox.recorder.probes.jit import Jit
-from gradbox.recorder.probes.ops import Ops
+from gradbox.recorder.probes.jit import UnobservedJit
+from gradbox.recorder.probes.ops import OpRecorder
 from gradbox.recorder.probes.probe import ProbeContext
-from gradbox.recorder.probes.swap import SwapTensors
-from gradbox.recorder.replacements import Replacements
+from gradbox.recorder.probes.swap import SwapTensorsPatch
+from gradbox.recorder.replacements import TorchReplacements
 from gradbox.recorder.stack import (
     frames_outward,
     hide_recorder_frames,
-    is_program,
-    program_line,
-    stepping_frame,
-    too_deep,
+    innermost_stepping_frame,
+    is_program_code,
+    is_recursion_too_deep,
+    to_program_line,
 )
 from gradbox.recorder.step_recorder import (
     BeginStep,
@@ -46,7 +46,7 @@ from gradbox.recorder.step_recorder import (
     YieldStep,
 )
 from gradbox.recorder.streams import OutputLog, Stream
-from gradbox.recorder.thinning import Schedule, SkippedIterations
+from gradbox.recorder.thinning import IterationSchedule, SkippedIterations
 from gradbox.wire.base import Value
 from gradbox.wire.events import Event
 from gradbox.wire.limits import Limit
@@ -71,36 +71,46 @@ class Recorder:
         self._last_raised: tuple[int, ...] | None = None
         self._output = OutputLog(context, int(run.limits["output"]))
         self.focus_counts: dict[int, int] | None = None
-        self.observer = observer = Observer(context, run.focus, run.statements.may_expose_memory())
+        self.observer = observer = Observer(context, run.focus, run.statements.may_write_without_ops())
         self.frames = Frames(
-            context, run.globals, observer.values, observer.reachability, run.statements.handler_names, run.hidden_names
+            context,
+            run.globals,
+            observer.values,
+            observer.reachability,
+            run.statements.exception_variable_names,
+            run.hidden_names,
         )
-        self._skipped = SkippedIterations(run.statements, Schedule(self._share_used, run.focus), self._set_muted)
+        self._skipped = SkippedIterations(
+            run.statements, IterationSchedule(self._trace_share_used, run.focus), self._set_recording_paused
+        )
         self.steps = StepRecorder(run, context, observer, self.frames, self._skipped)
-        self.ops = Ops(context, observer.tensors, observer.storages, lambda: not self._skipped.active)
-        self.jit, self.replacements = Jit(context, self.ops.forget_uninitialized), Replacements(context)
-        self.swap = SwapTensors(context, observer.tensors.uids, observer.storages)
-        self.backward = Backward(
+        self.ops = OpRecorder(context, observer.tensors, observer.storages, lambda: not self._skipped.active)
+        self.jit, self.replacements = (
+            UnobservedJit(context, self.ops.forget_uninitialized_memory),
+            TorchReplacements(context),
+        )
+        self.swap = SwapTensorsPatch(context, observer.tensors.uids, observer.storages)
+        self.backward = BackwardRecorder(
             context, observer.node_uids, observer.tensors, observer.storages, self, run.is_recorded
         )
 
-    def hooks(self) -> dict[str, Callable[..., Any]]:
+    def hooks_by_name(self) -> dict[str, Callable[..., Any]]:
         """What the instrumented program calls, by name."""
         return {
-            instrument.STEP: self.on_step,
-            instrument.HEAD: self.on_head,
-            instrument.CALL: self.on_call,
-            instrument.RETURN: self.on_return,
-            instrument.VALUE: self.on_value,
-            instrument.YIELD: self.on_yield,
-            instrument.RESUME: self.on_resume,
-            instrument.CAUGHT: self.on_caught,
-            instrument.LOOP: self.on_loop,
-            instrument.LAMBDA: self.on_lambda,
+            instrument.STEP_HOOK: self.on_step,
+            instrument.HEAD_HOOK: self.on_head,
+            instrument.CALL_HOOK: self.on_call,
+            instrument.RETURN_HOOK: self.on_return,
+            instrument.VALUE_HOOK: self.on_expression_value,
+            instrument.YIELD_HOOK: self.on_yield,
+            instrument.RESUME_HOOK: self.on_resume,
+            instrument.CAUGHT_HOOK: self.on_caught,
+            instrument.LOOP_HOOK: self.on_loop,
+            instrument.LAMBDA_HOOK: self.on_lambda,
         }
 
     @contextmanager
-    def after_program(self) -> Iterator[None]:
+    def unrecorded_after_program(self) -> Iterator[None]:
         """After the program: what runs of it now is no part of the trace."""
         closed, self._closed = self._closed, True
         try:
@@ -109,30 +119,30 @@ class Recorder:
         finally:
             self._closed = closed
 
-    def _share_used(self) -> float:
-        return self.steps.share_used()
+    def _trace_share_used(self) -> float:
+        return self.steps.trace_share_used()
 
-    def _set_muted(self, muted: bool) -> None:
+    def _set_recording_paused(self, paused: bool) -> None:
         """A stretch begins, or ends, in which nothing is observed."""
-        self.ops.set_muted(muted)
-        self.backward.set_muted(muted)
-        if not muted:
+        self.ops.set_recording_paused(paused)
+        self.backward.set_recording_paused(paused)
+        if not paused:
             observation = self._context.observation
             observation.everything_requested = observation.ops_unobserved = True
 
-    def close(self) -> None:
+    def stop_recording(self) -> None:
         """Record nothing any more, from within a step too: a limit is reached, and the program goes on."""
         self._closed = True
-        self._guard.close()
+        self._guard.stay_busy()
         self._skipped.active = False
-        self.ops.set_muted(True)
-        self.backward.set_muted(True)
+        self.ops.set_recording_paused(True)
+        self.backward.set_recording_paused(True)
 
     # What the program calls. frame: where it is; None for that of the caller
 
     def on_step(self, i: int, *, frame: FrameType | None = None) -> None:
         frame = frame or sys._getframe(1)
-        if self._skipped.active and not self._skipped.is_recorded(frame, i):
+        if self._skipped.active and not self._skipped.should_record_step(frame, i):
             return
         if not self._guard.busy:
             with self._guard():
@@ -140,26 +150,26 @@ class Recorder:
 
     def on_head(self, i: int, *test: Any, frame: FrameType | None = None) -> Any:
         value, frame = test[0] if test else None, frame or sys._getframe(1)
-        if self._statements.rows[i]["kind"] in instrument.LOOPS:
-            if not self._begin_iteration(frame, i, bool(test) and type(value) is bool and not value):
+        if self._statements.rows[i]["kind"] in instrument.LOOP_STATEMENT_KINDS:
+            if not self._begin_loop_iteration(frame, i, bool(test) and type(value) is bool and not value):
                 return value
-        elif self._skipped.active and not self._skipped.is_recorded(frame, i):
+        elif self._skipped.active and not self._skipped.should_record_step(frame, i):
             return value
         if not self._guard.busy:
             with self._guard():
                 self._record_step(HeadStep(i, frame, value))
         return value
 
-    def _begin_iteration(self, frame: FrameType, i: int, loop_ended: bool) -> bool:
+    def _begin_loop_iteration(self, frame: FrameType, i: int, loop_ended: bool) -> bool:
         """A loop's iteration begins, or the test of `while` failed: it is counted; whether the step is recorded."""
         if self._skipped.count_iteration(frame, i):
             return False
-        path = self.steps.iteration_path(i, self.frames.begin_iteration(frame, i), "head")
+        path = self.steps.enclosing_iteration_counts(i, self.frames.count_iteration(frame, i), "head")
         if (
             self._skipped.active
             and self.focus_counts is None
             and not self.steps.saved_tensors_modified
-            and self.observer.saved_tensors_modified()
+            and self.observer.has_modified_saved_tensors()
         ):
             self.focus_counts = {i: self._skipped.schedule.counts[i] - 1}
         return self._skipped.begin_iteration(
@@ -168,37 +178,37 @@ class Recorder:
 
     def on_call(self, _: int, *, frame: FrameType | None = None) -> None:
         if frame is None:
-            if too_deep():
+            if is_recursion_too_deep():
                 raise RecursionError("maximum recursion depth exceeded")
             frame = sys._getframe(1)
-        if self._skipped.active and not self._skipped.is_recorded(frame, None):
+        if self._skipped.active and not self._skipped.should_record_step(frame, None):
             return
         if not self._guard.busy:
             with self._guard():
-                self.frames.begin_call(frame)
+                self.frames.retire_reused_frame(frame)
                 self._record_call(frame)
 
     def on_return(self, i: int, value: Any, *, frame: FrameType | None = None) -> Any:
         frame = frame or sys._getframe(1)
-        if self._skipped.active and not self._skipped.is_return_recorded(frame):
+        if self._skipped.active and not self._skipped.should_record_return(frame):
             return value
         if not self._guard.busy:
             with self._guard():
                 self._record_step(ReturnStep(i, frame, value))
         return value
 
-    def on_value(self, i: int, value: Any, *, frame: FrameType | None = None) -> Any:
+    def on_expression_value(self, i: int, value: Any, *, frame: FrameType | None = None) -> Any:
         if not self._guard.busy and not self._skipped.active and (value is not None or i in self._run.displayed):
             with self._guard():
                 self._expression_values[id(frame or sys._getframe(1))] = self.observer.values.encode(value)
                 observation = self._context.observation
-                observation.display_text = display_text(value) if i in self._run.displayed else None
+                observation.displayed_repr = displayed_repr(value) if i in self._run.displayed else None
         return value
 
     def on_yield(self, i: int, value: Any, *, frame: FrameType | None = None) -> Any:
         frame = frame or sys._getframe(1)
-        if self._skipped.active and not self._skipped.is_recorded(frame, i):
-            self._skipped.suspend(frame)
+        if self._skipped.active and not self._skipped.should_record_step(frame, i):
+            self._skipped.suspend_generator(frame)
             return value
         if not self._guard.busy:
             with self._guard():
@@ -209,24 +219,24 @@ class Recorder:
         def resume(value: Any) -> Any:
             if not self._guard.busy:
                 with self._guard():
-                    waiting = next(f for f in frames_outward(sys._getframe(1)) if is_program(f.f_code))
-                    self.frames.resume(waiting)
-                    self._skipped.resume(waiting)
-                    if self._skipped.is_recorded(waiting, self.steps.statement(waiting)):
+                    waiting = next(f for f in frames_outward(sys._getframe(1)) if is_program_code(f.f_code))
+                    self.frames.resume_frame(waiting)
+                    self._skipped.resume_generator(waiting)
+                    if self._skipped.should_record_step(waiting, self.steps.statement_at_frame(waiting)):
                         self._record_resume(waiting, value)
             return value
 
         if self._guard.busy:
             return resume
         with self._guard():
-            return self.frames.suspend(frame or sys._getframe(1), resume)
+            return self.frames.suspend_frame(frame or sys._getframe(1), resume)
         return resume
 
     def on_caught(self, *, frame: FrameType | None = None) -> None:
         frame, error = frame or sys._getframe(1), sys.exc_info()[1]
         hide_recorder_frames(error)
         if self._guard.busy or (
-            self._skipped.active and not self._skipped.is_recorded(frame, self.steps.statement(frame))
+            self._skipped.active and not self._skipped.should_record_step(frame, self.steps.statement_at_frame(frame))
         ):
             return
         with self._guard():
@@ -237,21 +247,21 @@ class Recorder:
             if mark != self._last_raised:
                 self._last_raised = mark
                 if self.frames.was_woken_by_exception(frame):
-                    self.frames.resume(frame)
+                    self.frames.resume_frame(frame)
                     self._record_resume(frame)
                 self._record_raise(error, frame)
 
     def on_loop(self, i: int, *, frame: FrameType | None = None) -> None:
         if not self._guard.busy:
             with self._guard():
-                self.frames.enter_loop(frame or sys._getframe(1), i)
+                self.frames.reset_iteration_count(frame or sys._getframe(1), i)
 
     def on_lambda(self, *, frame: FrameType | None = None) -> None:
-        if frame is None and too_deep():
+        if frame is None and is_recursion_too_deep():
             raise RecursionError("maximum recursion depth exceeded")
         self._context.observation.everything_requested = True
 
-    def record_begin(self, frame: FrameType | None, line: int) -> None:
+    def record_begin_step(self, frame: FrameType | None, line: int) -> None:
         """Before the first statement: a step with what is there already. frame: the innermost of the program's that run."""
         with self._guard():
             observation = self._context.observation
@@ -260,12 +270,12 @@ class Recorder:
 
     # What else happens
 
-    def write_output(self, stream: Stream, text: str) -> None:
+    def record_output(self, stream: Stream, text: str) -> None:
         """The program printed."""
         if not text or self._closed:
             return
         if not self._output.log_output(stream, text):
-            self.reach_limit("output", self._limits["output"])
+            self.end_run_at_limit("output", self._limits["output"])
 
     def record_warning(self, category: str, text: str) -> None:
         """The program was warned."""
@@ -273,33 +283,33 @@ class Recorder:
 
     def append_event(self, event: Event) -> None:
         """Something happened that belongs to the step that comes next."""
-        self._context.observation.append(event)
+        self._context.observation.append_log_entry(event)
 
-    def reach_limit(self, limit: Limit, value: float) -> None:
+    def end_run_at_limit(self, limit: Limit, value: float) -> None:
         """A limit is reached: a last step holds what is not reported yet, and the run ends here."""
-        self._context.observation.append({"kind": "event", "event": "limit", "limit": limit})
-        self._skipped.end()
+        self._context.observation.append_log_entry({"kind": "event", "event": "limit", "limit": limit})
+        self._skipped.end_skipping()
         self.observer.stale_views.clear_all()
-        frame = stepping_frame(sys._getframe(1))
+        frame = innermost_stepping_frame(sys._getframe(1))
         if frame is not None and not self._guard.busy:
             with self._guard():
-                self._record_step(StatementStep(self.steps.statement(frame), frame, is_last=True))
+                self._record_step(StatementStep(self.steps.statement_at_frame(frame), frame, is_last=True))
         self._run.stop_at_limit(limit, value)
 
     def record_exception(self, error: BaseException) -> None:
         """The program ended by an exception: a step that shows every frame it went through."""
         if self._skipped.active:
-            self.focus_counts = self._skipped.counts_where_raised(error)
-            self._skipped.end()
+            self.focus_counts = self._skipped.iteration_counts_where_raised(error)
+            self._skipped.end_skipping()
         self.observer.stale_views.clear_all()
         with self._guard():
-            frames = [f for f, _ in traceback.walk_tb(traceback_of(error)) if is_program(f.f_code)]
+            frames = [f for f, _ in traceback.walk_tb(traceback_of(error)) if is_program_code(f.f_code)]
             if frames:
                 self._record_raise(error, frames[-1], frames)
 
-    def record_end(self, line: int, frame: FrameType | None = None) -> None:
+    def record_end_step(self, line: int, frame: FrameType | None = None) -> None:
         """After the program: a step of its own if anything still changed. frame: in which the program goes on, unrecorded."""
-        self._skipped.end()
+        self._skipped.end_skipping()
         if self.observer.stale_views.clear_all():
             self._context.observation.everything_requested = True
         with self._guard():
@@ -310,18 +320,18 @@ class Recorder:
 
     # Backward
 
-    def running_statement(self) -> int | None:
+    def running_statement_index(self) -> int | None:
         """The statement that runs, by its index."""
-        return self.steps.statement(stepping_frame(sys._getframe(1)))
+        return self.steps.statement_at_frame(innermost_stepping_frame(sys._getframe(1)))
 
-    def step_budget(self) -> int:
+    def backward_step_budget(self) -> int:
         """How many steps one backward pass may take."""
-        return int((1 - self.steps.share_used()) * self._limits["steps"] * STEP_SHARE_PER_BACKWARD)
+        return int((1 - self.steps.trace_share_used()) * self._limits["steps"] * STEP_SHARE_PER_BACKWARD)
 
     def record_visit(self, visit: Visit) -> None:
         """Record a step for the visit of a node."""
-        frame = stepping_frame(sys._getframe(1))
-        self._record_step(VisitStep(self.steps.statement(frame), frame, visit))
+        frame = innermost_stepping_frame(sys._getframe(1))
+        self._record_step(VisitStep(self.steps.statement_at_frame(frame), frame, visit))
 
     # A step
 
@@ -336,16 +346,19 @@ class Recorder:
 
     def _record_call(self, frame: FrameType) -> None:
         """A frame begins: the step is the calling statement's, and shows the new frame."""
-        caller = stepping_frame(frame.f_back)
-        self._record_step(CallStep(self.steps.statement(caller), caller, entered=frame))
+        caller = innermost_stepping_frame(frame.f_back)
+        self._record_step(CallStep(self.steps.statement_at_frame(caller), caller, entered=frame))
 
     def _record_resume(self, frame: FrameType, value: Any = None) -> None:
         """A generator's frame goes on: the step is the statement's that woke it. value: what was sent to it."""
-        caller = stepping_frame(frame.f_back)
-        self._record_step(ResumeStep(self.steps.statement(caller), caller, value, frame))
+        caller = innermost_stepping_frame(frame.f_back)
+        self._record_step(ResumeStep(self.steps.statement_at_frame(caller), caller, value, frame))
 
     def _record_raise(self, error: BaseException, frame: FrameType, stack: list[FrameType] | None = None) -> None:
-        line, instruction = position_in(error, frame)
+        line, instruction = exception_position_in_frame(error, frame)
         self._context.observation.everything_requested = True
-        stmt, source_line = self._statements.statement_at(frame.f_code, instruction), program_line(frame.f_code, line)
+        stmt, source_line = (
+            self._statements.statement_at(frame.f_code, instruction),
+            to_program_line(frame.f_code, line),
+        )
         self._record_step(RaiseStep(stmt, frame, source_line, stack))

@@ -36,14 +36,14 @@ from torch.utils.data.graph_settings import apply_random_seed
 from gradbox.recorder.probes.ops import TORCH_FOLDER
 from gradbox.recorder.probes.probe import ProbeContext
 
-_SHARED_BY_WORKERS = (
+_TYPES_SHARED_BY_WORKERS = (
     torch.Tensor, torch.UntypedStorage, torch.TypedStorage, torch.Generator, np.ndarray, np.random.Generator, type,
     types.ModuleType, types.FunctionType, types.BuiltinFunctionType,
 )  # fmt: skip
 """What a worker's copy of a data set has in common with the program's; all else is its own."""
 
 
-class OneProcessIterator(_MultiProcessingDataLoaderIter):
+class OneProcessLoaderIterator(_MultiProcessingDataLoaderIter):
     """Iterates over a loader with workers. A task waits until its result is wanted."""
 
     def __init__(self, loader: Any) -> None:
@@ -54,8 +54,8 @@ class OneProcessIterator(_MultiProcessingDataLoaderIter):
         if isinstance(self._dataset, IterDataPipe | MapDataPipe):
             initialize = functools.partial(_sharding_worker_init_fn, initialize, self._world_size, self._rank)
         self._tasks: deque[tuple[int, Any]] = deque()
-        self._index_queues: Any = [TaskQueue(self._tasks, number) for number in range(self._num_workers)]
-        self._workers: Any = [Worker(self, loader, number, initialize) for number in range(self._num_workers)]
+        self._index_queues: Any = [WorkerTaskQueue(self._tasks, number) for number in range(self._num_workers)]
+        self._workers: Any = [DataLoaderWorker(self, loader, number, initialize) for number in range(self._num_workers)]
         self._reset(loader, first_iter=True)
 
     def _get_data(self) -> tuple[Any, Any]:
@@ -63,11 +63,11 @@ class OneProcessIterator(_MultiProcessingDataLoaderIter):
         while True:
             number, task = self._tasks.popleft()
             if isinstance(task, _utils.worker._ResumeIteration):
-                self._workers[number].resume(task.seed)
+                self._workers[number].restart_dataset(task.seed)
                 return task, None
             index, wanted = task
             if not self._workers[number].is_at_end:
-                batch = self._workers[number].load(wanted)
+                batch = self._workers[number].load_batch(wanted)
                 if self._pin_memory and not isinstance(batch, ExceptionWrapper):
                     batch = _utils.pin_memory.pin_memory(batch, self._pin_memory_device)  # type: ignore[no-untyped-call]
                 return index, batch
@@ -81,7 +81,7 @@ class OneProcessIterator(_MultiProcessingDataLoaderIter):
         self._workers.clear()
 
 
-class TaskQueue:
+class WorkerTaskQueue:
     """Where torch's iterator puts the tasks of one worker: into the line of all."""
 
     def __init__(self, tasks: deque[tuple[int, Any]], number: int) -> None:
@@ -91,7 +91,7 @@ class TaskQueue:
         self._tasks.append((self._number, task))
 
 
-class Worker:
+class DataLoaderWorker:
     """What a worker process does, step by step as in `torch.utils.data._utils.worker._worker_loop`."""
 
     def __init__(self, iterator: Any, loader: Any, number: int, initialize: Any) -> None:
@@ -99,15 +99,15 @@ class Worker:
         self._kind, self._drop_last = iterator._dataset_kind, loader.drop_last
         self._auto_collation, self._collate = loader._auto_collation, loader.collate_fn
         self._error: BaseException | None = None
-        dataset = own_copy(iterator._dataset)
+        dataset = copy_dataset_for_worker(iterator._dataset)
         seed = iterator._base_seed + number
         self._states: Any = None
         self._info = _utils.worker.WorkerInfo(id=number, num_workers=loader.num_workers, seed=seed, dataset=dataset)
-        with self._as_this_worker():
+        with self._with_worker_state():
             random.seed(seed)
             torch.manual_seed(seed)
             np.random.seed(_utils.worker._generate_state(iterator._base_seed, number))  # type: ignore[no-untyped-call]
-            self._dataset = self._seeded(dataset, iterator._shared_seed)
+            self._dataset = self._seed_dataset(dataset, iterator._shared_seed)
             try:
                 if initialize is not None:
                     initialize(number)
@@ -115,12 +115,12 @@ class Worker:
             except Exception as error:  # the first batch raises it
                 self._error = error
 
-    def load(self, wanted: Any) -> Any:
+    def load_batch(self, wanted: Any) -> Any:
         """A batch as it arrives in the process of the program; or what it raised, or that the stream is at its end."""
         if self._error is not None:
             error, self._error = self._error, None
             return DatasetError(error)
-        with self._as_this_worker():
+        with self._with_worker_state():
             try:
                 batch = self._fetcher.fetch(wanted)
             except Exception as error:
@@ -128,13 +128,13 @@ class Worker:
                     self.is_at_end = True
                     return _utils.worker._IterableDatasetStopIteration(self._number)
                 return DatasetError(error)
-        return sent(batch)
+        return batch_as_received(batch)
 
-    def resume(self, shared_seed: int | None) -> None:
+    def restart_dataset(self, shared_seed: int | None) -> None:
         """Begin the data set anew."""
         self.is_at_end = False
-        with self._as_this_worker():
-            self._dataset = self._seeded(self._dataset, shared_seed)
+        with self._with_worker_state():
+            self._dataset = self._seed_dataset(self._dataset, shared_seed)
             self._fetcher = self._make_fetcher()
 
     def _make_fetcher(self) -> Any:
@@ -142,7 +142,7 @@ class Worker:
             self._kind, self._dataset, self._auto_collation, self._collate, self._drop_last
         )
 
-    def _seeded(self, dataset: Any, shared_seed: int | None) -> Any:
+    def _seed_dataset(self, dataset: Any, shared_seed: int | None) -> Any:
         if not isinstance(dataset, IterDataPipe) or shared_seed is None:
             return dataset
         generator = torch.Generator()
@@ -150,19 +150,19 @@ class Worker:
         return apply_random_seed(dataset, generator)
 
     @contextlib.contextmanager
-    def _as_this_worker(self) -> Iterator[None]:
+    def _with_worker_state(self) -> Iterator[None]:
         """While entered, chance and `get_worker_info` are this worker's, and a batch asks for no shared memory."""
-        outside, info = random_states(), _utils.worker._worker_info
+        outside, info = get_random_states(), _utils.worker._worker_info
         if self._states is not None:
             set_random_states(self._states)
         _utils.worker._worker_info = self._info
-        setattr(torch.UntypedStorage, "_new_shared", classmethod(new_memory))
+        setattr(torch.UntypedStorage, "_new_shared", classmethod(new_unshared_storage))
         try:
             yield
         finally:
             delattr(torch.UntypedStorage, "_new_shared")  # the one of its base class
             _utils.worker._worker_info = info
-            self._states = random_states()
+            self._states = get_random_states()
             set_random_states(outside)
 
 
@@ -199,7 +199,7 @@ class DatasetPickler(pickle.Pickler):
         self.shared: dict[int, Any] = {}
 
     def persistent_id(self, value: Any) -> int | None:
-        if not isinstance(value, _SHARED_BY_WORKERS):
+        if not isinstance(value, _TYPES_SHARED_BY_WORKERS):
             return None
         self.shared[id(value)] = value
         return id(value)
@@ -216,7 +216,7 @@ class SharingUnpickler(pickle.Unpickler):
         return self._known[name]
 
 
-def sent(batch: Any) -> Any:
+def batch_as_received(batch: Any) -> Any:
     """What arrives of a batch that another process sends: equal, in memory of its own, each tensor at version 1."""
     file = io.BytesIO()
     pickler = BatchPickler(file)
@@ -224,7 +224,7 @@ def sent(batch: Any) -> Any:
     return SharingUnpickler(file.getvalue(), dict(pickler.storages)).load()
 
 
-def own_copy(dataset: Any) -> Any:
+def copy_dataset_for_worker(dataset: Any) -> Any:
     """A copy of a data set, as a forked process has one; of tensors, arrays and functions only the references.
 
     What can't be copied is shared.
@@ -242,7 +242,7 @@ def own_copy(dataset: Any) -> Any:
         return dataset
 
 
-def random_states() -> tuple[Any, ...]:
+def get_random_states() -> tuple[Any, ...]:
     return torch.get_rng_state(), random.getstate(), np.random.get_state()
 
 
@@ -252,19 +252,19 @@ def set_random_states(states: tuple[Any, ...]) -> None:
     np.random.set_state(states[2])
 
 
-def new_memory(cls: type[torch.UntypedStorage], size: int, *, device: Any = "cpu") -> torch.UntypedStorage:
+def new_unshared_storage(cls: type[torch.UntypedStorage], size: int, *, device: Any = "cpu") -> torch.UntypedStorage:
     """In the place of shared memory, which a confined process can't have."""
     return cls(size, device=device)
 
 
-FORWARDING_FILES = (TORCH_FOLDER + "nn/modules/module.py", TORCH_FOLDER + "compiler/__init__.py")
+COMPILE_FORWARDING_FILES = (TORCH_FOLDER + "nn/modules/module.py", TORCH_FOLDER + "compiler/__init__.py")
 """Where `nn.Module.compile` and `torch.compiler.compile` pass on what the program asks. Other callers in torch mean it."""
 
-no_compilation: Any = torch.compiler.disable
+disable_compile: Any = torch.compiler.disable
 
 
-class Replacements:
-    """Wraps the two while entered; `only_compilation` wraps `torch.compile` alone: a loader may have its workers."""
+class TorchReplacements:
+    """Wraps the two while entered; `only_compile_replaced` wraps `torch.compile` alone: a loader may have its workers."""
 
     def __init__(self, context: ProbeContext) -> None:
         self._context = context
@@ -273,67 +273,67 @@ class Replacements:
         self._mark_step_begin: Any = None
 
     def __enter__(self) -> Self:
-        self._replace_compilation()
+        self._replace_torch_compile()
         self._get_iterator = DataLoader._get_iterator
-        setattr(DataLoader, "_get_iterator", self._replacement_of_get_iterator())
+        setattr(DataLoader, "_get_iterator", self._make_get_iterator_replacement())
         return self
 
     def __exit__(self, *_: object) -> None:
         setattr(DataLoader, "_get_iterator", self._get_iterator)
-        self._restore_compilation()
+        self._restore_torch_compile()
 
     @contextlib.contextmanager
-    def only_compilation(self) -> Iterator[None]:
-        self._replace_compilation()
+    def only_compile_replaced(self) -> Iterator[None]:
+        self._replace_torch_compile()
         try:
             yield
         finally:
-            self._restore_compilation()
+            self._restore_torch_compile()
 
-    def _replace_compilation(self) -> None:
+    def _replace_torch_compile(self) -> None:
         self._compile, self._mark_step_begin = torch.compile, torch.compiler.cudagraph_mark_step_begin
-        setattr(torch, "compile", self._replacement_of_compile())
+        setattr(torch, "compile", self._make_compile_replacement())
         # nothing compiled has a step; the function would import the compiler
         setattr(torch.compiler, "cudagraph_mark_step_begin", functools.wraps(self._mark_step_begin)(lambda: None))
 
-    def _restore_compilation(self) -> None:
+    def _restore_torch_compile(self) -> None:
         setattr(torch, "compile", self._compile)
         setattr(torch.compiler, "cudagraph_mark_step_begin", self._mark_step_begin)
 
-    def _replacement_of_compile(self) -> Any:
+    def _make_compile_replacement(self) -> Any:
         original = self._compile
 
         @functools.wraps(original)
         def compile_nothing(model: Any = None, **options: Any) -> Any:
             caller = sys._getframe(1).f_code.co_filename
-            if caller.startswith(TORCH_FOLDER) and caller not in FORWARDING_FILES:
+            if caller.startswith(TORCH_FOLDER) and caller not in COMPILE_FORWARDING_FILES:
                 return original(model, **options)
             if model is None:
                 return functools.partial(compile_nothing, **options)
-            check_options(**options)
+            check_compile_options(**options)
             if options.get("disable"):
                 return model
-            self._context.observation.append({"kind": "event", "event": "replaced", "what": "compile"})
-            return no_compilation(model)
+            self._context.observation.append_log_entry({"kind": "event", "event": "replaced", "what": "compile"})
+            return disable_compile(model)
 
         return compile_nothing
 
-    def _replacement_of_get_iterator(self) -> Any:
+    def _make_get_iterator_replacement(self) -> Any:
         original, context = self._get_iterator, self._context
 
         @functools.wraps(original)
         def _get_iterator(self: Any) -> Any:
             if self.num_workers == 0:
                 return original(self)
-            context.observation.append(
+            context.observation.append_log_entry(
                 {"kind": "event", "event": "replaced", "what": "workers", "count": self.num_workers}
             )
-            return OneProcessIterator(self)
+            return OneProcessLoaderIterator(self)
 
         return _get_iterator
 
 
-def check_options(
+def check_compile_options(
     backend: Any = None, mode: str | None = None, options: dict[str, Any] | None = None, **_: Any
 ) -> None:
     """Raise what torch.compile raises for a mode or a backend that does not exist, or for both ways to choose one.

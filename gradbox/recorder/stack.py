@@ -15,9 +15,9 @@ import torch
 
 from gradbox.recorder import introspection
 
-PROGRAM = "<program>"
+PROGRAM_FILENAME = "<program>"
 
-line_offsets: dict[str, int] = {PROGRAM: 0}
+line_offsets: dict[str, int] = {PROGRAM_FILENAME: 0}
 """The program's files, by the name that their code has: how many lines of the program's source come before each."""
 
 engine_waits: list[tuple[int, FrameType]] = []
@@ -28,7 +28,7 @@ RECURSION_SLACK = 50
 """How far the interpreter's limit lies above the program's: a hook's first frames need room at the deepest call."""
 
 
-def too_deep(recorder_frames: int = 2) -> bool:
+def is_recursion_too_deep(recorder_frames: int = 2) -> bool:
     """Whether the function just entered lies deeper than the program may go; plain CPython would not have entered it.
 
     recorder_frames: of the recorder, above the function's.
@@ -40,12 +40,12 @@ def too_deep(recorder_frames: int = 2) -> bool:
     return True
 
 
-def is_program(code: CodeType) -> bool:
+def is_program_code(code: CodeType) -> bool:
     """Whether it is code of one of the program's files."""
     return code.co_filename in line_offsets
 
 
-def program_line(code: CodeType, line: int) -> int:
+def to_program_line(code: CodeType, line: int) -> int:
     """The line of the program's source for a line of the file that the code is of."""
     return line + line_offsets.get(code.co_filename, 0)
 
@@ -73,7 +73,7 @@ def frames_outward(frame: FrameType | None) -> Iterator[FrameType]:
                 thread, frame = engine_waits[k]
 
 
-def stepping_frame(frame: FrameType | None) -> FrameType | None:
+def innermost_stepping_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame with steps of its own, from this one outwards."""
     return next((f for f in frames_outward(frame) if has_steps(f.f_code)), None)
 
@@ -88,24 +88,49 @@ def program_frames(frame: FrameType | None) -> list[FrameType]:
     return [f for f in frames_outward(frame) if f.f_code.co_filename in line_offsets][::-1]
 
 
-PROJECT = Path(__file__).parents[2]
+PROJECT_FOLDER = Path(__file__).parents[2]
 RECORDER_FOLDERS = tuple(
-    f"{PROJECT / name}/" for name in ("gradbox/recorder", "gradbox/sessions", "gradbox/gradient_check", "server/worker")
+    f"{PROJECT_FOLDER / name}/"
+    for name in ("gradbox/recorder", "gradbox/sessions", "gradbox/gradient_check", "server/worker")
 )
 """Where the code lies that observes and runs a program."""
 
-CALLED_BY_KERNELS = torch.__path__[0] + "/_ops.py"
+FILE_CALLED_BY_KERNELS = torch.__path__[0] + "/_ops.py"
 """Torch's code that our kernels call, where plain Python would go from the program straight into C++."""
 
-MAX_CHAINED = 100
+MAX_CHAINED_EXCEPTIONS = 100
 """Exceptions in a chain of causes that are followed."""
+
+
+FUNCTIONS_THAT_REFUSE_CALLS = ("on_call", "on_lambda", "_on_call", "_on_lambda", "_raise_recursion_error")
+"""Functions of the recorder that end a call which plain Python would not have begun."""
+
+
+def entries_of_begun_calls(error: BaseException) -> list[TracebackType]:
+    """An exception's traceback, outermost first, without the call that the recorder refused as one too many."""
+    entries = []
+    entry = introspection.traceback_of(error)
+    while entry is not None:
+        entries.append(entry)
+        entry = entry.tb_next
+    if not entries or not issubclass(type(error), RecursionError):
+        return entries
+    innermost = entries[-1].tb_frame
+    if innermost.f_code.co_name not in FUNCTIONS_THAT_REFUSE_CALLS or not is_recorder_frame(innermost):
+        return entries
+    while entries and is_recorder_frame(entries[-1].tb_frame):
+        entries.pop()
+    return entries[:-1]
 
 
 def hide_recorder_frames(error: BaseException | None) -> None:
     """As if the recorder had not been called: of the exception, if there is one, and of those that it came from."""
-    for _ in range(MAX_CHAINED):
+    for _ in range(MAX_CHAINED_EXCEPTIONS):
         if error is None:
             return
+        begun = entries_of_begun_calls(error)
+        if begun:
+            begun[-1].tb_next = None
         unlink_recorder_frames(introspection.traceback_of(error))
         error = introspection.exception_cause(error)
 
@@ -126,10 +151,10 @@ def unlink_recorder_frames(first: Any) -> None:
         last = entry
 
 
-def drop_leading_frames(error: BaseException) -> None:
+def drop_frames_before_program(error: BaseException) -> None:
     """Have an exception's traceback begin with the program's first frame, where it has one."""
     position = introspection.traceback_of(error)
-    while position is not None and not is_program(position.tb_frame.f_code):
+    while position is not None and not is_program_code(position.tb_frame.f_code):
         position = position.tb_next
     if position is not None:
         error.__traceback__ = position
@@ -140,15 +165,15 @@ def walk_program_stack(frame: FrameType | None) -> Iterator[tuple[FrameType, int
 
     frame: where to begin; None for the caller of what asks, as `traceback` counts its own frames.
     """
-    yield from walk_without_recorder(sys._getframe(4) if frame is None else frame, True)
+    yield from walk_frames_without_recorder(sys._getframe(4) if frame is None else frame, True)
 
 
-def walk_whole_stack(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
+def walk_stack_without_recorder(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
     """`traceback.walk_stack` without what is ours. frame: as for `walk_program_stack`."""
-    yield from walk_without_recorder(sys._getframe(4) if frame is None else frame, False)
+    yield from walk_frames_without_recorder(sys._getframe(4) if frame is None else frame, False)
 
 
-def walk_without_recorder(frame: FrameType | None, to_module: bool) -> Iterator[tuple[FrameType, int]]:
+def walk_frames_without_recorder(frame: FrameType | None, to_module: bool) -> Iterator[tuple[FrameType, int]]:
     """The frames from here outwards and their lines, without ours; to_module: as far as the program's module."""
     kernel: list[FrameType] = []  # frames that one of ours may have called
     while frame is not None:
@@ -159,7 +184,7 @@ def walk_without_recorder(frame: FrameType | None, to_module: bool) -> Iterator[
             kernel.clear()
         else:
             kernel.clear()
-        frame = None if to_module and is_module_of_program(frame) else frame.f_back
+        frame = None if to_module and is_program_module_frame(frame) else frame.f_back
 
 
 def is_recorder_frame(frame: FrameType) -> bool:
@@ -167,8 +192,8 @@ def is_recorder_frame(frame: FrameType) -> bool:
 
 
 def is_called_by_kernel(frame: FrameType) -> bool:
-    return frame.f_code.co_filename == CALLED_BY_KERNELS
+    return frame.f_code.co_filename == FILE_CALLED_BY_KERNELS
 
 
-def is_module_of_program(frame: FrameType) -> bool:
-    return is_program(frame.f_code) and frame.f_code.co_name == "<module>"
+def is_program_module_frame(frame: FrameType) -> bool:
+    return is_program_code(frame.f_code) and frame.f_code.co_name == "<module>"

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple
 
-from gradbox.recorder.instrument import Statements
+from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes.frames import Frames
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.stack import program_frames
 from gradbox.recorder.thinning import SkippedIterations
-from gradbox.recorder.uids import object_ref, ref_of
+from gradbox.recorder.uids import referenced_object_uid, referenced_uid
 from gradbox.recorder.values import contained_values
 from gradbox.wire.base import Value
 from gradbox.wire.events import EVENTS, GradAccumulated
@@ -31,14 +31,14 @@ class RunContext:
     """What a run is made of, and what it is held to.
 
     globals: the program's globals. write_step: takes a finished step, returns its size in bytes. stop_at_limit:
-    called with a limit's name and its value when the run has to end; it does not return. focus: see `Schedule`.
+    called with a limit's name and its value when the run has to end; it does not return. focus: see `IterationSchedule`.
     displayed: the statements whose value is wanted as an interactive session shows it. hidden_names: of the
     module, that are not the program's; None for all that it had before, as long as they are not bound anew.
     is_recorded: whether what the current thread does is recorded.
     """
 
     globals: dict[str, Any]
-    statements: Statements
+    statements: ProgramStatements
     limits: dict[str, int | float]
     write_step: Callable[[StepRecord], int]
     stop_at_limit: Callable[[Limit, float], None]
@@ -149,7 +149,7 @@ KINDS_MADE_BY_STATEMENTS = ("storage", "tensor", "array", "node", "object")
 """Kinds of entities that were made by some statement."""
 
 
-class Position(NamedTuple):
+class StepPosition(NamedTuple):
     """Where a step stands: its line, its frame, the frames under that, and the counts of the loops around it."""
 
     line: int
@@ -182,18 +182,18 @@ class StepRecorder:
         self._size = 0
         self._returned: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) of what was returned
 
-    def share_used(self) -> float:
+    def trace_share_used(self) -> float:
         """The share of what a trace may hold that is used."""
         return max(self.count / self._limits["steps"], self._size / self._limits["trace"])
 
-    def statement(self, frame: FrameType | None) -> int | None:
+    def statement_at_frame(self, frame: FrameType | None) -> int | None:
         """The one that runs in a frame."""
         return None if frame is None else self._statements.statement_at(frame.f_code, frame.f_lasti)
 
-    def iteration_path(self, stmt: int, frame_uid: str, kind: str) -> list[int]:
+    def enclosing_iteration_counts(self, stmt: int, frame_uid: str, kind: str) -> list[int]:
         """How often each loop around the statement has begun anew, outermost first."""
         counts = self._frames.iteration_counts
-        loops = self._statements.loops(stmt, include_self=kind == "head")
+        loops = self._statements.enclosing_loops(stmt, include_self=kind == "head")
         return [counts[frame_uid, i] for i in loops if (frame_uid, i) in counts]
 
     def record_step(self, request: StepRequest) -> None:
@@ -201,19 +201,22 @@ class StepRecorder:
         observation = self._context.observation
         inside = self._context.is_within_operation()
         observation.ops_unobserved = observation.ops_unobserved or inside
-        position = self._position(request)
+        position = self._step_position(request)
         self.line = position.line
         is_last = isinstance(request, StatementStep) and request.is_last
         self._decide_whether_to_observe_all(request, position, observation, is_last)
         accumulated_into = request.visit.get("accumulates") if isinstance(request, VisitStep) else None
-        had_grad = accumulated_into is not None and self._context.delta.tensor(accumulated_into).get("grad") is not None
-        value, failed = self._observe(request, position, observation)
+        had_grad = (
+            accumulated_into is not None and self._context.delta.tensor_state(accumulated_into).get("grad") is not None
+        )
+        value, failed = self._observe_step(request, position, observation)
         if isinstance(request, BeginStep):
-            self._mark_existing(observation)
-        set_, gone = self._context.delta.take_pending()
-        self._mark_inferred(observation)
+            self._mark_entities_existing(observation)
+        set_, gone = self._context.delta.take_pending_changes()
+        self._note_modified_saved_tensors(observation)
+        self._mark_inferred_events(observation)
         if accumulated_into is not None:
-            self._note_accumulated(observation, accumulated_into, not had_grad)
+            self._log_grad_accumulated(observation, accumulated_into, not had_grad)
         if isinstance(request, EndStep) and not (set_ or gone or observation.log):
             return
         step: StepRecord = {"i": self.count, "kind": request.kind, "stmt": request.stmt, "line": position.line}  # type: ignore[typeddict-item]
@@ -224,19 +227,19 @@ class StepRecorder:
             step["skipped"] = observation.skipped_steps + observation.skipped_visits
         if value is not None:
             step["value"] = value
-        if observation.display_text is not None:
-            step["shown"] = observation.display_text
+        if observation.displayed_repr is not None:
+            step["shown"] = observation.displayed_repr
         step["set"], step["gone"], step["log"] = set_, gone, observation.log
         if isinstance(request, VisitStep):
             step["visit"] = request.visit
-        self._write(step, observation)
-        observation.reset(after_fault=failed)
+        self._write_step(step, observation)
+        observation.reset_for_next_step(after_fault=failed)
         observation.ops_unobserved = observation.ops_unobserved or inside  # the next step may be back outside
         self.count += 1
         if not is_last:
-            self._check_limits()
+            self._stop_at_limits()
 
-    def _position(self, request: StepRequest) -> Position:
+    def _step_position(self, request: StepRequest) -> StepPosition:
         stmt, frame = request.stmt, request.frame
         if isinstance(request, RaiseStep | EndStep | BeginStep):
             line = request.line
@@ -244,21 +247,23 @@ class StepRecorder:
             line = self._statements.rows[stmt]["line"] if stmt is not None else self.line
         uid = self._frames.uid_of(frame) if frame is not None else self._frames.module_uid
         depth = self._frames.stepping_depth(frame, uid)
-        iterations = self.iteration_path(stmt, uid, request.kind) if stmt is not None and frame is not None else []
-        return Position(line, uid, depth, iterations)
+        iterations = (
+            self.enclosing_iteration_counts(stmt, uid, request.kind) if stmt is not None and frame is not None else []
+        )
+        return StepPosition(line, uid, depth, iterations)
 
     def _decide_whether_to_observe_all(
-        self, request: StepRequest, position: Position, observation: Observation, is_last: bool
+        self, request: StepRequest, position: StepPosition, observation: Observation, is_last: bool
     ) -> None:
         """Whether to observe everything: a hook asked for it, or the text does not say what the statement may change."""
         effects = self._statements.effects[request.stmt] if request.stmt is not None else None
         unknown = effects.may_change_anything if effects is not None else not isinstance(request, EndStep)
-        returned_anything = self._observe_returned(position.depth, observation)
+        returned_anything = self._enqueue_returned_values(position.depth, observation)
         observation.observe_all = (
             returned_anything
             or observation.everything_requested
             or unknown
-            or self._statements.passes_mutators
+            or self._statements.passes_mutating_methods
             or is_last
         )
         observation.everything_requested = False
@@ -266,7 +271,9 @@ class StepRecorder:
         observation.skipped_steps = self._skipped_iterations.take_skipped_step_count()
         observation.storages_rebound = observation.skipped_steps > 0  # some may have gone to other storages unobserved
 
-    def _observe(self, request: StepRequest, position: Position, observation: Observation) -> tuple[Value, bool]:
+    def _observe_step(
+        self, request: StepRequest, position: StepPosition, observation: Observation
+    ) -> tuple[Value, bool]:
         """The step's value, and whether the observation failed: the step then has what was found until then."""
         value: Value = request.encoded_value if isinstance(request, StatementStep) else None
 
@@ -276,17 +283,17 @@ class StepRecorder:
             if isinstance(request, ValueStep) and request.value is not None:
                 value = self._observer.values.encode(request.value)
                 if isinstance(request, ReturnStep | YieldStep):
-                    self._note_returned(position.depth, value)
+                    self._note_returned_value(position.depth, value)
             return sufficient
 
         try:
             self._observer.observe(observation, observe_frames)
         except Exception as error:
-            self._context.report_fault(error)
+            self._context.report_recorder_fault(error)
             return value, True
         return value, False
 
-    def _observe_frames(self, request: StepRequest, position: Position, observe_all: bool) -> bool:
+    def _observe_frames(self, request: StepRequest, position: StepPosition, observe_all: bool) -> bool:
         """Observe the frames, all or those of the step; whether that is enough."""
         frame = request.frame
         entered = request.entered if isinstance(request, CallStep) else None
@@ -297,21 +304,21 @@ class StepRecorder:
             self._frames.observe_stack(stack if stack is not None else program_frames(entered or frame), suspended)
             return True
         first_iteration = not position.iterations or not position.iterations[-1]
-        sufficient = self._frames.observe_statement(frame, effects, first_iteration, suspended)
+        sufficient = self._frames.observe_statement_effects(frame, effects, first_iteration, suspended)
         if sufficient and entered is not None:
-            sufficient = self._frames.observe_entered(entered)
+            sufficient = self._frames.observe_entered_frame(entered)
         return sufficient
 
-    def _mark_existing(self, observation: Observation) -> None:
+    def _mark_entities_existing(self, observation: Observation) -> None:
         """What was found was not made by this step: it says so, and no event says that it was."""
         observation.log[:] = [entry for entry in observation.log if entry.get("event") == "tracer_fault"]
         delta = self._context.delta
         for uid, facts in list(delta.state.items()):
             if facts["kind"] in KINDS_MADE_BY_STATEMENTS:
-                delta.update(uid, {"existed": True})
+                delta.update_entity(uid, {"existed": True})
 
-    def _note_accumulated(self, observation: Observation, tensor: str, first: bool) -> None:
-        grad = self._context.delta.tensor(tensor).get("grad")
+    def _log_grad_accumulated(self, observation: Observation, tensor: str, first: bool) -> None:
+        grad = self._context.delta.tensor_state(tensor).get("grad")
         if grad is not None:
             event: GradAccumulated = {
                 "kind": "event",
@@ -320,48 +327,52 @@ class StepRecorder:
                 "grad": grad,
                 "first": first,
             }
-            observation.append(event)
+            observation.append_log_entry(event)
 
-    def _mark_inferred(self, observation: Observation) -> None:
+    def _note_modified_saved_tensors(self, observation: Observation) -> None:
+        modified = ("saved_stale", "saved_changed_silently")
+        if any(entry["kind"] == "event" and entry["event"] in modified for entry in observation.log):
+            self.saved_tensors_modified = True
+
+    def _mark_inferred_events(self, observation: Observation) -> None:
         """What is found after unrecorded statements happened somewhere among them."""
+        if not observation.skipped_steps:
+            return
         for entry in observation.log:
-            if entry["kind"] == "event":
-                if entry["event"] in ("saved_stale", "saved_changed_silently"):
-                    self.saved_tensors_modified = True
-                if observation.skipped_steps and "op" not in entry and entry["event"] in INFERRED_EVENTS:
-                    entry["span"] = (self.count - 1, self.count)
+            if entry["kind"] == "event" and "op" not in entry and entry["event"] in INFERRED_EVENTS:
+                entry["span"] = (self.count - 1, self.count)
 
-    def _write(self, step: StepRecord, observation: Observation) -> None:
+    def _write_step(self, step: StepRecord, observation: Observation) -> None:
         try:
             self._size += self._run.write_step(step)
         except (TypeError, ValueError) as error:  # something in it is no JSON: the step is written without it
             observation.log.clear()
-            self._context.report_fault(error)
+            self._context.report_recorder_fault(error)
             self._run.write_step({**step, "set": {}, "value": None})
 
-    def _check_limits(self) -> None:
+    def _stop_at_limits(self) -> None:
         if self.count >= self._limits["steps"]:
             self._run.stop_at_limit("steps", self._limits["steps"])
         if len(self._observer.tensors.uids) > self._limits["tensors"]:
             self._run.stop_at_limit("tensors", self._limits["tensors"])
 
-    def _note_returned(self, depth: int, encoded: Value) -> None:
+    def _note_returned_value(self, depth: int, encoded: Value) -> None:
         """What a function returns may be changed by its caller, on no path that the text shows."""
-        object_uid = object_ref(encoded)
+        object_uid = referenced_object_uid(encoded)
         if object_uid is None:
-            tensor = ref_of(encoded)
+            tensor = referenced_uid(encoded)
             if tensor is not None or (type(encoded) is dict and "py" in encoded):
                 self._returned.append((depth, tensor))
             return
-        facts = self._context.delta.object(object_uid)
+        facts = self._context.delta.object_state(object_uid)
         for part in [encoded, *(contained_values(facts) if facts is not None else ())]:
-            ref = ref_of(part)
+            ref = referenced_uid(part)
             if ref is not None and ref[0] == "t":
                 self._returned.append((depth, ref))
         if self._observer.values.objects.is_referenced(object_uid):
             self._returned.append((depth, None))
 
-    def _observe_returned(self, depth: int, observation: Observation) -> bool:
+    def _enqueue_returned_values(self, depth: int, observation: Observation) -> bool:
         """Have observed what came back from deeper frames; whether that may be anything."""
         if not self._returned:
             return False

@@ -58,7 +58,7 @@ def input_stream(text: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(InputBytes(text.encode("utf-8", "replace")), "utf-8")
 
 
-MAX_WARNED_LOG = 1000
+MAX_LOG_ENTRIES_WITH_WARNINGS = 1000
 """Entries of a step's log after which warnings are no longer added."""
 
 
@@ -80,11 +80,13 @@ class OutputLog:
         if last is not None and last["kind"] == "out" and last["stream"] == stream:
             last["text"] += shown
         else:
-            observation.append({"kind": "out", "stream": stream, "text": shown})
+            observation.append_log_entry({"kind": "out", "stream": stream, "text": shown})
         return room >= len(text)
 
     def log_warning(self, category: str, text: str) -> None:
         """Log a warning by the name of its class."""
         observation = self._context.observation
-        if len(observation.log) < MAX_WARNED_LOG:
-            observation.append({"kind": "event", "event": "warning", "category": category, "text": text[:2000]})
+        if len(observation.log) < MAX_LOG_ENTRIES_WITH_WARNINGS:
+            observation.append_log_entry(
+                {"kind": "event", "event": "warning", "category": category, "text": text[:2000]}
+            )

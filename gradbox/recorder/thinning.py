@@ -8,9 +8,9 @@ import math
 from collections.abc import Callable
 from types import FrameType
 
-from gradbox.recorder.instrument import Statements
+from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.introspection import traceback_of
-from gradbox.recorder.stack import is_program
+from gradbox.recorder.stack import is_program_code
 from gradbox.wire.job_records import FocusRecord
 
 UNTHINNED_SHARE, MAX_SHARE = 0.4, 0.9
@@ -29,7 +29,7 @@ GAP_EXPONENT = 6
 """How much faster intervals grow than room is lost: n times less room, n to this power times longer intervals."""
 
 
-class Schedule:
+class IterationSchedule:
     """When an iteration is due.
 
     share_used: the share of the trace's room that is used. focus: `{"loop", "iteration"}` with the counts of the loop
@@ -50,7 +50,7 @@ class Schedule:
         self._spent_at_start: dict[int, float] = {}  # loop -> what was spent when its recorded iteration began
         self._cost: dict[int, float] = {}  # loop -> what its last recorded iteration took
 
-    def is_due(self, loop: int, path: list[int]) -> bool:
+    def is_iteration_due(self, loop: int, path: list[int]) -> bool:
         """Whether the iteration that begins is recorded. path: its count after those of the loops around it."""
         count, spent = self.counts[loop], self._share_used()
         spent_at_start = self._spent_at_start.pop(loop, None)
@@ -58,7 +58,9 @@ class Schedule:
             self._cost[loop] = spent - spent_at_start
         cost = self._cost.get(loop, 0.0)
         is_due = spent <= self._unthinned_share or count >= self._next_due.get(loop, 0)
-        if not self._is_focused(loop, path) and not (is_due and spent + cost * COST_MARGIN <= self._max_share):
+        if not self._is_iteration_focused(loop, path) and not (
+            is_due and spent + cost * COST_MARGIN <= self._max_share
+        ):
             return False
         if spent > self._unthinned_share:
             share = cost / (self._max_share - spent + RESERVE_SHARE) if spent < self._max_share else 1.0
@@ -67,7 +69,7 @@ class Schedule:
         self._spent_at_start[loop] = spent
         return True
 
-    def _is_focused(self, loop: int, path: list[int]) -> bool:
+    def _is_iteration_focused(self, loop: int, path: list[int]) -> bool:
         if loop in self._counts:
             return self._counts[loop] - 1 <= self.counts[loop] <= self._counts[loop]
         if loop == self._loop:
@@ -78,11 +80,13 @@ class Schedule:
 class SkippedIterations:
     """Whether the program is in an iteration that is not recorded, and what passed meanwhile.
 
-    mute: called with True when such a stretch begins, and with False when it ends.
+    set_recording_paused: called with True when such a stretch begins, and with False when it ends.
     """
 
-    def __init__(self, statements: Statements, schedule: Schedule, mute: Callable[[bool], None]) -> None:
-        self._statements, self.schedule, self._mute = statements, schedule, mute
+    def __init__(
+        self, statements: ProgramStatements, schedule: IterationSchedule, set_recording_paused: Callable[[bool], None]
+    ) -> None:
+        self._statements, self.schedule, self._set_recording_paused = statements, schedule, set_recording_paused
         self.active = False
         self._skipped_steps = 0
         self._frame = 0  # where the loop runs; not kept, for a frame keeps its variables
@@ -92,13 +96,13 @@ class SkippedIterations:
     def begin_iteration(self, frame: FrameType, loop: int, path: list[int], loop_ended: bool, may_skip: bool) -> bool:
         """An iteration begins; returns whether its step is recorded.
 
-        path: see `Schedule.is_due`. loop_ended: the loop ends instead. may_skip: whether it can be left out.
+        path: see `IterationSchedule.is_iteration_due`. loop_ended: the loop ends instead. may_skip: whether it can be left out.
         """
-        if loop_ended or not (self.active or may_skip) or self.schedule.is_due(loop, path):
-            self.end()
+        if loop_ended or not (self.active or may_skip) or self.schedule.is_iteration_due(loop, path):
+            self.end_skipping()
             return True
         if not self.active:
-            self._begin(frame, loop)
+            self._begin_skipping(frame, loop)
         self._skipped_steps += 1
         return False
 
@@ -107,23 +111,23 @@ class SkippedIterations:
         counts = self.schedule.counts
         counts[loop] = counts.get(loop, 0) + 1
         same_loop = id(frame) == self._frame and loop == self._loop
-        return self.active and not same_loop and not self.is_recorded(frame, loop)
+        return self.active and not same_loop and not self.should_record_step(frame, loop)
 
-    def is_recorded(self, frame: FrameType, i: int | None) -> bool:
+    def should_record_step(self, frame: FrameType, i: int | None) -> bool:
         """Whether a step of statement `i` in this frame is recorded; where the loop was left, it is again."""
         if not self.active:
             return True
         if id(frame) == self._frame:
-            inside = i is not None and self._loop in self._statements.loops(i, False)
+            inside = i is not None and self._loop in self._statements.enclosing_loops(i, False)
         else:
-            inside = self._is_inside(frame)
+            inside = self._is_inside_loop_frame(frame)
         if inside:
             self._skipped_steps += 1
             return False
-        self.end()
+        self.end_skipping()
         return True
 
-    def _is_inside(self, frame: FrameType | None) -> bool:
+    def _is_inside_loop_frame(self, frame: FrameType | None) -> bool:
         """Whether the loop's frame is still at work below this one."""
         while frame is not None:
             if id(frame) == self._frame:
@@ -131,37 +135,37 @@ class SkippedIterations:
             frame = frame.f_back
         return False
 
-    def is_return_recorded(self, frame: FrameType) -> bool:
+    def should_record_return(self, frame: FrameType) -> bool:
         """Whether a `return` of this frame is recorded: it ends the loop that it stands in."""
         if self.active and id(frame) == self._frame:
-            self.end()
-        return self.is_recorded(frame, None)
+            self.end_skipping()
+        return self.should_record_step(frame, None)
 
-    def suspend(self, frame: FrameType) -> None:
+    def suspend_generator(self, frame: FrameType) -> None:
         """A generator yields: while it waits, what others do is seen."""
         if self.active and id(frame) == self._frame:
             self._suspended[self._frame] = self._loop
-            self.end()
+            self.end_skipping()
 
-    def resume(self, frame: FrameType) -> None:
+    def resume_generator(self, frame: FrameType) -> None:
         """A generator goes on, where it was: maybe in an iteration that is not recorded."""
         loop = self._suspended.pop(id(frame), None)
         if loop is not None and not self.active:
-            self._begin(frame, loop)
+            self._begin_skipping(frame, loop)
 
-    def end(self) -> None:
+    def end_skipping(self) -> None:
         if self.active:
             self.active = False
-            self._mute(False)
+            self._set_recording_paused(False)
 
-    def counts_where_raised(self, error: BaseException) -> dict[int, int]:
+    def iteration_counts_where_raised(self, error: BaseException) -> dict[int, int]:
         """The loops in which an exception struck, each with how often it had begun an iteration."""
         iterations: dict[int, int] = {}
         position = traceback_of(error)
         while position is not None:
             code = position.tb_frame.f_code
-            i = self._statements.statement_at(code, position.tb_lasti) if is_program(code) else None
-            for loop in self._statements.loops(i, True) if i is not None else ():
+            i = self._statements.statement_at(code, position.tb_lasti) if is_program_code(code) else None
+            for loop in self._statements.enclosing_loops(i, True) if i is not None else ():
                 iterations[loop] = self.schedule.counts.get(loop, 0)
             position = position.tb_next
         return iterations
@@ -171,6 +175,6 @@ class SkippedIterations:
         skipped_steps, self._skipped_steps = self._skipped_steps, 0
         return skipped_steps
 
-    def _begin(self, frame: FrameType, loop: int) -> None:
+    def _begin_skipping(self, frame: FrameType, loop: int) -> None:
         self.active, self._frame, self._loop = True, id(frame), loop
-        self._mute(True)
+        self._set_recording_paused(True)

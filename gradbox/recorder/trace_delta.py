@@ -20,25 +20,25 @@ class TraceDelta:
         self.pending: dict[str, Any] = {}
         self.removed: list[str] = []
 
-    def tensor(self, uid: str) -> entities.Tensor:
+    def tensor_state(self, uid: str) -> entities.Tensor:
         """The facts of a tensor; empty where none are reported."""
         facts: entities.Tensor = self.state.get(uid, NO_TENSOR)
         return facts
 
-    def storage(self, uid: str) -> entities.Storage:
+    def storage_state(self, uid: str) -> entities.Storage:
         """The facts of a storage; empty where none are reported."""
         facts: entities.Storage = self.state.get(uid, NO_STORAGE)
         return facts
 
-    def frame(self, uid: str) -> entities.Frame | None:
+    def frame_state(self, uid: str) -> entities.Frame | None:
         facts: entities.Frame | None = self.state.get(uid)
         return facts
 
-    def object(self, uid: str) -> entities.Object | None:
+    def object_state(self, uid: str) -> entities.Object | None:
         facts: entities.Object | None = self.state.get(uid)
         return facts
 
-    def update(self, uid: str, facts: entities.Entity) -> bool:
+    def update_entity(self, uid: str, facts: entities.Entity) -> bool:
         """Report these facts where they differ from the state; whether any did. New facts may be kept as they are."""
         fields: Any = facts
         recorded = self.state.get(uid)
@@ -71,18 +71,18 @@ class TraceDelta:
     def splice_items(self, uid: str, facts: entities.Object, splice: tuple[int, int, list[entities.Item]]) -> None:
         """A container has these facts now; of its items only the splice is reported."""
         self.state[uid]["items"] = facts.get("items")
-        self.update(uid, facts)
+        self.update_entity(uid, facts)
         self.pending.setdefault(uid, {})["splice"] = [splice]
 
     def splice_blocks(self, uid: str, facts: entities.Device, splice: tuple[int, int, list[entities.Block]]) -> None:
         """A device's allocator has these facts now; of its blocks only the splice is reported."""
         self.state[uid]["blocks"] = facts.get("blocks")
-        self.update(uid, facts)
+        self.update_entity(uid, facts)
         self.pending.setdefault(uid, {})["splice"] = [splice]
 
     def add_frame(self, uid: str, facts: entities.Frame) -> None:
         """A frame begins; it has no variables yet."""
-        self.update(uid, facts)
+        self.update_entity(uid, facts)
         self.pending[uid]["vars"] = {}
 
     def set_variable(self, uid: str, name: str, value: Value) -> bool:
@@ -110,12 +110,12 @@ class TraceDelta:
         pending.setdefault("unset", []).append(name)
         return True
 
-    def remove(self, uid: str) -> None:
+    def remove_entity(self, uid: str) -> None:
         """An entity is no more."""
         if self.state.pop(uid, None) is not None:
             self.removed.append(uid)
 
-    def take_pending(self) -> tuple[dict[str, entities.Entity], list[str]]:
+    def take_pending_changes(self) -> tuple[dict[str, entities.Entity], list[str]]:
         """A step's `set` and `gone`; the next ones begin empty."""
         pending, removed = dict(self.pending), list(self.removed)
         self.pending.clear()  # new ones would take the places of what the program just freed

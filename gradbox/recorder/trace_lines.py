@@ -4,7 +4,6 @@ import json
 import platform
 import re
 import resource
-import traceback
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -13,15 +12,13 @@ from pydantic_core import to_json
 
 from gradbox.language import policy
 from gradbox.recorder import introspection
-from gradbox.recorder.introspection import traceback_of
-from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.stack import is_program, program_line
+from gradbox.recorder.stack import entries_of_begun_calls, is_program_code, to_program_line
 from gradbox.wire.job_records import FaultLine
 from gradbox.wire.program import Refusal
 from gradbox.wire.records import CostRecord, ErrorRecord, LineRecord, OutcomeRecord, StatementRecord
 
 
-def statement_records(source: str, rows: list[StatementRecord]) -> list[StatementRecord]:
+def statements_with_character_columns(source: str, rows: list[StatementRecord]) -> list[StatementRecord]:
     """The table of statements with columns in characters; the syntax tree counts bytes."""
     lines = source.split("\n")
     return [
@@ -40,7 +37,7 @@ def cost_record(wall_start: float, cpu_start: float) -> CostRecord:
     }
 
 
-def encode_line(value: LineRecord | FaultLine) -> bytes:
+def encode_json_line(value: LineRecord | FaultLine) -> bytes:
     """The value as a line of JSON. Raises ValueError and TypeError for what JSON can't hold."""
     try:
         line = to_json(value, inf_nan_mode="constants")
@@ -52,13 +49,13 @@ def encode_line(value: LineRecord | FaultLine) -> bytes:
     return line + b"\n"
 
 
-_MODEL = re.compile(r"^(?:model name|cpu model)\s*:\s*(.+)$", re.MULTILINE)
+_CPU_MODEL = re.compile(r"^(?:model name|cpu model)\s*:\s*(.+)$", re.MULTILINE)
 
 
 def processor_name() -> str:
     """The processor's name; of one that the system does not name its architecture."""
     try:
-        match = _MODEL.search(Path("/proc/cpuinfo").read_text("utf-8", "replace"))
+        match = _CPU_MODEL.search(Path("/proc/cpuinfo").read_text("utf-8", "replace"))
     except OSError:
         match = None
     return " ".join(match[1].split()) if match else platform.machine()
@@ -75,40 +72,35 @@ def device_name(device: str) -> str | None:
     return torch.cuda.get_device_name(0) if torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
 
 
-OUT_OF_MEMORY = re.compile(
+OUT_OF_MEMORY_MESSAGE = re.compile(
     r"can't allocate memory|bad_alloc|Cannot allocate memory|CUDA out of memory|CUDA error: out of memory"
 )
 """What torch says where Python would raise a MemoryError."""
 
-LONGEST_MESSAGE = 10_000
+MAX_MESSAGE_CHARACTERS = 10_000
 """Characters of an error's message that are recorded."""
 
-_RECORDER_FILE = Recorder.hooks.__code__.co_filename
-_HOOK_FILES = (_RECORDER_FILE, str(Path(_RECORDER_FILE).parent / "in_process" / "hooks.py"))
-"""Where a call that is one too many is refused."""
 
-
-def lines_in_program(error: BaseException) -> list[tuple[int, str]]:
+def program_lines_in_traceback(error: BaseException) -> list[tuple[int, str]]:
     """The program's frames in the traceback of an error, outermost first: the line and the name of each."""
-    frames = list(traceback.walk_tb(traceback_of(error)))
-    if frames and frames[-1][0].f_code.co_filename in _HOOK_FILES and issubclass(type(error), RecursionError):
-        frames = frames[:-2]  # the call that was one too many
     return [
-        (program_line(frame.f_code, line), frame.f_code.co_name) for frame, line in frames if is_program(frame.f_code)
+        (to_program_line(entry.tb_frame.f_code, entry.tb_lineno), entry.tb_frame.f_code.co_name)
+        for entry in entries_of_begun_calls(error)
+        if is_program_code(entry.tb_frame.f_code)
     ]
 
 
 def error_message(error: BaseException) -> str:
     """What the program itself would print; its `__str__` may be the program's own."""
     try:
-        return str(error)[:LONGEST_MESSAGE]
+        return str(error)[:MAX_MESSAGE_CHARACTERS]
     except BaseException:
         return "<exception str() failed>"
 
 
 def error_record(error: BaseException) -> ErrorRecord:
     """Type, message, line and stack of the program's error, and its cause where there is one."""
-    frames = lines_in_program(error)
+    frames = program_lines_in_traceback(error)
     record: ErrorRecord = {
         "type": introspection.class_name(type(error)),
         "message": error_message(error),
@@ -117,7 +109,7 @@ def error_record(error: BaseException) -> ErrorRecord:
     }
     cause = introspection.exception_cause(error)
     if cause is not None:
-        lines = lines_in_program(cause)
+        lines = program_lines_in_traceback(cause)
         record["cause"] = {
             "type": introspection.class_name(type(cause)),
             "message": error_message(cause),

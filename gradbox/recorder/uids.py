@@ -19,11 +19,11 @@ class UidAllocator:
     def __init__(self) -> None:
         self._next: dict[str, count[int]] = {}
 
-    def allocate(self, letter: str) -> str:
+    def allocate_uid(self, letter: str) -> str:
         return f"{letter}{next(self._next.setdefault(letter, count(1)))}"
 
 
-def uid_order(uid: str) -> tuple[str, int]:
+def uid_sort_key(uid: str) -> tuple[str, int]:
     """A key by which uids sort in order of appearance."""
     return uid[0], int(uid[1:])
 
@@ -38,48 +38,48 @@ class WeakUids:
         self._dead: list[tuple[int, str]] = []
 
     def __len__(self) -> int:
-        """How many live, or died since the last `collect_dead`."""
+        """How many live, or died since the last `collect_dead_uids`."""
         return len(self._by_uid)
 
-    def find(self, value: Any) -> str | None:
+    def find_uid(self, value: Any) -> str | None:
         entry = self._by_id.get(id(value))
         return entry[1] if entry and entry[0]() is value else None
 
     def uid_of(self, value: Any) -> str:
-        uid = self.find(value)
+        uid = self.find_uid(value)
         if uid is None:
-            uid = self._uids.allocate(self._letter)
-            self.bind(value, uid)
+            uid = self._uids.allocate_uid(self._letter)
+            self.bind_uid(value, uid)
         return uid
 
-    def allocate(self) -> str:
+    def allocate_uid(self) -> str:
         """A uid for something of this kind that has no lasting object of its own."""
-        return self._uids.allocate(self._letter)
+        return self._uids.allocate_uid(self._letter)
 
-    def bind(self, value: Any, uid: str) -> None:
+    def bind_uid(self, value: Any, uid: str) -> None:
         entry, dead = (id(value), uid), self._dead
         ref = weakref.ref(value, lambda _: dead.append(entry))
         self._by_id[id(value)], self._by_uid[uid] = (ref, uid), ref
 
-    def unbind(self, value: Any) -> str | None:
+    def unbind_object(self, value: Any) -> str | None:
         """Let go of the weak references to it; `bind` with the uid takes it back."""
-        uid = self.find(value)
+        uid = self.find_uid(value)
         if uid is not None:
             del self._by_id[id(value)], self._by_uid[uid]
         return uid
 
-    def living(self) -> Iterator[tuple[str, Any]]:
+    def living_objects(self) -> Iterator[tuple[str, Any]]:
         """(uid, object) for every named object that lives, in order of appearance."""
         for uid, ref in list(self._by_uid.items()):
             value = ref()
             if value is not None:
                 yield uid, value
 
-    def get(self, uid: str) -> Any:
+    def get_object(self, uid: str) -> Any:
         ref = self._by_uid.get(uid)
         return ref() if ref else None
 
-    def collect_dead(self) -> list[str]:
+    def collect_dead_uids(self) -> list[str]:
         """Forget those that died since the time before; their uids."""
         dead: list[str] = []
         while self._dead:
@@ -113,9 +113,9 @@ class ObjectUids:
         self._observed.clear()
 
     def contains(self, value: Any) -> bool:
-        return self.find(value) is not None
+        return self.find_uid(value) is not None
 
-    def find(self, value: Any) -> str | None:
+    def find_uid(self, value: Any) -> str | None:
         uid = self._by_key.get((id(value), id(type(value))))
         ref = self._refs.get(uid) if uid is not None else None
         return uid if ref is None or ref() is value else None
@@ -126,10 +126,10 @@ class ObjectUids:
 
     def uid_of(self, value: Any) -> tuple[str, bool]:
         """Its uid, and whether this observation meets it for the first time."""
-        uid = self.find(value)
+        uid = self.find_uid(value)
         if uid is None:
             key = (id(value), id(type(value)))
-            uid = self._by_key[key] = self._uids.allocate("o")
+            uid = self._by_key[key] = self._uids.allocate_uid("o")
             self._keys[uid], self._reference_counts[uid] = key, 0
             self._candidates[uid] = None
             if weakref_offset_of(type(value)):
@@ -155,7 +155,7 @@ class ObjectUids:
                 self._reference_counts[uid] -= 1
                 self._candidates[uid] = None
 
-    def collect_dead(self) -> list[str]:
+    def collect_dead_uids(self) -> list[str]:
         """Forget those that nothing reported leads to; their uids."""
         dead: list[str] = []
         cycle_members: list[str] = []
@@ -164,19 +164,19 @@ class ObjectUids:
             if uid not in self._reference_counts:
                 continue
             if not self._reference_counts[uid]:
-                self._forget(uid, dead)
+                self._forget_object(uid, dead)
             elif self._references.get(uid):
                 cycle_members.append(uid)
-        if any(uid in self._reference_counts and uid in self._reachable_from([uid]) for uid in cycle_members):
-            reached = self._reachable_from(
+        if any(uid in self._reference_counts and uid in self._objects_reachable_from([uid]) for uid in cycle_members):
+            reached = self._objects_reachable_from(
                 [holder for holder in self._references if holder not in self._reference_counts]
             )
             for uid in [uid for uid in self._reference_counts if uid not in reached]:
-                self._forget(uid, dead)
+                self._forget_object(uid, dead)
             self._candidates.clear()
         return dead
 
-    def _forget(self, uid: str, dead: list[str]) -> None:
+    def _forget_object(self, uid: str, dead: list[str]) -> None:
         dead.append(uid)
         key = self._keys.pop(uid)
         if self._by_key.get(key) == uid:
@@ -185,7 +185,7 @@ class ObjectUids:
         self._refs.pop(uid, None)
         self.set_referenced_objects(uid, ())
 
-    def _reachable_from(self, holders: list[str]) -> set[str]:
+    def _objects_reachable_from(self, holders: list[str]) -> set[str]:
         """The objects that these refer to, directly or not."""
         reachable: set[str] = set()
         queue = list(holders)
@@ -197,17 +197,17 @@ class ObjectUids:
         return reachable
 
 
-def ref_of(value: Value) -> str | None:
+def referenced_uid(value: Value) -> str | None:
     """The uid that an encoded value refers to, if it is a reference."""
     return cast(Ref, value).get("ref") if type(value) is dict else None
 
 
-def reference(uid: str | None) -> Value:
+def encode_reference(uid: str | None) -> Value:
     """The encoded value that refers to an entity; None for no uid."""
     return None if uid is None else {"ref": uid}
 
 
-def object_ref(value: Value) -> str | None:
+def referenced_object_uid(value: Value) -> str | None:
     """The uid of the object that an encoded value refers to; None for a reference to anything else."""
     uid = cast(Ref, value).get("ref") if type(value) is dict else None
     return uid if uid is not None and uid[0] == "o" else None
@@ -237,7 +237,7 @@ class NodeUids:
         metadata = node.metadata
         token = metadata.get(TOKEN_KEY)
         if token is None:
-            token = metadata[TOKEN_KEY] = NodeToken(self._uids.allocate("n"))
+            token = metadata[TOKEN_KEY] = NodeToken(self._uids.allocate_uid("n"))
             uid = token.uid
             self._tokens[uid] = weakref.ref(token, lambda _: self._dead.append(uid))
         name: str = token.uid
@@ -252,7 +252,7 @@ class NodeUids:
                     del metadata[TOKEN_KEY]
         self._tokens.clear()
 
-    def collect_dead(self) -> list[str]:
+    def collect_dead_uids(self) -> list[str]:
         """The uids of the nodes that died since the last call."""
         dead, self._dead = self._dead, []
         for uid in dead:

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 
 from gradbox.recorder import introspection
-from gradbox.recorder.introspection import instance_dict, is_any_of
-from gradbox.recorder.probes.arrays import Arrays
-from gradbox.recorder.probes.cells import wire_number
+from gradbox.recorder.introspection import instance_dict, is_any_of_classes
+from gradbox.recorder.probes.arrays import NumpyArrays
+from gradbox.recorder.probes.cells import encode_number
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.tensors import Tensors
-from gradbox.recorder.uids import NodeUids, ObjectUids, object_ref
+from gradbox.recorder.uids import NodeUids, ObjectUids, referenced_object_uid
 from gradbox.wire import entities
 from gradbox.wire.base import Opaque, Ref, Value
 from gradbox.wire.entities import MAX_ITEMS
@@ -47,7 +47,7 @@ class ValueEncoder:
     """Encodes values, registers the tensors, arrays and nodes among them, and reports the containers."""
 
     def __init__(
-        self, context: ProbeContext, objects: ObjectUids, tensors: Tensors, arrays: Arrays, node_uids: NodeUids
+        self, context: ProbeContext, objects: ObjectUids, tensors: Tensors, arrays: NumpyArrays, node_uids: NodeUids
     ) -> None:
         self._context, self._delta = context, context.delta
         self._tensors, self._arrays, self._node_uids = tensors, arrays, node_uids
@@ -64,13 +64,13 @@ class ValueEncoder:
         """Have values that are named by their type alone handed to `handler`."""
         self._on_opaque = handler
 
-    def scalar(self, value: Any) -> Value:
+    def encode_scalar(self, value: Any) -> Value:
         """Like `encode`, for values that lead nowhere: small tuples come as text."""
         kind = type(value)
         if (
             (kind is tuple or kind is list)
             and len(value) <= 16
-            and all(is_any_of(type(v), _SCALAR_TYPES) for v in value)
+            and all(is_any_of_classes(type(v), _SCALAR_TYPES) for v in value)
         ):
             return {"py": kind.__name__, "text": repr(value)}
         if issubclass(kind, torch.Tensor):
@@ -83,15 +83,15 @@ class ValueEncoder:
         self._budget -= 1
         if value is None:
             return None
-        if is_any_of(kind, _NUMBER_TYPES):
-            plain: Value = wire_number(value)
+        if is_any_of_classes(kind, _NUMBER_TYPES):
+            plain: Value = encode_number(value)
             return plain
         if kind is str:
             return encode_text(value)
         if issubclass(kind, torch.Tensor):
-            return {"ref": self._tensors.register(value)}
+            return {"ref": self._tensors.register_tensor(value)}
         if issubclass(kind, np.ndarray):
-            uid = self._arrays.register(value)
+            uid = self._arrays.register_array(value)
             return {"ref": uid} if uid else {"py": kind.__name__}
         if issubclass(kind, np.generic) and introspection.class_module(kind) == "numpy":
             return {"py": kind.__name__, "text": str(value)[:MAX_TEXT]}
@@ -108,9 +108,9 @@ class ValueEncoder:
 
     def _encode_by_name(self, value: Any, kind: type) -> Opaque | None:
         """A value of Python's or torch's that a short text names; None for any other."""
-        if is_any_of(kind, _TYPES_WITH_A_TEXT):
+        if is_any_of_classes(kind, _TYPES_WITH_A_TEXT):
             return {"py": kind.__name__, "text": str(value)}
-        if is_any_of(kind, _TYPES_WITH_A_NAME):
+        if is_any_of_classes(kind, _TYPES_WITH_A_NAME):
             if self._on_opaque is not None and kind is types.BuiltinFunctionType:
                 self._on_opaque(value)
             return {"py": kind.__name__, "text": str(value.__name__)[:MAX_TEXT]}
@@ -162,21 +162,21 @@ class ValueEncoder:
                     # kept as the other kind: it must not take the place of a list that the program frees
                     items = tuple(encoded) if issubclass(kind, list) else list(encoded)
                 facts["items"], facts["elided"] = items, length - len(items) or None
-            attrs = dict(self._attributes(value, kind, depth))
+            attrs = dict(self._encode_attributes(value, kind, depth))
             facts["attrs"] = attrs or None
             self.objects.set_referenced_objects(
-                uid, tuple(o for v in contained_values(facts) if (o := object_ref(v)) is not None)
+                uid, tuple(o for v in contained_values(facts) if (o := referenced_object_uid(v)) is not None)
             )
-            self._update_container(uid, facts)
+            self._report_container(uid, facts)
         return {"ref": uid}
 
-    def _attributes(self, instance: Any, kind: type, depth: int) -> Iterator[tuple[str, Value]]:
+    def _encode_attributes(self, instance: Any, kind: type, depth: int) -> Iterator[tuple[str, Value]]:
         members = instance_dict(instance)
         if members is None:
             return
         if issubclass(kind, torch.nn.Module):
             for part in ("_parameters", "_buffers", "_modules"):
-                for name, value in introspection.registered_members(members, part):
+                for name, value in introspection.registered_module_members(members, part):
                     yield name, self.encode(value, depth + 1)
             for name, value in list(members.items()):
                 plain = type(name) is str and not name.startswith("_") and name != "training"
@@ -191,12 +191,12 @@ class ValueEncoder:
                 if type(name) is str:
                     yield name, self.encode(value, depth + 1)
 
-    def _update_container(self, uid: str, facts: entities.Object) -> None:
+    def _report_container(self, uid: str, facts: entities.Object) -> None:
         """Report a container; one of which little changed by a splice."""
-        recorded = self._delta.object(uid)
+        recorded = self._delta.object_state(uid)
         old, new = recorded.get("items") if recorded is not None else None, facts.get("items")
         if not old or not new or old == new or len(old) < MIN_SPLICED:
-            self._delta.update(uid, facts)
+            self._delta.update_entity(uid, facts)
             return
         start = 0
         while start < min(len(old), len(new)) and old[start] == new[start]:
@@ -207,7 +207,7 @@ class ValueEncoder:
         inserted = new[start : len(new) - end]
         pending = self._delta.pending.get(uid, {})
         if len(inserted) * 2 > len(new) or "items" in pending or "splice" in pending:
-            self._delta.update(uid, facts)
+            self._delta.update_entity(uid, facts)
         else:
             self._delta.splice_items(uid, facts, (start, len(old) - start - end, inserted))
 

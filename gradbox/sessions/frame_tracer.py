@@ -11,19 +11,19 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Protocol
 
-from gradbox.recorder.instrument import LOOPS
+from gradbox.recorder.instrument import LOOP_STATEMENT_KINDS
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.stack import program_line
+from gradbox.recorder.stack import to_program_line
 from gradbox.sessions.statement_table import NOWHERE, SPECIAL, CodeTable, StatementTable
-from gradbox.sessions.value_stack import UNKNOWN, waiting_return_value
+from gradbox.sessions.value_stack import UNKNOWN, pending_return_value
 
-FORS = ("For", "AsyncFor")
-WITHS = ("With", "AsyncWith")
-TRIES = ("Try", "TryStar")
-BRANCHES = ("If", "Match")
-JUMPS = ("Break", "Continue")
-COMPOUND = (*LOOPS, *WITHS, *TRIES, *BRANCHES)
-STEPPED_AFTER = (*FORS, *WITHS, *TRIES)
+FOR_KINDS = ("For", "AsyncFor")
+WITH_KINDS = ("With", "AsyncWith")
+TRY_KINDS = ("Try", "TryStar")
+BRANCH_KINDS = ("If", "Match")
+JUMP_KINDS = ("Break", "Continue")
+COMPOUND_KINDS = (*LOOP_STATEMENT_KINDS, *WITH_KINDS, *TRY_KINDS, *BRANCH_KINDS)
+KINDS_WITH_STEP_AFTER = (*FOR_KINDS, *WITH_KINDS, *TRY_KINDS)
 """Compound statements that have a step of their own where they are over."""
 
 SUSPENDED = -3
@@ -78,32 +78,32 @@ class FrameTracer:
     def belongs_to(self, thread_tracer: ThreadTracer) -> bool:
         return self._thread_tracer is thread_tracer
 
-    def begin(self, frame: FrameType) -> None:
+    def begin_frame(self, frame: FrameType) -> None:
         """The frame is entered: a call, or a generator that was made before anybody followed it goes on."""
         k, resumes = frame.f_lasti // 2, self._code.resumes
         suspended = resumes.get(k) or resumes.get(k + 1, "")  # the latter by an exception that is thrown in
         if not suspended:
             code = frame.f_code
-            self._recorder.frames.recorded_lines[id(frame)] = program_line(code, self._table.function_line(code))
+            self._recorder.frames.recorded_lines[id(frame)] = to_program_line(code, self._table.function_line(code))
             self._recorder.on_call(0, frame=frame)
             self._recorder.frames.recorded_lines.clear()
             return
-        self.begin_midway(frame)
+        self.begin_in_running_frame(frame)
         if suspended == "yield":
             self._sentinel = self._recorder.on_resume(0, frame=frame)
             self.mark_resumed()
 
-    def begin_midway(self, frame: FrameType) -> None:
+    def begin_in_running_frame(self, frame: FrameType) -> None:
         """The frame runs already: the statement that is at work is the first."""
         self._statement = self._last_statement = self._code.statements[frame.f_lasti // 2]
 
-    def leave(self, frame: FrameType, enclosing: int) -> None:
+    def finish_running_statement(self, frame: FrameType, enclosing: int) -> None:
         """Nothing of the frame is followed any more, though it goes on: what ran in it is over. enclosing: the
         statement in whose block that was; NOWHERE where it was the frame's own.
         """
         if self._statement in (NOWHERE, SUSPENDED):
             return
-        if self._table.kind(self._statement) == "Return":
+        if self._table.statement_kind(self._statement) == "Return":
             self._record_step(frame, self._statement)
         else:
             self._finish_statement(frame, enclosing)
@@ -136,9 +136,9 @@ class FrameTracer:
         if k in self._code.with_handlers:
             self._exiting_with = i
         if k in self._code.reraises:
-            if i not in (NOWHERE, self._statement, *self._ended_handler) and self._table.kind(i) == "Pass":
+            if i not in (NOWHERE, self._statement, *self._ended_handler) and self._table.statement_kind(i) == "Pass":
                 self._begin_statement(frame, i)  # the last of a `finally`, which has no other instruction
-            self._propagate_exception(frame)
+            self._on_exception_propagated(frame)
             return
         if k in self._code.handler_ends:
             self._end_handler(frame, i)
@@ -151,19 +151,19 @@ class FrameTracer:
         if i not in (NOWHERE, self._statement):
             self._begin_statement(frame, i)
 
-    def _propagate_exception(self, frame: FrameType) -> None:
+    def _on_exception_propagated(self, frame: FrameType) -> None:
         """The end of a `finally`, or nobody who took the exception."""
         place, asker, self._exiting_with = self._statement, self._exiting_with, NOWHERE
         if (
             asker == place != NOWHERE and not frame.f_code.co_code[frame.f_lasti + 1]
         ):  # a `with` passes on by `RERAISE 2`
-            self._left_early.difference_update((place, *self._enclosing_in_handler(place)))
+            self._left_early.difference_update((place, *self._enclosing_statements_in_handler(place)))
         if place != NOWHERE:
             self._finish_statement(frame, NOWHERE)
             self._left_early.update((place, *self._table.enclosing_statements(place)))
         self._statement = NOWHERE
 
-    def _enclosing_in_handler(self, i: int) -> Iterator[int]:
+    def _enclosing_statements_in_handler(self, i: int) -> Iterator[int]:
         """The statements around statement i within the `finally` or handler that it stands in, innermost first."""
         for statement, part in self._table.enclosing_blocks(i):
             if part.startswith(("handlers", "finalbody")):
@@ -178,11 +178,11 @@ class FrameTracer:
         if i not in (NOWHERE, self._statement, *self._ended_handler):
             self._begin_statement(frame, i)
         last = self._statement
-        if last != NOWHERE and self._table.kind(last) == "Return":
+        if last != NOWHERE and self._table.statement_kind(last) == "Return":
             self._record_return(frame, last, last)
         elif NOWHERE == self._pending_return == self._pending_jump and last != NOWHERE:
             around = next((j for j, part in self._table.enclosing_blocks(last) if part.startswith("handlers")), NOWHERE)
-            if around != NOWHERE and self._table.kind(last) not in JUMPS:
+            if around != NOWHERE and self._table.statement_kind(last) not in JUMP_KINDS:
                 self._begin_statement(frame, around)
                 self._ended_handler = (last, i)
 
@@ -206,12 +206,12 @@ class FrameTracer:
         if i not in (self._pending_return, place) and not self._reached_from_body:
             for silent in self._code.silent_before.get(i, ()):
                 self._record_step(frame, silent)
-        if table.kind(i) in LOOPS:
+        if table.statement_kind(i) in LOOP_STATEMENT_KINDS:
             self._pending_jump = NOWHERE
             if place != i and not self._reached_from_body:
                 self._recorder.on_loop(i, frame=frame)
         self._statement = self._last_statement = i
-        if table.kind(i) in JUMPS:
+        if table.statement_kind(i) in JUMP_KINDS:
             self._record_jump(frame, i)
         elif self._pending_jump != NOWHERE and i not in table.enclosing_statements(self._pending_jump):
             self._pending_jump = NOWHERE
@@ -221,13 +221,13 @@ class FrameTracer:
     def _finish_statement(self, frame: FrameType, next_statement: int) -> None:
         """The statement that ran is over, or its head is; `next_statement` comes next."""
         i, table = self._statement, self._table
-        kind = table.kind(i)
+        kind = table.statement_kind(i)
         around_next = () if next_statement == NOWHERE else (next_statement, *table.enclosing_statements(next_statement))
         if self._exiting_with == i and i not in around_next:  # the `with` took the exception
             self._left_early.difference_update((i, *table.enclosing_statements(i)))
         self._exiting_with = NOWHERE
-        if kind in COMPOUND:
-            self._record_head(frame, i, kind, next_statement)
+        if kind in COMPOUND_KINDS:
+            self._record_statement_head(frame, i, kind, next_statement)
         elif kind == "Return":
             self._pending_return = i
             self._left_early.update(table.enclosing_statements(i))
@@ -235,9 +235,9 @@ class FrameTracer:
                 self._record_step(frame, i)
         elif kind == "Raise":
             self._left_early.update(table.enclosing_statements(i))
-        elif kind not in JUMPS:
+        elif kind not in JUMP_KINDS:
             self._record_step(frame, i)
-        for left in ((i,) if kind in COMPOUND else ()) + tuple(table.enclosing_statements(i)):
+        for left in ((i,) if kind in COMPOUND_KINDS else ()) + tuple(table.enclosing_statements(i)):
             if left in around_next:
                 break
             if left not in self._left_early and self._has_step_after(left):
@@ -245,12 +245,12 @@ class FrameTracer:
             self._left_early.discard(left)
 
     def _record_return(self, frame: FrameType, i: int, next_statement: int) -> bool:
-        """A `return` has its value, and `next_statement` comes before it leaves, see `waiting_return_value`: it is a
+        """A `return` has its value, and `next_statement` comes before it leaves, see `pending_return_value`: it is a
         return now where its value can be told, which is the answer; else a statement now, and a return when it leaves.
         """
         if self._recorded_return == i:
             return True
-        value = waiting_return_value(frame, self._table, i, next_statement)
+        value = pending_return_value(frame, self._table, i, next_statement)
         if value is UNKNOWN:
             return False
         self._recorded_return = i
@@ -259,18 +259,18 @@ class FrameTracer:
         self._recorder.frames.recorded_lines.clear()
         return True
 
-    def _record_head(self, frame: FrameType, i: int, kind: str, next_statement: int) -> None:
+    def _record_statement_head(self, frame: FrameType, i: int, kind: str, next_statement: int) -> None:
         part = (
             ""
             if next_statement == NOWHERE
             else next((part for parent, part in self._table.enclosing_blocks(next_statement) if parent == i), "")
         )
-        if kind in FORS:
+        if kind in FOR_KINDS:
             due = part == "body"
-        elif kind in WITHS:
+        elif kind in WITH_KINDS:
             due = part == "body" and not self._reached_from_body
         else:
-            due = kind not in TRIES and (kind == "While" or not self._reached_from_body)
+            due = kind not in TRY_KINDS and (kind == "While" or not self._reached_from_body)
         if due and next_statement != i:
             self._set_recorded_line(frame, i)
             self._recorder.on_head(i, frame=frame)
@@ -286,7 +286,7 @@ class FrameTracer:
         self._pending_jump, self._pending_return, self._recorded_return = i, NOWHERE, NOWHERE
         inside = True
         for statement, part in self._table.enclosing_blocks(i):
-            if inside and self._table.kind(statement) in LOOPS and part == "body":
+            if inside and self._table.statement_kind(statement) in LOOP_STATEMENT_KINDS and part == "body":
                 inside = False
             if inside:
                 self._left_early.add(statement)
@@ -294,8 +294,8 @@ class FrameTracer:
                 self._left_early.discard(statement)
 
     def _has_step_after(self, i: int) -> bool:
-        node = self._table.node(i)
-        return type(node).__name__ in STEPPED_AFTER and not (
+        node = self._table.syntax_node(i)
+        return type(node).__name__ in KINDS_WITH_STEP_AFTER and not (
             isinstance(node, ast.Try | ast.TryStar) and not node.handlers
         )
 
@@ -306,7 +306,7 @@ class FrameTracer:
 
     def _set_recorded_line(self, frame: FrameType, i: int) -> None:
         """The frame is at the next instruction already; what is recorded belongs to this statement's line."""
-        self._recorder.frames.recorded_lines[id(frame)] = self._table.line(i)
+        self._recorder.frames.recorded_lines[id(frame)] = self._table.statement_line(i)
 
     def _on_exception_event(self, frame: FrameType, error: Any) -> None:
         k = frame.f_lasti // 2
@@ -333,7 +333,7 @@ class FrameTracer:
             self._recorder.on_yield(i, value, frame=frame)
             return
         if k in self._code.returns:
-            if self._statement != NOWHERE and self._table.kind(self._statement) == "Return":
+            if self._statement != NOWHERE and self._table.statement_kind(self._statement) == "Return":
                 self._pending_return = self._statement
             elif self._statement != NOWHERE:
                 self._finish_statement(frame, NOWHERE)

@@ -14,14 +14,14 @@ from types import CodeType
 from typing import Any
 
 from gradbox.recorder import instrument
-from gradbox.recorder.instrument import Statements
+from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.stack import engine_waits, too_deep
+from gradbox.recorder.stack import engine_waits, is_recursion_too_deep
 
-_PLACEHOLDER = "hook of gradbox"
+_PLACEHOLDER_TAG = "hook of gradbox"
 
 
-class Hooks:
+class InstrumentationHooks:
     """The hooks of one session. They record in the session's thread, and in those of torch's engine while that waits.
 
     kept_statement: the statement whose value, of a bare expression, is kept; kept_value: that value.
@@ -32,72 +32,78 @@ class Hooks:
         self.kept_statement: int | None = None
         self.kept_value: Any = None
         self.by_name = {
-            instrument.STEP: functools.partial(self._on_step),
-            instrument.HEAD: functools.partial(self._on_head),
-            instrument.CALL: functools.partial(self._on_call),
-            instrument.RETURN: functools.partial(self._on_return),
-            instrument.VALUE: functools.partial(self._on_value),
-            instrument.YIELD: functools.partial(self._on_yield),
-            instrument.RESUME: functools.partial(self._on_resume),
-            instrument.CAUGHT: functools.partial(self._on_caught),
-            instrument.LOOP: functools.partial(self._on_loop),
-            instrument.LAMBDA: functools.partial(self._on_lambda),
+            instrument.STEP_HOOK: functools.partial(self._on_step),
+            instrument.HEAD_HOOK: functools.partial(self._on_head),
+            instrument.CALL_HOOK: functools.partial(self._on_call),
+            instrument.RETURN_HOOK: functools.partial(self._on_return),
+            instrument.VALUE_HOOK: functools.partial(self._on_value),
+            instrument.YIELD_HOOK: functools.partial(self._on_yield),
+            instrument.RESUME_HOOK: functools.partial(self._on_resume),
+            instrument.CAUGHT_HOOK: functools.partial(self._on_caught),
+            instrument.LOOP_HOOK: functools.partial(self._on_loop),
+            instrument.LAMBDA_HOOK: functools.partial(self._on_lambda),
         }
 
     def disconnect(self) -> None:
         """Have all of them do nothing."""
         for name, hook in self.by_name.items():
-            set_function(hook, HOOKS_WITHOUT_EFFECT[name])
+            redirect_partial(hook, HOOKS_WITHOUT_EFFECT[name])
 
-    def is_recorded(self) -> bool:
+    def is_current_thread_recorded(self) -> bool:
         """Whether what this thread does is recorded."""
-        return is_recorded_thread(self._thread)
+        return is_current_thread_recorded(self._thread)
 
     def _on_step(self, i: int) -> None:
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             self._recorder.on_step(i, frame=sys._getframe(1))
 
     def _on_head(self, i: int, *test: Any) -> Any:
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             return self._recorder.on_head(i, *test, frame=sys._getframe(1))
         return test[0] if test else None
 
     def _on_call(self, i: int) -> None:
-        if too_deep():
+        if is_recursion_too_deep():
             raise RecursionError("maximum recursion depth exceeded")
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             self._recorder.on_call(i, frame=sys._getframe(1))
 
     def _on_return(self, i: int, value: Any) -> Any:
-        return self._recorder.on_return(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
+        return (
+            self._recorder.on_return(i, value, frame=sys._getframe(1)) if self.is_current_thread_recorded() else value
+        )
 
     def _on_value(self, i: int, value: Any) -> Any:
         if i == self.kept_statement:
             self.kept_value = value
-        return self._recorder.on_value(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
+        return (
+            self._recorder.on_expression_value(i, value, frame=sys._getframe(1))
+            if self.is_current_thread_recorded()
+            else value
+        )
 
     def _on_yield(self, i: int, value: Any) -> Any:
-        return self._recorder.on_yield(i, value, frame=sys._getframe(1)) if self.is_recorded() else value
+        return self._recorder.on_yield(i, value, frame=sys._getframe(1)) if self.is_current_thread_recorded() else value
 
     def _on_resume(self, i: int) -> Callable[[Any], Any]:
-        return self._recorder.on_resume(i, frame=sys._getframe(1)) if self.is_recorded() else unchanged
+        return self._recorder.on_resume(i, frame=sys._getframe(1)) if self.is_current_thread_recorded() else identity
 
     def _on_caught(self) -> None:
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             self._recorder.on_caught(frame=sys._getframe(1))
 
     def _on_loop(self, i: int) -> None:
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             self._recorder.on_loop(i, frame=sys._getframe(1))
 
     def _on_lambda(self) -> None:
-        if too_deep():
+        if is_recursion_too_deep():
             raise RecursionError("maximum recursion depth exceeded")
-        if self.is_recorded():
+        if self.is_current_thread_recorded():
             self._recorder.on_lambda(frame=sys._getframe(1))
 
 
-def is_recorded_thread(session_thread: int) -> bool:
+def is_current_thread_recorded(session_thread: int) -> bool:
     """Whether this thread is the session's, or one of torch's engine that the session's waits for."""
     thread = threading.get_ident()
     if thread == session_thread:
@@ -107,54 +113,59 @@ def is_recorded_thread(session_thread: int) -> bool:
     return by_torch and any(waiting == session_thread for waiting, _ in engine_waits)
 
 
-def set_function(hook: Any, function: Callable[..., Any]) -> None:
+def redirect_partial(hook: Any, function: Callable[..., Any]) -> None:
     """Have a `functools.partial` call another function."""
     hook.__setstate__((function, (), {}, None))
 
 
-def no_effect(*_: Any) -> None:
+def do_nothing(*_: Any) -> None:
     """A hook without effect that has no value to pass on."""
 
 
-def unchanged(value: Any) -> Any:
+def identity(value: Any) -> Any:
     return value
 
 
-def pass_value(_: int, value: Any = None) -> Any:
+def pass_value_through(_: int, value: Any = None) -> Any:
     """A hook without effect that passes on its value."""
     return value
 
 
-def resume_unchanged(_: int) -> Callable[[Any], Any]:
-    return unchanged
+def resume_without_effect(_: int) -> Callable[[Any], Any]:
+    return identity
 
 
 HOOKS_WITHOUT_EFFECT: dict[str, Callable[..., Any]] = {
-    instrument.STEP: no_effect,
-    instrument.HEAD: pass_value,
-    instrument.CALL: no_effect,
-    instrument.RETURN: pass_value,
-    instrument.VALUE: pass_value,
-    instrument.YIELD: pass_value,
-    instrument.RESUME: resume_unchanged,
-    instrument.CAUGHT: no_effect,
-    instrument.LOOP: no_effect,
-    instrument.LAMBDA: no_effect,
+    instrument.STEP_HOOK: do_nothing,
+    instrument.HEAD_HOOK: pass_value_through,
+    instrument.CALL_HOOK: do_nothing,
+    instrument.RETURN_HOOK: pass_value_through,
+    instrument.VALUE_HOOK: pass_value_through,
+    instrument.YIELD_HOOK: pass_value_through,
+    instrument.RESUME_HOOK: resume_without_effect,
+    instrument.CAUGHT_HOOK: do_nothing,
+    instrument.LOOP_HOOK: do_nothing,
+    instrument.LAMBDA_HOOK: do_nothing,
 }
 
 
-class _HookConstants(ast.NodeTransformer):
+class _HookPlaceholderInserter(ast.NodeTransformer):
     """Names of hooks become constants that stand for them."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in HOOKS_WITHOUT_EFFECT:
-            constant = ast.Constant((_PLACEHOLDER, node.id))  # type: ignore[arg-type]
+            constant = ast.Constant((_PLACEHOLDER_TAG, node.id))  # type: ignore[arg-type]
             return ast.copy_location(constant, node)
         return node
 
 
 def compile_with_hooks(
-    tree: ast.Module, path: str, statements: Statements, line_offset: int, hooks: Hooks, flags: int = 0
+    tree: ast.Module,
+    path: str,
+    statements: ProgramStatements,
+    line_offset: int,
+    hooks: InstrumentationHooks,
+    flags: int = 0,
 ) -> CodeType:
     """The instrumented code of a file, whose statements go into the table. flags: as `compile` takes them.
 
@@ -163,8 +174,8 @@ def compile_with_hooks(
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 20_000))
     try:
-        tree, _ = instrument.instrument(tree, statements, line_offset)
-        tree = _HookConstants().visit(tree)
+        tree, _ = instrument.instrument_tree(tree, statements, line_offset)
+        tree = _HookPlaceholderInserter().visit(tree)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             code = compile(tree, path, "exec", flags, dont_inherit=True)
@@ -173,13 +184,13 @@ def compile_with_hooks(
         sys.setrecursionlimit(limit)
 
 
-def bind_hooks(code: CodeType, hooks: Hooks) -> CodeType:
+def bind_hooks(code: CodeType, hooks: InstrumentationHooks) -> CodeType:
     """The code with the hooks in the place of the constants that stand for them."""
     constants: list[Any] = []
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             constants.append(bind_hooks(constant, hooks))
-        elif type(constant) is tuple and len(constant) == 2 and constant[0] == _PLACEHOLDER:
+        elif type(constant) is tuple and len(constant) == 2 and constant[0] == _PLACEHOLDER_TAG:
             constants.append(hooks.by_name[constant[1]])
         else:
             constants.append(constant)

@@ -53,14 +53,14 @@ class LineTracer:
     def start(self, frame: FrameType | None) -> None:
         """Follow this frame from the statement that runs in it, and all that it calls. None: only what is called now."""
         self.active, self._previous_trace = True, sys.gettrace()
-        self.recorder.frames.locals.after_read = forget_locals if sys.version_info < (3, 13) else None
+        self.recorder.frames.locals.after_read = forget_locals_of_frame if sys.version_info < (3, 13) else None
         sys._getframe().f_trace_opcodes = True  # 3.12 asks for it when tracing begins
         self._root = frame
         if frame is not None:
             self._root_trace = frame.f_trace, frame.f_trace_opcodes
             tracer = FrameTracer(self, self.recorder, self._tables[frame.f_code.co_filename], frame, is_root=True)
-            tracer.begin_midway(frame)
-            self._follow(frame, tracer, frame.f_trace)
+            tracer.begin_in_running_frame(frame)
+            self._follow_frame(frame, tracer, frame.f_trace)
         sys.settrace(self._trace)
 
     def stop(self) -> None:
@@ -71,21 +71,21 @@ class LineTracer:
         now = sys.gettrace()
         if now is self._trace:  # else a debugger has come, which stays
             sys.settrace(self._previous_trace)
-        if sys.getprofile() == self._restore_trace:
+        if sys.getprofile() == self._restore_trace_function:
             sys.setprofile(None)
         else:
-            self.was_taken, self._taken_by = now is not self._trace, module_name(now)
+            self.was_taken, self._taken_by = now is not self._trace, module_of_trace_function(now)
         self.recorder.frames.locals.after_read = None
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
-            release_frame(frame)
+            restore_trace_of_frame(frame)
             frame = frame.f_back
         if self._root is not None:
             self._root.f_trace, self._root.f_trace_opcodes = self._root_trace
         self._previous_trace = self._root = None
         self._root_trace = (None, False)
 
-    def record_taken(self) -> bool:
+    def record_if_tracing_was_taken(self) -> bool:
         """After `stop`: say in the next step that statements before it may be missing, where it was taken; whether it was."""
         if self.was_taken:
             self.recorder.append_event({"kind": "event", "event": "tracing_taken", "by": self._taken_by or None})
@@ -94,19 +94,19 @@ class LineTracer:
     def release_generators(self) -> None:
         """Let go of generators that wait, after `stop`; before it the trace would say that they are over."""
         if self._frames:
-            release_suspended()
+            release_suspended_generators()
 
-    def leave(self, frame: FrameType, position: tuple[int, int] | None) -> None:
+    def stop_following_frame(self, frame: FrameType, position: tuple[int, int] | None) -> None:
         """What is followed of this frame is over. position: line and column of the statement in whose block it was,
         None for the frame's own.
         """
         tracer: Any = frame.f_trace
         if self.active and type(tracer) is FrameTracer:
-            tracer.leave(
+            tracer.finish_running_statement(
                 frame, NOWHERE if position is None else self._tables[frame.f_code.co_filename].statement_at(*position)
             )
 
-    def _follow(self, frame: FrameType, tracer: FrameTracer, other_trace: Any) -> None:
+    def _follow_frame(self, frame: FrameType, tracer: FrameTracer, other_trace: Any) -> None:
         self._frames.add(tracer)
         tracer.other_trace = other_trace
         frame.f_trace, frame.f_trace_opcodes = tracer, True
@@ -114,10 +114,10 @@ class LineTracer:
     def _on_call(self, frame: FrameType, event: str, _: Any) -> Any:
         if event != "call" or not self.active:
             return None
-        if is_deep() and not can_nest(RECURSION_SLACK - 1):
+        if is_stack_deep() and not can_nest_calls(RECURSION_SLACK - 1):
             self._raise_recursion_error()
         known: Any = frame.f_trace
-        other_trace = None if self._previous_trace is None else self._call_other_trace(frame)
+        other_trace = None if self._previous_trace is None else self._call_other_trace_function(frame)
         code = frame.f_code
         table = self._tables.get(code.co_filename)
         if table is None:
@@ -132,11 +132,11 @@ class LineTracer:
             known.other_trace = other_trace
             known.mark_resumed()
             return known
-        if not table.is_function(code):
+        if not table.is_function_of_file(code):
             return other_trace
         tracer = FrameTracer(self, self.recorder, table, frame)
-        self._follow(frame, tracer, other_trace)
-        tracer.begin(frame)
+        self._follow_frame(frame, tracer, other_trace)
+        tracer.begin_frame(frame)
         return tracer if self.active else other_trace
 
     def _give_way_to_debugger(self, frame: FrameType) -> None:
@@ -144,7 +144,7 @@ class LineTracer:
         self.stop()
         self.was_taken, self._taken_by = True, frame.f_globals["__name__"]
 
-    def _call_other_trace(self, frame: FrameType) -> Any:
+    def _call_other_trace_function(self, frame: FrameType) -> Any:
         """The other tool's trace function for a frame that begins, or goes on; it may have put itself in our place."""
         if is_recorder_frame(frame):
             return None
@@ -161,10 +161,10 @@ class LineTracer:
         Python takes a trace function away that raises. A profile function, which is asked next, puts it back.
         """
         if sys.getprofile() is None:
-            sys.setprofile(self._restore_trace)
+            sys.setprofile(self._restore_trace_function)
         raise RecursionError("maximum recursion depth exceeded")
 
-    def _restore_trace(self, *_: Any) -> None:
+    def _restore_trace_function(self, *_: Any) -> None:
         sys.setprofile(None)
         if self.active:
             sys.settrace(self._trace)
@@ -179,14 +179,14 @@ def warn_tracing_taken(title: str) -> None:
         )
 
 
-def module_name(function: Any) -> str:
+def module_of_trace_function(function: Any) -> str:
     """The module of a trace function, "" where that can't be told."""
     function = function.__func__ if type(function) is MethodType else function
     name = function.__globals__.get("__name__") if type(function) is FunctionType else ""
     return name if type(name) is str else ""
 
 
-def is_deep() -> bool:
+def is_stack_deep() -> bool:
     """Whether this is so far inside that the recursion limit may be near."""
     try:
         sys._getframe(DEEP_STACK)
@@ -195,29 +195,29 @@ def is_deep() -> bool:
     return True
 
 
-def can_nest(calls: int) -> bool:
+def can_nest_calls(calls: int) -> bool:
     """Whether so many calls may still be nested here."""
     try:
-        call_nested(calls - 1)
+        nest_calls(calls - 1)
     except RecursionError:
         return False
     return True
 
 
-def call_nested(calls: int) -> None:
+def nest_calls(calls: int) -> None:
     """Call itself until so many are nested."""
     if calls > 1:
-        call_nested(calls - 1)
+        nest_calls(calls - 1)
 
 
-def release_frame(frame: FrameType) -> None:
+def restore_trace_of_frame(frame: FrameType) -> None:
     """Leave a frame to the trace function that it had beside ours."""
     tracer: Any = frame.f_trace
     if type(tracer) is FrameTracer:
         frame.f_trace, frame.f_trace_opcodes = tracer.other_trace, False
 
 
-def forget_locals(frame: FrameType) -> None:
+def forget_locals_of_frame(frame: FrameType) -> None:
     """Have CPython forget that the locals of a frame were asked for.
 
     Before 3.13 it writes what their dict holds back into the frame when a trace function returns, whatever that is by then.
@@ -225,10 +225,10 @@ def forget_locals(frame: FrameType) -> None:
     _locals_to_fast(ctypes.py_object(frame), ctypes.c_int(0))
 
 
-def release_suspended() -> None:
+def release_suspended_generators() -> None:
     """Take our trace functions off the frames of generators that wait."""
     for value in gc.get_objects():
         if type(value) is GeneratorType or type(value).__name__ in ("coroutine", "async_generator"):
             frame = next((getattr(value, name) for name in _FRAME_ATTRIBUTES if hasattr(value, name)), None)
             if frame is not None:
-                release_frame(frame)
+                restore_trace_of_frame(frame)

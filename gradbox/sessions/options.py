@@ -12,7 +12,7 @@ STATELESS_TYPES = {"module", "type", "function", "builtin_function_or_method"}
 
 
 @dataclass(frozen=True)
-class ProgramFile:
+class SessionFile:
     """A file of the program. path: as its code names it. name: as it is shown, like `train.py` or `cell 3`."""
 
     path: str
@@ -20,7 +20,7 @@ class ProgramFile:
     source: str
 
 
-class Sink(Protocol):
+class TraceLineSink(Protocol):
     """Takes the lines of a trace."""
 
     def write_header(self, line: bytes) -> None:
@@ -33,10 +33,10 @@ class Sink(Protocol):
 @dataclass(frozen=True)
 class SessionOptions:
     """limits: steps, characters printed, tensors, bytes of the trace; where one is reached recording ends and the
-    program goes on. focus: see `thinning.Schedule`. module_is_outermost: the program's module is the outermost frame
+    program goes on. focus: see `thinning.IterationSchedule`. module_is_outermost: the program's module is the outermost frame
     that it knows, as in a script; in a notebook it is not. shows_earlier_names: names of the module from before the
     session are shown, but for those that begin with `_` and `hidden_names` ones. also: globs of module names; modules
-    that the program imports are stepped where one matches, as `RecordedImports` says. arguments: of the command line,
+    that the program imports are stepped where one matches, as `RecordingImportFinder` says. arguments: of the command line,
     as the trace tells them. region: what part of the program is recorded, if not all. sink: takes the lines of the
     trace as they come, for a process that may die. progress: called when a step is recorded. before_output: called
     before the program's text goes on.
@@ -51,6 +51,6 @@ class SessionOptions:
     also: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     region: RegionRecord | None = None
-    sink: Sink | None = None
+    sink: TraceLineSink | None = None
     on_step: Callable[[], None] | None = None
     before_output: Callable[[], None] | None = None

@@ -20,7 +20,7 @@ CompileModule = Callable[[str, str], CodeType | None]
 """Of a path and its text: the code that is run in the place of the plain one; None for the plain one."""
 
 
-class RecordedImports:
+class RecordingImportFinder:
     """While entered, it is asked first for each module that is imported.
 
     patterns: globs of full names, like `pkg.*`; a package that matches has its modules stepped too. Modules that were
@@ -37,26 +37,26 @@ class RecordedImports:
     def __exit__(self, *_: object) -> None:
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
 
-    def matches(self, name: str) -> bool:
+    def matches_module(self, name: str) -> bool:
         return any(fnmatch.fnmatchcase(name, pattern) or name.startswith(pattern + ".") for pattern in self._patterns)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """What the finders after this one find, with a loader that steps. Called by the import system."""
-        if not self.matches(name):
+        if not self.matches_module(name):
             return None
         for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
             find = getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = find(name, path, target) if find is not None else None
             if spec is not None:
                 if type(spec.loader) is SourceFileLoader:
-                    spec.loader = RecordedLoader(name, spec.loader.path, self._compile_module)
+                    spec.loader = RecordingLoader(name, spec.loader.path, self._compile_module)
                 return spec
         return None
 
 
-class RecordedLoader(SourceFileLoader):
+class RecordingLoader(SourceFileLoader):
     """Loads a module as ever, but for the code that runs."""
 
     def __init__(self, name: str, path: str, compile_module: CompileModule) -> None:
@@ -70,7 +70,7 @@ class RecordedLoader(SourceFileLoader):
 
 
 @contextlib.contextmanager
-def program_files(line_offsets: dict[str, int]) -> Iterator[None]:
+def program_files_registered(line_offsets: dict[str, int]) -> Iterator[None]:
     """While entered these files are the program's; `line_offsets` says where each begins, and may grow."""
     before = stack.line_offsets.copy()
     stack.line_offsets.clear()
@@ -83,11 +83,11 @@ def program_files(line_offsets: dict[str, int]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def program_classes(paths: Iterable[str]) -> Iterator[None]:
-    """While entered classes of the modules of these files are the program's; `add_program_classes` may add more."""
+def program_classes_registered(paths: Iterable[str]) -> Iterator[None]:
+    """While entered classes of the modules of these files are the program's; `register_program_classes` may add more."""
     before = introspection.program_modules.copy()
     for path in paths:
-        add_program_classes(path)
+        register_program_classes(path)
     try:
         yield
     finally:
@@ -95,7 +95,7 @@ def program_classes(paths: Iterable[str]) -> Iterator[None]:
         introspection.program_modules.update(before)
 
 
-def add_program_classes(path: str) -> None:
+def register_program_classes(path: str) -> None:
     """Classes of the modules that were imported from this file, or are just being, are the program's."""
     for name, module in list(sys.modules.items()):
         if type(module) is ModuleType and vars(module).get("__file__") == path:
@@ -103,7 +103,7 @@ def add_program_classes(path: str) -> None:
 
 
 @contextlib.contextmanager
-def unshared_attribute_dicts() -> Iterator[None]:
+def attribute_dicts_unshared_at_exit() -> Iterator[None]:
     """At the end attributes of instances that were asked for their `__dict__` are read as fast as those of others.
 
     Python 3.11 and 3.12 keep attributes in the instance until then, and read them from a dictionary that shares the keys of
@@ -119,16 +119,16 @@ def unshared_attribute_dicts() -> Iterator[None]:
             instance = reference()
             members = None if instance is None else introspection.instance_dict(instance)
             if members:
-                _unshare_keys(members)
+                _unshare_dict_keys(members)
 
 
-def _unshare_keys(members: dict[str, Any]) -> None:
+def _unshare_dict_keys(members: dict[str, Any]) -> None:
     """Python makes them where the last key is taken out. It is put back before another thread can look."""
     deque(itertools.starmap(members.__setitem__, map(dict.popitem, (members,))), 0)
 
 
 @contextlib.contextmanager
-def room_for_own_frames() -> Iterator[None]:
+def recursion_limit_raised() -> Iterator[None]:
     """While entered the program may go as deep as without the recorder, which needs a few frames of its own."""
     before = sys.getrecursionlimit()
     raised = before + stack.RECURSION_SLACK
@@ -141,10 +141,10 @@ def room_for_own_frames() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def hidden_own_frames(module_is_outermost: bool) -> Iterator[None]:
+def recorder_frames_hidden_in_tracebacks(module_is_outermost: bool) -> Iterator[None]:
     """While entered `traceback` prints a stack without the recorder's frames."""
     before = traceback.walk_stack
-    walk = stack.walk_program_stack if module_is_outermost else stack.walk_whole_stack
+    walk = stack.walk_program_stack if module_is_outermost else stack.walk_stack_without_recorder
     setattr(traceback, "walk_stack", walk)
     try:
         yield

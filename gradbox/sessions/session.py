@@ -20,13 +20,19 @@ from gradbox.recorder import stack
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.step_recorder import RunContext
 from gradbox.recorder.streams import Stream
-from gradbox.recorder.trace_lines import cost_record, encode_line, error_record, lines_in_program, refused_outcome
+from gradbox.recorder.trace_lines import (
+    cost_record,
+    encode_json_line,
+    error_record,
+    program_lines_in_traceback,
+    refused_outcome,
+)
 from gradbox.sessions import process_changes
-from gradbox.sessions.hooks import Hooks, is_recorded_thread
+from gradbox.sessions.hooks import InstrumentationHooks, is_current_thread_recorded
 from gradbox.sessions.line_tracer import LineTracer, warn_tracing_taken
-from gradbox.sessions.options import ProgramFile, SessionOptions
-from gradbox.sessions.process_changes import RecordedImports
-from gradbox.sessions.session_code import SessionCode, header
+from gradbox.sessions.options import SessionFile, SessionOptions
+from gradbox.sessions.process_changes import RecordingImportFinder
+from gradbox.sessions.session_code import SessionCode, header_record
 from gradbox.sessions.streams import recorded_stream, recorded_warnings
 from gradbox.wire import limits
 from gradbox.wire.limits import Limit
@@ -42,15 +48,15 @@ OUTCOME_RESERVE_BYTES = 1 << 16
 """Bytes of the trace that the outcome may need."""
 
 DEFAULT_LIMITS: dict[str, int | float] = {
-    name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE
+    name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE_LIMITS
 }
 
-_active: list["Session"] = []
+_active_sessions: list["Session"] = []
 
 
 def is_recording() -> bool:
     """Whether a session has begun and not ended."""
-    return bool(_active)
+    return bool(_active_sessions)
 
 
 class Session:
@@ -60,13 +66,13 @@ class Session:
     """
 
     def __init__(
-        self, options: SessionOptions, files: list[ProgramFile], namespace: dict[str, Any] | None = None
+        self, options: SessionOptions, files: list[SessionFile], namespace: dict[str, Any] | None = None
     ) -> None:
         self.options = options
         self.limits = DEFAULT_LIMITS | options.limits
         self.namespace: dict[str, Any] = {} if namespace is None else namespace
         self.recorder: Recorder | None = None
-        self.hooks: Hooks | None = None
+        self.hooks: InstrumentationHooks | None = None
         self.last_expression: Any = None
         self._steps: list[bytes] = []
         self._trace_bytes = 0
@@ -75,7 +81,7 @@ class Session:
         self._outcome_line: bytes | None = None
         self._exit_stack = contextlib.ExitStack()
         self._line_tracer: LineTracer | None = None
-        self._traced_frame: FrameType | None = None  # the frame that asked for `trace_lines`
+        self._traced_frame: FrameType | None = None  # the frame that asked for `follow_frame`
         self._muted_output = False
         self._wall_start = self._cpu_start = 0.0
         self._seed = 0
@@ -94,55 +100,55 @@ class Session:
     @property
     def is_recording(self) -> bool:
         """Whether it has begun, and neither ended nor reached a limit."""
-        return bool(_active) and _active[-1] is self and self._outcome is None
+        return bool(_active_sessions) and _active_sessions[-1] is self and self._outcome is None
 
     # Begin and end
 
     def begin(self) -> None:
         """Install what observes. Raises RuntimeError where another session runs, and where torch can't be asked."""
-        if _active:
+        if _active_sessions:
             raise RuntimeError("a session of gradbox is recording already")
         if not hasattr(torch._C._autograd.SavedTensor, "unpack_hook"):
             raise RuntimeError(
                 f"gradbox needs torch 2.11 or later to ask what autograd saved; this is {torch.__version__}"
             )
         self._wall_start, self._cpu_start, self._seed = time.perf_counter(), time.process_time(), torch.initial_seed()
-        _active.append(self)
-        self._exit_stack.callback(_active.remove, self)
+        _active_sessions.append(self)
+        self._exit_stack.callback(_active_sessions.remove, self)
         try:
-            self._install()
+            self._install_observers()
         except BaseException:
             self._exit_stack.close()
             raise
 
-    def _install(self) -> None:
+    def _install_observers(self) -> None:
         hidden = None
         if self.options.shows_earlier_names:
             hidden = frozenset(n for n in self.namespace if n.startswith("_")) | self.options.hidden_names
         context = RunContext(
             self.namespace, self._code.statements, self.limits, self._write_step, self._stop_at_limit,
             self.options.focus, hidden_names=hidden,
-            is_recorded=functools.partial(is_recorded_thread, threading.get_ident()),
+            is_recorded=functools.partial(is_current_thread_recorded, threading.get_ident()),
         )  # fmt: skip
         self.recorder = recorder = Recorder(context)
-        self.hooks = hooks = Hooks(recorder)
+        self.hooks = hooks = InstrumentationHooks(recorder)
         enter = self._exit_stack.enter_context
         self._exit_stack.callback(hooks.disconnect)
-        enter(process_changes.program_files(self._code.line_offsets))
-        enter(process_changes.program_classes(self._code.line_offsets))
-        enter(process_changes.unshared_attribute_dicts())
-        enter(process_changes.room_for_own_frames())
-        enter(process_changes.hidden_own_frames(self.options.module_is_outermost))
+        enter(process_changes.program_files_registered(self._code.line_offsets))
+        enter(process_changes.program_classes_registered(self._code.line_offsets))
+        enter(process_changes.attribute_dicts_unshared_at_exit())
+        enter(process_changes.recursion_limit_raised())
+        enter(process_changes.recorder_frames_hidden_in_tracebacks(self.options.module_is_outermost))
         for name in STREAMS:
-            enter(recorded_stream(name, self._write_output, self.options.before_output))
-        enter(recorded_warnings(recorder.record_warning, self._without_output))
+            enter(recorded_stream(name, self._record_output, self.options.before_output))
+        enter(recorded_warnings(recorder.record_warning, self._output_muted))
         for probe in (recorder.ops, recorder.backward, recorder.swap, recorder.jit):
             enter(probe)
-        enter(recorder.replacements.only_compilation())
+        enter(recorder.replacements.only_compile_replaced())
         if self.options.also:
-            enter(RecordedImports(self.options.also, self._add_module))
+            enter(RecordingImportFinder(self.options.also, self._compile_imported_module))
 
-    def _add_module(self, path: str, source: str) -> CodeType | None:
+    def _compile_imported_module(self, path: str, source: str) -> CodeType | None:
         """The code of a module that is imported, whose statements are stepped; None where it is not to be.
 
         Raises what the compiler raises.
@@ -150,29 +156,29 @@ class Session:
         if not self.is_recording or self.hooks is None:
             return None
         known = len(self._code.files)
-        code = self._code.compile_module(path, source, self.hooks)
+        code = self._code.compile_imported_module(path, source, self.hooks)
         if len(self._code.files) > known:
-            self._write_header()
+            self._send_header_to_sink()
         return code
 
     def end(self, error: BaseException | None = None) -> None:
         """Record what is left, and take out what was installed. error: by which the recorded part ended."""
-        if self not in _active:
+        if self not in _active_sessions:
             return
         self._stop_line_tracer()
         tracer, taken = self._line_tracer, False
         try:
             if tracer is not None and self._outcome is None:
-                taken = tracer.record_taken()
+                taken = tracer.record_if_tracing_was_taken()
             if self._outcome is None:
                 self._record_outcome(error)
         finally:
-            self._uninstall()
+            self._uninstall_observers()
         if taken:
             warn_tracing_taken(self.options.title)
         assert self._outcome is not None
         line: OutcomeLineRecord = {"outcome": self._outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
-        self._outcome_line = encode_line(line)
+        self._outcome_line = encode_json_line(line)
 
     def __enter__(self) -> Self:
         self.begin()
@@ -181,55 +187,55 @@ class Session:
     def __exit__(self, _: object, error: BaseException | None, __: TracebackType | None) -> None:
         self.end(error)
 
-    def _uninstall(self) -> None:
+    def _uninstall_observers(self) -> None:
         recorder = self.recorder
         assert recorder is not None
-        recorder.close()
+        recorder.stop_recording()
         if self._line_tracer is not None:
             self._line_tracer.release_generators()
         self._exit_stack.close()
-        self._code.restore()
+        self._code.restore_plain_functions()
         recorder.observer.node_uids.remove_tokens()
         self.recorder = self.hooks = self._traced_frame = None
 
-    def abandon(self) -> None:
+    def abandon_in_fork(self) -> None:
         """In a forked child: record nothing, leave the trace to the parent."""
         self._stop_line_tracer()
         self._outcome = {"status": "finished"}
-        self._code.forget()
-        self._uninstall()
+        self._code.forget_code_pairs()
+        self._uninstall_observers()
 
     # Running code
 
-    def record_begin(self, frame: FrameType | None = None) -> None:
+    def record_initial_state(self, frame: FrameType | None = None) -> None:
         """Record what is there already. frame: the innermost of the program's that run."""
         if self.recorder is not None and self.is_recording:
-            line = 1 if frame is None else stack.program_line(frame.f_code, frame.f_lineno or 1)
-            self.recorder.record_begin(frame, line)
+            line = 1 if frame is None else stack.to_program_line(frame.f_code, frame.f_lineno or 1)
+            self.recorder.record_begin_step(frame, line)
 
-    def trace_lines(self, frame: FrameType | None) -> None:
+    def follow_frame(self, frame: FrameType | None) -> None:
         """Record what this frame does from here on, and all that it calls in the files: their code runs as it is.
 
         frame: that of the first file's code which asks; None for what is called from now on.
         """
         assert self.recorder is not None
-        tables = self._code.statement_tables()
+        tables = self._code.plain_statement_tables()
         self._traced_frame = frame
-        self.record_begin(frame)
+        self.record_initial_state(frame)
         self._line_tracer = LineTracer(self.recorder, tables)
         if self._outcome is None:
             self._line_tracer.start(frame)
-        self._write_header()
+        self._send_header_to_sink()
 
-    def leave(self, frame: FrameType, position: tuple[int, int] | None = None) -> None:
+    def stop_following_frame(self, frame: FrameType, position: tuple[int, int] | None = None) -> None:
         """The last statement of the frame that is traced is over, though the frame goes on; `end` has to follow.
 
         position: line and column of the statement in whose block the recorded part is, None for the frame's own.
         """
         if self._line_tracer is not None:
-            self._line_tracer.leave(frame, position)
+            self._line_tracer.stop_following_frame(frame, position)
 
-    def run(
+    def run_code(
         self, code: ast.Module | str, namespace: dict[str, Any] | None = None, flags: int = 0
     ) -> BaseException | None:
         """Run the main file's code in `namespace`, every statement a step; what it raised is returned, not raised.
@@ -242,14 +248,14 @@ class Session:
         assert self.recorder is not None and self.hooks is not None, "the session has not begun"
         file = self._code.files[0]
         try:
-            compiled = self._compile(code, file, flags)
+            compiled = self._compile_main_file(code, file, flags)
         except SyntaxError as error:
             self._outcome = refused_outcome([policy.syntax_refusal(error, file.source)])
             return error
         try:
             exec(compiled, self.namespace)
         except BaseException as error:
-            stack.drop_leading_frames(error)
+            stack.drop_frames_before_program(error)
             stack.hide_recorder_frames(error)
             self._record_outcome(error)
             return error
@@ -257,14 +263,14 @@ class Session:
             self.last_expression = self.hooks.kept_value if self.hooks is not None else None
         return None
 
-    def _compile(self, code: ast.Module | str, file: ProgramFile, flags: int) -> CodeType:
+    def _compile_main_file(self, code: ast.Module | str, file: SessionFile, flags: int) -> CodeType:
         tree = ast.parse(code, file.path) if isinstance(code, str) else code
         assert self.hooks is not None
         rows = self._code.statements.rows
         first = len(rows)
         last = tree.body[-1] if tree.body else None
-        compiled = self._code.compile(tree, file.path, self.hooks, flags)
-        self._write_header()
+        compiled = self._code.compile_file(tree, file.path, self.hooks, flags)
+        self._send_header_to_sink()
         if isinstance(last, ast.Expr):
             self.hooks.kept_statement = max(k for k in range(first, len(rows)) if rows[k]["parent"] is None)
         return compiled
@@ -280,18 +286,18 @@ class Session:
         outcome: OutcomeRecord = {"status": "finished"}
         if error is not None:
             recorder.record_exception(error)
-            with recorder.after_program():
+            with recorder.unrecorded_after_program():
                 record = error_record(error)
             outcome = {"status": "raised", "error": {**record, "step": max(recorder.steps.count - 1, 0)}}
-            line = next((line for line, name in lines_in_program(error) if name == "<module>"), line)
+            line = next((line for line, name in program_lines_in_traceback(error) if name == "<module>"), line)
         if self._outcome is None:  # else a limit was reached just now
-            recorder.record_end(line, self._traced_frame)
+            recorder.record_end_step(line, self._traced_frame)
         self._outcome = self._outcome or outcome
 
     def _write_step(self, step: StepRecord) -> int:
         if self._outcome is not None:
             return 0
-        line = encode_line({"step": step})
+        line = encode_json_line({"step": step})
         if self._trace_bytes + len(line) > int(self.limits["trace"]) - OUTCOME_RESERVE_BYTES:
             self._stop_at_limit("trace", self.limits["trace"])
             return 0
@@ -308,7 +314,7 @@ class Session:
         if self._outcome is None and self.recorder is not None and self.hooks is not None:
             line = self.recorder.steps.line
             self._outcome = {"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}}
-            self.recorder.close()
+            self.recorder.stop_recording()
             self.hooks.disconnect()
             self._stop_line_tracer()
 
@@ -316,12 +322,12 @@ class Session:
         if self._line_tracer is not None:
             self._line_tracer.stop()
 
-    def _write_output(self, stream: Stream, text: str) -> None:
+    def _record_output(self, stream: Stream, text: str) -> None:
         if not self._muted_output and self._outcome is None and self.recorder is not None:
-            self.recorder.write_output(stream, text)
+            self.recorder.record_output(stream, text)
 
     @contextlib.contextmanager
-    def _without_output(self) -> Iterator[None]:
+    def _output_muted(self) -> Iterator[None]:
         muted, self._muted_output = self._muted_output, True
         try:
             yield
@@ -329,21 +335,21 @@ class Session:
             self._muted_output = muted
 
     def _header_line(self) -> bytes:
-        return encode_line(
+        return encode_json_line(
             {
-                "header": header(self._code.files, self._code.statements, self.limits, self.options, self._seed),
+                "header": header_record(self._code.files, self._code.statements, self.limits, self.options, self._seed),
                 "deterministic": False,
             }
         )
 
-    def _write_header(self) -> None:
+    def _send_header_to_sink(self) -> None:
         if self.options.sink is not None:
             self.options.sink.write_header(self._header_line())
 
 
-def _after_fork_in_child() -> None:
-    for session in list(_active):
-        session.abandon()
+def _abandon_sessions_in_fork() -> None:
+    for session in list(_active_sessions):
+        session.abandon_in_fork()
 
 
-os.register_at_fork(after_in_child=_after_fork_in_child)
+os.register_at_fork(after_in_child=_abandon_sessions_in_fork)

@@ -17,19 +17,19 @@ import torch
 
 from gradbox import __version__
 from gradbox.recorder import stack
-from gradbox.recorder.instrument import Statements, instrument
-from gradbox.recorder.trace_lines import device_name, statement_records
+from gradbox.recorder.instrument import ProgramStatements, instrument_tree
+from gradbox.recorder.trace_lines import device_name, statements_with_character_columns
 from gradbox.sessions import process_changes
-from gradbox.sessions.hooks import Hooks, compile_with_hooks
-from gradbox.sessions.options import ProgramFile, SessionOptions
+from gradbox.sessions.hooks import InstrumentationHooks, compile_with_hooks
+from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.statement_table import StatementTable
 from gradbox.wire.program import FileText, join_files, line_count
 from gradbox.wire.records import HeaderRecord, ProgramFileRecord, ProgramRecord, RuntimeRecord
 
 
-def header(
-    program_files: Sequence[ProgramFile],
-    statements: Statements,
+def header_record(
+    program_files: Sequence[SessionFile],
+    statements: ProgramStatements,
     limits: dict[str, int | float],
     options: SessionOptions,
     seed: int,
@@ -57,7 +57,7 @@ def header(
     program: ProgramRecord = {
         "source": source,
         "lines": [k + 1 for k in range(len(lines))],
-        "statements": statement_records(source, statements.rows),
+        "statements": statements_with_character_columns(source, statements.rows),
         "notices": [],
     }
     if files:
@@ -65,7 +65,7 @@ def header(
     return {"schema": 1, "program": program, "runtime": runtime}
 
 
-def shown_name(path: str, main: str) -> str:
+def displayed_file_name(path: str, main: str) -> str:
     """How a file is named: from the main file's folder where it lies in that."""
     try:
         return Path(path).resolve().relative_to(Path(main).resolve().parent).as_posix()
@@ -83,12 +83,12 @@ def code_pairs(instrumented: CodeType, plain: CodeType) -> Iterator[tuple[CodeTy
     inner, plain_inner = (
         [constant for constant in code.co_consts if isinstance(constant, CodeType)] for code in (instrumented, plain)
     )
-    if [code_identity(code) for code in inner] == [code_identity(code) for code in plain_inner]:
+    if [code_signature(code) for code in inner] == [code_signature(code) for code in plain_inner]:
         for inner_code, plain_inner_code in zip(inner, plain_inner, strict=True):
             yield from code_pairs(inner_code, plain_inner_code)
 
 
-def code_identity(code: CodeType) -> tuple[object, ...]:
+def code_signature(code: CodeType) -> tuple[object, ...]:
     """What the two codes of one text have in common."""
     return code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_varnames[: code.co_argcount]
 
@@ -108,58 +108,58 @@ class SessionCode:
     line_offsets: how many lines of the program's source come before a file, by its path.
     """
 
-    def __init__(self, files: Sequence[ProgramFile]) -> None:
-        self.files: list[ProgramFile] = []
+    def __init__(self, files: Sequence[SessionFile]) -> None:
+        self.files: list[SessionFile] = []
         self.line_offsets: dict[str, int] = {}
-        self.statements = Statements()
-        self.statements.passes_mutators = True  # code that is not stepped may change anything
+        self.statements = ProgramStatements()
+        self.statements.passes_mutating_methods = True  # code that is not stepped may change anything
         self._line_count = 0
         self._modules: dict[str, tuple[str, CodeType]] = {}
         self._code_pairs: CodePairs = {}
         for file in files:
             self._append_file(file)
 
-    def _append_file(self, file: ProgramFile) -> None:
+    def _append_file(self, file: SessionFile) -> None:
         self.files.append(file)
         self.line_offsets[file.path] = self._line_count
         self._line_count += line_count(file.source)
 
-    def compile(self, tree: ast.Module, path: str, hooks: Hooks, flags: int = 0) -> CodeType:
+    def compile_file(self, tree: ast.Module, path: str, hooks: InstrumentationHooks, flags: int = 0) -> CodeType:
         """The instrumented code of a file. flags: as `compile` takes them. Raises what the compiler raises."""
         plain = compile(tree, path, "exec", flags, dont_inherit=True)  # warns as plain Python does
         code = compile_with_hooks(tree, path, self.statements, self.line_offsets[path], hooks, flags)
         self._code_pairs.update((id(pair[0]), pair) for pair in code_pairs(code, plain))
         return code
 
-    def compile_module(self, path: str, source: str, hooks: Hooks) -> CodeType | None:
+    def compile_imported_module(self, path: str, source: str, hooks: InstrumentationHooks) -> CodeType | None:
         """The code of a module that is imported, which becomes a file of the program; None where it has come with another
         text before, whose lines are others. Raises what the compiler raises.
         """
         known = self._modules.get(path)
         if known is not None:  # it is loaded anew
             return known[1] if known[0] == source else None
-        self._append_file(ProgramFile(path, shown_name(path, self.files[0].path), source))
+        self._append_file(SessionFile(path, displayed_file_name(path, self.files[0].path), source))
         stack.line_offsets[path] = self.line_offsets[path]
-        process_changes.add_program_classes(path)
-        code = self.compile(ast.parse(source, path), path, hooks)
+        process_changes.register_program_classes(path)
+        code = self.compile_file(ast.parse(source, path), path, hooks)
         self._modules[path] = (source, code)
         return code
 
-    def statement_tables(self) -> dict[str, StatementTable]:
+    def plain_statement_tables(self) -> dict[str, StatementTable]:
         """The statements of each file's code as it is, by path: to follow it without changing it."""
         tables: dict[str, StatementTable] = {}
         for file in self.files:
             first = len(self.statements.rows)
-            instrument(ast.parse(file.source, file.path), self.statements, self.line_offsets[file.path])
+            instrument_tree(ast.parse(file.source, file.path), self.statements, self.line_offsets[file.path])
             tables[file.path] = StatementTable(ast.parse(file.source, file.path), self.statements, first)
-        self.statements.passes_mutators = True
+        self.statements.passes_mutating_methods = True
         return tables
 
-    def restore(self) -> None:
+    def restore_plain_functions(self) -> None:
         """Give the functions that have instrumented code the plain one."""
         restore_plain_code(self._code_pairs)
         self._code_pairs.clear()
 
-    def forget(self) -> None:
+    def forget_code_pairs(self) -> None:
         """Leave functions as they are."""
         self._code_pairs.clear()

@@ -1,6 +1,6 @@
 """The statements of files that run as they are: the blocks they stand in, and which one an instruction is of.
 
-The rows are those that `instrument` makes of the same text, so a trace is the same whichever way it was recorded.
+The rows are those that `instrument_tree` makes of the same text, so a trace is the same whichever way it was recorded.
 """
 
 import ast
@@ -9,7 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from types import CodeType
 
-from gradbox.recorder.instrument import Function, Statements
+from gradbox.recorder.instrument import FunctionNode, ProgramStatements
 
 NOWHERE = -1
 """The statement of an instruction that stands for no text: the one that ran before goes on."""
@@ -61,34 +61,34 @@ class StatementTable:
     field that has it: "body", "orelse", "finalbody", "handlers0", "cases1".
     """
 
-    def __init__(self, tree: ast.Module, statements: Statements, first: int = 0) -> None:
+    def __init__(self, tree: ast.Module, statements: ProgramStatements, first: int = 0) -> None:
         self._rows, self._first = statements.rows, first
         self._nodes: list[ast.stmt] = []
         self._block_of: list[tuple[int, str] | None] = []
         self._previous: dict[int, int] = {}
         self._functions: dict[tuple[str, int], ast.stmt] = {}
-        self._add_body(tree.body, None)
-        self._starts = sorted((start_of(node), first + k) for k, node in enumerate(self._nodes))
+        self._add_block(tree.body, None)
+        self._starts = sorted((statement_start(node), first + k) for k, node in enumerate(self._nodes))
         self._enclosing: dict[int, tuple[tuple[int, str], ...]] = {}
         self._tables: dict[CodeType, CodeTable] = {}
 
-    def node(self, i: int) -> ast.stmt:
+    def syntax_node(self, i: int) -> ast.stmt:
         """The syntax tree of statement i, whose lines are those of the file."""
         return self._nodes[i - self._first]
 
-    def kind(self, i: int) -> str:
+    def statement_kind(self, i: int) -> str:
         return self._rows[i]["kind"]
 
-    def line(self, i: int) -> int:
+    def statement_line(self, i: int) -> int:
         """The line of the program's source on which statement i begins."""
         return self._rows[i]["line"]
 
     def part_line(self, i: int, part: str) -> int:
         """The line of the program's source on which a handler or another part of statement i begins."""
         number = part.lstrip("abcdefghijklmnopqrstuvwxyz")
-        child = getattr(self.node(i), part.removesuffix(number))[int(number or 0)]
+        child = getattr(self.syntax_node(i), part.removesuffix(number))[int(number or 0)]
         line: int = child.lineno
-        return line + self.line(i) - self.node(i).lineno
+        return line + self.statement_line(i) - self.syntax_node(i).lineno
 
     def enclosing_blocks(self, i: int) -> tuple[tuple[int, str], ...]:
         """The blocks around a statement within its function, innermost first: each by its statement and the part of it."""
@@ -102,7 +102,7 @@ class StatementTable:
         """The statements around statement i within its function, innermost first."""
         return [parent for parent, _ in self.enclosing_blocks(i)]
 
-    def is_function(self, code: CodeType) -> bool:
+    def is_function_of_file(self, code: CodeType) -> bool:
         """Whether it is the code of a function whose statements have rows."""
         return (code.co_name, code.co_firstlineno) in self._functions
 
@@ -122,47 +122,47 @@ class StatementTable:
         k = bisect_right(self._starts, ((line, col), len(self._rows))) - 1
         i: int | None = self._starts[k][1] if k >= 0 else None
         while i is not None:
-            node = self.node(i)
+            node = self.syntax_node(i)
             if (line, col) < (node.end_lineno or 0, node.end_col_offset or 0):
                 return i
             i = self._rows[i]["parent"]
         return NOWHERE
 
-    def _add_body(self, body: list[ast.stmt], block: tuple[int, str] | None) -> None:
+    def _add_block(self, body: list[ast.stmt], block: tuple[int, str] | None) -> None:
         before = NOWHERE
         for node in body:
             i = self._add_statement(node, block)
             self._previous[i], before = before, i
 
     def _add_statement(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
-        i = self._append_statement(node, block)
-        if isinstance(node, Function):
+        i = self._append_node(node, block)
+        if isinstance(node, FunctionNode):
             self._add_function(node)
         elif isinstance(node, ast.ClassDef):
             self._add_methods(node)
         else:
-            for part in ("body", "orelse", "handlers", "cases", "finalbody"):  # the order of `instrument`
+            for part in ("body", "orelse", "handlers", "cases", "finalbody"):  # the order of `instrument_statement`
                 children = getattr(node, part, [])
                 if part in ("handlers", "cases"):
                     for k, child in enumerate(children):
-                        self._add_body(child.body, (i, f"{part}{k}"))
+                        self._add_block(child.body, (i, f"{part}{k}"))
                 else:
-                    self._add_body(children, (i, part))
+                    self._add_block(children, (i, part))
         return i
 
-    def _append_statement(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
+    def _append_node(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
         self._nodes.append(node)
         self._block_of.append(block)
         return self._first + len(self._nodes) - 1
 
-    def _add_function(self, node: Function) -> None:
-        self._functions[node.name, start_of(node)[0]] = node
-        self._add_body(node.body, None)
+    def _add_function(self, node: FunctionNode) -> None:
+        self._functions[node.name, statement_start(node)[0]] = node
+        self._add_block(node.body, None)
 
     def _add_methods(self, node: ast.ClassDef) -> None:
         for member in ast.iter_child_nodes(node):
-            if isinstance(member, Function):
-                self._append_statement(member, None)
+            if isinstance(member, FunctionNode):
+                self._append_node(member, None)
                 self._add_function(member)
             elif isinstance(member, ast.ClassDef):
                 self._add_methods(member)
@@ -182,7 +182,7 @@ class StatementTable:
                     table.yields.update((before, k))  # a frame that waits is at the one, since Python 3.13 at the other
             before = k
         self._add_endless_loops(table)
-        add_handler_ends(table, instructions)
+        find_handler_ends(table, instructions)
         self._add_silent_statements(table)
         table.statements_or_special = list(table.statements)
         for k in (*table.reraises, *table.with_handlers, *table.endless_loop_starts, *table.handler_ends):
@@ -195,7 +195,7 @@ class StatementTable:
         for i in present - {NOWHERE}:
             silent: list[int] = []
             before = self._previous.get(i, NOWHERE)
-            while before != NOWHERE and before not in present and is_silent(self.node(before)):
+            while before != NOWHERE and before not in present and may_have_no_instruction(self.syntax_node(before)):
                 silent.insert(0, before)
                 before = self._previous.get(before, NOWHERE)
             if silent:
@@ -205,13 +205,13 @@ class StatementTable:
         """`while True` has no instruction of its own where a jump goes straight to its body."""
         for k, i in enumerate(table.statements):
             for loop, part in self.enclosing_blocks(i) if i != NOWHERE else ():
-                node = self.node(loop)
+                node = self.syntax_node(loop)
                 is_endless = part == "body" and isinstance(node, ast.While) and is_always_true(node.test)
                 if is_endless and loop not in table.endless_loop_starts.values():
                     table.endless_loop_starts[k] = loop
 
 
-def start_of(node: ast.stmt) -> tuple[int, int]:
+def statement_start(node: ast.stmt) -> tuple[int, int]:
     """Where a statement begins: a decorated one with its decorators."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([(node.lineno, node.col_offset), *((d.lineno, d.col_offset) for d in decorators)])
@@ -221,14 +221,14 @@ def is_always_true(test: ast.expr) -> bool:
     return isinstance(test, ast.Constant) and bool(test.value)
 
 
-def is_silent(node: ast.stmt) -> bool:
+def may_have_no_instruction(node: ast.stmt) -> bool:
     """Whether a statement may have no instruction: it declares names, or is a constant."""
     return isinstance(node, ast.Global | ast.Nonlocal) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     )
 
 
-def add_handler_ends(table: CodeTable, instructions: list[dis.Instruction]) -> None:
+def find_handler_ends(table: CodeTable, instructions: list[dis.Instruction]) -> None:
     """Find where handlers drop their exception, and where a `finally` that raised passes on: that is nobody's text."""
     names = [instruction.opname for instruction in instructions]
     for n, name in enumerate(names):

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from gradbox.recorder import stack
-from gradbox.recorder.stack import CALLED_BY_KERNELS
+from gradbox.recorder.stack import FILE_CALLED_BY_KERNELS
 from gradbox.recorder.streams import Stream
 
-Emit = Callable[[Stream, str], None]
+OutputCallback = Callable[[Stream, str], None]
 
 
 _recorded_writes: list[Callable[[Any], Any]] = []
@@ -19,7 +19,9 @@ _recorded_writes: list[Callable[[Any], Any]] = []
 
 
 @contextlib.contextmanager
-def recorded_stream(name: Stream, emit: Emit, before_output: Callable[[], None] | None = None) -> Iterator[None]:
+def recorded_stream(
+    name: Stream, emit: OutputCallback, before_output: Callable[[], None] | None = None
+) -> Iterator[None]:
     """While entered, what is written to `sys.stdout` or `sys.stderr` goes to `emit` too. The stream stays the same object.
 
     Streams that take no attributes have another in their place. before_output: called before text goes on.
@@ -47,21 +49,21 @@ def recorded_stream(name: Stream, emit: Emit, before_output: Callable[[], None] 
     replaced_write = own.get("write")
     _recorded_writes.append(recorded_write)
     try:
-        with _with_recorded_write(stream, name, recorded_write, replaced_write):
+        with _stream_write_replaced(stream, name, recorded_write, replaced_write):
             yield
     finally:
         _recorded_writes.remove(recorded_write)
 
 
 @contextlib.contextmanager
-def _with_recorded_write(
+def _stream_write_replaced(
     stream: Any, name: Stream, recorded_write: Callable[[Any], Any], replaced_write: Any
 ) -> Iterator[None]:
     """While entered, the stream writes with `recorded_write`. replaced_write: what it had among its attributes."""
     try:
         stream.write = recorded_write
     except AttributeError:
-        replaced: Any = RecordedStream(stream, recorded_write)
+        replaced: Any = StreamWithRecordedWrite(stream, recorded_write)
         setattr(sys, name, replaced)
         try:
             yield
@@ -79,7 +81,7 @@ def _with_recorded_write(
                 stream.write = replaced_write
 
 
-class RecordedStream:
+class StreamWithRecordedWrite:
     """A stream but for its `write`."""
 
     def __init__(self, stream: Any, write: Callable[[str], Any]) -> None:
@@ -101,12 +103,12 @@ def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], An
     def show(
         message: Any, category: type[Warning], filename: str, lineno: int, file: Any = None, line: str | None = None
     ) -> None:
-        if is_own_file(
+        if is_recorder_or_kernel_file(
             filename
         ):  # torch's C++ warns in the name of the Python frame that runs, which is a kernel of ours
             frame: Any = sys._getframe(1)
             while frame is not None and (
-                is_own_file(frame.f_code.co_filename) or frame.f_code.co_filename == warnings.__file__
+                is_recorder_or_kernel_file(frame.f_code.co_filename) or frame.f_code.co_filename == warnings.__file__
             ):
                 if stack.is_recorder_frame(frame):
                     frame.f_globals.pop("__warningregistry__", None)
@@ -128,8 +130,10 @@ def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], An
             setattr(warnings, "showwarning", original)
 
 
-def is_own_file(filename: str) -> bool:
+def is_recorder_or_kernel_file(filename: str) -> bool:
     """Whether a file is the recorder's, or torch's that its kernels call."""
     return (
-        filename.startswith(stack.RECORDER_FOLDERS) or filename == CALLED_BY_KERNELS or Path(filename) == Path(__file__)
+        filename.startswith(stack.RECORDER_FOLDERS)
+        or filename == FILE_CALLED_BY_KERNELS
+        or Path(filename) == Path(__file__)
     )

@@ -26,7 +26,7 @@ _FRAME_IN_OBJECT = 24
 
 
 @dataclass(frozen=True)
-class Layout:
+class FrameLayout:
     """Of the interpreter's frame, in bytes from its beginning."""
 
     code: int
@@ -35,11 +35,11 @@ class Layout:
     locals: int
 
 
-LAYOUTS = {(3, 11): Layout(code=32, frame_object=40, stack_top=64, locals=72)}
+FRAME_LAYOUTS = {(3, 11): FrameLayout(code=32, frame_object=40, stack_top=64, locals=72)}
 """By version. Its stack begins behind a frame's locals; `stack_top` counts both while a trace function runs, else it is -1."""
 
 _layout = (
-    LAYOUTS.get(sys.version_info[:2])
+    FRAME_LAYOUTS.get(sys.version_info[:2])
     if sys.implementation.name == "cpython"
     and ctypes.sizeof(ctypes.c_void_p) == 8
     and not hasattr(sys, "gettotalrefcount")
@@ -48,7 +48,7 @@ _layout = (
 )
 
 
-def top_of_stack(frame: FrameType, below: int = 0) -> Any:
+def value_on_stack(frame: FrameType, below: int = 0) -> Any:
     """The value that was computed last in a frame whose trace function runs now, for an opcode, or one that lies below it;
     UNKNOWN where that can't be told.
     """
@@ -75,14 +75,14 @@ def top_of_stack(frame: FrameType, below: int = 0) -> Any:
 _NOP, _SWAP = dis.opmap["NOP"], dis.opmap.get("SWAP", -1)
 
 
-def waiting_return_value(frame: FrameType, table: StatementTable, i: int, next_statement: int) -> Any:
+def pending_return_value(frame: FrameType, table: StatementTable, i: int, next_statement: int) -> Any:
     """The value of statement i, a `return` that has computed it; UNKNOWN where that can't be told.
 
     frame: at the first instruction of `next_statement`, which is a statement around it whose `with` is left, or one in
     a `finally`; or, with itself as `next_statement`, at the instruction that drops the exception of a handler around
     it.
     """
-    node = table.node(i)
+    node = table.syntax_node(i)
     assert isinstance(node, ast.Return)
     if node.value is None:
         return None
@@ -93,16 +93,16 @@ def waiting_return_value(frame: FrameType, table: StatementTable, i: int, next_s
         consts = frame.f_code.co_consts
         return next((const for const in consts if type(const) is type(folded) and repr(const) == repr(folded)), UNKNOWN)
     if next_statement == i:  # the exception was brought above the value
-        return top_of_stack(frame, below=1) if swapped_before(frame) else UNKNOWN
+        return value_on_stack(frame, below=1) if was_last_instruction_swap(frame) else UNKNOWN
     is_kept = (
-        swaps_next(frame)
+        is_next_instruction_swap(frame)
         if next_statement in table.enclosing_statements(i)
-        else begins_finally(table, i, next_statement)
+        else is_first_of_waiting_finally(table, i, next_statement)
     )
-    return top_of_stack(frame) if is_kept else UNKNOWN
+    return value_on_stack(frame) if is_kept else UNKNOWN
 
 
-def swaps_next(frame: FrameType) -> bool:
+def is_next_instruction_swap(frame: FrameType) -> bool:
     """Whether a `with` is left next that has a value to keep: its `__exit__` is brought above it."""
     code, at = frame.f_code.co_code, frame.f_lasti
     while code[at] == _NOP:
@@ -110,18 +110,18 @@ def swaps_next(frame: FrameType) -> bool:
     return code[at] == _SWAP and code[at + 1] == 2
 
 
-def swapped_before(frame: FrameType) -> bool:
+def was_last_instruction_swap(frame: FrameType) -> bool:
     """Whether the instruction before brought what is dropped now above a value to keep."""
     code, at = frame.f_code.co_code, frame.f_lasti - 2
     return at >= 0 and code[at] == _SWAP and code[at + 1] == 2
 
 
-def begins_finally(table: StatementTable, i: int, next_statement: int) -> bool:
+def is_first_of_waiting_finally(table: StatementTable, i: int, next_statement: int) -> bool:
     """Whether `next_statement` is the first statement of a `finally` that statement i waits for."""
     around = table.enclosing_blocks(next_statement)
     if not around or around[0][1] != "finalbody":
         return False
-    if table.node(around[0][0]).finalbody[0] is not table.node(next_statement):  # type: ignore[attr-defined]
+    if table.syntax_node(around[0][0]).finalbody[0] is not table.syntax_node(next_statement):  # type: ignore[attr-defined]
         return False
     return any(block == around[0][0] and part != "finalbody" for block, part in table.enclosing_blocks(i))
 

@@ -11,7 +11,7 @@ from gradbox.wire.trace import Focus, Status
 MAX_INPUT = 10_000
 """Characters that a program may be given to read."""
 
-Input = Annotated[str, Field(max_length=MAX_INPUT, examples=[""])]
+ProgramInput = Annotated[str, Field(max_length=MAX_INPUT, examples=[""])]
 """What `input()` and `sys.stdin` read: lines that were typed before the run."""
 
 
@@ -34,12 +34,12 @@ class RunRequest(RequestModel):
     device: Literal["cpu", "cuda"] = "cpu"
     seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
     focus: Focus | None = Field(default=None, examples=[None])
-    input: Input = ""
+    input: ProgramInput = ""
     explain: bool = Field(default=False, strict=True)
     language: Literal["en", "zh"] = "en"
 
 
-PIPELINE = [
+EXAMPLE_PIPELINE = [
     {"operation": "leaf", "operands": {"data": "[1., 2., 4.]"}, "name": "a"},
     {"operation": "clone", "operands": {"a": "a"}, "name": "b"},
     {"operation": "sum", "operands": {"a": "b"}, "name": "loss"},
@@ -47,7 +47,7 @@ PIPELINE = [
 ]
 """A pipeline that computes a gradient."""
 
-MAX_ITEMS = 500
+MAX_PIPELINE_ITEMS = 500
 """Items of a pipeline."""
 
 
@@ -63,25 +63,27 @@ class PipelineItem(RequestModel):
     name: Annotated[str, Field(max_length=100)] | None = None
 
 
-def _either(schema: dict[str, Any]) -> None:
+def _require_source_or_pipeline(schema: dict[str, Any]) -> None:
     """Of `source` and `pipeline` exactly one is required."""
     schema["required"] = [name for name in schema.get("required", []) if name != "source"]
     if not schema["required"]:
         del schema["required"]
     schema["oneOf"] = [{"required": ["source"]}, {"required": ["pipeline"]}]
-    schema["examples"] = [{"pipeline": PIPELINE}]
+    schema["examples"] = [{"pipeline": EXAMPLE_PIPELINE}]
 
 
 class RunOrPipelineRequest(RunRequest):
     """A program to run: exactly as pasted, or as a pipeline of operations, of which the server makes its source."""
 
-    model_config = ConfigDict(**STRICT, json_schema_extra=_either)
+    model_config = ConfigDict(**STRICT, json_schema_extra=_require_source_or_pipeline)
 
-    pipeline: FailFastList[PipelineItem] = Field(default=[], min_length=1, max_length=MAX_ITEMS, examples=[PIPELINE])
+    pipeline: FailFastList[PipelineItem] = Field(
+        default=[], min_length=1, max_length=MAX_PIPELINE_ITEMS, examples=[EXAMPLE_PIPELINE]
+    )
 
     @model_validator(mode="before")
     @classmethod
-    def check_program(cls, value: Any) -> Any:
+    def check_source_or_pipeline(cls, value: Any) -> Any:
         """One of the two is there."""
         if isinstance(value, dict) and "pipeline" in value:
             if "source" in value:
@@ -99,7 +101,7 @@ class GradientCheckRequest(RequestModel):
 
     source: str = Field(examples=["x = torch.tensor([1., 2.], requires_grad=True)\n(x * x).sum().backward()\n"])
     seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
-    input: Input = ""
+    input: ProgramInput = ""
     backward: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = Field(default=None, examples=[None])
     elements: int = Field(default=200, ge=1, le=1000, strict=True)
 
@@ -112,7 +114,7 @@ class GradientCheckReply(Model):
     check: GradientCheck | None
 
 
-class Started(Model):
+class StartedRun(Model):
     """A run that goes on without the asker: where its trace will be, and where to hear of it."""
 
     id: str
@@ -120,7 +122,7 @@ class Started(Model):
     events: str
 
 
-class State(Model):
+class RunState(Model):
     """How far a run is. ahead: programs before it in the queue. status: the outcome's, once it is done."""
 
     id: str

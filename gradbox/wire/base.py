@@ -35,7 +35,7 @@ Index = Annotated[int, Field(ge=0, le=2**53)]
 
 
 @dataclass(frozen=True)
-class SingleError:
+class OneErrorPerUnion:
     """Reports a value that is no member of a union as one error that names the union, not as one error a member."""
 
     union: str
@@ -70,7 +70,7 @@ class RequestModel(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def check_fields(cls, value: Any) -> Any:
+    def check_field_count(cls, value: Any) -> Any:
         """Few enough fields to look at each."""
         if isinstance(value, dict) and len(value) > MAX_FIELDS:
             raise ValueError(f"it has {len(value)} fields")
@@ -108,14 +108,14 @@ class Opaque(TypedDict):
 Number = Annotated[
     StrictBool | StrictInt | StrictFloat | NotFinite | BigInt | Complex,
     Field(union_mode="left_to_right"),
-    SingleError("number"),
+    OneErrorPerUnion("number"),
 ]
 """One element of a storage."""
 
 Value = Annotated[
     StrictBool | StrictInt | StrictFloat | StrictStr | NotFinite | BigInt | Complex | Ref | Opaque | None,
     Field(union_mode="left_to_right"),
-    SingleError("value"),
+    OneErrorPerUnion("value"),
 ]
 """A Python value as a name, an item or an attribute holds it."""
 

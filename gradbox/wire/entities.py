@@ -168,8 +168,12 @@ class Slot(TypedDict, total=False):
 
     `stale`: torch will raise; `changed`: other bytes at the version it expects. `detached`: it was detached in place,
     which torch still lets one read, and backward refuses.
+
+    value: a number of the program that torch wrapped in a tensor to save it, like the 2 of `x * 2`. Such a slot has no
+    storage and no counter, unless the program gets hold of that tensor; then it becomes a slot like any other.
     """
 
+    value: Number | None
     tensor: Uid | None
     storage: Uid | None
     dtype: str | None
@@ -308,5 +312,5 @@ ENTITIES: dict[str, Any] = {
 }
 """The letter of a uid says which entity it names."""
 
-ADAPTERS: dict[str, TypeAdapter[Any]] = {letter: TypeAdapter(entity) for letter, entity in ENTITIES.items()}
+ENTITY_ADAPTERS: dict[str, TypeAdapter[Any]] = {letter: TypeAdapter(entity) for letter, entity in ENTITIES.items()}
 """What validates the fields of each."""

@@ -276,7 +276,7 @@ Event = Annotated[
 
 
 Severity = Literal["error", "warning", "note", "info"]
-Mark = Literal["broken", "written", "cut"]
+EventMark = Literal["broken", "written", "cut"]
 """A mark on the timeline; how each looks is the timeline's business."""
 
 
@@ -297,7 +297,7 @@ class EventRow:
     severity: Severity
     observed: bool = False
     sentence: str | None = None
-    mark: Mark | None = None
+    mark: EventMark | None = None
     state: SlotState | None = None
     opening: int | None = None
     in_visits: bool = True

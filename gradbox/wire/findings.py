@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from gradbox.wire.api import Input
+from gradbox.wire.api import ProgramInput
 from gradbox.wire.base import FailFastList, Model
 from gradbox.wire.trace import Trace
 
@@ -45,7 +45,7 @@ class Fix(Model):
     text: str
 
 
-class Offer(Model):
+class TorchSuggestion(Model):
     """What torch itself has that helps with a finding. text: in a sentence; url: of its documentation."""
 
     text: str
@@ -95,19 +95,19 @@ class Finding(Model):
     hints: FailFastList[FixHint] = []
     explains_error: bool = False
     fixes: FailFastList[Fix] = []
-    offers: FailFastList[Offer] = []
+    offers: FailFastList[TorchSuggestion] = []
 
 
-LEAF_WRITE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\nx += 1\n"
+EXAMPLE_LEAF_WRITE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\nx += 1\n"
 
 
 class FixRequest(Model):
     """A program as it was pasted, and the finding that fixes are wanted for: its kind and the line of its cause."""
 
-    source: str = Field(examples=[LEAF_WRITE])
+    source: str = Field(examples=[EXAMPLE_LEAF_WRITE])
     device: Literal["cpu", "cuda"] = "cpu"
     seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
-    input: Input = ""
+    input: ProgramInput = ""
     language: Literal["en", "zh"] = "en"
     kind: str = Field(max_length=60, examples=["leaf_inplace"])
     line: int = Field(ge=1, le=10**6, strict=True, examples=[3])
@@ -131,20 +131,20 @@ class ExplainedTrace(Trace):
     findings: FailFastList[Finding] | None = None
 
 
-class Sentence(Model):
+class StepSentence(Model):
     """tone: `bad` for what went wrong, `cut` for where gradients end."""
 
     text: str
     tone: Literal["plain", "bad", "cut"]
 
 
-class Verdict(Sentence):
+class RunVerdict(StepSentence):
     """How the run ended. line: where it did, if it did not come to its end."""
 
     line: int | None
 
 
-class Remark(Model):
+class LineRemark(Model):
     """What is said of a line, or of the whole program where `line` is null. gloss: what the message of an error means."""
 
     line: int | None
@@ -167,14 +167,14 @@ class StepReading(Model):
     depth: int
     code: str
     iteration: FailFastList[int | str]
-    sentences: FailFastList[Sentence]
+    sentences: FailFastList[StepSentence]
     values: FailFastList[NamedValue]
     printed: str
 
 
-class Reading(Model):
+class RunReading(Model):
     """A whole run."""
 
-    verdict: Verdict
-    remarks: FailFastList[Remark]
+    verdict: RunVerdict
+    remarks: FailFastList[LineRemark]
     steps: FailFastList[StepReading]

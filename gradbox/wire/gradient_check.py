@@ -6,7 +6,7 @@ from pydantic import Field, StrictFloat, model_validator
 
 from gradbox.wire.base import Model, NotFinite
 
-Number = StrictFloat | NotFinite
+FloatNumber = StrictFloat | NotFinite
 
 MAX_LEAVES, MAX_CORNERS, MAX_ELEMENTS = 200, 20, 1000
 """Leaves and corners that a check lists, and elements that it varies, of all leaves together."""
@@ -15,7 +15,7 @@ MAX_DIMENSIONS = 128
 Sizes = Annotated[list[int], Field(fail_fast=True, max_length=MAX_DIMENSIONS)]
 """A shape or an index. Most operations of torch take no more than 64 dimensions."""
 
-Verdict = Literal["agrees", "rounding", "kink", "unknown", "cut", "differs", "unused"]
+ElementVerdict = Literal["agrees", "rounding", "kink", "unknown", "cut", "differs", "unused"]
 """agrees: torch's value is the slope. rounding: torch's formula is right, its value has lost digits in its precision. kink:
 the slopes to both sides differ, and torch's value lies between them. unknown: there is no slope to compare with. cut: the
 loss depends on it, and no gradient came. differs: torch's value is not the slope. unused: the loss does not depend on it.
@@ -61,13 +61,13 @@ class ElementCheck(Model):
     """
 
     index: Sizes
-    torch: Number | None
-    double: Number | None
-    numeric: Number | None
-    left: Number | None = None
-    right: Number | None = None
+    torch: FloatNumber | None
+    double: FloatNumber | None
+    numeric: FloatNumber | None
+    left: FloatNumber | None = None
+    right: FloatNumber | None = None
     difference: float | None
-    verdict: Verdict
+    verdict: ElementVerdict
 
 
 class LeafCheck(Model):
@@ -83,7 +83,7 @@ class LeafCheck(Model):
     shape: Sizes
     dtype: str
     elements: int
-    verdict: Verdict
+    verdict: ElementVerdict
     worst: int | None = None
     hooked: bool = False
     problem: LeafProblem | None = None
@@ -109,15 +109,15 @@ class GradientCheck(Model):
     message: str = ""
     backward: int | None = None
     line: int | None = None
-    loss: Number | None = None
-    double: Number | None = None
+    loss: FloatNumber | None = None
+    double: FloatNumber | None = None
     runs: int = 0
     complete: bool = True
     corners: Annotated[list[Corner], Field(fail_fast=True, max_length=MAX_CORNERS)] = []
     leaves: Annotated[list[LeafCheck], Field(fail_fast=True, max_length=MAX_LEAVES)] = []
 
     @model_validator(mode="after")
-    def check_elements(self) -> Self:
+    def check_element_count(self) -> Self:
         """The leaves share the elements that are varied."""
         if sum(len(leaf.rows) for leaf in self.leaves) > MAX_ELEMENTS:
             raise ValueError(f"more than {MAX_ELEMENTS} elements")

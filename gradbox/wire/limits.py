@@ -32,5 +32,5 @@ LIMITS: dict[Limit, LimitRow] = {
     "trace": LimitRow(8_000_000, "Maximum size of a trace.", "tracer", "B"),
 }
 
-REPEATABLE = frozenset(name for name, row in LIMITS.items() if row.enforced_by == "tracer")
+REPEATABLE_LIMITS = frozenset(name for name, row in LIMITS.items() if row.enforced_by == "tracer")
 """The limits that a program reaches at the same place each time it is run."""

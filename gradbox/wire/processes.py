@@ -12,7 +12,7 @@ from gradbox.wire.base import Model
 from gradbox.wire.limits import Limit
 from gradbox.wire.trace import Focus, Outcome, Status
 
-LARGE_TRACE = 500_000
+LARGE_TRACE_BYTES = 500_000
 """Bytes of lines past which a trace is assembled in a process of its own."""
 
 
@@ -63,7 +63,7 @@ class AssemblyReply(Model):
 
 
 ComparisonKind = Literal["comparison", "comparison_picture", "comparison_file"]
-Kind = (
+DrawingKind = (
     Literal["stage", "loom", "card", "thumbnail", "still", "file", "series_file", "findings", "summary", "reading"]
     | ComparisonKind
 )
@@ -77,7 +77,7 @@ class DrawRequest(Model):
     png: a PNG instead of an SVG. body: the markup of the offline file. note, address: what it says of the program. size: bytes of the gzipped trace.
     """
 
-    kind: Kind
+    kind: DrawingKind
     step: int | None = Field(default=None, ge=0)
     title: str = ""
     note: str = ""

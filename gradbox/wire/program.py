@@ -85,7 +85,7 @@ class Program(Model):
     notices: FailFastList[Notice] = []
 
     @model_validator(mode="after")
-    def check_order(self) -> Self:
+    def check_statement_order(self) -> Self:
         """Whatever a statement stands in comes before it, so that the way outward has an end."""
         for i, statement in enumerate(self.statements):
             for outer in (statement.parent, statement.loop):
@@ -94,7 +94,7 @@ class Program(Model):
         return self
 
     @model_validator(mode="after")
-    def check_files(self) -> Self:
+    def check_files_cover_source(self) -> Self:
         """The files have every line of the source, in order and each line once."""
         next_line = 1
         for file in self.files:

@@ -30,7 +30,7 @@ UNIONS: dict[str, Any] = {
 """Unions that have a definition of their own, the inner ones first."""
 
 
-class Untitled(GenerateJsonSchema):
+class JsonSchemaWithoutTitles(GenerateJsonSchema):
     """Without a title for every field, which says no more than its name."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
@@ -38,7 +38,7 @@ class Untitled(GenerateJsonSchema):
 
 
 @cache
-def encoded_document() -> bytes:
+def encoded_schema_document() -> bytes:
     """The document as JSON. The first one takes half a second."""
     return json.dumps(schema_document(), separators=(",", ":"), ensure_ascii=False).encode()
 
@@ -47,7 +47,7 @@ def schema_document() -> dict[str, Any]:
     """Draft 2020-12. A step's `set` maps a uid to those fields of its entity that changed; null means absent."""
     adapters: list[Any] = [("Trace", "serialization", TypeAdapter(Trace))]
     adapters += [(name, "serialization", TypeAdapter(union)) for name, union in UNIONS.items()]
-    schemas, rest = TypeAdapter.json_schemas(adapters, by_alias=True, schema_generator=Untitled)
+    schemas, rest = TypeAdapter.json_schemas(adapters, by_alias=True, schema_generator=JsonSchemaWithoutTitles)
     definitions = rest["$defs"] | {name: schemas[name, "serialization"] for name in UNIONS}
     for name in UNIONS:
         union = definitions[name]
@@ -78,7 +78,7 @@ def with_named_union(part: Any, union: dict[str, Any], name: str) -> Any:
     return [with_named_union(inner, union, name) for inner in part] if isinstance(part, list) else part
 
 
-def event_rows() -> dict[str, dict[str, Any]]:
+def event_table() -> dict[str, dict[str, Any]]:
     """By the event's name: its row without the model, and `refs`, the fields that hold a uid."""
     return {
         name: {key: value for key, value in asdict(row).items() if key != "model"} | {"refs": uid_fields(row.model)}
@@ -95,7 +95,7 @@ def uid_fields(model: Any) -> list[str]:
     return [field for field, hint in get_type_hints(model, include_extras=True).items() if holds_uid(hint)]
 
 
-UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+SCHEMA_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """By schema: makes a trace of it one of the next schema. Raising `SCHEMA` brings its row, and a stored example in tests/contract."""
 
 HEADER_BYTES = 4096
@@ -104,7 +104,7 @@ HEADER_BYTES = 4096
 _SCHEMA = re.compile(rb'^\{"schema":\s*(\d{1,9})[,}]')
 
 
-class NewerSchema(ValueError):
+class NewerSchemaError(ValueError):
     """A trace of a later schema than this server reads."""
 
     def __init__(self, schema: int) -> None:
@@ -114,24 +114,24 @@ class NewerSchema(ValueError):
         self.schema = schema
 
 
-def upgrade(document: dict[str, Any]) -> dict[str, Any]:
-    """A trace, as parsed from its JSON, in the current schema. Raises NewerSchema."""
+def upgrade_trace(document: dict[str, Any]) -> dict[str, Any]:
+    """A trace, as parsed from its JSON, in the current schema. Raises NewerSchemaError."""
     schema = document.get("schema", 1)
     if schema > SCHEMA:
-        raise NewerSchema(schema)
+        raise NewerSchemaError(schema)
     for earlier in range(schema, SCHEMA):
-        document = UPGRADES[earlier](document) | {"schema": earlier + 1}
+        document = SCHEMA_UPGRADES[earlier](document) | {"schema": earlier + 1}
     return document
 
 
-def upgrade_gzip(body: bytes) -> bytes:
+def upgrade_gzipped_trace(body: bytes) -> bytes:
     """A stored trace, gzipped JSON, in the current schema; one that is current comes back as it is, unparsed.
 
-    Raises NewerSchema, and what gzip and JSON raise for what is none.
+    Raises NewerSchemaError, and what gzip and JSON raise for what is none.
     """
     beginning = zlib.decompressobj(wbits=31).decompress(body, HEADER_BYTES)
     schema = _SCHEMA.match(beginning)
     if schema is not None and int(schema[1]) == SCHEMA:
         return body
-    document = upgrade(json.loads(gzip.decompress(body)))
+    document = upgrade_trace(json.loads(gzip.decompress(body)))
     return gzip.compress(json.dumps(document, ensure_ascii=False).encode(), compresslevel=1, mtime=0)

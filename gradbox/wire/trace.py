@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from typing_extensions import TypedDict
 
 from gradbox.wire.base import FailFastList, Fields, Index, Model, RequestModel, Uid, Value, closed_typed_dict
-from gradbox.wire.entities import ADAPTERS, CellList, Summary
+from gradbox.wire.entities import ENTITY_ADAPTERS, CellList, Summary
 from gradbox.wire.events import LogEntry
 from gradbox.wire.gradient_check import GradientCheck
 from gradbox.wire.limits import Limit
@@ -24,7 +24,7 @@ MAX_NESTED_LOOPS = 64
 """Loops around a statement; Python compiles no more than twenty blocks in one another."""
 
 
-def check_counted_loops(value: Any) -> Any:
+def limit_loop_counts(value: Any) -> Any:
     """Refuses at once, before a dictionary with numbers for keys is made, what could make one slow."""
     if isinstance(value, dict):
         if len(value) > MAX_LOOPS:
@@ -36,7 +36,7 @@ def check_counted_loops(value: Any) -> Any:
 
 _STATEMENT = re.compile(r"[0-9]{1,7}", re.ASCII)
 
-LoopCounts = Annotated[dict[Annotated[int, Field(ge=0, le=10**7)], Index], BeforeValidator(check_counted_loops)]
+LoopCounts = Annotated[dict[Annotated[int, Field(ge=0, le=10**7)], Index], BeforeValidator(limit_loop_counts)]
 """Iterations by the statement of their loop. Numbers that are multiples of 2^61 - 1 share one hash: a dictionary of
 many takes time that grows with the square of their number."""
 
@@ -61,7 +61,7 @@ class Focus(RequestModel):
 
     @field_validator("iteration", mode="before")
     @classmethod
-    def path(cls, value: Any) -> Any:
+    def iteration_as_list(cls, value: Any) -> Any:
         """A number stands for the iteration of a loop that no other is around."""
         return [value] if type(value) is int else value
 
@@ -173,10 +173,10 @@ class Step(Model):
 
     @field_validator("set")
     @classmethod
-    def entities(cls, value: dict[str, Fields]) -> dict[str, Fields]:
+    def check_entities(cls, value: dict[str, Fields]) -> dict[str, Fields]:
         """Each uid's fields are those of the entity that its letter names."""
         for uid, fields in value.items():
-            adapter = ADAPTERS.get(uid[0])
+            adapter = ENTITY_ADAPTERS.get(uid[0])
             if adapter is None:
                 raise ValueError(f"{uid}: no entity has this letter")
             adapter.validate_python(fields)
@@ -220,7 +220,7 @@ class Outcome(Model):
     signal: int | None = None
 
     @model_validator(mode="after")
-    def with_its_reason(self) -> Self:
+    def check_reason(self) -> Self:
         """What ended otherwise than well says by what."""
         reason = {"finished": self, "cancelled": self, "stopped": self.stopped}.get(self.status, self.error)
         if reason is None:

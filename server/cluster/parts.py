@@ -1,17 +1,17 @@
 """The parts of a server with workers on other machines. Importing it needs `gradbox[cluster]`."""
 
 from server.pool.remote.pool import RemotePool
-from server.pool.remote.shared_broker import SharedBroker, SharedCounts
+from server.pool.remote.shared_broker import SharedBroker, SharedLimitCounts
 from server.runs.relay import RunRelay
 from server.runs.shared_result_cache import SharedResultCache
 from server.settings import Settings
 from server.store.database import Database
-from server.store.run_lines import RunLines
+from server.store.run_lines import RunLinesStore
 
 
 def create_pool(settings: Settings, database: Database) -> RemotePool:
     """The pool. Connects to the broker when it is started."""
-    return RemotePool(settings, RunLines(database))
+    return RemotePool(settings, RunLinesStore(database))
 
 
 class SharedState:
@@ -20,10 +20,10 @@ class SharedState:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._broker = SharedBroker(settings.queue_url)
         secret = settings.secret.encode()
-        self.counts = SharedCounts(self._broker, settings.queue_url, secret)
+        self.counts = SharedLimitCounts(self._broker, settings.queue_url, secret)
         room = 2 * settings.trace + (1 << 20)
         self.results = SharedResultCache(self._broker, secret, settings.cache, room)
-        self.runs = RunRelay(self._broker, settings.queue_url, secret, RunLines(database))
+        self.runs = RunRelay(self._broker, settings.queue_url, secret, RunLinesStore(database))
 
     @property
     def reachable(self) -> bool:

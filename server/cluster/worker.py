@@ -10,12 +10,12 @@ from typing import Any, Literal
 from celery.signals import worker_ready, worker_shutting_down
 
 from server.operating import log, settings_checks
-from server.pool.remote.broker import TASK_NAME, BrokerError, celery_app
+from server.pool.remote.broker import TASK_NAME, BrokerError, create_celery_app
 from server.pool.remote.worker import RemoteWorker
 from server.pool.zygote import PREPARE, WorkersUnavailable
 from server.settings import SettingError, Settings
 from server.store.database import Database
-from server.store.run_lines import RunLines
+from server.store.run_lines import RunLinesStore
 
 CLOSING_SECONDS = 20.0
 """Seconds for the children to end."""
@@ -24,30 +24,30 @@ THREAD_FREE_SECONDS = (0.005, 0.05)
 """Seconds after a run in which its thread is free again."""
 
 
-def run(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str = PREPARE) -> int:
+def run_worker(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str = PREPARE) -> int:
     """Work until SIGTERM, which lets what runs end and takes nothing new. The exit status. Raises SettingError."""
     settings_checks.check_settings(settings, worker=True)
     if not settings.queue_url:
         raise SettingError("a worker needs GRADBOX_QUEUE_URL, the Redis that the web processes use too")
-    log.configure()
+    log.configure_logging()
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="runs", daemon=True).start()
 
-    def wait_for(work: Any, timeout: float | None = None) -> Any:
+    def run_in_event_loop(work: Any, timeout: float | None = None) -> Any:
         return asyncio.run_coroutine_threadsafe(work, loop).result(timeout)
 
-    worker, database = wait_for(create_worker(settings, queue, prepare))
+    worker, database = run_in_event_loop(create_worker(settings, queue, prepare))
     try:
-        wait_for(worker.start())
+        run_in_event_loop(worker.start())
     except (WorkersUnavailable, *BrokerError) as error:
         print(f"this worker can't start: {error}", file=sys.stderr)
-        wait_for(close(worker, database), CLOSING_SECONDS)
+        run_in_event_loop(close_worker(worker, database), CLOSING_SECONDS)
         return 1
     print(f"Gradbox worker {worker.name}: {worker.capacity} programs at once (SIGTERM ends it)", flush=True)
     try:
-        consume_messages(settings, worker, loop, wait_for)
+        consume_messages(settings, worker, loop, run_in_event_loop)
     finally:
-        wait_for(close(worker, database), CLOSING_SECONDS)
+        run_in_event_loop(close_worker(worker, database), CLOSING_SECONDS)
     return 0
 
 
@@ -56,10 +56,10 @@ async def create_worker(
 ) -> tuple[RemoteWorker, Database]:
     """The worker and its database, made in the event loop that they are used in."""
     database = Database(settings.database_url, Path(settings.data))
-    return RemoteWorker(settings, queue, RunLines(database), prepare), database
+    return RemoteWorker(settings, queue, RunLinesStore(database), prepare), database
 
 
-async def close(worker: RemoteWorker, database: Database) -> None:
+async def close_worker(worker: RemoteWorker, database: Database) -> None:
     """End both."""
     await worker.close()
     await database.close()
@@ -70,7 +70,7 @@ def consume_messages(settings: Settings, worker: RemoteWorker, loop: asyncio.Abs
 
     loop: that of the worker.
     """
-    app = celery_app(settings.queue_url)
+    app = create_celery_app(settings.queue_url)
     consumers: list[Any] = []  # the one of Celery
 
     def wake_consumer() -> None:
@@ -78,9 +78,9 @@ def consume_messages(settings: Settings, worker: RemoteWorker, loop: asyncio.Abs
             consumer.hub.call_soon(lambda: None)
 
     @app.task(name=TASK_NAME, ignore_result=True, shared=False)  # type: ignore[untyped-decorator]
-    def run_next() -> None:
+    def run_waiting_programs() -> None:
         try:
-            wait_for(worker.run_next())
+            wait_for(worker.run_waiting_programs())
         finally:  # while all threads had work Celery asked for no message, and by itself it would look up to a second later
             for seconds in THREAD_FREE_SECONDS:
                 loop.call_soon_threadsafe(loop.call_later, seconds, wake_consumer)
@@ -88,11 +88,11 @@ def consume_messages(settings: Settings, worker: RemoteWorker, loop: asyncio.Abs
     def remember_consumer(sender: Any, **_: Any) -> None:
         consumers[:] = [sender]
 
-    def drain(**_: Any) -> None:
+    def drain_consumer(**_: Any) -> None:
         worker.draining = True
 
     worker_ready.connect(remember_consumer, weak=False)
-    worker_shutting_down.connect(drain, weak=False)
+    worker_shutting_down.connect(drain_consumer, weak=False)
     logging.getLogger("celery").setLevel(logging.WARNING)
     threads = ["--pool=threads", f"--concurrency={worker.capacity}", f"--queues={worker.queue}", "--disable-prefetch"]
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=WARNING"]
@@ -102,4 +102,4 @@ def consume_messages(settings: Settings, worker: RemoteWorker, loop: asyncio.Abs
         return
     finally:
         worker_ready.disconnect(remember_consumer)
-        worker_shutting_down.disconnect(drain)
+        worker_shutting_down.disconnect(drain_consumer)

@@ -16,18 +16,18 @@ from typing import Any
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
 from gradbox.wire.processes import DrawRequest
-from server.commands.doctor_verdict import CheckResult, judge
-from server.operating.settings_checks import check_settings, warnings
+from server.commands.doctor_verdict import CheckResult, judge_readiness
+from server.operating.settings_checks import check_settings, setting_warnings
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
-from server.pool.machine import disk_space, max_workers, total_memory
+from server.pool.machine import disk_space, max_workers_for_memory, total_memory
 from server.pool.machine_workers import GPU_FAILED, GPU_STARTING
 from server.pool.zygote import PREPARE, WorkersUnavailable
 from server.quantities import format_bytes
 from server.services import create_pool
 from server.settings import Settings
 from server.store.database import Database, StoreUnavailable
-from server.store.repository import Repository
+from server.store.repository import ProgramRepository
 from server.wire.problems import Busy
 
 GPU_START_SECONDS = 90.0
@@ -55,14 +55,14 @@ def check_host(settings: Settings) -> Iterator[CheckResult]:
     yield "kernel", f"{platform.system()} {platform.release()}, {platform.machine()}", ""
     yield "user", "root" if os.geteuid() == 0 else f"uid {os.geteuid()}", ""
     yield "processors", f"{len(os.sched_getaffinity(0))}, for {settings.workers} workers", ""
-    least = max_workers(settings.memory)
+    least = max_workers_for_memory(settings.memory)
     problem = f"enough for {least} of {settings.workers} workers" if least < settings.workers else ""
     yield "memory", f"{total_memory() / 1e9:.1f} GB", problem
     free, _ = disk_space(Path(settings.data))
     roomy = free > settings.quota or bool(settings.database_url)
     problem = "" if roomy else f"GRADBOX_QUOTA allows {format_bytes(settings.quota)} of saved programs"
     yield "disk", f"{format_bytes(free)} free", problem
-    for name, why in warnings(settings):
+    for name, why in setting_warnings(settings):
         yield name, "check", why
 
 
@@ -72,7 +72,7 @@ async def check_store(settings: Settings) -> CheckResult:
     database = Database(settings.database_url, folder)
     subject = "store, embedded" if database.embedded else "store, PostgreSQL"
     try:
-        totals = await Repository(database, settings.scenario, settings.quota).totals()
+        totals = await ProgramRepository(database, settings.scenario, settings.quota).read_totals()
     except StoreUnavailable as error:
         return subject, "none", f"no program can be saved or opened: {error.__cause__}".splitlines()[0][:200]
     finally:
@@ -127,16 +127,18 @@ async def check_workers(settings: Settings) -> list[CheckResult]:
         await pool.start()
         await pool.wait_until_booted()
         rows = [("workers", f"ready after {time.perf_counter() - start:.1f} s", "")]
-        rows += [describe_machine(machine) for machine in pool.machines]
+        rows += [describe_remote_worker(machine) for machine in pool.machine_status]
         rows += [(name, version, "") for name, version in pool.versions.items()]
-        if not pool.layers:
+        if not pool.confinement_layers:
             rows.append(("confinement", "off", "programs run with all rights of this user"))
-        needed = {name: why for name, why in pool.layers.items() if name != "uid" or os.geteuid() == 0}
-        rows += [(f"layer {name}", why or "active", needed.get(name, "")) for name, why in pool.layers.items()]
+        needed = {name: why for name, why in pool.confinement_layers.items() if name != "uid" or os.geteuid() == 0}
+        rows += [
+            (f"layer {name}", why or "active", needed.get(name, "")) for name, why in pool.confinement_layers.items()
+        ]
         seconds = []
         for _ in range(TIMED_RUNS):
             start_of_run = time.perf_counter()
-            trace = await pool.run(Job(source=TIMED_PROGRAM, limits=settings.limits()))
+            trace = await pool.run_job(Job(source=TIMED_PROGRAM, limits=settings.run_limits()))
             seconds.append(time.perf_counter() - start_of_run)
         median = sorted(seconds)[TIMED_RUNS // 2] * 1000
         problem = "" if trace.status == "finished" else f"its outcome is {trace.status}"
@@ -155,14 +157,14 @@ async def check_gpu(pool: PoolInterface) -> CheckResult:
     """Waits until programs run on a GPU, or it is known why they don't. Where there is no GPU, nothing is wrong."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(GPU_START_SECONDS):
-            while pool.problem("cuda") == GPU_STARTING:
+            while pool.unavailable_reason("cuda") == GPU_STARTING:
                 await asyncio.sleep(0.1)
-    problem = pool.problem("cuda")
+    problem = pool.unavailable_reason("cuda")
     failed = problem == GPU_STARTING or problem.startswith(GPU_FAILED)
     return "programs on a GPU", "none" if problem else "ready", problem if failed else ""
 
 
-def describe_machine(machine: dict[str, Any]) -> CheckResult:
+def describe_remote_worker(machine: dict[str, Any]) -> CheckResult:
     """The line of a worker elsewhere."""
     value = f"{machine['queue']}, {machine['capacity']} programs at once, torch {machine['versions'].get('torch', '?')}"
     return f"worker {machine['name']}", value, "it takes nothing new" if machine["draining"] else ""
@@ -195,8 +197,8 @@ def print_report(settings: Settings, public: bool = False) -> int:
         mark = "!" if problem else " "
         print(f"{mark} {subject:{width}}{value}" + (f"  ({problem})" if problem and problem != value else ""))
     print("\nlimits of a run")
-    for name, limit in {"source": settings.source, **settings.limits()}.items():
+    for name, limit in {"source": settings.source, **settings.run_limits()}.items():
         print(f"  {name:{width}}{limit:,}")
-    verdict = judge(rows, settings)
+    verdict = judge_readiness(rows, settings)
     print(f"\n{verdict.text}")
     return int(any(problem for _, _, problem in rows) or (public and not verdict.public))

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from server.commands.doctor_verdict import CheckResult
-from server.pool.remote.broker import BrokerError, connect
-from server.pool.remote.census import read_workers
+from server.pool.remote.broker import BrokerError, create_broker_connections
+from server.pool.remote.census import read_worker_records
 from server.pool.remote.messages import WorkerRecord
 from server.quantities import format_bytes
 from server.settings import Settings
@@ -16,18 +16,18 @@ MIN_REDIS_VERSION = 7
 
 async def check_queue(settings: Settings) -> list[CheckResult]:
     """Whether the broker answers, keeps what it is told, and has workers."""
-    broker = connect(settings.queue_url)
+    broker = create_broker_connections(settings.queue_url)
     try:
         facts: dict[str, Any] = await broker.info()
-        workers, _ = await read_workers(broker)
+        workers, _ = await read_worker_records(broker)
     except BrokerError as error:
         return [("queue", "none", f"the Redis of GRADBOX_QUEUE_URL does not answer ({type(error).__name__})")]
     finally:
         await broker.aclose()
-    return [*judge_broker(facts), *judge_workers(workers)]
+    return [*check_redis_info(facts), *check_worker_records(workers)]
 
 
-def judge_broker(facts: Mapping[str, Any]) -> Iterator[CheckResult]:
+def check_redis_info(facts: Mapping[str, Any]) -> Iterator[CheckResult]:
     """Rows about a Redis. facts: its answer to INFO."""
     version = str(facts.get("redis_version", "?"))
     major = version.partition(".")[0]
@@ -45,7 +45,7 @@ def judge_broker(facts: Mapping[str, Any]) -> Iterator[CheckResult]:
     yield "broker, memory", f"{used} of {format_bytes(bound) if bound else 'any size'}, {policy}", forgets
 
 
-def judge_workers(workers: list[WorkerRecord]) -> Iterator[CheckResult]:
+def check_worker_records(workers: list[WorkerRecord]) -> Iterator[CheckResult]:
     """Rows about the workers that are alive. Each sends a heartbeat a second."""
     taking = [worker for worker in workers if not worker.draining]
     capacity = sum(worker.capacity for worker in taking if worker.queue == "cpu")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from server.operating.settings_checks import host_names, is_loopback
+from server.operating.settings_checks import allowed_host_names, is_loopback_host
 from server.settings import Settings
 
 CheckResult = tuple[str, str, str]
@@ -17,36 +17,36 @@ MINOR_CHECKS = ("font, ", "disk", "worker ")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ReadinessVerdict:
     """text: one line. public: whether the server is ready for strangers."""
 
     text: str
     public: bool
 
 
-def judge(rows: Sequence[CheckResult], settings: Settings) -> Verdict:
+def judge_readiness(rows: Sequence[CheckResult], settings: Settings) -> ReadinessVerdict:
     """The verdict of a report."""
     broken = [
         f"{subject}: {problem}" for subject, _, problem in rows if problem and subject.startswith(REQUIRED_CHECKS)
     ]
     if broken:
-        return Verdict(f"Verdict: not ready, because {'; '.join(broken)}", False)
-    reasons = [*private_reasons(rows, settings)]
+        return ReadinessVerdict(f"Verdict: not ready, because {'; '.join(broken)}", False)
+    reasons = [*reasons_against_public_use(rows, settings)]
     if reasons:
-        return Verdict(f"Verdict: ready for yourself, not for public use, because {'; '.join(reasons)}", False)
+        return ReadinessVerdict(f"Verdict: ready for yourself, not for public use, because {'; '.join(reasons)}", False)
     remarks = sum(bool(problem) for _, _, problem in rows)
     remark = f"; {remarks} remark{'s' if remarks > 1 else ''} above" if remarks else ""
-    return Verdict(f"Verdict: ready for public use{remark}", True)
+    return ReadinessVerdict(f"Verdict: ready for public use{remark}", True)
 
 
-def private_reasons(rows: Sequence[CheckResult], settings: Settings) -> Iterator[str]:
+def reasons_against_public_use(rows: Sequence[CheckResult], settings: Settings) -> Iterator[str]:
     """What keeps the server from being one for strangers."""
     for subject, _, problem in rows:
         if problem and not subject.startswith((*REQUIRED_CHECKS, *MINOR_CHECKS)):
             yield f"{subject}: {problem}"
     if settings.sandbox == "best":
         yield "GRADBOX_SANDBOX is best, so that the server would start without a layer as well: set it to require"
-    if all(is_loopback(name) for name in host_names(settings)):
+    if all(is_loopback_host(name) for name in allowed_host_names(settings)):
         yield "GRADBOX_HOSTS has names of this machine only"
     if not settings.public_url:
         yield "GRADBOX_PUBLIC_URL is not set"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
-from gradbox.terminal import finding_lines, has_colours, load_sentences, paint
+from gradbox.terminal import colour_text, finding_lines, has_colours, load_sentences
 from gradbox.wire.api import GradientCheckReply, Job
 from gradbox.wire.findings import Finding
 from gradbox.wire.gradient_check import GradientCheckOptions
@@ -15,9 +15,9 @@ from gradbox.wire.trace import Trace
 from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
-from server.runs.explainer import find_findings
-from server.runs.fixes import FixTrials
-from server.runs.gradient_checks import GradientReport, gradient_check_reply
+from server.runs.explainer import explain_trace
+from server.runs.fixes import FixFinder
+from server.runs.gradient_checks import GradientReport, read_gradient_check
 from server.settings import Settings
 
 INPUT_HELP = "what input() and sys.stdin read; - is the standard input"
@@ -26,7 +26,7 @@ CACHE_BYTES = 1 << 20
 """Bytes of findings that are kept: each program is explained once."""
 
 
-def add_arguments(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_explain_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     explain = commands.add_parser("explain", help="run programs and say what went wrong, and why")
     explain.add_argument("files", nargs="+", metavar="FILE", help="a Python program; - is the standard input")
     explain.add_argument("--seed", type=int, default=0)
@@ -51,10 +51,10 @@ class ExplainCommand:
     async def close(self) -> None:
         await self._renderer.close()
 
-    async def explain(self, name: str, trace: RecordedTrace) -> bool:
+    async def print_findings(self, name: str, trace: RecordedTrace) -> bool:
         """Print the findings of one trace; False where they could not be made."""
         try:
-            findings = await find_findings(self._renderer, trace.body, self._args.language)
+            findings = await explain_trace(self._renderer, trace.body, self._args.language)
             if self._args.fix:
                 await self._try_fixes(trace, findings)
         except RenderingFailed as error:
@@ -70,42 +70,47 @@ class ExplainCommand:
             print(json.dumps(reply, ensure_ascii=False), flush=True)
         else:
             words, colours = load_sentences(self._args.language), has_colours(sys.stdout)
-            lines = [*report_lines(name, trace.decoded(), findings, words, colours)]
+            lines = [*findings_report_lines(name, trace.decoded(), findings, words, colours)]
             if gradients is not None:
-                lines += [*GradientReport(gradients, self._args.language).lines(), ""]
+                lines += [*GradientReport(gradients, self._args.language).report_lines(), ""]
             print("\n".join(lines), flush=True)
         return True
 
     async def _check_gradients(self, trace: RecordedTrace) -> GradientCheckReply:
         program = trace.decoded().program
         job = Job(
-            source=program.pasted or program.source, seed=self._args.seed, limits=self._settings.limits(),
+            source=program.pasted or program.source, seed=self._args.seed, limits=self._settings.run_limits(),
             check=GradientCheckOptions(), input=self._stdin_text,
         )  # fmt: skip
-        return gradient_check_reply((await self._pool.run(job)).body)
+        return read_gradient_check((await self._pool.run_job(job)).body)
 
     async def _try_fixes(self, trace: RecordedTrace, findings: list[Finding]) -> None:
         """Give each finding its fixes that work. Raises RenderingFailed."""
 
-        async def run(source: str) -> bytes:
-            job = Job(source=source, seed=self._args.seed, limits=self._settings.limits(), input=self._stdin_text)
-            result = await self._pool.run(job)
+        async def run_fixed_program(source: str) -> bytes:
+            job = Job(source=source, seed=self._args.seed, limits=self._settings.run_limits(), input=self._stdin_text)
+            result = await self._pool.run_job(job)
             return result.body
 
         program = trace.decoded().program
-        trials = FixTrials(
-            self._renderer, DrawingQueue(1), program.pasted or program.source, findings, run, self._args.language
+        trials = FixFinder(
+            self._renderer,
+            DrawingQueue(1),
+            program.pasted or program.source,
+            findings,
+            run_fixed_program,
+            self._args.language,
         )
         for finding in findings:
-            finding.fixes = await trials.fixes(finding)
+            finding.fixes = await trials.find_working_fixes(finding)
 
 
-def report_lines(
+def findings_report_lines(
     name: str, trace: Trace, findings: list[Finding], sentences: dict[str, str], colours: bool
 ) -> Iterator[str]:
     """The lines to read of one program: every finding with the lines of code that it rests on."""
     source = trace.program.source.split("\n")
-    yield paint(f"# {name}", "dim", colours)
+    yield colour_text(f"# {name}", "dim", colours)
     for finding in findings:
         yield from finding_lines(finding, source, sentences, colours, trace.program.files)
         yield ""

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from server.settings import Settings
 from server.store.contents import PAGE_SIZE, ContentRemoved
 from server.store.database import Database, StoreUnavailable
-from server.store.repository import ListEntry, Repository
+from server.store.repository import ListEntry, ProgramRepository
 from server.store.series import SeriesStore
 from server.wire.saved_programs import ArchiveRecord, SeriesRecord
 
@@ -28,14 +28,14 @@ SERIES_START = re.compile(r'\s*\{\s*"kind"\s*:\s*"series"')
 
 
 @dataclass(frozen=True)
-class Stores:
+class ContentStores:
     """What one database holds."""
 
-    programs: Repository
+    programs: ProgramRepository
     series: SeriesStore
 
 
-def add_arguments(commands: Any) -> None:
+def add_scenarios_parser(commands: Any) -> None:
     """Adds the command to the parser of `python -m server`."""
     parser = commands.add_parser("scenarios", help="manage saved programs")
     actions = parser.add_subparsers(dest="action", required=True)
@@ -53,40 +53,42 @@ def add_arguments(commands: Any) -> None:
     import_.add_argument("file", nargs="?", default="-", metavar="FILE", help="- (the default) is the standard input")
 
 
-async def run(args: argparse.Namespace, settings: Settings) -> int:
+async def run_scenarios_command(args: argparse.Namespace, settings: Settings) -> int:
     """The exit status."""
     database = Database(settings.database_url, Path(settings.data))
-    stores = Stores(Repository(database, settings.scenario, settings.quota), SeriesStore(database, settings.quota))
+    stores = ContentStores(
+        ProgramRepository(database, settings.scenario, settings.quota), SeriesStore(database, settings.quota)
+    )
     try:
         return await ACTIONS[args.action](stores, args)
     except (StoreUnavailable, OSError, ValueError) as error:
-        print(escape_controls(str(error)), file=sys.stderr)
+        print(escape_control_characters(str(error)), file=sys.stderr)
         return 1
     finally:
         await database.close()
 
 
-async def list_programs(stores: Stores, _: argparse.Namespace) -> int:
-    await print_entries(stores.programs.entries())
+async def print_programs(stores: ContentStores, _: argparse.Namespace) -> int:
+    await print_list_entries(stores.programs.iterate_list_entries())
     return 0
 
 
-async def print_entries(entries: AsyncIterator[ListEntry]) -> None:
+async def print_list_entries(entries: AsyncIterator[ListEntry]) -> None:
     """A line each: id, date, size in bytes, title."""
     async for entry in entries:
-        title = "(removed)" if entry.title is None else escape_controls(entry.title)
+        title = "(removed)" if entry.title is None else escape_control_characters(entry.title)
         print(f"{entry.id:14} {format_date(entry.created)} {entry.size:>9,}  {title}")
 
 
-async def show(stores: Stores, args: argparse.Namespace) -> int:
+async def print_program(stores: ContentStores, args: argparse.Namespace) -> int:
     """Print one program, and what is known of it; the exit status."""
     try:
-        program = await stores.programs.find(args.id)
+        program = await stores.programs.find_program(args.id)
     except ContentRemoved as error:
         print(error, file=sys.stderr)
         return 1
     if program is None:
-        return report_missing(args.id)
+        return report_missing_content(args.id)
     header = {"id": program.id, "created": format_date(program.created), "versions": program.versions.model_dump()}
     print_json({**header, **program.content.model_dump(mode="json", by_alias=True)})
     return 0
@@ -94,36 +96,40 @@ async def show(stores: Stores, args: argparse.Namespace) -> int:
 
 def print_json(fields: dict[str, Any]) -> None:
     """On several lines, without characters that a terminal would obey."""
-    print(*map(escape_controls, json.dumps(fields, indent=2, ensure_ascii=False).split("\n")), sep="\n")
+    print(*map(escape_control_characters, json.dumps(fields, indent=2, ensure_ascii=False).split("\n")), sep="\n")
 
 
-async def remove(stores: Stores, args: argparse.Namespace) -> int:
-    return 0 if await stores.programs.remove(args.id, args.reason) else report_missing(args.id)
+async def remove_content(stores: ContentStores, args: argparse.Namespace) -> int:
+    return 0 if await stores.programs.remove_content(args.id, args.reason) else report_missing_content(args.id)
 
 
-async def export(stores: Stores, args: argparse.Namespace) -> int:
+async def export_archive(stores: ContentStores, args: argparse.Namespace) -> int:
     with nullcontext(sys.stdout) if args.file == "-" else open(args.file, "w", encoding="utf-8") as file:
-        async for program in stores.programs.records():
+        async for program in stores.programs.iterate_archive_records():
             file.write(program.model_dump_json(exclude_none=True) + "\n")
-        async for series in stores.series.records():
+        async for series in stores.series.iterate_archive_records():
             file.write(series.model_dump_json(exclude_none=True) + "\n")
         file.flush()
     return 0
 
 
-async def import_(stores: Stores, args: argparse.Namespace) -> int:
+async def import_archive(stores: ContentStores, args: argparse.Namespace) -> int:
     """Save what is in an archive; what is there stays as it is. The exit status. Raises ValueError for an invalid line."""
     new = known = 0
     with nullcontext(sys.stdin) if args.file == "-" else open(args.file, encoding="utf-8") as file:
-        async for records in read_batches(file):
-            count = await stores.programs.import_records([each for each in records if isinstance(each, ArchiveRecord)])
-            count += await stores.series.import_records([each for each in records if isinstance(each, SeriesRecord)])
+        async for records in read_archive_batches(file):
+            count = await stores.programs.import_archive_records(
+                [each for each in records if isinstance(each, ArchiveRecord)]
+            )
+            count += await stores.series.import_archive_records(
+                [each for each in records if isinstance(each, SeriesRecord)]
+            )
             new, known = new + count, known + len(records) - count
     print(f"{new} imported, {known} already there")
     return 0
 
 
-async def read_batches(file: TextIO) -> AsyncIterator[list[Record]]:
+async def read_archive_batches(file: TextIO) -> AsyncIterator[list[Record]]:
     """The records of an archive in batches. Raises ValueError with the number of the invalid line."""
     batch: list[Record] = []
     for number, line in enumerate(file, 1):
@@ -140,8 +146,8 @@ async def read_batches(file: TextIO) -> AsyncIterator[list[Record]]:
         yield batch
 
 
-def report_missing(id_: str, what: str = "saved program") -> int:
-    print(f"there is no {what} {escape_controls(id_)!r}", file=sys.stderr)
+def report_missing_content(id_: str, what: str = "saved program") -> int:
+    print(f"there is no {what} {escape_control_characters(id_)!r}", file=sys.stderr)
     return 1
 
 
@@ -149,21 +155,21 @@ def format_date(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d")
 
 
-def escape_controls(text: str) -> str:
+def escape_control_characters(text: str) -> str:
     """A text for the terminal: each character that is not printable is written as `\\u` and its number."""
     return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
 
 
-ACTIONS: dict[str, Callable[[Stores, argparse.Namespace], Coroutine[Any, Any, int]]] = {
-    "list": list_programs,
-    "show": show,
-    "remove": remove,
-    "export": export,
-    "import": import_,
+ACTIONS: dict[str, Callable[[ContentStores, argparse.Namespace], Coroutine[Any, Any, int]]] = {
+    "list": print_programs,
+    "show": print_program,
+    "remove": remove_content,
+    "export": export_archive,
+    "import": import_archive,
 }
 
 
-def add_series_arguments(commands: Any) -> None:
+def add_series_parser(commands: Any) -> None:
     """Adds the command to the parser of `python -m server`."""
     parser = commands.add_parser("series", help="manage series of saved programs")
     actions = parser.add_subparsers(dest="action", required=True)
@@ -177,42 +183,42 @@ def add_series_arguments(commands: Any) -> None:
     remove_series.add_argument("--reason", help="stored with the record of the removal, not shown to visitors")
 
 
-async def run_series(args: argparse.Namespace, settings: Settings) -> int:
+async def run_series_command(args: argparse.Namespace, settings: Settings) -> int:
     """The exit status."""
     database = Database(settings.database_url, Path(settings.data))
     try:
         return await SERIES_ACTIONS[args.action](SeriesStore(database, settings.quota), args)
     except (StoreUnavailable, OSError) as error:
-        print(escape_controls(str(error)), file=sys.stderr)
+        print(escape_control_characters(str(error)), file=sys.stderr)
         return 1
     finally:
         await database.close()
 
 
-async def list_series(store: SeriesStore, _: argparse.Namespace) -> int:
-    await print_entries(store.entries())
+async def print_all_series(store: SeriesStore, _: argparse.Namespace) -> int:
+    await print_list_entries(store.iterate_list_entries())
     return 0
 
 
-async def show_series(store: SeriesStore, args: argparse.Namespace) -> int:
+async def print_series(store: SeriesStore, args: argparse.Namespace) -> int:
     """Print one series; the exit status."""
     try:
-        series = await store.find(args.id)
+        series = await store.find_series(args.id)
     except ContentRemoved as error:
         print(error, file=sys.stderr)
         return 1
     if series is None:
-        return report_missing(args.id, "series")
+        return report_missing_content(args.id, "series")
     print_json({"id": series.id, "created": format_date(series.created), **series.content.model_dump(mode="json")})
     return 0
 
 
 async def remove_series(store: SeriesStore, args: argparse.Namespace) -> int:
-    return 0 if await store.remove(args.id, args.reason) else report_missing(args.id, "series")
+    return 0 if await store.remove_content(args.id, args.reason) else report_missing_content(args.id, "series")
 
 
 SERIES_ACTIONS: dict[str, Callable[[SeriesStore, argparse.Namespace], Coroutine[Any, Any, int]]] = {
-    "list": list_series,
-    "show": show_series,
+    "list": print_all_series,
+    "show": print_series,
     "remove": remove_series,
 }

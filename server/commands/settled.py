@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gradbox.terminal import has_colours, paint
+from gradbox.terminal import colour_text, has_colours
 from gradbox.wire.api import Job
 from server import PROJECT_FOLDER
-from server.gallery.claims import Verdict, claims_document, verdict_of, with_claims
+from server.gallery.claims import ClaimVerdict, claims_as_json, read_verdict, scenarios_with_claims
 from server.gallery.scenarios import LANGUAGES, load_scenarios
 from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
@@ -23,22 +23,22 @@ VERDICT_WORDS = {True: ("holds", "note"), False: ("does not hold", "error"), Non
 """What is said of a verdict, and in which colour."""
 
 
-class ComparisonError(Exception):
+class ComparisonFileError(Exception):
     """The file to compare with can't be read. The message names it."""
 
 
-def add_arguments(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_settled_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     settled = commands.add_parser("settled", help="test what is said of PyTorch, by running it on this host's torch")
     settled.add_argument("--json", action="store_true", help="print a document that --compare reads")
     settled.add_argument("--compare", metavar="FILE", help="what --json printed elsewhere: say what is different here")
     settled.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
 
 
-async def run(args: argparse.Namespace, settings: Settings) -> int:
+async def run_settled_command(args: argparse.Namespace, settings: Settings) -> int:
     """The exit status: 0 if every claim has a verdict, 1 if one has none, 2 if the file to compare with can't be read."""
     try:
-        other = read_document(args.compare) if args.compare else None
-    except ComparisonError as error:
+        other = read_verdicts_document(args.compare) if args.compare else None
+    except ComparisonFileError as error:
         print(error, file=sys.stderr)
         return 2
     pool = Pool(settings)
@@ -50,44 +50,44 @@ async def run(args: argparse.Namespace, settings: Settings) -> int:
         return 1
     finally:
         await pool.close()
-    here = claims_document(verdicts, versions)
+    here = claims_as_json(verdicts, versions)
     if args.json:
         print(json.dumps(here, ensure_ascii=False, indent=2))
     else:
         colours = has_colours(sys.stdout)
         lines = (
-            difference_lines(here, other, args.language, colours)
+            verdict_difference_lines(here, other, args.language, colours)
             if other
-            else verdict_table(here, args.language, colours)
+            else verdict_table_lines(here, args.language, colours)
         )
         print("\n".join(lines))
     return 1 if any(verdict.holds is None for verdict in verdicts) else 0
 
 
-async def run_claims(pool: Pool, settings: Settings) -> tuple[list[Verdict], dict[str, str]]:
+async def run_claims(pool: Pool, settings: Settings) -> tuple[list[ClaimVerdict], dict[str, str]]:
     """The verdicts, and the versions that the runs had. Raises WorkersUnavailable."""
     verdicts, versions = [], {}
-    for scenario in with_claims(load_scenarios(PROJECT_FOLDER / "scenarios")):
-        trace = json.loads((await pool.run(Job(source=scenario.source, limits=settings.limits()))).json())
+    for scenario in scenarios_with_claims(load_scenarios(PROJECT_FOLDER / "scenarios")):
+        trace = json.loads((await pool.run_job(Job(source=scenario.source, limits=settings.run_limits()))).json())
         versions = trace["runtime"]
         assert scenario.claim is not None
-        verdicts.append(Verdict(scenario, verdict_of(trace, scenario.claim.holds)))
+        verdicts.append(ClaimVerdict(scenario, read_verdict(trace, scenario.claim.holds)))
     return verdicts, versions
 
 
-def read_document(name: str) -> dict[str, Any]:
-    """What `--json` wrote into a file. Raises ComparisonError."""
+def read_verdicts_document(name: str) -> dict[str, Any]:
+    """What `--json` wrote into a file. Raises ComparisonFileError."""
     try:
         read = json.loads(Path(name).read_text("utf-8"))
         claims = {claim["name"]: claim["holds"] for claim in read["claims"]}
         return {"torch": str(read["torch"]), "claims": claims}
     except OSError as error:
-        raise ComparisonError(f"{name}: {error.strerror}") from error
+        raise ComparisonFileError(f"{name}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise ComparisonError(f"{name}: this is not what `settled --json` prints") from error
+        raise ComparisonFileError(f"{name}: this is not what `settled --json` prints") from error
 
 
-def verdict_table(document: dict[str, Any], language: str, colours: bool) -> Iterator[str]:
+def verdict_table_lines(document: dict[str, Any], language: str, colours: bool) -> Iterator[str]:
     """A line for each claim, or some where it is long, and how many hold."""
     for claim in document["claims"]:
         yield from claim_lines(claim, VERDICT_WORDS[claim["holds"]], language, colours)
@@ -102,7 +102,9 @@ def verdict_table(document: dict[str, Any], language: str, colours: bool) -> Ite
     )
 
 
-def difference_lines(document: dict[str, Any], other: dict[str, Any], language: str, colours: bool) -> Iterator[str]:
+def verdict_difference_lines(
+    document: dict[str, Any], other: dict[str, Any], language: str, colours: bool
+) -> Iterator[str]:
     """The claims whose verdict is another one than in the other document, or that only one of the two has."""
     theirs = other["claims"]
     changed = [claim for claim in document["claims"] if claim["holds"] is not theirs.get(claim["name"], claim["holds"])]
@@ -121,7 +123,7 @@ def difference_lines(document: dict[str, Any], other: dict[str, Any], language: 
 def claim_lines(claim: dict[str, Any], verdict: tuple[str, str], language: str, colours: bool) -> Iterator[str]:
     """The verdict's words and colour, the scenario's name, and under them the belief."""
     words, colour = verdict
-    yield f"{paint(words.ljust(COLUMN_WIDTH), colour, colours)} {claim['name']}"
+    yield f"{colour_text(words.ljust(COLUMN_WIDTH), colour, colours)} {claim['name']}"
     yield from (
         " " * (COLUMN_WIDTH + 1) + line
         for line in textwrap.wrap(claim["belief"][language], WIDTH - COLUMN_WIDTH)

@@ -48,18 +48,21 @@ class ScenarioTraces:
         """The scenario's trace; None where it is not there in that time, or no worker is ready."""
         name = scenario.name
         if name not in self._traces and name not in self._tasks:
-            if not self._pool.booted or time.monotonic() - self._failed_at.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
+            if (
+                not self._pool.has_booted
+                or time.monotonic() - self._failed_at.get(name, -RETRY_SECONDS) < RETRY_SECONDS
+            ):
                 return None
-            self._tasks[name] = asyncio.create_task(self._record(scenario))
+            self._tasks[name] = asyncio.create_task(self._record_scenario(scenario))
         if name in self._tasks:
             await asyncio.wait((self._tasks[name],), timeout=max_wait)
         return self._traces.get(name)
 
-    def cached(self, scenario: Scenario) -> ScenarioTrace | None:
+    def get_cached(self, scenario: Scenario) -> ScenarioTrace | None:
         """The scenario's trace if there is one already."""
         return self._traces.get(scenario.name)
 
-    async def prepare(self, scenario: Scenario) -> None:
+    async def start_recording(self, scenario: Scenario) -> None:
         """Run a scenario as soon as there are workers, so that its page opens with its picture."""
         try:
             await self._pool.wait_until_booted()
@@ -72,10 +75,10 @@ class ScenarioTraces:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
-    async def _record(self, scenario: Scenario) -> None:
+    async def _record_scenario(self, scenario: Scenario) -> None:
         name = scenario.name
         try:
-            trace = await self._pool.run(Job(source=scenario.source, limits=self._settings.limits()))
+            trace = await self._pool.run_job(Job(source=scenario.source, limits=self._settings.run_limits()))
             if trace.status in ("finished", "raised"):  # the other outcomes are not the program's own
                 self._traces[name] = ScenarioTrace(name, trace.body, hashlib.sha256(trace.body).hexdigest()[:16])
             else:
@@ -91,7 +94,7 @@ VERSION_NAMES = ("torch", "numpy", "python")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """Of a scenario with a claim. holds: whether the belief is right; None where no run has told."""
 
     scenario: Scenario
@@ -103,11 +106,11 @@ class Verdict:
         return self.scenario.claim
 
 
-def with_claims(scenarios: list[Scenario]) -> list[Scenario]:
+def scenarios_with_claims(scenarios: list[Scenario]) -> list[Scenario]:
     return [scenario for scenario in scenarios if scenario.claim is not None]
 
 
-def verdict_of(trace: Mapping[str, Any], variable: str) -> bool | None:
+def read_verdict(trace: Mapping[str, Any], variable: str) -> bool | None:
     """What the name `variable` of a program's module is at the end of its trace; None where that is no bool."""
     module, value = None, None
     for step in trace["steps"]:
@@ -121,34 +124,34 @@ def verdict_of(trace: Mapping[str, Any], variable: str) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def verdict_of_compressed(body: bytes, variable: str) -> bool | None:
+def read_verdict_of_gzipped(body: bytes, variable: str) -> bool | None:
     """The same of a trace's JSON, gzipped."""
-    return verdict_of(json.loads(zlib.decompress(body, wbits=GZIP_WINDOW_BITS)), variable)
+    return read_verdict(json.loads(zlib.decompress(body, wbits=GZIP_WINDOW_BITS)), variable)
 
 
-class Claims:
+class ClaimService:
     """The verdicts of a server, each from the trace that its scenario's page shows."""
 
     def __init__(self, traces: ScenarioTraces) -> None:
         self._traces = traces
         self._known_verdicts: dict[str, tuple[ScenarioTrace, bool | None]] = {}
 
-    async def verdicts(self, scenarios: list[Scenario], max_wait: float) -> list[Verdict]:
+    async def get_verdicts(self, scenarios: list[Scenario], max_wait: float) -> list[ClaimVerdict]:
         """Of the scenarios with a claim. Those that are not run within so many seconds have no verdict yet."""
         deadline = time.monotonic() + max_wait
-        return [await self._verdict(scenario, deadline) for scenario in with_claims(scenarios)]
+        return [await self._get_verdict(scenario, deadline) for scenario in scenarios_with_claims(scenarios)]
 
-    async def _verdict(self, scenario: Scenario, deadline: float) -> Verdict:
+    async def _get_verdict(self, scenario: Scenario, deadline: float) -> ClaimVerdict:
         left = deadline - time.monotonic()
-        trace = await self._traces.get(scenario, left) if left > 0 else self._traces.cached(scenario)
+        trace = await self._traces.get(scenario, left) if left > 0 else self._traces.get_cached(scenario)
         if trace is None or scenario.claim is None:
-            return Verdict(scenario, None)
+            return ClaimVerdict(scenario, None)
         if self._known_verdicts.get(scenario.name, (None, None))[0] is not trace:
-            self._known_verdicts[scenario.name] = trace, verdict_of_compressed(trace.body, scenario.claim.holds)
-        return Verdict(scenario, self._known_verdicts[scenario.name][1])
+            self._known_verdicts[scenario.name] = trace, read_verdict_of_gzipped(trace.body, scenario.claim.holds)
+        return ClaimVerdict(scenario, self._known_verdicts[scenario.name][1])
 
 
-def claims_document(verdicts: list[Verdict], versions: Mapping[str, str]) -> dict[str, Any]:
+def claims_as_json(verdicts: list[ClaimVerdict], versions: Mapping[str, str]) -> dict[str, Any]:
     """The claims as JSON values. versions: of VERSION_NAMES."""
     return {
         **{name: versions.get(name, "") for name in VERSION_NAMES},

@@ -11,13 +11,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
-from server.gallery.claims import verdict_of
+from server.gallery.claims import read_verdict
 from server.gallery.scenarios import (
     LANGUAGES,
     Scenario,
     ScenarioError,
-    read_card,
     read_integer,
+    read_scenario_toml,
     read_text,
     reject_unknown_keys,
 )
@@ -38,7 +38,7 @@ class LessonProgram:
 
 
 @dataclass(frozen=True)
-class Question:
+class LessonQuestion:
     """start: the program as the reader gets it. check: an expression that is true after a program that answers it.
 
     answer: one such program. ask, hint: what to do, and what helps, by language.
@@ -50,7 +50,7 @@ class Question:
     ask: dict[str, str]
     hint: dict[str, str]
 
-    def with_check(self, source: str) -> str:
+    def program_with_check(self, source: str) -> str:
         """A program that runs `source` and then leaves in ANSWER_NAME whether it answers the question."""
         return f"{source.rstrip()}\n\n{ANSWER_NAME} = bool(\n    {self.check}\n)\n"
 
@@ -63,7 +63,7 @@ class Lesson:
     order: int
     text: dict[str, dict[str, str]]
     programs: tuple[LessonProgram, ...]
-    question: Question
+    question: LessonQuestion
 
 
 def load_lessons(folder: Path, scenarios: Collection[str]) -> list[Lesson]:
@@ -77,31 +77,31 @@ def load_lessons(folder: Path, scenarios: Collection[str]) -> list[Lesson]:
 
 def load_lesson(path: Path, scenarios: Collection[str]) -> Lesson:
     """One lesson. Raises ScenarioError."""
-    fields = read_card(path)
+    fields = read_scenario_toml(path)
     reject_unknown_keys(path, fields, {"order", "programs", "question", *LANGUAGES})
     text = {}
     for language in LANGUAGES:
-        table = read_table(path, fields, language)
+        table = read_toml_table(path, fields, language)
         reject_unknown_keys(path, table, {"title", "introduction"}, f"{language}.")
         text[language] = {key: read_text(path, table, key, f"{language}.") for key in ("title", "introduction")}
     programs = fields.get("programs")
     if not isinstance(programs, list) or not 3 <= len(programs) <= 5:
         raise ScenarioError(f"{path.name}: programs: expected three to five of them")
-    read = tuple(read_program(path, table, f"programs[{i}].", scenarios) for i, table in enumerate(programs))
+    read = tuple(read_lesson_program(path, table, f"programs[{i}].", scenarios) for i, table in enumerate(programs))
     if len({program.scenario for program in read}) < len(read):
         raise ScenarioError(f"{path.name}: programs: a scenario comes twice")
-    question = read_question(path, read_table(path, fields, "question"))
+    question = read_question(path, read_toml_table(path, fields, "question"))
     return Lesson(path.stem, read_integer(path, fields, "order"), text, read, question)
 
 
-def read_table(path: Path, fields: dict[str, Any], key: str) -> dict[str, Any]:
+def read_toml_table(path: Path, fields: dict[str, Any], key: str) -> dict[str, Any]:
     table = fields.get(key)
     if not isinstance(table, dict):
         raise ScenarioError(f"{path.name}: {key}: expected a table, not {table!r}")
     return table
 
 
-def read_program(path: Path, table: dict[str, Any], prefix: str, scenarios: Collection[str]) -> LessonProgram:
+def read_lesson_program(path: Path, table: dict[str, Any], prefix: str, scenarios: Collection[str]) -> LessonProgram:
     reject_unknown_keys(path, table, {"scenario", "predict", "stop", "watch"}, prefix)
     scenario = read_text(path, table, "scenario", prefix)
     if scenario not in scenarios:
@@ -112,22 +112,22 @@ def read_program(path: Path, table: dict[str, Any], prefix: str, scenarios: Coll
     stop = table.get("stop")
     if "stop" in table and (type(stop) is not int or stop < 1):
         raise ScenarioError(f"{path.name}: {prefix}stop: expected a line of the program, not {stop!r}")
-    return LessonProgram(scenario, predicts, stop, read_by_language(path, table, "watch", prefix))
+    return LessonProgram(scenario, predicts, stop, read_translations(path, table, "watch", prefix))
 
 
-def read_question(path: Path, table: dict[str, Any]) -> Question:
+def read_question(path: Path, table: dict[str, Any]) -> LessonQuestion:
     prefix = "question."
     reject_unknown_keys(path, table, {"start", "check", "answer", "ask", "hint"}, prefix)
     start, check, answer = (read_text(path, table, key, prefix) for key in ("start", "check", "answer"))
-    ask, hint = (read_by_language(path, table, key, prefix) for key in ("ask", "hint"))
+    ask, hint = (read_translations(path, table, key, prefix) for key in ("ask", "hint"))
     try:
         compile(check, path.name, "eval")
     except SyntaxError as error:
         raise ScenarioError(f"{path.name}: question.check: expected a Python expression: {error.msg}") from error
-    return Question(f"{start}\n", check, f"{answer}\n", ask, hint)
+    return LessonQuestion(f"{start}\n", check, f"{answer}\n", ask, hint)
 
 
-def read_by_language(path: Path, table: dict[str, Any], key: str, prefix: str) -> dict[str, str]:
+def read_translations(path: Path, table: dict[str, Any], key: str, prefix: str) -> dict[str, str]:
     """A text in each language, as `key.en` and `key.zh`."""
     texts = table.get(key)
     if not isinstance(texts, dict):
@@ -142,7 +142,7 @@ def lesson_address(root: str, lesson: Lesson, language: str, subpath: str = "") 
     return f"{root}/course/{lesson.name}{subpath}{query}"
 
 
-def program_address(root: str, lesson: Lesson, place: int, language: str) -> str:
+def lesson_program_address(root: str, lesson: Lesson, place: int, language: str) -> str:
     """Of a program of a lesson on the workbench. place: its place, from 0."""
     program = lesson.programs[place]
     fields = {"s": program.scenario, "lesson": lesson.name}
@@ -153,13 +153,15 @@ def program_address(root: str, lesson: Lesson, place: int, language: str) -> str
     return f"{root}/?{urlencode(fields)}{'' if program.predicts else '#i=0'}"
 
 
-def lesson_items(root: str, lesson: Lesson, scenarios: Mapping[str, Scenario], language: str) -> list[dict[str, Any]]:
+def lesson_program_items(
+    root: str, lesson: Lesson, scenarios: Mapping[str, Scenario], language: str
+) -> list[dict[str, Any]]:
     """The programs of a lesson as its pages list them: each with its name, title, address, what to watch, where to stop."""
     return [
         {
             "name": program.scenario,
             "title": scenarios[program.scenario].text[language]["title"],
-            "url": program_address(root, lesson, at, language),
+            "url": lesson_program_address(root, lesson, at, language),
             "note": program.watch[language],
             "stop": program.stop,
         }
@@ -171,7 +173,7 @@ def lesson_for_workbench(
     root: str, lessons: list[Lesson], lesson: Lesson, scenarios: Mapping[str, Scenario], language: str, scenario: str
 ) -> dict[str, Any]:
     """What the workbench gets of the lesson whose program it shows. scenario: its name, or "" for the lesson's question."""
-    programs = lesson_items(root, lesson, scenarios, language)
+    programs = lesson_program_items(root, lesson, scenarios, language)
     later = lessons[lessons.index(lesson) + 1 :]
     return {
         "name": lesson.name,
@@ -192,7 +194,7 @@ def lesson_for_workbench(
 
 
 def judge_answer(body: bytes) -> dict[str, Any]:
-    """What a run says of an answer. body: the gzipped trace of the program that `Question.with_check` makes.
+    """What a run says of an answer. body: the gzipped trace of the program that `LessonQuestion.program_with_check` makes.
 
     `right`: whether the check is true at its end; `error`: what was raised, where the check could not be made.
     """
@@ -200,7 +202,7 @@ def judge_answer(body: bytes) -> dict[str, Any]:
     outcome = trace["outcome"]
     error = outcome.get("error")
     return {
-        "right": outcome["status"] == "finished" and verdict_of(trace, ANSWER_NAME) is True,
+        "right": outcome["status"] == "finished" and read_verdict(trace, ANSWER_NAME) is True,
         "status": outcome["status"],
         "error": error and {"type": error["type"], "message": error["message"]},
     }

@@ -5,7 +5,7 @@ small pictures.
 from dataclasses import dataclass
 
 from server import PROJECT_FOLDER
-from server.gallery.claims import Claims, ScenarioTraces
+from server.gallery.claims import ClaimService, ScenarioTraces
 from server.gallery.course import Lesson, load_lessons
 from server.gallery.scenarios import Scenario, load_scenarios
 from server.gallery.thumbnails import Thumbnails, operation_examples, scenario_examples
@@ -24,7 +24,7 @@ class Gallery:
     scenarios: list[Scenario]
     lessons: list[Lesson]
     traces: ScenarioTraces
-    claims: Claims
+    claims: ClaimService
     thumbnails: Thumbnails
     stills: Thumbnails
 
@@ -32,10 +32,10 @@ class Gallery:
     def scenarios_by_name(self) -> dict[str, Scenario]:
         return {scenario.name: scenario for scenario in self.scenarios}
 
-    async def warm(self) -> None:
+    async def start_recording_first_scenario(self) -> None:
         """Run the scenario that the page opens with, as soon as there are workers."""
         for scenario in self.scenarios[:1]:
-            await self.traces.prepare(scenario)
+            await self.traces.start_recording(scenario)
 
     async def close(self) -> None:
         await self.traces.close()
@@ -51,7 +51,7 @@ def create_gallery(settings: Settings, pool: PoolInterface, renderer: Renderer) 
         scenarios=scenarios,
         lessons=load_lessons(LESSONS, {scenario.name for scenario in scenarios}),
         traces=traces,
-        claims=Claims(traces),
+        claims=ClaimService(traces),
         thumbnails=Thumbnails(pool, renderer, settings, operation_examples()),
         stills=Thumbnails(pool, renderer, settings, scenario_examples(scenarios)),
     )

@@ -83,7 +83,7 @@ def load_scenarios(folder: Path) -> list[Scenario]:
 def load_scenario(path: Path) -> Scenario:
     """One scenario. path: of the program. Raises ScenarioError."""
     card_path = path.with_suffix(".toml")
-    fields = read_card(card_path)
+    fields = read_scenario_toml(card_path)
     reject_unknown_keys(card_path, fields, {field.name for field in FIELDS} | set(LANGUAGES))
     values = {field.attribute: field.read(card_path, fields, field.name) for field in FIELDS}
     text: dict[str, dict[str, str]] = {}
@@ -104,7 +104,7 @@ def load_scenario(path: Path) -> Scenario:
         raise ScenarioError(f"{path.name}: {error}") from error
 
 
-def read_card(card_path: Path) -> dict[str, Any]:
+def read_scenario_toml(card_path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(card_path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -123,7 +123,7 @@ def read_integer(card: Path, table: dict[str, Any], key: str) -> int:
     return value
 
 
-def read_line(card: Path, table: dict[str, Any], key: str) -> int | None:
+def read_line_number(card: Path, table: dict[str, Any], key: str) -> int | None:
     """A line of the program, or None where the key is absent."""
     return read_integer(card, table, key) if key in table else None
 
@@ -135,28 +135,28 @@ def read_text(card: Path, table: dict[str, Any], key: str, prefix: str = "") -> 
     return value.strip()
 
 
-def read_thread(card: Path, table: dict[str, Any], key: str) -> str:
+def read_gallery_thread(card: Path, table: dict[str, Any], key: str) -> str:
     thread = read_text(card, table, key)
     if thread not in THREADS:
         raise ScenarioError(f"{card.name}: {key}: expected one of {', '.join(THREADS)}, not {thread!r}")
     return thread
 
 
-def read_output(card: Path, table: dict[str, Any], key: str) -> str:
+def read_expected_output(card: Path, table: dict[str, Any], key: str) -> str:
     value = table.get(key)
     if not isinstance(value, str):
         raise ScenarioError(f"{card.name}: {key}: expected the end of what the program prints, not {value!r}")
     return value
 
 
-def read_address(card: Path, table: dict[str, Any], key: str) -> str:
+def read_https_address(card: Path, table: dict[str, Any], key: str) -> str:
     value = table.get(key)
     if not isinstance(value, str) or (value and not value.startswith("https://")):
         raise ScenarioError(f'{card.name}: {key}: expected an address that begins with https://, or "", not {value!r}')
     return value
 
 
-def read_texts(card: Path, table: dict[str, Any], key: str) -> tuple[str, ...]:
+def read_text_list(card: Path, table: dict[str, Any], key: str) -> tuple[str, ...]:
     value = table.get(key)
     if not isinstance(value, list) or not all(isinstance(text, str) and text.strip() for text in value):
         raise ScenarioError(f"{card.name}: {key}: expected a list of texts, not {value!r}")
@@ -182,7 +182,7 @@ def read_claim(card: Path, table: dict[str, Any], key: str) -> Claim | None:
     return Claim(sentences, holds)
 
 
-class Field(NamedTuple):
+class ScenarioField(NamedTuple):
     """A key of a scenario's file. attribute: what it is called in Scenario. read: raises ScenarioError."""
 
     name: str
@@ -191,15 +191,15 @@ class Field(NamedTuple):
 
 
 FIELDS = (
-    Field("order", "order", read_integer),
-    Field("thread", "thread", read_thread),
-    Field("prints", "prints", read_output),
-    Field("raises_at", "raises_at", read_line),
-    Field("source", "origin", read_address),
-    Field("findings", "findings", read_texts),
-    Field("symptoms", "symptoms", read_texts),
-    Field("telling", "still_line", read_line),
-    Field("claim", "claim", read_claim),
+    ScenarioField("order", "order", read_integer),
+    ScenarioField("thread", "thread", read_gallery_thread),
+    ScenarioField("prints", "prints", read_expected_output),
+    ScenarioField("raises_at", "raises_at", read_line_number),
+    ScenarioField("source", "origin", read_https_address),
+    ScenarioField("findings", "findings", read_text_list),
+    ScenarioField("symptoms", "symptoms", read_text_list),
+    ScenarioField("telling", "still_line", read_line_number),
+    ScenarioField("claim", "claim", read_claim),
 )
 
 
@@ -208,14 +208,14 @@ INFORMATIVE_FINDINGS = {"shared_memory"}
 """Findings that say how things are, not that there is something to mend."""
 
 
-class Neighbours(NamedTuple):
+class ScenarioNeighbours(NamedTuple):
     """The scenarios before and after one, in the gallery's order; None at its ends."""
 
     previous: Scenario | None
     next: Scenario | None
 
 
-def filters_passed(scenario: Scenario) -> list[str]:
+def matching_filters(scenario: Scenario) -> list[str]:
     """Which of FILTERS leave a scenario: it ends with an error; without one it has a finding; it settles a claim."""
     marks = []
     if scenario.raises_at is not None:
@@ -228,12 +228,12 @@ def filters_passed(scenario: Scenario) -> list[str]:
 def scenarios_by_thread(scenarios: list[Scenario]) -> list[tuple[str, list[tuple[Scenario, list[str]]]]]:
     """The threads, each with its scenarios and their marks."""
     return [
-        (thread, [(scenario, filters_passed(scenario)) for scenario in members])
+        (thread, [(scenario, matching_filters(scenario)) for scenario in members])
         for thread, members in groupby(scenarios, lambda scenario: scenario.thread)
     ]
 
 
-def search_entries(scenarios: Iterable[Scenario]) -> list[dict[str, Any]]:
+def scenario_search_entries(scenarios: Iterable[Scenario]) -> list[dict[str, Any]]:
     """What the search looks through: of each scenario its texts in all languages, its symptoms and its program."""
     return [
         {
@@ -246,7 +246,7 @@ def search_entries(scenarios: Iterable[Scenario]) -> list[dict[str, Any]]:
     ]
 
 
-def neighbours(scenarios: list[Scenario], scenario: Scenario) -> Neighbours:
+def neighbouring_scenarios(scenarios: list[Scenario], scenario: Scenario) -> ScenarioNeighbours:
     """Those of a scenario of the list."""
     at = scenarios.index(scenario)
-    return Neighbours(scenarios[at - 1] if at else None, scenarios[at + 1] if at + 1 < len(scenarios) else None)
+    return ScenarioNeighbours(scenarios[at - 1] if at else None, scenarios[at + 1] if at + 1 < len(scenarios) else None)

@@ -14,7 +14,7 @@ from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
 from gradbox.wire.processes import DrawRequest, Theme
 from server.gallery.scenarios import Scenario
-from server.operations.catalogue import TABLES, example
+from server.operations.catalogue import TABLES, example_program
 from server.pictures.renderer_client import Renderer
 from server.pool.interface import PoolInterface
 from server.pool.zygote import WorkersUnavailable
@@ -39,7 +39,7 @@ log = logging.getLogger("gradbox.thumbnails")
 
 
 @dataclass(frozen=True)
-class Example:
+class ExampleProgram:
     """A program to draw. line: whose last step a still shows; None where the renderer chooses."""
 
     kind: Literal["thumbnail", "still"]
@@ -48,21 +48,21 @@ class Example:
 
 
 @functools.cache
-def operation_examples() -> dict[str, Example]:
+def operation_examples() -> dict[str, ExampleProgram]:
     """The example of each operation, by its name."""
-    return {row.name: Example("thumbnail", example(row)) for rows in TABLES.values() for row in rows}
+    return {row.name: ExampleProgram("thumbnail", example_program(row)) for rows in TABLES.values() for row in rows}
 
 
-def scenario_examples(scenarios: list[Scenario]) -> dict[str, Example]:
+def scenario_examples(scenarios: list[Scenario]) -> dict[str, ExampleProgram]:
     """The program of each scenario, by its name."""
-    return {scenario.name: Example("still", scenario.source, scenario.still_line) for scenario in scenarios}
+    return {scenario.name: ExampleProgram("still", scenario.source, scenario.still_line) for scenario in scenarios}
 
 
 class Thumbnails:
     """At most one is being made at a time, and each once, in every theme, for as many requests as want it."""
 
     def __init__(
-        self, pool: PoolInterface, renderer: Renderer, settings: Settings, examples: Mapping[str, Example]
+        self, pool: PoolInterface, renderer: Renderer, settings: Settings, examples: Mapping[str, ExampleProgram]
     ) -> None:
         self._pool, self._renderer, self._settings, self._examples = pool, renderer, settings, examples
         self._pictures: dict[str, dict[Theme, bytes]] = {}
@@ -72,27 +72,27 @@ class Thumbnails:
 
     async def entity_tag(self, name: str) -> str:
         """Of torch's version, the code that draws, and the example. Raises ProblemError (404, 503)."""
-        example = self._example(name)
+        example = self._find_example(name)
         try:
             async with asyncio.timeout(MAX_WAIT):
                 await self._pool.wait_until_booted()
         except (TimeoutError, WorkersUnavailable):
-            raise no_thumbnail_error("the workers are not ready") from None
+            raise thumbnail_not_made_error("the workers are not ready") from None
         parts = (self._pool.versions.get("torch", ""), self._renderer.version, example)
         return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:24]}"'
 
     async def get(self, name: str, theme: Theme, max_wait: float = MAX_WAIT) -> bytes:
         """The thumbnail as SVG. Raises ProblemError: 404 for an unknown name, 503 where it is not made in that time."""
-        example = self._example(name)
+        example = self._find_example(name)
         if name not in self._pictures:
             if time.monotonic() - self._failed_at.get(name, -RETRY_SECONDS) < RETRY_SECONDS:
-                raise no_thumbnail_error("this thumbnail could not be made", RETRY_SECONDS)
+                raise thumbnail_not_made_error("this thumbnail could not be made", RETRY_SECONDS)
             if name not in self._tasks:
                 self._tasks[name] = asyncio.create_task(self._draw_themes(name, example))
-                self._tasks[name].add_done_callback(lambda task: self._finish(name, task))
+                self._tasks[name].add_done_callback(lambda task: self._store_pictures(name, task))
             await asyncio.wait((self._tasks[name],), timeout=max_wait)
         if name not in self._pictures:
-            raise no_thumbnail_error("this thumbnail is not made yet")
+            raise thumbnail_not_made_error("this thumbnail is not made yet")
         return self._pictures[name][theme]
 
     async def close(self) -> None:
@@ -100,34 +100,34 @@ class Thumbnails:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
-    def _example(self, name: str) -> Example:
+    def _find_example(self, name: str) -> ExampleProgram:
         if name not in self._examples:
             raise ProblemError(404, "not_found", "there is no picture of that name", field="name")
         return self._examples[name]
 
-    async def _draw_themes(self, name: str, example: Example) -> dict[Theme, bytes]:
+    async def _draw_themes(self, name: str, example: ExampleProgram) -> dict[Theme, bytes]:
         """Run the example and draw its trace in every theme. Raises ProblemError, WorkersUnavailable."""
         async with self._turn:
             trace = None
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(IDLE_WAIT):
-                    while self._pool.queue.running:
+                    while self._pool.queue.running_count:
                         await asyncio.sleep(POLL_INTERVAL)
             while trace is None:
                 try:
-                    trace = await self._pool.run(Job(source=example.source, limits=self._settings.limits()))
+                    trace = await self._pool.run_job(Job(source=example.source, limits=self._settings.run_limits()))
                 except Busy:
                     await asyncio.sleep(POLL_INTERVAL)
             if trace.status != "finished" and (example.kind, trace.status) != ("still", "raised"):
-                raise no_thumbnail_error(f"the example was {trace.status}", RETRY_SECONDS)
-            step = last_step_at(trace, example.line)
+                raise thumbnail_not_made_error(f"the example was {trace.status}", RETRY_SECONDS)
+            step = last_step_of_line(trace, example.line)
             drawn: dict[Theme, bytes] = {}
             for theme in THEMES:
                 draw = DrawRequest(kind=example.kind, step=step, title=name, theme=theme)
                 drawn[theme] = await self._renderer.get_drawing(f"{example.kind} {name}", draw, trace.body, None)
             return drawn
 
-    def _finish(self, name: str, task: "asyncio.Task[dict[Theme, bytes]]") -> None:
+    def _store_pictures(self, name: str, task: "asyncio.Task[dict[Theme, bytes]]") -> None:
         del self._tasks[name]
         if task.cancelled():
             return
@@ -140,12 +140,12 @@ class Thumbnails:
             log.error("the thumbnail of %s could not be made: %s", name, error)
 
 
-def last_step_at(trace: RecordedTrace, line: int | None) -> int | None:
+def last_step_of_line(trace: RecordedTrace, line: int | None) -> int | None:
     """The number of the last step of a line; None where no line is asked for, or none ran there."""
     if line is None:
         return None
     return max((step.i for step in trace.decoded().steps if step.line == line), default=None)
 
 
-def no_thumbnail_error(message: str, seconds: float = 2.0) -> ProblemError:
+def thumbnail_not_made_error(message: str, seconds: float = 2.0) -> ProblemError:
     return ProblemError(503, "no_picture", f"{message}; try again in {seconds:.0f} s", retry_after=seconds)

@@ -17,7 +17,14 @@ from typing import Protocol
 from starlette.types import Scope
 
 from server.http.fair_turns import FairTurns
-from server.visitors.clients import Network, client_address, in_networks, is_from, network_of_peer, parse_address
+from server.visitors.clients import (
+    Network,
+    client_address,
+    is_connection_from,
+    is_in_networks,
+    network_of_peer,
+    parse_address,
+)
 
 MAX_DESCRIPTORS = 65_536
 """Descriptors that this process asks the kernel for."""
@@ -43,13 +50,13 @@ class Connection(Protocol):
     """A client's connection. idle: whether no complete request is being served."""
 
     @property
-    def idle(self) -> bool: ...
+    def is_idle(self) -> bool: ...
 
     def abort(self) -> None:
         """Close it at once."""
 
 
-class Connections:
+class ConnectionLimiter:
     """The open connections. total: how many there may be. per_address: how many from one address, a proxy's apart."""
 
     def __init__(self, total: int = 1000, per_address: int = 1000, proxies: tuple[Network, ...] = ()) -> None:
@@ -57,13 +64,13 @@ class Connections:
         self._open: dict[str, dict[Connection, None]] = {}  # by address, the oldest first
         self._count = 0
 
-    def add(self, connection: Connection, peer: tuple[str, int] | None) -> str | None:
+    def admit(self, connection: Connection, peer: tuple[str, int] | None) -> str | None:
         """Count a connection from this address and port. Returns what `remove` takes; None where there is no room for it.
 
         Where a bound is reached, the oldest idle connection of the address makes room, or of the one that has most.
         """
         scope: Scope = {"type": "http", "client": peer, "headers": []}
-        proxied = is_from(scope, self._proxies)
+        proxied = is_connection_from(scope, self._proxies)
         address = "" if proxied else client_address(scope, ())
         if not proxied and len(self._open.get(address, ())) >= self._per_address:
             room = self._abort_oldest_idle(address)
@@ -88,7 +95,7 @@ class Connections:
 
     def _abort_oldest_idle(self, address: str) -> bool:
         """Close one that serves nobody; whether there was one."""
-        oldest = next((connection for connection in self._open[address] if connection.idle), None)
+        oldest = next((connection for connection in self._open[address] if connection.is_idle), None)
         if oldest is not None:
             self.remove(oldest, address)
             oldest.abort()
@@ -116,7 +123,7 @@ RETRY_SECONDS = 0.2
 log = logging.getLogger("gradbox.server")
 
 
-class Acceptor:
+class ConnectionAcceptor:
     """The listening sockets of a server. create_protocol: for a connection. proxies: are not bounded."""
 
     def __init__(
@@ -134,7 +141,7 @@ class Acceptor:
 
     def start(self) -> None:
         for listener in self._listeners:
-            asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+            asyncio.get_running_loop().add_reader(listener, self._accept_connections, listener)
 
     def close(self) -> None:
         """Take no more connections, and close those that still wait."""
@@ -147,7 +154,7 @@ class Acceptor:
                 connection.close()
         self._waiting.clear()
 
-    def _accept(self, listener: socket.socket) -> None:
+    def _accept_connections(self, listener: socket.socket) -> None:
         for _ in range(MAX_ACCEPTS_PER_ROUND):
             try:
                 connection, peer = listener.accept()
@@ -161,19 +168,19 @@ class Acceptor:
                 loop.remove_reader(listener)
                 loop.call_later(RETRY_SECONDS, self._resume_accepting, listener)
                 return
-            self._enqueue(connection, str(peer[0]))
+            self._enqueue_connection(connection, str(peer[0]))
 
     def _resume_accepting(self, listener: socket.socket) -> None:
         if not self._closed:
-            asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+            asyncio.get_running_loop().add_reader(listener, self._accept_connections, listener)
 
-    def _enqueue(self, connection: socket.socket, address: str) -> None:
+    def _enqueue_connection(self, connection: socket.socket, address: str) -> None:
         network = network_of_peer(address)
         connections = self._waiting.get(network)
         if connections is None:
             connections = self._waiting[network] = deque()
-            self._turns.add(network, partial(self._serve_next, network))
-        if len(connections) >= MAX_PER_NETWORK and not in_networks(parse_address(address), self._proxies):
+            self._turns.add_work(network, partial(self._serve_next_connection, network))
+        if len(connections) >= MAX_PER_NETWORK and not is_in_networks(parse_address(address), self._proxies):
             connection.close()
             return
         if self._waiting_count >= MAX_WAITING:
@@ -183,7 +190,7 @@ class Acceptor:
         connections.append(connection)
         self._waiting_count += 1
 
-    def _serve_next(self, network: str) -> bool:
+    def _serve_next_connection(self, network: str) -> bool:
         """Serve a connection of this network, where it still has one that waits, and come back for the next."""
         connections = self._waiting.get(network)
         if not connections:
@@ -191,14 +198,14 @@ class Acceptor:
             return False
         connection = connections.popleft()
         self._waiting_count -= 1
-        self._turns.add(network, partial(self._serve_next, network))
-        self._turns.charge(network, CONNECTION_SECONDS)
-        serving = asyncio.get_running_loop().create_task(self._connect(connection))
+        self._turns.add_work(network, partial(self._serve_next_connection, network))
+        self._turns.charge_network(network, CONNECTION_SECONDS)
+        serving = asyncio.get_running_loop().create_task(self._connect_protocol(connection))
         self._serving.add(serving)
         serving.add_done_callback(self._serving.discard)
         return True
 
-    async def _connect(self, connection: socket.socket) -> None:
+    async def _connect_protocol(self, connection: socket.socket) -> None:
         with suppress(OSError):  # the client has gone
             await asyncio.get_running_loop().connect_accepted_socket(self._create_protocol, connection)
 

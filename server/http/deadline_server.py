@@ -18,9 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gradbox.wire.api import ProblemReply
-from server.http.connections import Acceptor, Connections, open_listeners
+from server.http.connections import ConnectionAcceptor, ConnectionLimiter, open_listeners
 from server.http.fair_turns import FairTurns
-from server.http.response_delivery import WRITE_TIMEOUT, Delivery, send_in_pieces
+from server.http.response_delivery import WRITE_TIMEOUT, ResponseDelivery, serve_with_chunked_body
 from server.http.security import SECURITY_HEADERS
 from server.visitors.clients import Network, client_address, network_of, network_of_peer
 from server.wire.problems import ProblemError
@@ -70,14 +70,14 @@ class DeadlineProtocol(H11Protocol):
     """
 
     request_timeout, write_timeout = REQUEST_TIMEOUT, WRITE_TIMEOUT
-    open_connections = Connections()
+    open_connections = ConnectionLimiter()
     turns = FairTurns()
     proxies: tuple[Network, ...] = ()
     _received = b""
     _network = ""
     _address: str | None = None
     _deadline: asyncio.TimerHandle | None = None
-    _delivery: Delivery
+    _delivery: ResponseDelivery
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -85,17 +85,17 @@ class DeadlineProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._delivery = Delivery(transport, self.write_timeout)
-        self.app = partial(self._serve_in_turn, self.app)
+        self._delivery = ResponseDelivery(transport, self.write_timeout)
+        self.app = partial(self._run_app_in_turn, self.app)
         self._network = network_of_peer(self.client[0] if self.client else "")
-        self._address = self.open_connections.add(self, self.client)
+        self._address = self.open_connections.admit(self, self.client)
         if self._address is None:
-            self._refuse(ProblemError(503, "busy", TOO_MANY, retry_after=5))
+            self._send_refusal(ProblemError(503, "busy", TOO_MANY, retry_after=5))
         else:
-            self._start_deadline()
+            self._start_request_deadline()
 
     @property
-    def idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether no complete request is being served."""
         return self._deadline is not None or self.cycle is None or self.cycle.response_complete
 
@@ -107,14 +107,14 @@ class DeadlineProtocol(H11Protocol):
         if self._address is not None:
             self.open_connections.remove(self, self._address)
             self._address = None
-        self._cancel_deadline()
-        self._delivery.end()
+        self._cancel_request_deadline()
+        self._delivery.handle_connection_closed()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Parsed in turn; until then nothing more is read."""
         if not self._received:
-            self.turns.add(self._network, self._parse)
+            self.turns.add_work(self._network, self._parse_request_data)
         self._received += data
         self.transport.pause_reading()
 
@@ -123,7 +123,7 @@ class DeadlineProtocol(H11Protocol):
         if not self._received:
             super().timeout_keep_alive_handler()
 
-    def _parse(self) -> None:
+    def _parse_request_data(self) -> None:
         """In parts, for the parser checks the size of what is incomplete only."""
         data, self._received = self._received, b""
         for start in range(0, len(data), MAX_HEAD_BYTES):
@@ -132,52 +132,54 @@ class DeadlineProtocol(H11Protocol):
         if not self.flow.read_paused and not self.transport.is_closing():
             self.transport.resume_reading()
 
-    async def _serve_in_turn(self, app: ASGIApp, scope: Message, receive: Receive, send: Send) -> None:
+    async def _run_app_in_turn(self, app: ASGIApp, scope: Message, receive: Receive, send: Send) -> None:
         network = network_of(client_address(scope, self.proxies)) if self.proxies else self._network
         await self.turns.wait_for_turn(network)
-        await self.turns.run_metered(network, send_in_pieces(self._delivery, app, scope, receive, send))
+        await self.turns.run_and_charge_network(
+            network, serve_with_chunked_body(self._delivery, app, scope, receive, send)
+        )
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._delivery.mark_slow()
+        self._delivery.limit_slow_client()
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._delivery.mark_caught_up()
+        self._delivery.unmark_slow_client()
 
     def on_response_complete(self) -> None:
-        self._delivery.finish()
+        self._delivery.finish_response()
         super().on_response_complete()
 
     def handle_events(self) -> None:
         super().handle_events()
         if self.conn.their_state is h11.SEND_BODY or (self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]):
-            self._start_deadline()
+            self._start_request_deadline()
         else:
-            self._cancel_deadline()
+            self._cancel_request_deadline()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
-        self._refuse(ProblemError(400, "bad_request", MALFORMED))
+        self._send_refusal(ProblemError(400, "bad_request", MALFORMED))
 
-    def _start_deadline(self) -> None:
+    def _start_request_deadline(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(self.request_timeout, self._time_out)
+            self._deadline = self.loop.call_later(self.request_timeout, self._refuse_incomplete_request)
 
-    def _cancel_deadline(self) -> None:
+    def _cancel_request_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _time_out(self) -> None:
+    def _refuse_incomplete_request(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            self._refuse(ProblemError(408, "late", TIMED_OUT))
+            self._send_refusal(ProblemError(408, "late", TIMED_OUT))
         else:
             self.transport.close()
 
-    def _refuse(self, error: ProblemError) -> None:
+    def _send_refusal(self, error: ProblemError) -> None:
         body = ProblemReply(error=error.problem).model_dump_json(exclude_none=True).encode()
         headers = [
             (b"content-type", b"application/json"),
@@ -189,7 +191,7 @@ class DeadlineProtocol(H11Protocol):
         response = h11.Response(status_code=error.status, headers=headers)
         for event in (response, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
-        self._delivery.finish()
+        self._delivery.finish_response()
         self.transport.close()
 
 
@@ -215,7 +217,7 @@ class DeadlineServer(uvicorn.Server):
     turns: those of the connections. proxies: whose connections are many visitors'.
     """
 
-    _acceptor: Acceptor | None = None
+    _acceptor: ConnectionAcceptor | None = None
 
     def __init__(self, config: uvicorn.Config, turns: FairTurns, proxies: tuple[Network, ...]) -> None:
         super().__init__(config)
@@ -229,7 +231,7 @@ class DeadlineServer(uvicorn.Server):
                 log.error("%s", error)
                 sys.exit(STARTUP_FAILURE)
             await super().startup([])
-            self._acceptor = Acceptor(listeners, self._create_protocol, self._turns, self._proxies)
+            self._acceptor = ConnectionAcceptor(listeners, self._create_protocol, self._turns, self._proxies)
             self._acceptor.start()
         else:
             await super().startup(sockets)
@@ -261,7 +263,7 @@ class DeadlineServer(uvicorn.Server):
 
 
 def create_server(
-    app: ASGIApp, host: str, port: int, connections: Connections, proxies: tuple[Network, ...] = ()
+    app: ASGIApp, host: str, port: int, connections: ConnectionLimiter, proxies: tuple[Network, ...] = ()
 ) -> DeadlineServer:
     """The server of an application. connections: bounds them. proxies: whose X-Forwarded-For is believed.
 

@@ -35,35 +35,35 @@ class FairTurns:
         self._arrivals = itertools.count()
         self._running = False
 
-    def add(self, network: str, work: TurnWork) -> None:
+    def add_work(self, network: str, work: TurnWork) -> None:
         """Do this when it is this network's turn."""
         if network in self._waiting:
             self._waiting[network].append(work)
         else:
             self._waiting[network] = deque([work])
-            self._push(network)
+            self._push_network(network)
         if not self._running:
             self._running = True
-            asyncio.get_running_loop().call_soon(self._run_round)
+            asyncio.get_running_loop().call_soon(self._run_work_round)
 
     async def wait_for_turn(self, network: str) -> None:
         """Wait for this network's turn. What follows has to be charged."""
         granted = asyncio.get_running_loop().create_future()
-        self.add(network, partial(_grant, granted))
+        self.add_work(network, partial(_grant_turn, granted))
         await granted
 
-    def charge(self, network: str, seconds: float) -> None:
+    def charge_network(self, network: str, seconds: float) -> None:
         """Count time that was spent for a network."""
-        self._scheduler.charge(network, seconds)
+        self._scheduler.charge_flow(network, seconds)
 
-    async def run_metered(self, network: str, work: Coroutine[Any, Any, None]) -> None:
+    async def run_and_charge_network(self, network: str, work: Coroutine[Any, Any, None]) -> None:
         """Do this, and charge the network for each of its steps."""
-        await MeteredCoroutine(work, partial(self.charge, network), self._clock)
+        await MeteredCoroutine(work, partial(self.charge_network, network), self._clock)
 
-    def _push(self, network: str) -> None:
+    def _push_network(self, network: str) -> None:
         heapq.heappush(self._order, (self._scheduler.start_tag(network), next(self._arrivals), network))
 
-    def _run_round(self) -> None:
+    def _run_work_round(self) -> None:
         """Do what fits into a round, and come back for the rest."""
         until = time.perf_counter() + ROUND_SECONDS
         while self._order:
@@ -72,16 +72,16 @@ class FairTurns:
             if tag_now > tag:  # it was charged since
                 heapq.heappush(self._order, (tag_now, arrival, network))
                 continue
-            self._scheduler.advance(tag)
-            if self._serve(network) or time.perf_counter() > until:
+            self._scheduler.advance_virtual_time(tag)
+            if self._run_first_work(network) or time.perf_counter() > until:
                 break
         if self._order:
-            asyncio.get_running_loop().call_soon(self._run_round)
+            asyncio.get_running_loop().call_soon(self._run_work_round)
         else:
             self._running = False
-            self._scheduler.forget()
+            self._scheduler.reset()
 
-    def _serve(self, network: str) -> bool:
+    def _run_first_work(self, network: str) -> bool:
         """Do the first work of a network; whether most of it comes after."""
         works = self._waiting[network]
         work, began = works.popleft(), self._clock()
@@ -91,9 +91,9 @@ class FairTurns:
             log.exception("work of a connection")
             return False
         finally:
-            self.charge(network, self._clock() - began)
+            self.charge_network(network, self._clock() - began)
             if works:
-                self._push(network)
+                self._push_network(network)
             else:
                 del self._waiting[network]
 
@@ -123,7 +123,7 @@ class MeteredCoroutine:
                 step, value = self._work.throw, error
 
 
-def _grant(turn: "asyncio.Future[None]") -> bool:
+def _grant_turn(turn: "asyncio.Future[None]") -> bool:
     if turn.done():  # who waited was cancelled
         return False
     turn.set_result(None)

@@ -23,15 +23,15 @@ def entity_tag(program: SavedProgram, assets: str = "") -> str:
     return f'W/"{program.digest[:20]}-{program.created}{assets}"'
 
 
-def not_modified(request: Request, program: SavedProgram, assets: str = "") -> Response | None:
+def not_modified_response(request: Request, program: SavedProgram, assets: str = "") -> Response | None:
     """The response 304 where the client has this version already."""
     tags = [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
     if entity_tag(program, assets) not in tags:
         return None
-    return cacheable(Response(status_code=304), program, assets)
+    return with_cache_headers(Response(status_code=304), program, assets)
 
 
-def cacheable(response: Response, program: SavedProgram, assets: str = "") -> Response:
+def with_cache_headers(response: Response, program: SavedProgram, assets: str = "") -> Response:
     """The response with its tag and its age."""
     response.headers["ETag"] = entity_tag(program, assets)
     response.headers["Cache-Control"] = f"public, max-age={MAX_AGE}"
@@ -45,11 +45,11 @@ def trace_response(request: Request, body: bytes) -> Response:
     """body: a trace's JSON, gzipped. It is decompressed for a client that does not accept gzip."""
     headers = {"Vary": "Accept-Encoding"}
     if not accepts_gzip(request.headers.get("accept-encoding", "")):
-        return StreamingResponse(decompressed(body), media_type="application/json", headers=headers)
+        return StreamingResponse(iterate_decompressed(body), media_type="application/json", headers=headers)
     return Response(body, media_type="application/json", headers={**headers, "Content-Encoding": "gzip"})
 
 
-async def decompressed(body: bytes) -> AsyncIterator[bytes]:
+async def iterate_decompressed(body: bytes) -> AsyncIterator[bytes]:
     """What is in a gzip file, a piece at a time as the client takes them: a few bytes can stand for megabytes."""
     while body:
         member = zlib.decompressobj(wbits=31)
@@ -78,10 +78,10 @@ class ConstantBody:
     tag: str
 
     @classmethod
-    def of(cls, body: bytes, media_type: str) -> "ConstantBody":
+    def from_bytes(cls, body: bytes, media_type: str) -> "ConstantBody":
         return cls(gzip.compress(body, 9, mtime=0), media_type, f'W/"{hashlib.sha256(body).hexdigest()[:24]}"')
 
-    def response(self, request: Request) -> Response:
+    def to_response(self, request: Request) -> Response:
         """The body, or 304 where the client has it already."""
         headers = {"ETag": self.tag, "Cache-Control": f"public, max-age={MAX_AGE}", "Vary": "Accept-Encoding"}
         if self.tag in [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]:
@@ -89,4 +89,4 @@ class ConstantBody:
         if accepts_gzip(request.headers.get("accept-encoding", "")):
             headers["Content-Encoding"] = "gzip"
             return Response(self.compressed, media_type=self.media_type, headers=headers)
-        return StreamingResponse(decompressed(self.compressed), media_type=self.media_type, headers=headers)
+        return StreamingResponse(iterate_decompressed(self.compressed), media_type=self.media_type, headers=headers)

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Send
 
 from gradbox.wire.api import ProblemReply
-from server.http.response_delivery import ClientGone
+from server.http.response_delivery import ClientDisconnected
 from server.wire.problems import ProblemError
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -71,11 +71,11 @@ class SecurityMiddleware:
         problem = self._find_refusal(scope["method"], headers)
         if problem is None and scope["method"] not in SAFE_METHODS:
             try:
-                body = await self._read_body(receive)
-            except ClientGone:
+                body = await self._read_bounded_body(receive)
+            except ClientDisconnected:
                 return
             if body is None:
-                problem = self._too_large()
+                problem = self._body_too_large_error()
             else:
                 receive = replay_body(body, receive)
         if problem is not None:
@@ -92,7 +92,7 @@ class SecurityMiddleware:
     def _find_refusal(self, method: str, headers: Mapping[str, str]) -> ProblemError | None:
         """Why a request with these headers is not served; None where it is."""
         host = headers.get("host", "").lower()
-        if without_port(host) not in self._hosts:
+        if strip_port(host) not in self._hosts:
             return ProblemError(421, "wrong_host", "this server has another name; GRADBOX_HOSTS lists its names")
         if method in SAFE_METHODS:
             return None
@@ -105,20 +105,20 @@ class SecurityMiddleware:
             return ProblemError(415, "not_json", "the content type must be application/json")
         length = headers.get("content-length", "")
         if length.isascii() and length.isdigit() and int(length[:20]) > self._max_body:
-            return self._too_large()
+            return self._body_too_large_error()
         return None
 
-    def _too_large(self) -> ProblemError:
+    def _body_too_large_error(self) -> ProblemError:
         return ProblemError(413, "too_large", f"the body of a request may have {self._max_body} bytes")
 
-    async def _read_body(self, receive: Receive) -> bytes | None:
-        """The whole body; None where it is too large. Raises ClientGone where the rest does not come."""
+    async def _read_bounded_body(self, receive: Receive) -> bytes | None:
+        """The whole body; None where it is too large. Raises ClientDisconnected where the rest does not come."""
         parts: list[bytes] = []
         size = 0
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise ClientGone
+                raise ClientDisconnected
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > self._max_body:
@@ -127,7 +127,7 @@ class SecurityMiddleware:
                 return b"".join(parts)
 
 
-def without_port(host: str) -> str:
+def strip_port(host: str) -> str:
     """The name of a Host header; an address of IPv6 keeps its brackets."""
     name, _, port = host.rpartition(":")
     return name if name and not host.endswith("]") and host.isascii() and port.isdigit() else host
@@ -137,14 +137,14 @@ def replay_body(body: bytes, receive: Receive) -> Receive:
     """A receive that gives the body, and then what is still to come: a disconnect."""
     replayed = False
 
-    async def receive_again() -> Message:
+    async def receive_replayed() -> Message:
         nonlocal replayed
         if replayed:
             return await receive()
         replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return receive_again
+    return receive_replayed
 
 
 def prepend_root_path(scope: MutableMapping[str, Any], root: str) -> None:

@@ -11,8 +11,8 @@ from server.matrix.programs import (
     QUESTIONS,
     ROWS,
     SITUATIONS,
+    MatrixQuestion,
     MatrixRow,
-    Question,
     Situation,
     cell_program,
 )
@@ -29,10 +29,10 @@ from server.wire.matrix import (
 
 
 @dataclass(frozen=True)
-class PageCell:
+class MatrixPageCell:
     """differs: whether it is yes in some situations and no in others. address: the name of its program."""
 
-    question: Question
+    question: MatrixQuestion
     verdict: Verdict
     detail: str
     differs: bool
@@ -41,20 +41,20 @@ class PageCell:
 
 
 @dataclass(frozen=True)
-class PageRow:
+class MatrixPageRow:
     """raises: what torch says where the operation itself raises; its cells then say nothing else.
 
     raises_elsewhere: whether it raises in another situation.
     """
 
     row: MatrixRow
-    cells: list[PageCell]
+    cells: list[MatrixPageCell]
     raises: str
     raises_elsewhere: bool
 
 
 @dataclass(frozen=True)
-class InapplicableQuestion:
+class InapplicableProperty:
     """What torch says to one question, of some operations."""
 
     question: str
@@ -62,40 +62,42 @@ class InapplicableQuestion:
     rows: list[str]
 
 
-def page_groups(measured: Measurement, situation: Situation) -> list[tuple[str, list[PageRow]]]:
+def matrix_page_groups(measured: Measurement, situation: Situation) -> list[tuple[str, list[MatrixPageRow]]]:
     """The rows of a situation, by group."""
-    rows = [page_row(measured, row, situation) for row in ROWS]
+    rows = [matrix_page_row(measured, row, situation) for row in ROWS]
     return [(group, list(members)) for group, members in groupby(rows, lambda member: member.row.group)]
 
 
-def page_row(measured: Measurement, row: MatrixRow, situation: Situation) -> PageRow:
+def matrix_page_row(measured: Measurement, row: MatrixRow, situation: Situation) -> MatrixPageRow:
     here = measured.cells[situation.key][row.name]
-    cells = [page_cell(measured, row, question, situation, here[question.name]) for question in QUESTIONS]
+    cells = [matrix_page_cell(measured, row, question, situation, here[question.name]) for question in QUESTIONS]
     raising = [of[row.name]["handle"].verdict == "raises" for of in measured.cells.values()]
     raises = here["handle"].detail if here["handle"].verdict == "raises" else ""
-    return PageRow(row, cells, raises, any(raising) and not raises)
+    return MatrixPageRow(row, cells, raises, any(raising) and not raises)
 
 
-def page_cell(
-    measured: Measurement, row: MatrixRow, question: Question, situation: Situation, cell: MatrixCell
-) -> PageCell:
+def matrix_page_cell(
+    measured: Measurement, row: MatrixRow, question: MatrixQuestion, situation: Situation, cell: MatrixCell
+) -> MatrixPageCell:
     verdicts = {measured.cells[other.key][row.name][question.name].verdict for other in SITUATIONS}
     program = cell_program(row, question, situation)
     address = f"{row.name}.{question.name}.{situation.key}"
-    return PageCell(question, cell.verdict, cell.detail, {"yes", "no"} <= verdicts, address, program.step)
+    return MatrixPageCell(
+        question, cell.verdict, cell.detail, {"yes", "no"} <= verdicts, address, program.step_after_operation
+    )
 
 
-def headings() -> list[tuple[str, int]]:
+def property_headings() -> list[tuple[str, int]]:
     """What stands above the properties, and above how many of them each."""
     return [(heading, len(list(members))) for heading, members in groupby(QUESTIONS, lambda question: question.heading)]
 
 
-def first_questions() -> set[str]:
+def first_properties_below_headings() -> set[str]:
     """The first property below each heading."""
     return {next(members).name for _, members in groupby(QUESTIONS, lambda question: question.heading)}
 
 
-def inapplicable_questions(groups: list[tuple[str, list[PageRow]]]) -> list[InapplicableQuestion]:
+def inapplicable_properties(groups: list[tuple[str, list[MatrixPageRow]]]) -> list[InapplicableProperty]:
     """Why questions do not apply, each message once, with the operations of which torch says it."""
     operations: dict[tuple[str, str], list[str]] = {}
     for _, rows in groups:
@@ -103,10 +105,10 @@ def inapplicable_questions(groups: list[tuple[str, list[PageRow]]]) -> list[Inap
             for cell in row.cells:
                 if cell.verdict == "not_applicable":
                     operations.setdefault((cell.question.name, cell.detail), []).append(row.row.title)
-    return [InapplicableQuestion(question, message, rows) for (question, message), rows in operations.items()]
+    return [InapplicableProperty(question, message, rows) for (question, message), rows in operations.items()]
 
 
-def find_cell(address: str) -> tuple[MatrixRow, Question, Situation] | None:
+def parse_cell_address(address: str) -> tuple[MatrixRow, MatrixQuestion, Situation] | None:
     """What the name of a cell's program stands for: `operation.property.tensor.memory.mode`; None for any other text."""
     name, _, rest = address.partition(".")
     question_name, _, key = rest.partition(".")
@@ -121,7 +123,7 @@ def find_situation(key: str) -> Situation | None:
     return next((situation for situation in SITUATIONS if situation.key == key), None)
 
 
-def choices(situation: Situation) -> list[tuple[str, list[tuple[str, Situation]]]]:
+def situation_choices(situation: Situation) -> list[tuple[str, list[tuple[str, Situation]]]]:
     """What can be switched, each with its values and the situation that each leads to."""
     switches: dict[str, list[tuple[str, Situation]]] = {"tensor": [], "memory": [], "mode": []}
     for other in SITUATIONS:
@@ -158,7 +160,7 @@ CARD_WORDS = {
 """What the card of a cell says, by the names that the page's script has for it."""
 
 
-def card_words(messages: dict[str, str]) -> dict[str, str]:
+def cell_card_words(messages: dict[str, str]) -> dict[str, str]:
     """In the language of the messages."""
     return {name: messages[f"matrix_{key}"] for name, key in CARD_WORDS.items()}
 
@@ -177,13 +179,13 @@ def matrix_siblings(name: str) -> list[str]:
     return [sibling for sibling in MATRIX_SIBLINGS.get(name, ()) if sibling in names]
 
 
-def json_document(measured: Measurement, messages: dict[str, str]) -> bytes:
+def matrix_as_json(measured: Measurement, messages: dict[str, str]) -> bytes:
     """messages: the page's, for what each property means."""
     document = MatrixDocument(
         versions=measured.versions,
         input=INPUT_DESCRIPTION,
         situations=[situation.key for situation in SITUATIONS],
-        properties=[describe(question, messages[f"matrix_{question.name}_why"]) for question in QUESTIONS],
+        properties=[describe_property(question, messages[f"matrix_{question.name}_why"]) for question in QUESTIONS],
         operations=[
             matrix_operation(row, {key: cells[row.name] for key, cells in measured.cells.items()}) for row in ROWS
         ],
@@ -191,7 +193,7 @@ def json_document(measured: Measurement, messages: dict[str, str]) -> bytes:
     return document.model_dump_json(exclude_defaults=True).encode()
 
 
-def describe(question: Question, meaning: str) -> MatrixProperty:
+def describe_property(question: MatrixQuestion, meaning: str) -> MatrixProperty:
     return MatrixProperty(name=question.name, heading=question.heading, meaning=meaning, ask=question.ask)
 
 
@@ -207,7 +209,7 @@ def matrix_operation(row: MatrixRow, cells: dict[str, dict[str, MatrixCell]]) ->
     )
 
 
-def csv_document(measured: Measurement) -> bytes:
+def matrix_as_csv(measured: Measurement) -> bytes:
     """One line for each cell, below a line of names."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -220,20 +222,20 @@ def csv_document(measured: Measurement) -> bytes:
     return text.getvalue().encode()
 
 
-def shortened_json() -> dict[str, Any]:
+def example_of_json() -> dict[str, Any]:
     """An example of the document, with one cell."""
     clone = next(row for row in ROWS if row.name == "clone")
     document = MatrixDocument(
         versions=MatrixVersions(torch="2.13.0+cpu", numpy="2.4.6", python="3.11.7", measured="2026-11-22T20:14Z"),
         input=INPUT_DESCRIPTION,
         situations=[DEFAULT_SITUATION.key],
-        properties=[describe(QUESTIONS[0], "Is b another Python object than a?")],
+        properties=[describe_property(QUESTIONS[0], "Is b another Python object than a?")],
         operations=[matrix_operation(clone, {DEFAULT_SITUATION.key: {QUESTIONS[0].name: MatrixCell(verdict="yes")}})],
     )
     return document.model_dump(exclude_defaults=True)
 
 
-def shortened_csv() -> str:
+def example_of_csv() -> str:
     """An example of the lines, with one cell."""
     line = (
         "clone",

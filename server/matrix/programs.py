@@ -161,7 +161,7 @@ WRITTEN_HOLE = "{written}"
 
 
 @dataclass(frozen=True)
-class Question:
+class MatrixQuestion:
     """setup: lines before the statement. ask: lines after it; the last one prints the answer, and what else is of interest.
 
     meta: whether `a` is on the device `meta`, so that `b` can be on another. refusal: what it means if torch raises a
@@ -177,41 +177,41 @@ class Question:
 
 
 QUESTIONS = (
-    Question("handle", "result", "print(b is not a)"),
-    Question(
+    MatrixQuestion("handle", "result", "print(b is not a)"),
+    MatrixQuestion(
         "storage",
         "result",
         "print(b.untyped_storage().data_ptr() != before)",
         "before = a.untyped_storage().data_ptr()",
     ),
-    Question(
+    MatrixQuestion(
         "counter",
         "result",
         f"before = a._version\nwith torch.no_grad():\n    {WRITTEN_HOLE}.zero_()\nprint(a._version == before + 1)",
     ),
-    Question("view", "result", "print(b._is_view())"),
-    Question("grad_fn", "graph", "print(b.grad_fn is not None, b.grad_fn and b.grad_fn.name())"),
-    Question("flows", "graph", f"b.sum().abs().backward()\nprint({ROOT_HOLE}.grad is not None)", refusal="no"),
-    Question("dtype", "keeps", "print(b.dtype == before, before, b.dtype)", "before = a.dtype"),
-    Question("device", "keeps", "print(b.device == before, before, b.device)", "before = a.device", meta=True),
-    Question("layout", "keeps", "print(b.layout == before, before, b.layout)", "before = a.layout"),
-    Question("strides", "keeps", "print(b.stride() == before, before, b.stride())", "before = a.stride()"),
-    Question("contiguous", "keeps", "print(b.is_contiguous(), b.stride())"),
-    Question(
+    MatrixQuestion("view", "result", "print(b._is_view())"),
+    MatrixQuestion("grad_fn", "graph", "print(b.grad_fn is not None, b.grad_fn and b.grad_fn.name())"),
+    MatrixQuestion("flows", "graph", f"b.sum().abs().backward()\nprint({ROOT_HOLE}.grad is not None)", refusal="no"),
+    MatrixQuestion("dtype", "keeps", "print(b.dtype == before, before, b.dtype)", "before = a.dtype"),
+    MatrixQuestion("device", "keeps", "print(b.device == before, before, b.device)", "before = a.device", meta=True),
+    MatrixQuestion("layout", "keeps", "print(b.layout == before, before, b.layout)", "before = a.layout"),
+    MatrixQuestion("strides", "keeps", "print(b.stride() == before, before, b.stride())", "before = a.stride()"),
+    MatrixQuestion("contiguous", "keeps", "print(b.is_contiguous(), b.stride())"),
+    MatrixQuestion(
         "requires_grad",
         "takes",
         "print(b.requires_grad == before, before, b.requires_grad)",
         "before = a.requires_grad",
     ),
-    Question("grad", "takes", "print(b.grad is not None)", "a.grad = torch.ones_like(a)"),
-    Question(
+    MatrixQuestion("grad", "takes", "print(b.grad is not None)", "a.grad = torch.ones_like(a)"),
+    MatrixQuestion(
         "hooks",
         "takes",
         "torch.autograd.grad(b.sum().abs(), b)\nprint(len(calls) > 0)",
         "calls = []\na.register_hook(calls.append)",
         refusal="no",
     ),
-    Question("attributes", "takes", 'print(hasattr(b, "note"))', 'a.note = "mine"'),
+    MatrixQuestion("attributes", "takes", 'print(hasattr(b, "note"))', 'a.note = "mine"'),
 )
 
 
@@ -244,11 +244,11 @@ class CellProgram:
     question: int
 
     @property
-    def step(self) -> int:
+    def step_after_operation(self) -> int:
         """The index of the trace's step: one for each line before the question that is not blank."""
         return sum(bool(line) for line in self.source.split("\n")[: self.question - 1]) - 1
 
-    def read(self, answer: Answer, question: Question) -> MatrixCell:
+    def read_answer(self, answer: Answer, question: MatrixQuestion) -> MatrixCell:
         """What an answer of this program means for its cell."""
         if answer.line is None:
             verdict, _, detail = answer.printed.partition(" ")
@@ -260,11 +260,11 @@ class CellProgram:
         return MatrixCell(verdict=question.refusal if refused else "not_applicable", detail=message)
 
 
-def cell_program(row: MatrixRow, question: Question, situation: Situation) -> CellProgram:
+def cell_program(row: MatrixRow, question: MatrixQuestion, situation: Situation) -> CellProgram:
     """The program that answers a question about an operation in a situation."""
     root = "w" if situation.tensor == "node" else "a"
     lines = ["import torch", *(f"import {module}" for module in row.imports), ""]
-    lines += input_lines(row.number, question.meta, situation)
+    lines += input_tensor_lines(row.number, question.meta, situation)
     lines += question.setup.split("\n") if question.setup else []
     operation = len(lines) + 1
     statement = row.statement.split("\n")
@@ -276,7 +276,7 @@ def cell_program(row: MatrixRow, question: Question, situation: Situation) -> Ce
 
 
 @cache
-def input_lines(number: Number, meta: bool, situation: Situation) -> tuple[str, ...]:
+def input_tensor_lines(number: Number, meta: bool, situation: Situation) -> tuple[str, ...]:
     """Lines that make `a`, as float32 or complex64 of shape (2, 3). meta: on the device `meta`."""
     rows = VALUES if situation.memory == "contiguous" else TRANSPOSED_VALUES
     if meta:

@@ -25,7 +25,7 @@ from server.wire.problems import Busy, ProblemError
 FILE_NAME = "matrix.json"
 """In the server's folder of data."""
 
-Cells = dict[str, dict[str, MatrixCell]]
+CellsByOperation = dict[str, dict[str, MatrixCell]]
 """The cells of one situation, by operation and question."""
 
 
@@ -45,13 +45,13 @@ def programs_digest() -> str:
     return total.hexdigest()
 
 
-def read_answers(situation: Situation, answers: list[Answer]) -> Cells:
+def cells_from_answers(situation: Situation, answers: list[Answer]) -> CellsByOperation:
     """The cells of a situation, from the answers of its programs, in their order."""
     pairs = iter(zip(cell_programs(situation), answers, strict=True))
-    cells: Cells = {}
+    cells: CellsByOperation = {}
     for row in ROWS:
         read = {
-            question.name: program.read(answer, question)
+            question.name: program.read_answer(answer, question)
             for question, (program, answer) in zip(QUESTIONS, islice(pairs, len(QUESTIONS)), strict=True)
         }
         for question in QUESTIONS:
@@ -61,7 +61,7 @@ def read_answers(situation: Situation, answers: list[Answer]) -> Cells:
     return cells
 
 
-def new_measurement(versions: Mapping[str, str], cells: dict[str, Cells]) -> Measurement:
+def create_measurement(versions: Mapping[str, str], cells: dict[str, CellsByOperation]) -> Measurement:
     """The whole, measured now. cells: by situation."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
     named = MatrixVersions(torch=versions["torch"], numpy=versions["numpy"], python=versions["python"], measured=now)
@@ -74,11 +74,11 @@ def load_measurement(folder: Path, versions: Mapping[str, str]) -> Measurement |
         stored = Measurement.model_validate_json((folder / FILE_NAME).read_bytes())
     except (OSError, ValidationError):
         return None
-    same = stored.digest == programs_digest() and is_complete(stored)
+    same = stored.digest == programs_digest() and has_every_cell(stored)
     return stored if same and stored.versions.model_dump(exclude={"measured"}) == versions else None
 
 
-def is_complete(stored: Measurement) -> bool:
+def has_every_cell(stored: Measurement) -> bool:
     """Whether there is a cell for every situation, operation and question."""
     rows, questions = [row.name for row in ROWS], [question.name for question in QUESTIONS]
     return list(stored.cells) == [situation.key for situation in SITUATIONS] and all(
@@ -129,36 +129,38 @@ class MatrixService:
         self._bodies: dict[str, ConstantBody] = {}
         self._making = asyncio.Lock()
 
-    async def warm(self) -> None:
+    async def measure_when_idle(self) -> None:
         """Measure a while after the start, when no program runs. Does not raise: whoever asks will be told."""
         await asyncio.sleep(WARM_UP_DELAY)
         with contextlib.suppress(ProblemError):
-            await self._measurement()
+            await self._await_measurement()
 
-    async def get(self, max_wait: float = MAX_WAIT) -> Measurement:
+    async def get_measurement(self, max_wait: float = MAX_WAIT) -> Measurement:
         """The measurement. Raises ProblemError (503) where there is none in that many seconds, or where it failed."""
         if self.measured is None:
             self._is_wanted.set()
             try:
                 async with asyncio.timeout(max_wait):
-                    return await self._measurement()
+                    return await self._await_measurement()
             except TimeoutError:
                 raise not_measured_error("the matrix is being measured", 10) from None
         return self.measured
 
-    async def body(
+    async def get_response_body(
         self, key: str, media_type: str, make: Callable[[Measurement], bytes], max_wait: float = MAX_WAIT
     ) -> ConstantBody:
-        """What `make` makes of the measurement, made once for each key, one at a time. Raises ProblemError, as `get` does."""
+        """What `make` makes of the measurement, made once for each key, one at a time. Raises ProblemError, as `get_measurement` does."""
         if key not in self._bodies:
-            measured = await self.get(max_wait)
+            measured = await self.get_measurement(max_wait)
             async with self._making:
                 if key not in self._bodies:
-                    self._bodies[key] = await asyncio.to_thread(lambda: ConstantBody.of(make(measured), media_type))
+                    self._bodies[key] = await asyncio.to_thread(
+                        lambda: ConstantBody.from_bytes(make(measured), media_type)
+                    )
         return self._bodies[key]
 
     @property
-    def failed(self) -> bool:
+    def has_failed_recently(self) -> bool:
         """Whether the last measurement failed, and is not to be tried again yet."""
         return self._failed_at is not None and time.monotonic() - self._failed_at < RETRY_SECONDS
 
@@ -167,11 +169,11 @@ class MatrixService:
             self._measuring.cancel()
             await asyncio.wait([self._measuring])
 
-    async def _measurement(self) -> Measurement:
-        if self.failed:
+    async def _await_measurement(self) -> Measurement:
+        if self.has_failed_recently:
             raise not_measured_error("the matrix could not be measured", RETRY_SECONDS)
         if self._measuring is None:
-            self._measuring = asyncio.create_task(self._measure())
+            self._measuring = asyncio.create_task(self._load_or_measure())
         try:
             self.measured = await asyncio.shield(self._measuring)
         except (NoAnswers, WorkersUnavailable) as error:
@@ -181,7 +183,7 @@ class MatrixService:
             raise not_measured_error("the matrix could not be measured", RETRY_SECONDS) from error
         return self.measured
 
-    async def _measure(self) -> Measurement:
+    async def _load_or_measure(self) -> Measurement:
         await self._pool.wait_until_booted()
         versions = self._pool.versions
         stored = await asyncio.to_thread(load_measurement, self._folder, versions)
@@ -192,26 +194,26 @@ class MatrixService:
             sources = [program.source for program in await asyncio.to_thread(cell_programs, situation)]
             answers: list[Answer] = []
             for start in range(0, len(sources), BATCH_SIZE):
-                await self._wait_for_turn()
-                answers += await self._ask(AnswerJob(programs=sources[start : start + BATCH_SIZE]))
-            cells[situation.key] = await asyncio.to_thread(read_answers, situation, answers)
+                await self._wait_until_idle_or_wanted()
+                answers += await self._run_answer_job(AnswerJob(programs=sources[start : start + BATCH_SIZE]))
+            cells[situation.key] = await asyncio.to_thread(cells_from_answers, situation, answers)
             self.situations_done = len(cells)
-        whole = await asyncio.to_thread(new_measurement, versions, cells)
+        whole = await asyncio.to_thread(create_measurement, versions, cells)
         with contextlib.suppress(OSError):  # a folder that can't be written to costs the next start a second
             await asyncio.to_thread(store_measurement, self._folder, whole)
         return whole
 
-    async def _wait_for_turn(self) -> None:
+    async def _wait_until_idle_or_wanted(self) -> None:
         """Wait until no program runs, or until somebody waits for the matrix."""
-        while not self._is_wanted.is_set() and self._pool.queue.running:
+        while not self._is_wanted.is_set() and self._pool.queue.running_count:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(POLL_INTERVAL):
                     await self._is_wanted.wait()
 
-    async def _ask(self, job: AnswerJob) -> list[Answer]:
+    async def _run_answer_job(self, job: AnswerJob) -> list[Answer]:
         while True:
             try:
-                return await self._pool.answer(job)
+                return await self._pool.run_answer_job(job)
             except Busy:
                 await asyncio.sleep(POLL_INTERVAL)
 

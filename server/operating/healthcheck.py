@@ -9,7 +9,7 @@ TIMEOUT = 4.0
 """Seconds; less than the timeout of the health check itself."""
 
 
-def responds(port: int, host: str) -> bool:
+def is_server_healthy(port: int, host: str) -> bool:
     """Whether /healthz answers with 200. host: one of GRADBOX_HOSTS."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
     try:
@@ -22,4 +22,4 @@ def responds(port: int, host: str) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(not responds(int(sys.argv[1]), Settings().hosts.split(",")[0].strip()))
+    sys.exit(not is_server_healthy(int(sys.argv[1]), Settings().hosts.split(",")[0].strip()))

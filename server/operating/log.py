@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from gradbox.wire.api import Job
-from server.pool.executions import Result
+from server.pool.executions import ExecutionResult
 
 MAX_ENTRIES, MAX_LENGTH = 20, 300
 """Warnings and errors that the status page shows, and characters of one."""
@@ -22,7 +22,7 @@ event_log: Any = structlog.get_logger("gradbox")
 
 
 @dataclass(frozen=True)
-class Entry:
+class LogEntry:
     """A warning or an error. at: when, ISO 8601."""
 
     at: str
@@ -30,21 +30,21 @@ class Entry:
     text: str
 
 
-class RecentEntries(logging.Handler):
+class RecentLogEntries(logging.Handler):
     """Keeps the latest warnings and errors. Of an exception it keeps the type and the line, not the message."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.entries: deque[Entry] = deque(maxlen=MAX_ENTRIES)
+        self.entries: deque[LogEntry] = deque(maxlen=MAX_ENTRIES)
 
     def emit(self, record: logging.LogRecord) -> None:
         if isinstance(record.msg, dict) and record.msg.get("event") == SETTING_WARNING:
             return  # the status page checks the settings itself
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds")
-        self.entries.append(Entry(at, record.levelname.lower(), format_record(record)[:MAX_LENGTH]))
+        self.entries.append(LogEntry(at, record.levelname.lower(), format_record(record)[:MAX_LENGTH]))
 
 
-recent_entries = RecentEntries()
+recent_log_entries = RecentLogEntries()
 
 
 def format_record(record: logging.LogRecord) -> str:
@@ -61,7 +61,7 @@ def format_record(record: logging.LogRecord) -> str:
     return text
 
 
-def configure() -> None:
+def configure_logging() -> None:
     """Configure structlog, and the standard loggers below `gradbox`, to write the same format."""
     shared: list[Any] = [
         structlog.stdlib.add_logger_name,
@@ -79,21 +79,21 @@ def configure() -> None:
     last = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info, renderer]
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=last))
     logger = logging.getLogger("gradbox")
-    logger.handlers, logger.propagate = [handler, recent_entries], False
+    logger.handlers, logger.propagate = [handler, recent_log_entries], False
     logger.setLevel(logging.INFO)
 
 
-def setting_warning(setting: str, why: str) -> None:
+def log_setting_warning(setting: str, why: str) -> None:
     """Log a setting whose value is probably not intended."""
     event_log.warning(SETTING_WARNING, setting=setting, why=why)
 
 
 def capture_uvicorn_errors() -> None:
     """Keep uvicorn's errors as well. Call it once uvicorn has configured its loggers."""
-    logging.getLogger("uvicorn.error").addHandler(recent_entries)
+    logging.getLogger("uvicorn.error").addHandler(recent_log_entries)
 
 
-def run_finished(job: Job, result: Result, log_text: bool) -> None:
+def log_finished_run(job: Job, result: ExecutionResult, log_text: bool) -> None:
     """Log the end of a run. log_text: whether to log the program's source."""
     facts: dict[str, Any] = {"status": result.status, "seconds": round(result.seconds, 4), "bytes": len(result.body)}
     if result.limit is not None:

@@ -7,8 +7,8 @@ from typing import Protocol
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from gradbox.wire.api import Job
-from server.pool.cache import Cache
-from server.pool.executions import Result
+from server.pool.cache import ResultCache
+from server.pool.executions import ExecutionResult
 from server.pool.interface import PoolInterface
 from server.store.health import StoreHealth
 from server.store.repository import StoreTotals
@@ -30,7 +30,7 @@ class Metrics:
     def __init__(
         self,
         pool: PoolInterface,
-        cache: Cache,
+        cache: ResultCache,
         health: StoreHealth,
         quota: int,
         shared: SharedStateHealth | None = None,
@@ -61,16 +61,16 @@ class Metrics:
             sentence = "Whether rate limits and results are shared with the other web processes now (1) or not (0)."
             Gauge("gradbox_shared_reachable", sentence, registry=registry).set_function(lambda: int(shared.reachable))
 
-    def _add_gauges(self, pool: PoolInterface, cache: Cache, health: StoreHealth, quota: int) -> None:
+    def _add_gauges(self, pool: PoolInterface, cache: ResultCache, health: StoreHealth, quota: int) -> None:
         """What is asked of the parts of the server whenever the metrics are read."""
 
-        def totals() -> StoreTotals:
+        def known_store_totals() -> StoreTotals:
             return health.state.totals or StoreTotals()
 
         for name, sentence, ask in (
-            ("spare_children", "Idle worker processes.", lambda: pool.spares),
-            ("ready", "Whether a program would be run now (1) or not (0).", lambda: int(pool.ready)),
-            ("boots", "Starts of the workers' first process.", lambda: pool.boots),
+            ("spare_children", "Idle worker processes.", lambda: pool.spare_count),
+            ("ready", "Whether a program would be run now (1) or not (0).", lambda: int(pool.is_ready)),
+            ("boots", "Starts of the workers' first process.", lambda: pool.boot_count),
             ("cache_hits", "Runs answered from the cache.", lambda: cache.hits),
             ("cache_misses", "Runs whose result was not in the cache.", lambda: cache.misses),
             ("cache_bytes", "Size of the cached results in bytes.", lambda: cache.size),
@@ -79,49 +79,57 @@ class Metrics:
                 "Whether the database answered the last query (1) or not (0).",
                 lambda: int(bool(health.state.reachable)),
             ),
-            ("scenarios", "Saved programs.", lambda: totals().programs),
-            ("scenarios_removed", "Saved programs that were removed by the host.", lambda: totals().removed),
-            ("scenario_bytes", "Size of all saved programs and series in bytes.", lambda: totals().size),
+            ("scenarios", "Saved programs.", lambda: known_store_totals().programs),
+            (
+                "scenarios_removed",
+                "Saved programs that were removed by the host.",
+                lambda: known_store_totals().removed,
+            ),
+            ("scenario_bytes", "Size of all saved programs and series in bytes.", lambda: known_store_totals().size),
             ("scenario_bytes_allowed", "GRADBOX_QUOTA, in bytes.", lambda: quota),
         ):
             Gauge(f"gradbox_{name}", sentence, registry=self._registry).set_function(ask)
 
     def _add_queue_gauges(self, pool: PoolInterface) -> None:
         for name, sentence, of in (
-            ("waiting", "Programs in the queue.", attrgetter("waiting")),
-            ("queue_age_seconds", "Time that the oldest program in the queue has waited.", attrgetter("age")),
-            ("running", "Programs that are running.", attrgetter("running")),
+            ("waiting", "Programs in the queue.", attrgetter("waiting_count")),
+            (
+                "queue_age_seconds",
+                "Time that the oldest program in the queue has waited.",
+                attrgetter("longest_wait_seconds"),
+            ),
+            ("running", "Programs that are running.", attrgetter("running_count")),
         ):
             by_queue = Gauge(f"gradbox_{name}", sentence, ("queue",), registry=self._registry)
             for label, queue in pool.queues.items():
                 by_queue.labels(label).set_function(partial(of, queue))
 
-    def run_finished(self, job: Job, result: Result) -> None:
+    def count_finished_run(self, job: Job, result: ExecutionResult) -> None:
         """Count a run by its outcome."""
         self._runs.labels(result.status, job.device).inc()
         self._seconds.observe(result.seconds)
         if result.limit is not None:
             self._limits.labels(result.limit).inc()
 
-    def run_refused(self, why: str) -> None:
+    def count_refused_run(self, why: str) -> None:
         """Count a request for a run that was refused: busy, limited or no_worker."""
         self._refused.labels(why).inc()
 
-    def save_refused(self, why: str) -> None:
+    def count_refused_save(self, why: str) -> None:
         """Count a program that was not saved: limited, too_large, full, removed or no_store."""
         self._saves_refused.labels(why).inc()
 
-    def program_saved(self) -> None:
+    def count_saved_program(self) -> None:
         self._saves.inc()
 
-    def request_answered(self, method: str, route: str, status: str, seconds: float) -> None:
+    def count_answered_request(self, method: str, route: str, status: str, seconds: float) -> None:
         """Count a request. route: its template. status: the class of the answer's, like 2xx; none where there was none."""
         self._requests.labels(method, route, status).observe(seconds)
 
-    def sign_in_failed(self) -> None:
+    def count_failed_sign_in(self) -> None:
         self._sign_ins_failed.inc()
 
-    def counts(self, name: str) -> dict[str, int]:
+    def counts_by_label(self, name: str) -> dict[str, int]:
         """The counts of a counter by the value of its first label; under "" where it has no label."""
         counts: dict[str, int] = {}
         for sample in next(family for family in self._registry.collect() if family.name == f"gradbox_{name}").samples:
@@ -130,9 +138,9 @@ class Metrics:
                 counts[label] = counts.get(label, 0) + int(sample.value)
         return counts
 
-    def value(self, name: str) -> float:
+    def gauge_value(self, name: str) -> float:
         """The present value of a gauge."""
         return self._registry.get_sample_value(f"gradbox_{name}") or 0.0
 
-    def text(self) -> bytes:
+    def prometheus_text(self) -> bytes:
         return generate_latest(self._registry)

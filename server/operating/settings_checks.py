@@ -21,7 +21,7 @@ _PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 
 def check_settings(settings: Settings, worker: bool = False) -> None:
     """Raises SettingError for the first setting with which the server, or a worker of a queue, can't work."""
-    for name in host_names(settings):
+    for name in allowed_host_names(settings):
         if not _NAME.fullmatch(name):
             raise SettingError(
                 f"GRADBOX_HOSTS has {name!r}; it takes names without scheme and port, like gradbox.example.org"
@@ -38,14 +38,14 @@ def check_settings(settings: Settings, worker: bool = False) -> None:
         )
     parse_database_url(settings.database_url, Path(settings.data))
     if settings.queue_url:
-        check_queue(settings)
+        check_queue_settings(settings)
         if not worker and not settings.secret:
             raise SettingError(
                 "GRADBOX_QUEUE_URL needs GRADBOX_SECRET, the same in all web processes: else each takes the cookies of the others for forged"
             )
 
 
-def check_queue(settings: Settings) -> None:
+def check_queue_settings(settings: Settings) -> None:
     """Raises SettingError where web processes and workers can't share a queue with these settings."""
     try:
         url = urlsplit(settings.queue_url)
@@ -59,20 +59,20 @@ def check_queue(settings: Settings) -> None:
         raise SettingError(f"GRADBOX_QUEUE_URL needs {' and '.join(missing)}: pip install -e .[server,cluster]")
 
 
-def warnings(settings: Settings) -> Iterator[tuple[str, str]]:
+def setting_warnings(settings: Settings) -> Iterator[tuple[str, str]]:
     """(setting, consequence) for each value that is valid, but probably not intended."""
     public = parse_public_url(settings.public_url) if settings.public_url else None
-    host = host_header(public) if public else ""
-    if public and host not in host_names(settings):
+    host = host_header_of_url(public) if public else ""
+    if public and host not in allowed_host_names(settings):
         yield "GRADBOX_HOSTS", f"requests to GRADBOX_PUBLIC_URL will be refused: {host} is not in it"
     if public and public.scheme == "https" and not settings.trusted_proxies:
         yield (
             "GRADBOX_TRUSTED_PROXIES",
             "GRADBOX_PUBLIC_URL is https, which requires a proxy; without its address here all visitors share one rate limit",
         )
-    if public and public.scheme == "http" and settings.password and not is_loopback(host):
+    if public and public.scheme == "http" and settings.password and not is_loopback_host(host):
         yield "GRADBOX_PASSWORD", f"it is sent to {host} without encryption"
-    if not settings.secret and (settings.password or (public and not is_loopback(host))):
+    if not settings.secret and (settings.password or (public and not is_loopback_host(host))):
         yield (
             "GRADBOX_SECRET",
             "it is not set: a restart invalidates the cookies of all visitors and ends their sessions",
@@ -91,7 +91,7 @@ def parse_public_url(url: str) -> SplitResult:
         port = url_parts.port
     except ValueError:
         url_parts, port = SplitResult("", "", "", "", ""), None
-    valid = url_parts.scheme in ("http", "https") and _NAME.fullmatch(host_header(url_parts)) and port != 0
+    valid = url_parts.scheme in ("http", "https") and _NAME.fullmatch(host_header_of_url(url_parts)) and port != 0
     if not valid or re.search(r"[\s?#]", url) or "@" in url_parts.netloc or not _PATH.fullmatch(url_parts.path):
         raise SettingError(
             f"GRADBOX_PUBLIC_URL is {url!r}; it takes http:// or https://, a host, and optionally a port and a path"
@@ -99,17 +99,17 @@ def parse_public_url(url: str) -> SplitResult:
     return url_parts
 
 
-def host_header(url: SplitResult) -> str:
+def host_header_of_url(url: SplitResult) -> str:
     """The host as in a Host header, without the port."""
     host = url.hostname or ""
     return f"[{host}]" if ":" in host else host
 
 
-def host_names(settings: Settings) -> list[str]:
+def allowed_host_names(settings: Settings) -> list[str]:
     """The names of GRADBOX_HOSTS, in lower case."""
     return [name.strip().lower() for name in settings.hosts.split(",")]
 
 
-def is_loopback(host: str) -> bool:
+def is_loopback_host(host: str) -> bool:
     """Whether the name means this machine."""
     return host in ("localhost", "[::1]") or host.startswith("127.")

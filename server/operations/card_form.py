@@ -5,9 +5,9 @@ import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from server.operations.operand_kinds import KINDS, Hole, OperationRow
+from server.operations.operand_kinds import KINDS, OperationRow, TemplateHole
 from server.operations.pipeline import has_operator, is_one_expression
-from server.operations.shape_rules import RULES, Mismatch, mismatch, tuple_text
+from server.operations.shape_rules import SHAPE_RULES, ShapeMismatch, find_shape_mismatch, format_shape
 from server.wire.operations import AliveName
 
 CONSTRAINTS = {row.kind: row for row in KINDS}
@@ -37,25 +37,25 @@ MAX_TEXT = 200
 
 
 @dataclass(frozen=True)
-class Choice:
+class OperandChoice:
     """A name for an operand. why: what speaks against it, if anything; impossible: torch would raise."""
 
     alive: AliveName
-    why: Mismatch | None
+    why: ShapeMismatch | None
     impossible: bool
     chosen: bool
 
     @property
     def shape(self) -> str:
-        return "" if self.alive.shape is None else tuple_text(self.alive.shape)
+        return "" if self.alive.shape is None else format_shape(self.alive.shape)
 
 
 @dataclass(frozen=True)
-class Field:
+class OperandField:
     """A hole of the template. choices: none where it is written as text. text: what stands there now."""
 
-    hole: Hole
-    choices: list[Choice]
+    hole: TemplateHole
+    choices: list[OperandChoice]
     text: str
 
 
@@ -64,39 +64,43 @@ class CardForm:
     """fields: one for each hole; name: of the result, None where there is none; statement: "" while something is missing."""
 
     row: OperationRow
-    fields: list[Field]
+    fields: list[OperandField]
     name: str | None
-    problem: Mismatch | None
+    problem: ShapeMismatch | None
     statement: str
 
     @property
-    def shown(self) -> str:
+    def statement_with_gaps(self) -> str:
         """The statement, with a question mark for what is missing."""
         texts = {field.hole.name: field.text or "?" for field in self.fields}
         return self.row.template.format_map({**texts, "out": self.name or ""})
 
 
-def card_form(
+def create_card_form(
     row: OperationRow, group: str, alive: Sequence[AliveName], written: Mapping[str, str], name: str | None
 ) -> CardForm:
     """written: what the reader chose, by hole; name: for the result, None for a proposal."""
     texts = {hole.name: written[hole.name][:MAX_TEXT] for hole in row.holes if hole.name in written}
     for hole in row.holes:
         if hole.name not in texts:
-            texts[hole.name] = best_operand(row, hole, alive, texts)
+            texts[hole.name] = propose_operand(row, hole, alive, texts)
     shapes = {alive_name.name: alive_name.shape for alive_name in alive if alive_name.shape is not None}
-    fields = [Field(hole, choices(row, hole, alive, texts), texts[hole.name]) for hole in row.holes]
+    fields = [OperandField(hole, operand_choices(row, hole, alive, texts), texts[hole.name]) for hole in row.holes]
     has_result = "{out}" in row.template
-    out = (name if name is not None else proposed_name(group, {name.name for name in alive})) if has_result else None
-    problem = find_problem(row, fields, texts, out, shapes)
-    complete = (out is None or is_name(out)) and all(
+    out = (
+        (name if name is not None else propose_result_name(group, {name.name for name in alive}))
+        if has_result
+        else None
+    )
+    problem = find_card_problem(row, fields, texts, out, shapes)
+    complete = (out is None or is_variable_name(out)) and all(
         is_one_expression(field.text, field.hole.kind in LIST_KINDS) for field in fields
     )
-    statement = row.template.format_map({**bracketed_texts(fields), "out": out or ""}) if complete else ""
+    statement = row.template.format_map({**bracketed_operand_texts(fields), "out": out or ""}) if complete else ""
     return CardForm(row, fields, out, problem, statement)
 
 
-def bracketed_texts(fields: Sequence[Field]) -> dict[str, str]:
+def bracketed_operand_texts(fields: Sequence[OperandField]) -> dict[str, str]:
     """The text of each hole, in brackets where a part of it could be taken for the operand."""
     operands = {field.hole.name for field in fields if CONSTRAINTS[field.hole.kind].sample is not None}
     return {
@@ -105,32 +109,34 @@ def bracketed_texts(fields: Sequence[Field]) -> dict[str, str]:
     }
 
 
-def find_problem(
+def find_card_problem(
     row: OperationRow,
-    fields: Sequence[Field],
+    fields: Sequence[OperandField],
     texts: Mapping[str, str],
     out: str | None,
     shapes: Mapping[str, list[int]],
-) -> Mismatch | None:
+) -> ShapeMismatch | None:
     """Why the card can not be added, or would raise; None where nothing is known against it."""
     for field in fields:
         if not field.text:
-            return Mismatch("form_missing", (field.hole.name,), {"hole": field.hole.name})
+            return ShapeMismatch("form_missing", (field.hole.name,), {"hole": field.hole.name})
         chosen = next((choice for choice in field.choices if choice.chosen), None)
         if chosen is not None and chosen.why is not None and chosen.impossible:
             return chosen.why
         if not is_one_expression(field.text, field.hole.kind in LIST_KINDS):
-            return Mismatch("form_text", (field.hole.name,), {"hole": field.hole.name})
-    if out is not None and not is_name(out):
-        return Mismatch("form_name", ("out",))
-    return mismatch(row.name, {hole: shapes[text] for hole, text in texts.items() if text in shapes}, texts)
+            return ShapeMismatch("form_text", (field.hole.name,), {"hole": field.hole.name})
+    if out is not None and not is_variable_name(out):
+        return ShapeMismatch("form_name", ("out",))
+    return find_shape_mismatch(row.name, {hole: shapes[text] for hole, text in texts.items() if text in shapes}, texts)
 
 
-def best_operand(row: OperationRow, hole: Hole, alive: Sequence[AliveName], texts: Mapping[str, str]) -> str:
+def propose_operand(row: OperationRow, hole: TemplateHole, alive: Sequence[AliveName], texts: Mapping[str, str]) -> str:
     """What fits a hole best, beside the operands that are there: the nearest name that nothing speaks against."""
     if hole.proposed is not None:
         return hole.proposed
-    possible = [choice for choice in choices(row, hole, alive, {**texts, hole.name: ""}) if not choice.impossible]
+    possible = [
+        choice for choice in operand_choices(row, hole, alive, {**texts, hole.name: ""}) if not choice.impossible
+    ]
     taken = set(texts.values())
     dims = CONSTRAINTS[hole.kind].dims
     ranked = sorted(
@@ -144,7 +150,9 @@ def best_operand(row: OperationRow, hole: Hole, alive: Sequence[AliveName], text
     return ranked[0].alive.name if ranked else ""
 
 
-def choices(row: OperationRow, hole: Hole, alive: Sequence[AliveName], texts: Mapping[str, str]) -> list[Choice]:
+def operand_choices(
+    row: OperationRow, hole: TemplateHole, alive: Sequence[AliveName], texts: Mapping[str, str]
+) -> list[OperandChoice]:
     """The names that can stand in a hole, with what speaks against each beside the other operands."""
     if hole.proposed is not None or CONSTRAINTS[hole.kind].sample is None:
         return []
@@ -154,16 +162,18 @@ def choices(row: OperationRow, hole: Hole, alive: Sequence[AliveName], texts: Ma
     for name in alive:
         if name.kind not in needed and name.kind != "unknown" and hole.kind != "anything":
             continue
-        why, impossible = find_objection(row, hole, name)
+        why, impossible = find_operand_objection(row, hole, name)
         if why is None:
             others = {**texts, hole.name: name.name}
-            met = mismatch(row.name, {key: shapes[text] for key, text in others.items() if text in shapes}, others)
+            met = find_shape_mismatch(
+                row.name, {key: shapes[text] for key, text in others.items() if text in shapes}, others
+            )
             why, impossible = (met, True) if met is not None and hole.name in met.holes else (None, False)
-        found.append(Choice(name, why, impossible, texts.get(hole.name) == name.name))
+        found.append(OperandChoice(name, why, impossible, texts.get(hole.name) == name.name))
     return found
 
 
-def find_objection(row: OperationRow, hole: Hole, name: AliveName) -> tuple[Mismatch | None, bool]:
+def find_operand_objection(row: OperationRow, hole: TemplateHole, name: AliveName) -> tuple[ShapeMismatch | None, bool]:
     """What speaks against a name by itself, and whether torch would raise."""
     kind, where = CONSTRAINTS[hole.kind], (hole.name,)
     if name.kind != "tensor":
@@ -171,32 +181,37 @@ def find_objection(row: OperationRow, hole: Hole, name: AliveName) -> tuple[Mism
     necessary = hole.kind in STRICT_KINDS
     floating = name.dtype.removeprefix("torch.").startswith(("float", "bfloat", "complex"))
     if kind.floating and not floating:
-        return Mismatch("fit_floating", where, {"dtype": name.dtype}), hole.kind == "plain tensor"
+        return ShapeMismatch("fit_floating", where, {"dtype": name.dtype}), hole.kind == "plain tensor"
     if kind.floating is False and floating:
-        return Mismatch("fit_whole", where, {"dtype": name.dtype}), False
+        return ShapeMismatch("fit_whole", where, {"dtype": name.dtype}), False
     if kind.complex and "complex" not in name.dtype:
-        return Mismatch("fit_complex", where, {"dtype": name.dtype}), False
+        return ShapeMismatch("fit_complex", where, {"dtype": name.dtype}), False
     if hole.kind == "boolean tensor" and name.dtype != "torch.bool":
-        return Mismatch("fit_bool", where, {"dtype": name.dtype}), False
+        return ShapeMismatch("fit_bool", where, {"dtype": name.dtype}), False
     if kind.requires_grad and not name.requires_grad:
-        return Mismatch("fit_requires_grad", where), necessary
+        return ShapeMismatch("fit_requires_grad", where), necessary
     if hole.kind == "writable tensor" and name.requires_grad and name.leaf:
-        return Mismatch("fit_writable", where), False
+        return ShapeMismatch("fit_writable", where), False
     if kind.leaf is not None and kind.leaf != name.leaf:
-        return Mismatch("fit_leaf" if kind.leaf else "fit_node", where), False
+        return ShapeMismatch("fit_leaf" if kind.leaf else "fit_node", where), False
     if kind.has_grad and not name.grad:
-        return Mismatch("fit_grad", where), False
-    if row.name not in RULES and kind.dims is not None and name.shape is not None and kind.dims != len(name.shape):
-        return Mismatch("fit_dims", where, {"needed": kind.dims, "has": len(name.shape)}), False
+        return ShapeMismatch("fit_grad", where), False
+    if (
+        row.name not in SHAPE_RULES
+        and kind.dims is not None
+        and name.shape is not None
+        and kind.dims != len(name.shape)
+    ):
+        return ShapeMismatch("fit_dims", where, {"needed": kind.dims, "has": len(name.shape)}), False
     return None, False
 
 
-def proposed_name(group: str, taken: set[str]) -> str:
+def propose_result_name(group: str, taken: set[str]) -> str:
     """A name for a result that is none of those taken."""
     names = itertools.chain(RESULT_NAMES.get(group, ()), MORE_RESULT_NAMES, (f"t{n}" for n in itertools.count(1)))
     return next(name for name in names if name not in taken)
 
 
-def is_name(text: str) -> bool:
+def is_variable_name(text: str) -> bool:
     """Whether Python takes it as the name of a variable."""
     return len(text) <= MAX_TEXT and text.isidentifier() and not keyword.iskeyword(text)

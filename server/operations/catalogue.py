@@ -47,7 +47,7 @@ def operation_sentences(language: Language) -> dict[str, str]:
     return texts
 
 
-def example(row: OperationRow) -> str:
+def example_program(row: OperationRow) -> str:
     """A program in which the operation runs: its imports, a sample of each operand, and the statement."""
     lines = ["import torch", *(f"import {module}" for module in row.imports), ""]
     values = {"out": EXAMPLE_RESULT_NAME}
@@ -63,7 +63,7 @@ def example(row: OperationRow) -> str:
 
 
 @functools.cache
-def catalogue(language: Language) -> Operations:
+def create_catalogue(language: Language) -> Operations:
     """All operations, with their sentences in that language."""
     texts = operation_sentences(language)
     operations = [
@@ -75,7 +75,7 @@ def catalogue(language: Language) -> Operations:
             imports=list(row.imports),
             sentence=texts[row.name],
             siblings=list(row.siblings),
-            example=example(row),
+            example=example_program(row),
         )
         for group, rows in TABLES.items()
         for row in rows

@@ -8,7 +8,7 @@ from server.wire.operations import Kind, OperandKind
 
 
 @dataclass(frozen=True)
-class Hole:
+class TemplateHole:
     """An operand of a template. proposed: the text to write there. sample: makes a fitting one in the row's example.
 
     Without either, the example has the sample of the kind.
@@ -30,28 +30,28 @@ class OperationRow:
 
     name: str
     template: str
-    holes: tuple[Hole, ...] = ()
+    holes: tuple[TemplateHole, ...] = ()
     siblings: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
     inside: str | None = None
 
 
-def hole(name: str, kind: Kind = "tensor", sample: str | None = None) -> Hole:
+def required_hole(name: str, kind: Kind = "tensor", sample: str | None = None) -> TemplateHole:
     """An operand that the program has to have; by default a tensor."""
-    return Hole(name, kind, sample=sample)
+    return TemplateHole(name, kind, sample=sample)
 
 
-def number(name: str, proposed: str) -> Hole:
-    return Hole(name, "number", proposed)
+def number_hole(name: str, proposed: str) -> TemplateHole:
+    return TemplateHole(name, "number", proposed)
 
 
-def integer(name: str, proposed: int) -> Hole:
-    return Hole(name, "int", str(proposed))
+def integer_hole(name: str, proposed: int) -> TemplateHole:
+    return TemplateHole(name, "int", str(proposed))
 
 
-def shape(proposed: str) -> Hole:
+def shape_hole(proposed: str) -> TemplateHole:
     """Sizes, as the arguments of a call."""
-    return Hole("shape", "shape", proposed)
+    return TemplateHole("shape", "shape", proposed)
 
 
 LEAF = "{name} = torch.tensor([1., 2., 4.], requires_grad=True)"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from gradbox.wire.api import PipelineItem
 from server.operations.catalogue import EXAMPLE_RESULT_NAME, TABLES
-from server.operations.operand_kinds import Hole, OperationRow
+from server.operations.operand_kinds import OperationRow, TemplateHole
 from server.wire.problems import ProblemError
 
 ROWS = {row.name: row for rows in TABLES.values() for row in rows}
@@ -31,7 +31,7 @@ def pipeline_source(items: Sequence[PipelineItem]) -> str:
     chosen = {item.name for item in items if item.name}
     statements = []
     for k, (item, row) in enumerate(zip(items, rows, strict=True)):
-        values = {hole.name: _operand(item, row, hole, k, known_names) for hole in row.holes}
+        values = {hole.name: _operand_text(item, row, hole, k, known_names) for hole in row.holes}
         values["out"] = _result_name(item, row, k, known_names | chosen)
         statements.append(row.template.format_map(values))
         known_names |= {values["out"], *(values[hole.name] for hole in row.holes if hole.kind == "name")}
@@ -40,7 +40,7 @@ def pipeline_source(items: Sequence[PipelineItem]) -> str:
     return "\n".join(["import torch", *(f"import {module}" for module in modules), "", *statements]) + "\n"
 
 
-def _problem(index: int, part: str, message: str) -> ProblemError:
+def _item_error(index: int, part: str, message: str) -> ProblemError:
     field = f"pipeline.{index}.{part}"
     return ProblemError(422, "invalid", f"{field}: {message}", field=field)
 
@@ -49,31 +49,31 @@ def _operation_row(item: PipelineItem, index: int) -> OperationRow:
     """The operation of an item, which has no operand that the operation lacks."""
     row = ROWS.get(item.operation)
     if row is None:
-        raise _problem(
+        raise _item_error(
             index, "operation", f"there is no operation {item.operation!r}; GET /api/operations has them all"
         )
     names = [hole.name for hole in row.holes]
     for name in item.operands:
         if name not in names:
             has = ", ".join(names) or "none"
-            raise _problem(index, "operands", f"{row.name} has no operand {name[:100]!r}; its operands: {has}")
+            raise _item_error(index, "operands", f"{row.name} has no operand {name[:100]!r}; its operands: {has}")
     return row
 
 
-def _operand(item: PipelineItem, row: OperationRow, hole: Hole, index: int, known_names: set[str]) -> str:
+def _operand_text(item: PipelineItem, row: OperationRow, hole: TemplateHole, index: int, known_names: set[str]) -> str:
     """The text of an operand: one expression; where it begins with a name, one that is known there."""
     value = item.operands.get(hole.name, hole.proposed)
     part = f"operands.{hole.name}"
     if value is None:
-        raise _problem(index, part, f"{row.name} needs this operand: {hole.kind}")
+        raise _item_error(index, part, f"{row.name} needs this operand: {hole.kind}")
     text = str(value).strip()
     if hole.kind == "name":
-        return _checked_name(text, index, part)
+        return _check_result_name(text, index, part)
     if not is_one_expression(text, hole.kind == "shape"):
-        raise _problem(index, part, f"{text[:100]!r} is not one expression")
+        raise _item_error(index, part, f"{text[:100]!r} is not one expression")
     path = PATH_PATTERN.fullmatch(text)
     if path and path[1] not in known_names:
-        raise _problem(index, part, f"no item before this one makes {path[1]!r}")
+        raise _item_error(index, part, f"no item before this one makes {path[1]!r}")
     return (
         text
         if path or hole.kind == "shape" or NUMBER_PATTERN.fullmatch(text) or not has_operator(text)
@@ -85,21 +85,21 @@ def _result_name(item: PipelineItem, row: OperationRow, index: int, taken: set[s
     """The name of the result; "" where the operation makes none."""
     if OUT_HOLE not in row.template:
         if item.name is not None:
-            raise _problem(index, "name", f"{row.name} has no result to name")
+            raise _item_error(index, "name", f"{row.name} has no result to name")
         return ""
     if item.name is not None:
-        return _checked_name(item.name, index, "name")
+        return _check_result_name(item.name, index, "name")
     names = (EXAMPLE_RESULT_NAME if n == 1 else f"{EXAMPLE_RESULT_NAME}{n}" for n in itertools.count(1))
     return next(name for name in names if name not in taken)
 
 
-def _checked_name(text: str, index: int, part: str) -> str:
+def _check_result_name(text: str, index: int, part: str) -> str:
     if not text.isidentifier() or keyword.iskeyword(text):
-        raise _problem(index, part, f"{text[:100]!r} is not a name")
+        raise _item_error(index, part, f"{text[:100]!r} is not a name")
     return text
 
 
-def _outside_brackets(text: str) -> Iterator[str]:
+def _characters_outside_brackets(text: str) -> Iterator[str]:
     """The characters that are in no string and in no bracket; "?" in their place where brackets don't match."""
     stack: list[str] = []
     for character in STRING_PATTERN.sub("s", text):
@@ -118,10 +118,10 @@ def is_one_expression(text: str, commas: bool) -> bool:
     """Whether it stays in its place in a template. commas: whether it may be several, as sizes are."""
     if not text or not text.isprintable() or any(mark in STRING_PATTERN.sub("s", text) for mark in "#;\\'\""):
         return False
-    top = "".join(_outside_brackets(text))
+    top = "".join(_characters_outside_brackets(text))
     return "?" not in top and (commas or "," not in top) and not re.search(r"(?<![=!<>])=(?!=)", top)
 
 
 def has_operator(text: str) -> bool:
     """Whether a part of it could be taken for the operand: `a + b` in `{a}.clone()`."""
-    return re.search(r"[^\w.]", "".join(_outside_brackets(text))) is not None
+    return re.search(r"[^\w.]", "".join(_characters_outside_brackets(text))) is not None

@@ -11,7 +11,7 @@ Texts = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Mismatch:
+class ShapeMismatch:
     """key: of a sentence; args: its facts; holes: the operands that it is about."""
 
     key: str
@@ -19,69 +19,69 @@ class Mismatch:
     args: dict[str, str | int] = field(default_factory=dict)
 
 
-def tuple_text(shape: Shape) -> str:
+def format_shape(shape: Shape) -> str:
     """As Python writes it."""
     return str(tuple(shape))
 
 
-def check_matmul(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_matmul(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     """`a @ b`: the last size of a meets the last but one of b, and what stands before broadcasts."""
     a, b = shapes["a"], shapes["b"]
     if not a or not b:
-        return Mismatch("fit_no_scalar", ("a",) if not a else ("b",))
+        return ShapeMismatch("fit_no_scalar", ("a",) if not a else ("b",))
     inner = b[0] if len(b) == 1 else b[-2]
     if a[-1] != inner:
-        return Mismatch("fit_matmul", ("a", "b"), {"left": a[-1], "right": inner})
-    if len(a) > 2 and len(b) > 2 and not broadcasts(a[:-2], b[:-2]):
-        return Mismatch("fit_broadcast", ("a", "b"), {"left": tuple_text(a), "right": tuple_text(b)})
+        return ShapeMismatch("fit_matmul", ("a", "b"), {"left": a[-1], "right": inner})
+    if len(a) > 2 and len(b) > 2 and not can_broadcast(a[:-2], b[:-2]):
+        return ShapeMismatch("fit_broadcast", ("a", "b"), {"left": format_shape(a), "right": format_shape(b)})
     return None
 
 
-def broadcasts(a: Shape, b: Shape) -> bool:
+def can_broadcast(a: Shape, b: Shape) -> bool:
     """Whether two shapes broadcast: from the right, sizes are equal or one of them is 1."""
     return all(left == right or 1 in (left, right) for left, right in zip(reversed(a), reversed(b), strict=False))
 
 
-def check_broadcast(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_broadcast(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     """`a + b`: the shapes broadcast."""
     a, b = shapes["a"], shapes["b"]
-    return None if broadcasts(a, b) else Mismatch("fit_broadcast", ("a", "b"), _shape_pair(a, b))
+    return None if can_broadcast(a, b) else ShapeMismatch("fit_broadcast", ("a", "b"), _format_shape_pair(a, b))
 
 
-def check_broadcast_to(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_broadcast_to(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     """`a.copy_(b)`: b broadcasts to the shape of a."""
     a, b = shapes["a"], shapes["b"]
     fits = len(b) <= len(a) and all(right in (left, 1) for left, right in zip(reversed(a), reversed(b), strict=False))
-    return None if fits else Mismatch("fit_into", ("a", "b"), _shape_pair(a, b))
+    return None if fits else ShapeMismatch("fit_into", ("a", "b"), _format_shape_pair(a, b))
 
 
-def check_cat(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_cat(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     """`torch.cat([a, b])`: all sizes but the first are equal."""
     a, b = shapes["a"], shapes["b"]
     if not a or not b:
-        return Mismatch("fit_no_scalar", ("a",) if not a else ("b",))
+        return ShapeMismatch("fit_no_scalar", ("a",) if not a else ("b",))
     if (0,) in (tuple(a), tuple(b)):
         return None  # torch leaves an empty vector out
     fits = len(a) == len(b) and list(a[1:]) == list(b[1:])
-    return None if fits else Mismatch("fit_joined", ("a", "b"), _shape_pair(a, b))
+    return None if fits else ShapeMismatch("fit_joined", ("a", "b"), _format_shape_pair(a, b))
 
 
-def check_stack(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_stack(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     """`torch.stack([a, b])`: the shapes are equal."""
     a, b = shapes["a"], shapes["b"]
-    return None if list(a) == list(b) else Mismatch("fit_same", ("a", "b"), _shape_pair(a, b))
+    return None if list(a) == list(b) else ShapeMismatch("fit_same", ("a", "b"), _format_shape_pair(a, b))
 
 
-def check_matrix_by_vector(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_matrix_by_vector(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     """`einsum("ij,j->i", a, b)`: a matrix, and a vector as long as its rows; 1 broadcasts."""
     a, b = shapes["a"], shapes["b"]
     for name, shape, dims in (("a", a, 2), ("b", b, 1)):
         if len(shape) != dims:
-            return Mismatch("fit_dims", (name,), {"needed": dims, "has": len(shape)})
-    return None if broadcasts(a[1:], b) else Mismatch("fit_matmul", ("a", "b"), {"left": a[1], "right": b[0]})
+            return ShapeMismatch("fit_dims", (name,), {"needed": dims, "has": len(shape)})
+    return None if can_broadcast(a[1:], b) else ShapeMismatch("fit_matmul", ("a", "b"), {"left": a[1], "right": b[0]})
 
 
-def check_element_count(shapes: Shapes, texts: Texts) -> Mismatch | None:
+def check_element_count(shapes: Shapes, texts: Texts) -> ShapeMismatch | None:
     """`a.view(sizes)`: as many elements; one size may be -1."""
     a, text = shapes["a"], texts.get("shape", "")
     if not re.fullmatch(r"\(?\s*-?\d+(\s*,\s*-?\d+)*\s*,?\s*\)?", text):
@@ -90,51 +90,51 @@ def check_element_count(shapes: Shapes, texts: Texts) -> Mismatch | None:
     elements, known = math.prod(a), math.prod(size for size in sizes if size != -1)
     wild = sizes.count(-1)
     if min(sizes) < -1 or wild > 1:
-        return Mismatch("fit_sizes", ("shape",))
+        return ShapeMismatch("fit_sizes", ("shape",))
     fits = known == elements if not wild else known > 0 and elements % known == 0
-    return None if fits else Mismatch("fit_elements_of", ("shape",), {"n": elements, "shape": tuple_text(sizes)})
+    return None if fits else ShapeMismatch("fit_elements_of", ("shape",), {"n": elements, "shape": format_shape(sizes)})
 
 
-def check_at_most_2d(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_at_most_2d(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     """`a.t()`: at most two dimensions."""
     has = len(shapes["a"])
-    return Mismatch("fit_at_most", ("a",), {"needed": 2, "has": has}) if has > 2 else None
+    return ShapeMismatch("fit_at_most", ("a",), {"needed": 2, "has": has}) if has > 2 else None
 
 
-def check_dim(hole: str, extra: int = 0) -> Callable[[Shapes, Texts], Mismatch | None]:
+def dim_checker(hole: str, extra: int = 0) -> Callable[[Shapes, Texts], ShapeMismatch | None]:
     """A dimension's number is one that the tensor has; extra: one that it would have then."""
 
-    def rule(shapes: Shapes, texts: Texts) -> Mismatch | None:
-        number = _integer(texts.get(hole, ""))
+    def check_dim(shapes: Shapes, texts: Texts) -> ShapeMismatch | None:
+        number = _parse_integer(texts.get(hole, ""))
         dims = max(len(shapes["a"]) + extra, 1)
         if number is None or -dims <= number < dims:
             return None
-        return Mismatch("fit_dim_range", (hole,), {"low": -dims, "high": dims - 1})
+        return ShapeMismatch("fit_dim_range", (hole,), {"low": -dims, "high": dims - 1})
 
-    return rule
+    return check_dim
 
 
-def check_index(shapes: Shapes, texts: Texts) -> Mismatch | None:
+def check_index(shapes: Shapes, texts: Texts) -> ShapeMismatch | None:
     """`a[n]`: within the first dimension."""
-    a, number = shapes["a"], _integer(texts.get("n", ""))
+    a, number = shapes["a"], _parse_integer(texts.get("n", ""))
     if not a:
-        return Mismatch("fit_no_scalar", ("a",))
+        return ShapeMismatch("fit_no_scalar", ("a",))
     if number is None or -a[0] <= number < a[0]:
         return None
-    return Mismatch("fit_index", ("n",), {"n": number, "size": a[0]})
+    return ShapeMismatch("fit_index", ("n",), {"n": number, "size": a[0]})
 
 
-def check_single(hole: str) -> Callable[[Shapes, Texts], Mismatch | None]:
+def single_element_checker(hole: str) -> Callable[[Shapes, Texts], ShapeMismatch | None]:
     """One element, as `.item()` and `.backward()` need."""
 
-    def rule(shapes: Shapes, _: Texts) -> Mismatch | None:
+    def check_single_element(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
         count = math.prod(shapes[hole])
-        return None if count == 1 else Mismatch("fit_single", (hole,), {"n": count})
+        return None if count == 1 else ShapeMismatch("fit_single", (hole,), {"n": count})
 
-    return rule
+    return check_single_element
 
 
-RULES: dict[str, tuple[tuple[str, ...], Callable[[Shapes, Texts], Mismatch | None]]] = {
+SHAPE_RULES: dict[str, tuple[tuple[str, ...], Callable[[Shapes, Texts], ShapeMismatch | None]]] = {
     "matmul": (("a", "b"), check_matmul),
     "einsum": (("a", "b"), check_matrix_by_vector),
     **dict.fromkeys(("add", "sub", "mul", "where", "isclose", "allclose", "mse", "l1"), (("a", "b"), check_broadcast)),
@@ -145,33 +145,33 @@ RULES: dict[str, tuple[tuple[str, ...], Callable[[Shapes, Texts], Mismatch | Non
     "reshape": (("a",), check_element_count),
     "contiguous_view": (("a",), check_element_count),
     "t": (("a",), check_at_most_2d),
-    "sum_dim": (("a",), check_dim("dim")),
-    "argmax": (("a",), check_dim("dim")),
-    "softmax": (("a",), check_dim("dim")),
-    "log_softmax": (("a",), check_dim("dim")),
-    "unsqueeze": (("a",), check_dim("dim", 1)),
+    "sum_dim": (("a",), dim_checker("dim")),
+    "argmax": (("a",), dim_checker("dim")),
+    "softmax": (("a",), dim_checker("dim")),
+    "log_softmax": (("a",), dim_checker("dim")),
+    "unsqueeze": (("a",), dim_checker("dim", 1)),
     "index": (("a",), check_index),
     "set_item": (("a",), check_index),
-    "item": (("a",), check_single("a")),
-    "backward": (("loss",), check_single("loss")),
-    "backward_retain": (("loss",), check_single("loss")),
-    "grad": (("loss",), check_single("loss")),
-    "grad_create": (("loss",), check_single("loss")),
+    "item": (("a",), single_element_checker("a")),
+    "backward": (("loss",), single_element_checker("loss")),
+    "backward_retain": (("loss",), single_element_checker("loss")),
+    "grad": (("loss",), single_element_checker("loss")),
+    "grad_create": (("loss",), single_element_checker("loss")),
 }
 """What has to be so, by operation: the operands whose shapes have to be known, and the rule."""
 
 
-def mismatch(operation: str, shapes: Shapes, texts: Texts) -> Mismatch | None:
+def find_shape_mismatch(operation: str, shapes: Shapes, texts: Texts) -> ShapeMismatch | None:
     """What torch would raise; None where it would not, or where that is not known. texts: what is written in each hole."""
-    needed, rule = RULES.get(operation, ((), None))
+    needed, rule = SHAPE_RULES.get(operation, ((), None))
     if rule is None or any(name not in shapes for name in needed):
         return None
     return rule(shapes, texts)
 
 
-def _integer(text: str) -> int | None:
+def _parse_integer(text: str) -> int | None:
     return int(text) if re.fullmatch(r"\s*-?\d{1,9}\s*", text) else None
 
 
-def _shape_pair(a: Shape, b: Shape) -> dict[str, str | int]:
-    return {"left": tuple_text(a), "right": tuple_text(b)}
+def _format_shape_pair(a: Shape, b: Shape) -> dict[str, str | int]:
+    return {"left": format_shape(a), "right": format_shape(b)}

@@ -12,7 +12,7 @@ class QueueFull(Exception):
     """There is no place in the queue, or another owner, for whom less was drawn, was given it."""
 
 
-class Turn:
+class DrawingTurn:
     """A place in the queue."""
 
     def __init__(self, owner: str) -> None:
@@ -25,28 +25,28 @@ class DrawingQueue:
 
     def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._clock = limit, clock
-        self._waiting: list[Turn] = []  # by arrival
+        self._waiting: list[DrawingTurn] = []  # by arrival
         self._is_drawing = False
         self._scheduler = FairScheduler()  # by seconds of drawing
 
     @asynccontextmanager
-    async def turn(self, owner: str) -> AsyncIterator[None]:
+    async def wait_for_turn(self, owner: str) -> AsyncIterator[None]:
         """Entered when it is this owner's turn. Raises QueueFull."""
-        await self._wait_for_turn(owner)
+        await self._enqueue_and_wait(owner)
         began = self._clock()
         try:
             yield
         finally:
-            self._scheduler.charge(owner, self._clock() - began)
-            self._grant_next()
+            self._scheduler.charge_flow(owner, self._clock() - began)
+            self._grant_next_turn()
 
-    async def _wait_for_turn(self, owner: str) -> None:
+    async def _enqueue_and_wait(self, owner: str) -> None:
         if not self._is_drawing:
             self._is_drawing = True
-            self._scheduler.advance(self._scheduler.start_tag(owner))
+            self._scheduler.advance_virtual_time(self._scheduler.start_tag(owner))
             return
-        self._make_room(owner)
-        turn = Turn(owner)
+        self._evict_turn_if_full(owner)
+        turn = DrawingTurn(owner)
         self._waiting.append(turn)
         try:
             await turn.granted
@@ -54,29 +54,29 @@ class DrawingQueue:
             if turn in self._waiting:
                 self._waiting.remove(turn)
             elif not turn.granted.cancelled() and turn.granted.exception() is None:  # granted in the same moment
-                self._grant_next()
+                self._grant_next_turn()
             raise
 
-    def _make_room(self, owner: str) -> None:
+    def _evict_turn_if_full(self, owner: str) -> None:
         """Take the place of who had most, where the queue is full. Raises QueueFull."""
         if sum(turn.owner == owner for turn in self._waiting) >= max(1, self._limit // 4):
             raise QueueFull
         if len(self._waiting) < self._limit:
             return
-        last = max(reversed(self._waiting), key=self._start_tag)
-        if self._start_tag(last) <= self._scheduler.start_tag(owner):
+        last = max(reversed(self._waiting), key=self._turn_start_tag)
+        if self._turn_start_tag(last) <= self._scheduler.start_tag(owner):
             raise QueueFull
         self._waiting.remove(last)
         last.granted.set_exception(QueueFull())
 
-    def _grant_next(self) -> None:
+    def _grant_next_turn(self) -> None:
         waiting = [turn for turn in self._waiting if not turn.granted.done()]
         self._is_drawing = bool(waiting)
         if waiting:
-            first = min(waiting, key=self._start_tag)
+            first = min(waiting, key=self._turn_start_tag)
             self._waiting.remove(first)
-            self._scheduler.advance(self._start_tag(first))
+            self._scheduler.advance_virtual_time(self._turn_start_tag(first))
             first.granted.set_result(None)
 
-    def _start_tag(self, turn: Turn) -> float:
+    def _turn_start_tag(self, turn: DrawingTurn) -> float:
         return self._scheduler.start_tag(turn.owner)

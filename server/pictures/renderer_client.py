@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from gradbox.wire.processes import DrawReply, DrawRequest
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.pictures.drawing_queue import DrawingQueue, QueueFull
-from server.pool.cache import Cache
+from server.pool.cache import ResultCache
 from server.wire.problems import ProblemError
 
 COMMAND = (sys.executable, "-m", "gradbox.renderer_process")
@@ -71,7 +71,7 @@ class StepNotFound(ProblemError):
 
 
 @dataclass
-class Drawing:
+class PendingDrawing:
     """A drawing in the making, for so many requests. begun: whether it has its turn."""
 
     key: str
@@ -84,11 +84,11 @@ class Renderer:
     """capacity: bytes of drawings that are cached. version: of the code that draws, "" where the page is not built."""
 
     def __init__(self, capacity: int) -> None:
-        self.cache = Cache(capacity)
+        self.cache = ResultCache(capacity)
         self.version = assets_version()
         self._queue = DrawingQueue(MAX_WAITING)
         self._process: asyncio.subprocess.Process | None = None
-        self._drawings: dict[str, Drawing] = {}
+        self._drawings: dict[str, PendingDrawing] = {}
         self._failures: OrderedDict[str, str] = OrderedDict()  # why a drawing failed, and would again
         self.starts = self.failures = 0
 
@@ -112,11 +112,11 @@ class Renderer:
             raise RenderingFailed(self._failures[key], temporary=False)
         drawing = self._drawings.get(key)
         if drawing is None:
-            drawing = self._drawings[key] = Drawing(
+            drawing = self._drawings[key] = PendingDrawing(
                 key, asyncio.create_task(self._draw_in_turn(key, owner, sized, trace))
             )
-            drawing.task.add_done_callback(lambda _: self._forget(drawing))
-        return await self._wait(drawing)
+            drawing.task.add_done_callback(lambda _: self._forget_drawing(drawing))
+        return await self._wait_for_drawing(drawing)
 
     async def close(self) -> None:
         drawings = [drawing.task for drawing in self._drawings.values()]
@@ -125,7 +125,7 @@ class Renderer:
         await asyncio.gather(*drawings, return_exceptions=True)
         await self._kill_process()
 
-    async def _wait(self, drawing: Drawing) -> bytes:
+    async def _wait_for_drawing(self, drawing: PendingDrawing) -> bytes:
         drawing.readers += 1
         try:
             return await asyncio.shield(drawing.task)
@@ -138,15 +138,15 @@ class Renderer:
             drawing.readers -= 1
             if not drawing.readers:
                 wait = ABANDONED_SECONDS if drawing.begun else 0.0
-                asyncio.get_running_loop().call_later(wait, self._abandon, drawing)
+                asyncio.get_running_loop().call_later(wait, self._abandon_drawing, drawing)
 
-    def _abandon(self, drawing: Drawing) -> None:
+    def _abandon_drawing(self, drawing: PendingDrawing) -> None:
         if not drawing.readers:
             drawing.task.cancel()
             if self._drawings.get(drawing.key) is drawing:  # whoever asks now gets another one
                 del self._drawings[drawing.key]
 
-    def _forget(self, drawing: Drawing) -> None:
+    def _forget_drawing(self, drawing: PendingDrawing) -> None:
         if self._drawings.get(drawing.key) is drawing:
             del self._drawings[drawing.key]
         error = None if drawing.task.cancelled() else drawing.task.exception()
@@ -157,19 +157,19 @@ class Renderer:
 
     async def _draw_in_turn(self, key: str, owner: str, draw: DrawRequest, trace: bytes) -> bytes:
         try:
-            async with self._queue.turn(owner):
+            async with self._queue.wait_for_turn(owner):
                 if key in self._drawings:
                     self._drawings[key].begun = True
-                body = await self._draw(draw, trace)
+                body = await self._request_drawing(draw, trace)
                 self.cache.put(key, body)
                 return body
         except QueueFull:
             raise RenderingFailed("too many pictures are being drawn; try again later") from None
 
-    async def _draw(self, draw: DrawRequest, trace: bytes) -> bytes:
+    async def _request_drawing(self, draw: DrawRequest, trace: bytes) -> bytes:
         try:
             async with asyncio.timeout(TIMEOUT):
-                reply, body = await self._exchange(draw, trace)
+                reply, body = await self._send_and_read_reply(draw, trace)
         except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError) as error:
             self.failures += 1
             log.error("drawing: %s", type(error).__name__)
@@ -188,8 +188,8 @@ class Renderer:
             raise StepNotFound(draw.step, reply.steps)
         return body
 
-    async def _exchange(self, draw: DrawRequest, trace: bytes) -> tuple[DrawReply, bytes]:
-        process = await self._running_process()
+    async def _send_and_read_reply(self, draw: DrawRequest, trace: bytes) -> tuple[DrawReply, bytes]:
+        process = await self._get_or_start_process()
         assert process.stdin is not None
         process.stdin.write(json.dumps(draw.model_dump()).encode() + b"\n" + trace)
         await process.stdin.drain()
@@ -199,7 +199,7 @@ class Renderer:
             raise ValueError("too large a drawing")
         return reply, await process.stdout.readexactly(reply.size)
 
-    async def _running_process(self) -> asyncio.subprocess.Process:
+    async def _get_or_start_process(self) -> asyncio.subprocess.Process:
         if self._process is not None and self._process.returncode is None:
             return self._process
         self.starts += 1

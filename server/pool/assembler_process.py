@@ -17,8 +17,8 @@ import traceback
 from pathlib import Path
 from typing import IO
 
-from gradbox.assembly.assemble import assemble_compressed
-from gradbox.wire.processes import LARGE_TRACE, AssemblyReply, AssemblyRequest
+from gradbox.assembly.assemble import assemble_compressed_trace
+from gradbox.wire.processes import LARGE_TRACE_BYTES, AssemblyReply, AssemblyRequest
 
 MAX_MEMORY_BYTES = 1 << 30
 """Bytes of addresses, whatever the size of a trace."""
@@ -40,7 +40,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server alone
-    end_with_parent()
+    die_with_parent()
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")  # when memory runs out, kill it before the server
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -49,8 +49,8 @@ def main() -> None:
     for line in requests:
         request = AssemblyRequest.model_validate_json(line)
         data = requests.read(request.size)
-        if request.size <= LARGE_TRACE:
-            write_reply(replies, *assemble_compressed(request, data))
+        if request.size <= LARGE_TRACE_BYTES:
+            write_reply(replies, *assemble_compressed_trace(request, data))
             gc.collect()
         elif not any(
             assemble_in_fork(request, data, replies, max_line_bytes) for max_line_bytes in (math.inf, MAX_LINE_BYTES)
@@ -69,12 +69,12 @@ def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], 
         return os.waitpid(pid, 0)[1] == 0
     status = 1
     try:
-        end_with_parent()
+        die_with_parent()
         signal.alarm(FORK_SECONDS)
         if os.getppid() == parent:
             memory = FORK_MEMORY + MEMORY_PER_BYTE * len(data)
             resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-            write_reply(replies, *assemble_compressed(request, data, max_line_bytes))
+            write_reply(replies, *assemble_compressed_trace(request, data, max_line_bytes))
             status = 0
     except MemoryError:
         pass
@@ -84,7 +84,7 @@ def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], 
         os._exit(status)
 
 
-def end_with_parent() -> None:
+def die_with_parent() -> None:
     """Have this process killed when its parent ends, also in the middle of a line."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 

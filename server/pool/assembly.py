@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from gradbox.assembly.assemble import assemble_compressed
+from gradbox.assembly.assemble import assemble_compressed_trace
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from gradbox.wire.processes import LARGE_TRACE, AssemblyReply, AssemblyRequest, Usage
+from gradbox.wire.processes import LARGE_TRACE_BYTES, AssemblyReply, AssemblyRequest, Usage
 from gradbox.wire.trace import Error, Outcome
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.pool.interface import NoAnswers
@@ -53,36 +53,36 @@ class Assembler:
 
     def start(self) -> None:
         """Begin to start the first process; does not wait for it."""
-        self._starting = asyncio.create_task(self._start_first())
+        self._starting = asyncio.create_task(self._start_first_process())
 
-    async def _start_first(self) -> None:
+    async def _start_first_process(self) -> None:
         request = AssemblyRequest(job=Job(source=""))
         with contextlib.suppress(OSError, ValueError, EOFError):  # the first trace then tries again
-            await self._exchange(await start_process(), request, b"")
+            await self._send_and_read_reply(await start_assembler_process(), request, b"")
             self.failing = False
 
-    async def assemble(self, request: AssemblyRequest, data: bytes | bytearray) -> tuple[AssemblyReply, bytes]:
+    async def assemble_trace(self, request: AssemblyRequest, data: bytes | bytearray) -> tuple[AssemblyReply, bytes]:
         """The reply, and the gzipped trace of these lines. Raises AssemblyFailed."""
-        async with self._large if len(data) > LARGE_TRACE else contextlib.nullcontext(), self._slots:
+        async with self._large if len(data) > LARGE_TRACE_BYTES else contextlib.nullcontext(), self._slots:
             try:
                 async with asyncio.timeout(TIMEOUT):
                     if self._starting is not None:
                         await asyncio.shield(self._starting)
                     if self._idle:
                         with contextlib.suppress(OSError, ValueError, EOFError):  # it died since
-                            return await self._exchange(self._idle.pop(), request, data)
+                            return await self._send_and_read_reply(self._idle.pop(), request, data)
                     if self._closed:
                         raise OSError("the server is going down")
                     self.failing = True
-                    process = await start_process()
+                    process = await start_assembler_process()
                     self.failing = False
-                    return await self._exchange(process, request, data)
+                    return await self._send_and_read_reply(process, request, data)
             except (TimeoutError, OSError, ValueError, EOFError) as error:
                 self.failures += 1
                 log.error("assembling a trace of %d bytes: %s", len(data), type(error).__name__)
                 raise AssemblyFailed(type(error).__name__) from error
 
-    async def _exchange(
+    async def _send_and_read_reply(
         self, process: Process, request: AssemblyRequest, data: bytes | bytearray
     ) -> tuple[AssemblyReply, bytes]:
         """Send a request and read the reply. Raises OSError, ValueError and EOFError where the process is gone."""
@@ -112,7 +112,7 @@ class Assembler:
             await kill_process(self._idle.pop())
 
 
-async def start_process() -> Process:
+async def start_assembler_process() -> Process:
     """Start a process that assembles. Raises OSError."""
     return await asyncio.create_subprocess_exec(
         *COMMAND,
@@ -136,7 +136,7 @@ UNREADABLE_OUTCOME = Outcome(status="lost", error=Error(type="Lost", message="th
 
 
 @dataclass(frozen=True)
-class Recording:
+class ChildRecording:
     """The lines that a child wrote for a job, and what its parent saw of it.
 
     outcome: None where only the child's own last line says it. versions: of the libraries that ran it. worker: the name
@@ -150,11 +150,11 @@ class Recording:
     worker: str = ""
 
 
-RecordJob = Callable[[Job], Awaitable[Recording]]
+RecordJob = Callable[[Job], Awaitable[ChildRecording]]
 """Runs a program once. Raises WorkersUnavailable."""
 
 
-async def recorded_trace(
+async def record_trace(
     assembler: Assembler, job: Job, record: RecordJob, stop: asyncio.Event, log_text: bool
 ) -> RecordedTrace:
     """The trace of a job. Where the cause of its end was skipped in a long loop, it is run once more to show it.
@@ -171,7 +171,7 @@ async def recorded_trace(
 
 
 async def assemble_trace(
-    assembler: Assembler, job: Job, recording: Recording, log_text: bool, compared_result: str | None = None
+    assembler: Assembler, job: Job, recording: ChildRecording, log_text: bool, compared_result: str | None = None
 ) -> tuple[RecordedTrace, AssemblyReply]:
     """The trace of a child's lines; without them, and lost, where they can't be made one in time."""
     request = AssemblyRequest(
@@ -184,16 +184,16 @@ async def assemble_trace(
         compared_result=compared_result,
     )
     try:
-        reply, body = await assembler.assemble(request, recording.data)
+        reply, body = await assembler.assemble_trace(request, recording.data)
     except AssemblyFailed:
         lost = request.model_copy(update={"outcome": request.outcome or UNREADABLE_OUTCOME})
-        reply, body = await asyncio.to_thread(assemble_compressed, lost, b"")
+        reply, body = await asyncio.to_thread(assemble_compressed_trace, lost, b"")
     if reply.rejected:
         log.error("%s", reply.rejected)
-    return trace_of(request, reply, body), reply
+    return trace_from_reply(request, reply, body), reply
 
 
-def trace_of(request: AssemblyRequest, reply: AssemblyReply, body: bytes) -> RecordedTrace:
+def trace_from_reply(request: AssemblyRequest, reply: AssemblyReply, body: bytes) -> RecordedTrace:
     """The trace that a reply tells of."""
     seconds = request.usage.wall_ms / 1000
     return RecordedTrace(
@@ -204,10 +204,10 @@ def trace_of(request: AssemblyRequest, reply: AssemblyReply, body: bytes) -> Rec
 def cancelled_trace(job: Job, versions: Mapping[str, str]) -> RecordedTrace:
     """The trace of a program that was cancelled before it started."""
     request = AssemblyRequest(job=job, versions=dict(versions), outcome=CANCELLED_OUTCOME)
-    return trace_of(request, *assemble_compressed(request, b""))
+    return trace_from_reply(request, *assemble_compressed_trace(request, b""))
 
 
-def read_answers(job: AnswerJob, data: bytes, ended: bool) -> list[Answer]:
+def parse_answers(job: AnswerJob, data: bytes, ended: bool) -> list[Answer]:
     """The answers that a child wrote. ended: whether it came to its end. Raises NoAnswers."""
     *lines, last = data.split(b"\n")[:-1] or [b""]
     if not ended or len(lines) != len(job.programs):

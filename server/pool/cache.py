@@ -9,7 +9,7 @@ from gradbox.wire.api import Job
 from server import __version__
 
 
-class Cache:
+class ResultCache:
     """capacity: bytes of results that it holds."""
 
     def __init__(self, capacity: int) -> None:
@@ -38,7 +38,7 @@ class Cache:
             self.size -= len(self._entries.popitem(last=False)[1])
 
 
-def cache_key(job: Job, versions: Mapping[str, str]) -> str:
+def result_cache_key(job: Job, versions: Mapping[str, str]) -> str:
     """A digest of everything that a result depends on: the job, and the versions that ran it (torch, numpy, Python)."""
     parts = [job.model_dump(by_alias=True), {**versions, "tracer": __version__}]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

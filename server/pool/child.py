@@ -13,7 +13,7 @@ CHUNK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
-class Exit:
+class ChildExit:
     """How a child's process ended. signal: that killed it. cpu_ms, peak_bytes: what it used; None where nobody knows.
 
     lost: the zygote died, and the child with it.
@@ -42,18 +42,18 @@ class Child:
     data: bytearray = field(default_factory=bytearray)
     limit: Stopped | None = None
     outcome_received: bool = False
-    exit: Exit | None = None
+    exit: ChildExit | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     exited: asyncio.Event = field(default_factory=asyncio.Event)
     started_at: float = 0.0
 
     @property
-    def died_unused(self) -> bool:
+    def died_before_program(self) -> bool:
         """Whether something killed it before the program began; the header comes before that."""
         killed = self.exit is not None and self.exit.signal == signal.SIGKILL
         return killed and not self.data and self.limit is None
 
-    def start(self, job: bytes, max_bytes: int) -> None:
+    def start_job(self, job: bytes, max_bytes: int) -> None:
         """Write the job to the child, and read its lines as they come, up to about `max_bytes` bytes of them."""
         self.started_at, self.max_bytes = time.perf_counter(), max_bytes
         self._unwritten = memoryview(job)
@@ -90,7 +90,7 @@ class Child:
         if len(self.data) > self.max_bytes + CHUNK_BYTES and self.limit is None:
             self.limit = Stopped(limit="trace", value=self.max_bytes)
             self.ended.set()
-        elif has_outcome(self.data):
+        elif ends_with_outcome(self.data):
             self.outcome_received = True
             self.ended.set()
         if chunk and self.limit is None and not self.outcome_received:
@@ -98,7 +98,7 @@ class Child:
         asyncio.get_running_loop().remove_reader(self.trace_fd)
         return False
 
-    def mark_exited(self, exit_: Exit) -> None:
+    def mark_exited(self, exit_: ChildExit) -> None:
         """The child has exited. All it wrote lies in the pipe by now, which another process may still hold open."""
         if self.exit is None:
             while self.read_chunk():
@@ -107,7 +107,7 @@ class Child:
             self.ended.set()
             self.exited.set()
 
-    def close(self) -> None:
+    def close_descriptors(self) -> None:
         """Close both descriptors."""
         self.close_job()
         if self.trace_fd >= 0:
@@ -116,7 +116,7 @@ class Child:
             self.trace_fd = -1
 
 
-def has_outcome(data: bytearray) -> bool:
+def ends_with_outcome(data: bytearray) -> bool:
     """Whether the data ends with the line that ends a trace. Searches no further back than that line may be long."""
     last = data.rfind(b"\n", max(len(data) - CHUNK_BYTES, 0), len(data) - 1)
     return data.endswith(b"\n") and data.startswith(b'{"outcome"', last + 1)

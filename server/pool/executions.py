@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gradbox.wire.api import Job
-from server.pool.cache import Cache, cache_key
+from server.pool.cache import ResultCache, result_cache_key
 from server.pool.interface import PoolInterface
 from server.visitors.clients import Client
 
@@ -24,7 +24,7 @@ SUBSCRIPTION_BYTES = 4096
 
 
 @dataclass(frozen=True)
-class Result:
+class ExecutionResult:
     """body: the trace's JSON, gzipped. status: the outcome's, or `cached`. seconds: that it took; 0 where it was cached.
 
     limit: the one that ended it. deterministic: whether nothing in the program gives it another result each time.
@@ -50,17 +50,17 @@ class Execution:
     subscriptions: set[str] = field(default_factory=set)
     active: set[str] = field(default_factory=set)
     ahead: int | None = None
-    result: Result | None = None
+    result: ExecutionResult | None = None
     error: Exception | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[None] | None" = None
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         return self.result is not None or self.error is not None
 
-    def notify(self) -> None:
+    def notify_waiters(self) -> None:
         """Wake everybody who waits for a change."""
         changed, self.changed = self.changed, asyncio.Event()
         changed.set()
@@ -80,12 +80,12 @@ class Subscription:
     @property
     def state(self) -> str:
         """queued, running, or done."""
-        if self.execution.done:
+        if self.execution.is_done:
             return "done"
         return "running" if self.execution.ahead == -1 else "queued"
 
-    def describe(self) -> dict[str, Any]:
-        """The fields of `wire.api.State` that have a value now."""
+    def state_fields(self) -> dict[str, Any]:
+        """The fields of `wire.api.RunState` that have a value now."""
         fields: dict[str, Any] = {"id": self.id, "state": self.state}
         if fields["state"] == "queued":
             fields["ahead"] = self.execution.ahead or 0
@@ -113,9 +113,9 @@ class Executions:
     def __init__(
         self,
         pool: PoolInterface,
-        cache: Cache,
+        cache: ResultCache,
         capacity: int,
-        on_result: Callable[[Job, Result], None],
+        on_result: Callable[[Job, ExecutionResult], None],
         shared_results: SharedResults | None = None,
         process_name: str = "",
     ) -> None:
@@ -130,66 +130,66 @@ class Executions:
         self._finished_size = 0  # the sum of their bytes
         self._expiring: asyncio.TimerHandle | None = None
 
-    async def cached(self, job: Job) -> Result | None:
+    async def find_cached_result(self, job: Job) -> ExecutionResult | None:
         """The result of a job that ran before, here or in another web process."""
         versions = self._pool.versions
-        key = cache_key(job, versions) if versions else ""
+        key = result_cache_key(job, versions) if versions else ""
         body = self._cache.get(key) if versions else None
         if body is None and versions and self._shared_results is not None:
             body = await self._shared_results.get(key)
             if body is not None:
                 self._cache.put(key, body)
-        return Result("cached", body) if body is not None else None
+        return ExecutionResult("cached", body) if body is not None else None
 
     async def subscribe(self, job: Job, client: Client) -> Subscription:
         """Start the job, or join the execution of the same one. Raises Busy, and WorkersUnavailable."""
-        key = cache_key(job, self._pool.versions)
+        key = result_cache_key(job, self._pool.versions)
         execution = self._executions.get(key)
         if execution is None or execution.stop.is_set():
             execution = self._executions[key] = Execution(key)
-            execution.task = asyncio.create_task(self._execute(execution, job, client))
-        subscription = Subscription(execution, self._new_id())
+            execution.task = asyncio.create_task(self._run_execution(execution, job, client))
+        subscription = Subscription(execution, self._new_subscription_id())
         self._subscriptions[subscription.id] = subscription
         execution.subscriptions.add(subscription.id)
         execution.active.add(subscription.id)
-        while execution.ahead is None and not execution.done:  # until it is known whether the queue has room
+        while execution.ahead is None and not execution.is_done:  # until it is known whether the queue has room
             await execution.changed.wait()
         if execution.error is not None:
-            self._remove(subscription)
+            self._remove_subscription(subscription)
             raise execution.error
         return subscription
 
-    def finished_subscription(self, result: Result) -> Subscription:
+    def create_finished_subscription(self, result: ExecutionResult) -> Subscription:
         """A subscription whose result is there already. It can be found by its id once it is retained."""
-        return Subscription(Execution("", result=result), self._new_id())
+        return Subscription(Execution("", result=result), self._new_subscription_id())
 
-    def get(self, id_: str) -> Subscription | None:
+    def find_subscription(self, id_: str) -> Subscription | None:
         return self._subscriptions.get(id_)
 
-    def retain(self, subscription: Subscription, result: Result) -> None:
+    def retain_subscription(self, subscription: Subscription, result: ExecutionResult) -> None:
         """Let the subscription of a result, which may be a cached one, be found by its id for some minutes."""
         if subscription.id not in self._subscriptions:
             self._subscriptions[subscription.id] = subscription
-            self._retain_finished(subscription.id, len(result.body))
+            self._retain_finished_subscription(subscription.id, len(result.body))
 
-    async def result(self, subscription: Subscription) -> Result:
+    async def wait_for_result(self, subscription: Subscription) -> ExecutionResult:
         """Wait for it, as one of its readers. Raises the error that kept the job from running."""
         execution = subscription.execution
-        with self._counted_as_reader(subscription):
-            while not execution.done:
+        with self._counting_as_reader(subscription):
+            while not execution.is_done:
                 await execution.changed.wait()
         if execution.error is not None:
             raise execution.error
         assert execution.result is not None
         return execution.result
 
-    async def events(self, subscription: Subscription) -> AsyncIterator[dict[str, Any]]:
+    async def iterate_states(self, subscription: Subscription) -> AsyncIterator[dict[str, Any]]:
         """Its description, now and each time that it changes; the last one's state is `done`."""
         execution = subscription.execution
-        with self._counted_as_reader(subscription):
+        with self._counting_as_reader(subscription):
             sent: dict[str, Any] | None = None
             while True:
-                changed, current = execution.changed, subscription.describe()
+                changed, current = execution.changed, subscription.state_fields()
                 if current != sent:
                     sent = current
                     yield current
@@ -197,31 +197,31 @@ class Executions:
                     return
                 await changed.wait()
 
-    def stop(self, subscription: Subscription) -> None:
+    def stop_subscription(self, subscription: Subscription) -> None:
         """Its client wants no more of it; where no other client does either, the job ends, with what was recorded."""
         execution = subscription.execution
         execution.active.discard(subscription.id)
-        if not execution.active and not execution.done and not execution.stop.is_set():
+        if not execution.active and not execution.is_done and not execution.stop.is_set():
             execution.stop.set()
             if execution.ahead != -1 and execution.task is not None:  # it still waits
                 execution.task.cancel()
 
     def unsubscribe(self, subscription: Subscription) -> None:
         """Its client has gone."""
-        self.stop(subscription)
-        self._remove(subscription)
+        self.stop_subscription(subscription)
+        self._remove_subscription(subscription)
 
-    def expect_reader(self, subscription: Subscription) -> None:
+    def unsubscribe_unless_read(self, subscription: Subscription) -> None:
         """Unsubscribe it where nobody reads of it within `GRACE_SECONDS` seconds."""
         loop = asyncio.get_running_loop()
         subscription.last_read = loop.time()
 
-        def check() -> None:
+        def unsubscribe_if_unread() -> None:
             unread = loop.time() - subscription.last_read >= GRACE_SECONDS - 0.1
-            if not subscription.readers and not subscription.execution.done and unread:
+            if not subscription.readers and not subscription.execution.is_done and unread:
                 self.unsubscribe(subscription)
 
-        loop.call_later(GRACE_SECONDS, check)
+        loop.call_later(GRACE_SECONDS, unsubscribe_if_unread)
 
     async def close(self) -> None:
         """End all of them."""
@@ -232,42 +232,44 @@ class Executions:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     @contextmanager
-    def _counted_as_reader(self, subscription: Subscription) -> Iterator[None]:
+    def _counting_as_reader(self, subscription: Subscription) -> Iterator[None]:
         subscription.readers += 1
         try:
             yield
         finally:
             subscription.readers -= 1
             if not subscription.readers:
-                if not subscription.execution.done:
-                    self.expect_reader(subscription)
+                if not subscription.execution.is_done:
+                    self.unsubscribe_unless_read(subscription)
                 elif subscription.id not in self._finished:  # it expired while it was read
                     self._subscriptions.pop(subscription.id, None)
 
-    async def _execute(self, execution: Execution, job: Job, client: Client) -> None:
+    async def _run_execution(self, execution: Execution, job: Job, client: Client) -> None:
         def on_position(ahead: int) -> None:
             execution.ahead = ahead
-            execution.notify()
+            execution.notify_waiters()
 
         try:
             try:
-                trace = await self._pool.run(job, client, on_position, execution.stop, may_join=True)
+                trace = await self._pool.run_job(job, client, on_position, execution.stop, may_join=True)
             except asyncio.CancelledError:
                 if not execution.stop.is_set():
                     raise
                 trace = self._pool.cancelled_trace(job)
-            execution.result = Result(trace.status, trace.body, trace.seconds, trace.limit, trace.deterministic)
+            execution.result = ExecutionResult(
+                trace.status, trace.body, trace.seconds, trace.limit, trace.deterministic
+            )
             if trace.cacheable:
-                self._cache_result(cache_key(job, trace.versions), trace.body)
+                self._cache_result(result_cache_key(job, trace.versions), trace.body)
         except Exception as error:
             execution.error = error
         except asyncio.CancelledError:
             execution.error = ConnectionError("the server is going down")
             raise
         finally:
-            self._finish(execution, job)
+            self._finish_execution(execution, job)
 
-    def _new_id(self) -> str:
+    def _new_subscription_id(self) -> str:
         token = secrets.token_urlsafe(16)
         return f"{self._process_name}.{token}" if self._process_name else token
 
@@ -278,49 +280,49 @@ class Executions:
             self._sharing_tasks.add(sharing)
             sharing.add_done_callback(self._sharing_tasks.discard)
 
-    def _finish(self, execution: Execution, job: Job) -> None:
+    def _finish_execution(self, execution: Execution, job: Job) -> None:
         if self._executions.get(execution.key) is execution:
             del self._executions[execution.key]
         execution.task = None
-        execution.notify()
+        execution.notify_waiters()
         for id_ in execution.subscriptions:
-            self._retain_finished(id_, len(execution.result.body) if execution.result else 0)
+            self._retain_finished_subscription(id_, len(execution.result.body) if execution.result else 0)
         if execution.result is not None:
             self._on_result(job, execution.result)
 
-    def _retain_finished(self, id_: str, size: int) -> None:
+    def _retain_finished_subscription(self, id_: str, size: int) -> None:
         loop = asyncio.get_running_loop()
-        self._forget_finished(id_)
+        self._forget_finished_subscription(id_)
         self._finished[id_] = size + SUBSCRIPTION_BYTES, loop.time() + RETENTION_SECONDS
         self._finished_size += size + SUBSCRIPTION_BYTES
         while self._finished_size > self._capacity and len(self._finished) > 1:
-            self._expire(next(iter(self._finished)))
+            self._expire_subscription(next(iter(self._finished)))
         if self._expiring is None:
-            self._expiring = loop.call_later(RETENTION_SECONDS, self._expire_old)
+            self._expiring = loop.call_later(RETENTION_SECONDS, self._expire_old_subscriptions)
 
-    def _expire_old(self) -> None:
+    def _expire_old_subscriptions(self) -> None:
         """Forget those whose time is over, and look again when the next one's is."""
         loop = asyncio.get_running_loop()
         self._expiring = None
         while self._finished:
             id_, (_, expires) = next(iter(self._finished.items()))
             if expires > loop.time():
-                self._expiring = loop.call_at(expires, self._expire_old)
+                self._expiring = loop.call_at(expires, self._expire_old_subscriptions)
                 return
-            self._expire(id_)
+            self._expire_subscription(id_)
 
-    def _expire(self, id_: str) -> None:
-        self._forget_finished(id_)
+    def _expire_subscription(self, id_: str) -> None:
+        self._forget_finished_subscription(id_)
         subscription = self._subscriptions.get(id_)
         if subscription is not None and not subscription.readers:
             del self._subscriptions[id_]
 
-    def _forget_finished(self, id_: str) -> None:
+    def _forget_finished_subscription(self, id_: str) -> None:
         size, _ = self._finished.pop(id_, (0, 0.0))
         self._finished_size -= size
 
-    def _remove(self, subscription: Subscription) -> None:
+    def _remove_subscription(self, subscription: Subscription) -> None:
         subscription.execution.subscriptions.discard(subscription.id)
         subscription.execution.active.discard(subscription.id)
         self._subscriptions.pop(subscription.id, None)
-        self._forget_finished(subscription.id)
+        self._forget_finished_subscription(subscription.id)

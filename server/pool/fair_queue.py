@@ -42,31 +42,31 @@ class FairScheduler:
             tags.append(self.start_tag(flow) + counts[flow])
         return tags
 
-    def charge(self, flow: str, cost: float) -> None:
+    def charge_flow(self, flow: str, cost: float) -> None:
         """Count what a flow was served."""
         self._served[flow] = self.start_tag(flow) + cost
         if len(self._served) > MAX_FLOWS:
-            self._forget_flows()
+            self._forget_flows_not_ahead()
 
-    def advance(self, start_tag: float) -> None:
+    def advance_virtual_time(self, start_tag: float) -> None:
         """Move the virtual time on to this start tag, that of a request which is served now."""
         self._virtual_time = max(self._virtual_time, start_tag)
 
-    def serve(self, flow: str, waiting: Iterable[str]) -> None:
+    def charge_first_request(self, flow: str, waiting: Iterable[str]) -> None:
         """Record that the first request of this flow is served, at a cost of 1. waiting: the flows of those that still wait.
 
         The virtual time moves on but passes no waiting flow, so that the order of the others stays as it was.
         """
         start = self.start_tag(flow)
-        self.charge(flow, 1)
-        self.advance(min([start, *map(self.start_tag, waiting)]))
+        self.charge_flow(flow, 1)
+        self.advance_virtual_time(min([start, *map(self.start_tag, waiting)]))
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Begin anew, once nothing waits."""
         self._virtual_time = max(self._served.values(), default=self._virtual_time)
         self._served.clear()
 
-    def _forget_flows(self) -> None:
+    def _forget_flows_not_ahead(self) -> None:
         """Forget the flows that are not ahead. Where many are, the virtual time passes half of them: a stream of ever new
         flows would hold it up, and every flow's second request with it."""
         ahead = sorted(tag for tag in self._served.values() if tag > self._virtual_time)
@@ -75,7 +75,7 @@ class FairScheduler:
         self._served = {flow: tag for flow, tag in self._served.items() if tag > self._virtual_time}
 
 
-class Ticket:
+class WorkerRequest:
     """One request for a worker, as an asynchronous context: entered once a worker is free, left when it is given back."""
 
     def __init__(self, queue: "FairQueue", client: Client, on_position: Callable[[int], None] | None) -> None:
@@ -97,7 +97,7 @@ class Ticket:
         self._granted_at = self._queue.clock()
 
     async def __aexit__(self, *_: object) -> None:
-        self._queue.release(self._queue.clock() - self._granted_at)
+        self._queue.release_worker(self._queue.clock() - self._granted_at)
 
     def report_position(self, position: int) -> None:
         """Call `on_position` where the number of requests ahead has changed."""
@@ -125,46 +125,46 @@ class FairQueue:
         self._workers, self._limit, self.clock = workers, limit, clock
         self.client_limit = max(2, limit // 4)
         self._network_limit = limit if classroom else max(2, limit * 3 // 4)
-        self._tickets: list[Ticket] = []  # by arrival
+        self._tickets: list[WorkerRequest] = []  # by arrival
         self._clients, self._networks = FairScheduler(), FairScheduler()
         self._running = 0
         self._completed, self._average = 0, 1.0  # requests, and the moving average of their seconds
 
     @property
-    def waiting(self) -> int:
+    def waiting_count(self) -> int:
         """How many requests wait for a worker."""
-        return len(self._waiting_tickets())
+        return len(self._waiting_requests())
 
     @property
-    def age(self) -> float:
+    def longest_wait_seconds(self) -> float:
         """Seconds for which the oldest of those that wait has waited; 0 where none waits."""
-        return max((self.clock() - ticket.entered_at for ticket in self._waiting_tickets()), default=0.0)
+        return max((self.clock() - ticket.entered_at for ticket in self._waiting_requests()), default=0.0)
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether the next request would be refused, whoever sends it."""
-        return self._running >= self._workers and self.waiting >= self._limit
+        return self._running >= self._workers and self.waiting_count >= self._limit
 
     @property
-    def running(self) -> int:
+    def running_count(self) -> int:
         """How many requests have a worker."""
         return self._running
 
-    def ticket(self, client: Client, on_position: Callable[[int], None] | None = None) -> Ticket:
+    def create_request(self, client: Client, on_position: Callable[[int], None] | None = None) -> WorkerRequest:
         """A request for a worker, to be entered once. Entering it raises Busy at once where the queue is full.
 
         on_position: called with the number of requests ahead, as soon as it waits and each time that number changes.
         """
-        return Ticket(self, client, on_position)
+        return WorkerRequest(self, client, on_position)
 
-    def enqueue(self, ticket: Ticket) -> None:
+    def enqueue(self, ticket: WorkerRequest) -> None:
         """Grant it now, or in its turn. Raises Busy."""
         if self._running >= self._workers:
-            self._make_room(ticket)
+            self._evict_request_if_full(ticket)
         self._tickets.append(ticket)
-        self._dispatch()
+        self._grant_free_workers()
 
-    def withdraw(self, ticket: Ticket) -> None:
+    def withdraw(self, ticket: WorkerRequest) -> None:
         """Take back a request that was not entered."""
         if ticket in self._tickets:
             self._tickets.remove(ticket)
@@ -172,18 +172,18 @@ class FairQueue:
             not ticket.granted.cancelled() and ticket.granted.exception() is None
         ):  # it was granted in the same moment, and goes to the next
             self._running -= 1
-        self._dispatch()
+        self._grant_free_workers()
 
-    def release(self, seconds: float) -> None:
+    def release_worker(self, seconds: float) -> None:
         """Give back a worker that was used for so long."""
         self._completed += 1
         self._average += (seconds - self._average) / min(self._completed, AVERAGED_RUNS)
         self._running -= 1
-        self._dispatch()
+        self._grant_free_workers()
 
-    def _make_room(self, ticket: Ticket) -> None:
+    def _evict_request_if_full(self, ticket: WorkerRequest) -> None:
         """Take the last place of the network with the most, where the queue is full. Raises Busy."""
-        waiting, client = self._waiting_tickets(), ticket.client
+        waiting, client = self._waiting_requests(), ticket.client
         of_client = sum(other.client.id == client.id for other in waiting)
         networks = Counter(other.client.network for other in waiting)
         of_network = networks[client.network]
@@ -194,34 +194,36 @@ class FairQueue:
         largest, count = networks.most_common(1)[0]
         if count <= of_network + 1:
             raise self._busy_error(ticket, waiting)
-        last = next(other for other in reversed(self._in_order(waiting)) if other.client.network == largest)
+        last = next(other for other in reversed(self._sort_by_turn(waiting)) if other.client.network == largest)
         self._tickets.remove(last)
         last.granted.set_exception(self._busy_error(last, waiting))
 
-    def _busy_error(self, ticket: Ticket, waiting: list[Ticket]) -> Busy:
+    def _busy_error(self, ticket: WorkerRequest, waiting: list[WorkerRequest]) -> Busy:
         """The answer to one who can't wait now. waiting: all who can."""
         others = [other for other in waiting if other is not ticket]
-        position = self._in_order([*others, ticket]).index(ticket)
+        position = self._sort_by_turn([*others, ticket]).index(ticket)
         return Busy(max(1.0, self._average * position / self._workers))
 
-    def _dispatch(self) -> None:
+    def _grant_free_workers(self) -> None:
         """Grant the free workers, and report the positions of those that still wait."""
-        self._tickets = self._waiting_tickets()
+        self._tickets = self._waiting_requests()
         while self._tickets and self._running < self._workers:
-            first = self._in_order(self._tickets)[0]
+            first = self._sort_by_turn(self._tickets)[0]
             self._tickets.remove(first)
-            self._clients.serve(first.client.id, [ticket.client.id for ticket in self._tickets])
-            self._networks.serve(first.client.network, [ticket.client.network for ticket in self._tickets])
+            self._clients.charge_first_request(first.client.id, [ticket.client.id for ticket in self._tickets])
+            self._networks.charge_first_request(
+                first.client.network, [ticket.client.network for ticket in self._tickets]
+            )
             self._running += 1
             first.granted.set_result(None)
-        for position, ticket in enumerate(self._in_order(self._tickets)):
+        for position, ticket in enumerate(self._sort_by_turn(self._tickets)):
             ticket.report_position(position)
 
-    def _waiting_tickets(self) -> list[Ticket]:
+    def _waiting_requests(self) -> list[WorkerRequest]:
         """The queued tickets that have not just been cancelled."""
         return [ticket for ticket in self._tickets if not ticket.granted.done()]
 
-    def _in_order(self, tickets: list[Ticket]) -> list[Ticket]:
+    def _sort_by_turn(self, tickets: list[WorkerRequest]) -> list[WorkerRequest]:
         """By the client's tag, then the network's, then arrival."""
         clients = dict(zip(tickets, self._clients.finish_tags(ticket.client.id for ticket in tickets), strict=True))
         tickets = sorted(tickets, key=clients.__getitem__)

@@ -14,7 +14,7 @@ SERVER_CLIENT = Client("", "")
 
 
 STARTING = "the workers are starting; try again in some seconds"
-"""What `PoolInterface.problem` says before the workers were ready, or have failed, for the first time."""
+"""What `PoolInterface.unavailable_reason` says before the workers were ready, or have failed, for the first time."""
 
 
 class NoAnswers(Exception):
@@ -24,17 +24,17 @@ class NoAnswers(Exception):
 class PoolQueue(Protocol):
     """How many programs run and wait. client_limit: those of one client that may wait.
 
-    age: seconds for which the oldest of those that wait has waited; 0 where none waits.
+    longest_wait_seconds: for which the oldest of those that wait has waited; 0 where none waits.
     """
 
     @property
-    def running(self) -> int: ...
+    def running_count(self) -> int: ...
 
     @property
-    def waiting(self) -> int: ...
+    def waiting_count(self) -> int: ...
 
     @property
-    def age(self) -> float: ...
+    def longest_wait_seconds(self) -> float: ...
 
     @property
     def client_limit(self) -> int: ...
@@ -43,7 +43,7 @@ class PoolQueue(Protocol):
 class PoolInterface(Protocol):
     """A pool. What it does where something fails is told by its methods; one suite of tests holds both pools to it.
 
-    workers: how many programs it runs at once. queue: of programs for the CPU; queues: it, as `cpu`, and that of a GPU,
+    worker_count: how many programs it runs at once. queue: of programs for the CPU; queues: it, as `cpu`, and that of a GPU,
     `gpu`, be there one or not. ready: whether a program would be run now, or as soon as those before it
     have been. devices: those that a program can run on now. versions: of torch, numpy and Python, {} before any is known.
     layers: of confinement, each with why it does not work, or "". booted: whether there are workers. spares: children
@@ -52,7 +52,7 @@ class PoolInterface(Protocol):
     """
 
     @property
-    def workers(self) -> int: ...
+    def worker_count(self) -> int: ...
 
     @property
     def queue(self) -> PoolQueue: ...
@@ -61,10 +61,10 @@ class PoolInterface(Protocol):
     def queues(self) -> Mapping[str, PoolQueue]: ...
 
     @property
-    def ready(self) -> bool: ...
+    def is_ready(self) -> bool: ...
 
     @property
-    def booted(self) -> bool: ...
+    def has_booted(self) -> bool: ...
 
     @property
     def devices(self) -> tuple[str, ...]: ...
@@ -73,21 +73,21 @@ class PoolInterface(Protocol):
     def versions(self) -> Mapping[str, str]: ...
 
     @property
-    def layers(self) -> Mapping[str, str]: ...
+    def confinement_layers(self) -> Mapping[str, str]: ...
 
     @property
-    def spares(self) -> int: ...
+    def spare_count(self) -> int: ...
 
     @property
-    def boots(self) -> int: ...
+    def boot_count(self) -> int: ...
 
     @property
-    def pid(self) -> int | None: ...
+    def zygote_pid(self) -> int | None: ...
 
     @property
-    def machines(self) -> list[dict[str, Any]]: ...
+    def machine_status(self) -> list[dict[str, Any]]: ...
 
-    def problem(self, device: str) -> str:
+    def unavailable_reason(self, device: str) -> str:
         """Why no program is run on a device now, `cpu` or `cuda`, and what to do, in one line; "" where programs are."""
 
     async def start(self) -> None:
@@ -99,7 +99,7 @@ class PoolInterface(Protocol):
     async def close(self) -> None:
         """End what runs and what waits."""
 
-    async def run(
+    async def run_job(
         self,
         job: Job,
         client: Client = SERVER_CLIENT,
@@ -115,7 +115,7 @@ class PoolInterface(Protocol):
         """
         ...
 
-    async def answer(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
+    async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         """What programs of the server's own answer, in one confined child that records nothing.
 
         Raises Busy, WorkersUnavailable, and NoAnswers where the child did not come to its end.

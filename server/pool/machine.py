@@ -27,17 +27,17 @@ def total_memory() -> int:
 
 def available_memory() -> int | None:
     """Bytes that programs could still get, of the machine or of its container; None where the kernel does not say."""
-    left = kernel_value(Path("/proc/meminfo"), "MemAvailable:")
+    left = read_kernel_value(Path("/proc/meminfo"), "MemAvailable:")
     for folder, usage, inactive in CGROUPS:
         try:
-            used = int((folder / usage).read_text()) - (kernel_value(folder / "memory.stat", inactive) or 0)
+            used = int((folder / usage).read_text()) - (read_kernel_value(folder / "memory.stat", inactive) or 0)
         except (OSError, ValueError):
             continue
         left = min(left, max(0, total_memory() - used)) if left is not None else None
     return left
 
 
-def kernel_value(file: Path, name: str) -> int | None:
+def read_kernel_value(file: Path, name: str) -> int | None:
     """Bytes under this name in one of the kernel's files of names and numbers."""
     try:
         words = next(line.split() for line in file.read_text().splitlines() if line.startswith(f"{name} "))
@@ -65,6 +65,6 @@ def disk_space(folder: Path) -> tuple[int, int]:
     return 0, 0
 
 
-def max_workers(memory: int) -> int:
+def max_workers_for_memory(memory: int) -> int:
     """How many programs that may use so many bytes each can run at once; at least one."""
     return max(1, (total_memory() - RESERVED_MEMORY) // memory)

@@ -18,9 +18,9 @@ from gradbox.wire.api import Job
 from gradbox.wire.processes import Usage
 from gradbox.wire.trace import Error, Outcome, Stopped
 from server import PROJECT_FOLDER
-from server.pool.assembly import CANCELLED_OUTCOME, Recording
-from server.pool.child import Child, Exit
-from server.pool.machine import max_workers
+from server.pool.assembly import CANCELLED_OUTCOME, ChildRecording
+from server.pool.child import Child, ChildExit
+from server.pool.machine import max_workers_for_memory
 from server.pool.zygote import PREPARE, WorkersUnavailable, Zygote
 from server.settings import Settings
 from server.wire.link import WorkerOptions
@@ -62,7 +62,7 @@ class RunBounds:
     trace_bytes: int
 
     @classmethod
-    def of(cls, job: Job, settings: Settings) -> "RunBounds":
+    def for_job(cls, job: Job, settings: Settings) -> "RunBounds":
         """A job may ask for less than the settings of this machine allow, and never gets more."""
         limits = job.limits
         return cls(
@@ -81,7 +81,7 @@ class MachineWorkers:
     def __init__(self, settings: Settings, prepare: str = PREPARE, use_gpu: bool | None = None) -> None:
         self._settings, self._use_gpu = settings, settings.gpu if use_gpu is None else use_gpu
         self._no_gpu = ""  # why no GPU can be used, as far as it is known
-        self.count = min(settings.workers, max_workers(settings.memory))
+        self.count = min(settings.workers, max_workers_for_memory(settings.memory))
         if self.count < settings.workers:
             log.warning("there is memory for %d of %d programs at once", self.count, settings.workers)
         options = WorkerOptions(self.count, settings.sandbox, settings.memory, settings.cpu, prepare)
@@ -101,13 +101,13 @@ class MachineWorkers:
         """Begin to boot the zygotes; does not wait for them."""
         self.zygote.start()
         if self._use_gpu:
-            self._starting_gpu = asyncio.create_task(self._start_gpu())
+            self._starting_gpu = asyncio.create_task(self._start_gpu_zygote())
 
-    async def _start_gpu(self) -> None:
+    async def _start_gpu_zygote(self) -> None:
         """Start the GPU's zygote, where torch can use a GPU; after the other one, which visitors wait for."""
         names, memory, no_gpu = await find_gpus()
         if names:
-            self.gpu_zygote.set_spares(gpu_spares(memory, self._settings.gpu_memory))
+            self.gpu_zygote.set_spare_count(gpu_spare_count(memory, self._settings.gpu_memory))
             with contextlib.suppress(WorkersUnavailable):
                 await self.zygote.wait_until_booted()
             self.gpu_zygote.start()
@@ -120,18 +120,18 @@ class MachineWorkers:
         if self._starting_gpu is not None:
             await asyncio.shield(self._starting_gpu)
         while not self.gpu_zygote.has_spare:
-            reason = self.gpu_problem
+            reason = self.gpu_unavailable_reason
             if reason and reason != GPU_STARTING:
                 raise WorkersUnavailable(f"this machine runs no programs on a GPU: {reason}")
             await asyncio.sleep(0.1)
 
     @property
-    def gpu_ready(self) -> bool:
+    def is_gpu_ready(self) -> bool:
         """Whether programs for a GPU are run."""
-        return not self.gpu_problem
+        return not self.gpu_unavailable_reason
 
     @property
-    def gpu_problem(self) -> str:
+    def gpu_unavailable_reason(self) -> str:
         """Why programs for a GPU are not run now, and what to do; "" where they are."""
         if not self._use_gpu:
             return GPU_NOT_ASKED
@@ -139,7 +139,7 @@ class MachineWorkers:
             return self._no_gpu
         if self.gpu_zygote.failure:
             return f"{GPU_FAILED}: {self.gpu_zygote.failure}"
-        return "" if self.gpu_zygote.ready and self.gpu_zygote.has_had_spare else GPU_STARTING
+        return "" if self.gpu_zygote.is_ready and self.gpu_zygote.has_had_spare else GPU_STARTING
 
     async def close(self) -> None:
         """End the zygotes, and with them whatever runs."""
@@ -149,18 +149,18 @@ class MachineWorkers:
             await zygote.close()
         await asyncio.gather(*self._releasing)
 
-    async def record(self, job: Job, stop: asyncio.Event, on_buffer: OnBuffer | None = None) -> Recording:
+    async def record_job(self, job: Job, stop: asyncio.Event, on_buffer: OnBuffer | None = None) -> ChildRecording:
         """What a program's child wrote, and how it ended. stop: once set, ends it. Raises WorkersUnavailable."""
         zygote = self.gpu_zygote if job.device == "cuda" else self.zygote
         data = job.model_dump_json(by_alias=True, exclude_none=True).encode()
-        bounds = RunBounds.of(job, self._settings)
+        bounds = RunBounds.for_job(job, self._settings)
         child, cancelled = await self._run_child(zygote, data, bounds, stop, on_buffer)
-        if child.died_unused and not cancelled:  # it was killed while it waited, and nothing of the program ran
+        if child.died_before_program and not cancelled:  # it was killed while it waited, and nothing of the program ran
             log.warning("a spare child was killed as it was given a program; another one gets it")
             child, cancelled = await self._run_child(zygote, data, bounds, stop, on_buffer)
-        exit_ = child.exit or Exit()
+        exit_ = child.exit or ChildExit()
         wall_ms = round((time.perf_counter() - child.started_at) * 1000, 3)
-        return Recording(
+        return ChildRecording(
             child.data,
             zygote.versions,
             CANCELLED_OUTCOME if cancelled else observed_outcome(child, self._settings),
@@ -181,10 +181,10 @@ class MachineWorkers:
         try:
             if on_buffer is not None:
                 on_buffer(child.data)
-            child.start(job, bounds.trace_bytes)
+            child.start_job(job, bounds.trace_bytes)
             return child, await self._wait_for_end(zygote, child, bounds.wall_seconds, stop)
         finally:
-            releasing = asyncio.create_task(zygote.release(child))
+            releasing = asyncio.create_task(zygote.kill_child(child))
             if child.outcome_received:  # all is known; that it takes its memory down need keep nobody waiting
                 self._releasing.add(releasing)
                 releasing.add_done_callback(self._releasing.discard)
@@ -195,7 +195,7 @@ class MachineWorkers:
         """Wait until the program ends or has to be ended. Returns whether that is because `stop` was set."""
         try:
             async with asyncio.timeout(wall_seconds):
-                await wait_for_first(child.ended, stop)
+                await wait_for_any_event(child.ended, stop)
         except TimeoutError:
             pass
         if child.outcome_received or child.exit is not None or child.limit is not None:
@@ -207,7 +207,7 @@ class MachineWorkers:
         return stop.is_set()
 
 
-def gpu_spares(memory: int, program_memory: int) -> int:
+def gpu_spare_count(memory: int, program_memory: int) -> int:
     """How many children may wait with a context. memory: bytes of the GPU; program_memory: of them, what a program may take."""
     return max(1, min(MAX_GPU_SPARES, (memory - program_memory) // CONTEXT_BYTES))
 
@@ -242,11 +242,11 @@ async def wait_for_traceback(child: Child) -> None:
     """Wait until the child has written the line that it is at; on a busy machine that takes a while."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(TRACEBACK_SECONDS):
-            while line_at_end(child) is None and not child.ended.is_set():
+            while last_line_from_traceback(child) is None and not child.ended.is_set():
                 await asyncio.sleep(0.005)
 
 
-async def wait_for_first(*events: asyncio.Event) -> None:
+async def wait_for_any_event(*events: asyncio.Event) -> None:
     """Wait until one of them is set."""
     tasks = [asyncio.ensure_future(event.wait()) for event in events]
     try:
@@ -258,14 +258,14 @@ async def wait_for_first(*events: asyncio.Event) -> None:
 
 def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
     """How the program ended, as its parent saw it; None where only the child's last line says it."""
-    exit_, line = child.exit or Exit(), line_at_end(child)
+    exit_, line = child.exit or ChildExit(), last_line_from_traceback(child)
     if child.limit is not None:
         return Outcome(status="stopped", stopped=child.limit.model_copy(update={"line": line}))
     if child.outcome_received:
         return None
     if exit_.lost:
         return Outcome(status="lost", error=Error(type="Lost", message="the machine's workers went down under the run"))
-    if child.died_unused:
+    if child.died_before_program:
         return Outcome(status="lost", error=Error(type="Lost", message="its worker was killed before it began"))
     if exit_.signal is not None:
         number = exit_.signal
@@ -275,7 +275,7 @@ def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
     return None
 
 
-def line_at_end(child: Child) -> int | None:
+def last_line_from_traceback(child: Child) -> int | None:
     """The program's line in the traceback that a child was asked for, or that it wrote when it crashed."""
     match = _TRACEBACK_LINE.search(child.data, max(len(child.data) - 20_000, 0))
     return int(match[1]) if match else None

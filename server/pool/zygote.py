@@ -15,7 +15,7 @@ from collections import deque
 from dataclasses import asdict, replace
 
 from server import PACKAGE_FOLDERS, PROJECT_FOLDER
-from server.pool.child import Child, Exit
+from server.pool.child import Child, ChildExit
 from server.pool.interface import STARTING
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.wire.problems import ProblemError
@@ -66,7 +66,9 @@ def library_environment() -> dict[str, str]:
     return {**kept, **({"PYTHONPATH": os.pathsep.join(PACKAGE_FOLDERS)} if PACKAGE_FOLDERS else {})}
 
 
-def boot(link_fd: int, options: WorkerOptions, module: str = "server.worker.zygote") -> subprocess.Popen[bytes]:
+def start_zygote_process(
+    link_fd: int, options: WorkerOptions, module: str = "server.worker.zygote"
+) -> subprocess.Popen[bytes]:
     """Start the process of a zygote. link_fd: the descriptor of its socket. module: whose main function it runs."""
     return subprocess.Popen(
         [sys.executable, "-m", module, str(link_fd), json.dumps(asdict(options))],
@@ -79,7 +81,7 @@ def boot(link_fd: int, options: WorkerOptions, module: str = "server.worker.zygo
     )
 
 
-def exit_description(status: int | None) -> str:
+def describe_exit(status: int | None) -> str:
     """How a zygote ended that said nothing of it. status: as `Popen.wait` gives it; None where it is not known."""
     if status is not None and status < 0:
         names = {known.value: known.name for known in signal.Signals}
@@ -117,7 +119,7 @@ class Zygote:
         return self._process.pid if self._process is not None else None
 
     @property
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether a program would start at once, or as soon as a child is forked."""
         ready = self._booted
         return self._link is not None and ready is not None and ready.done() and ready.exception() is None
@@ -126,7 +128,7 @@ class Zygote:
     def has_spare(self) -> bool:
         """Whether a child waits for a job, or has just been given one and the next is being forked."""
         forking = time.monotonic() - self._last_spare_taken < SPARE_TIMEOUT
-        return self.ready and (bool(self._spares) or forking)
+        return self.is_ready and (bool(self._spares) or forking)
 
     @property
     def has_had_spare(self) -> bool:
@@ -134,11 +136,11 @@ class Zygote:
         return self._had_spare
 
     @property
-    def spares(self) -> int:
+    def spare_count(self) -> int:
         """How many children wait for a job."""
         return len(self._spares)
 
-    def set_spares(self, count: int) -> None:
+    def set_spare_count(self, count: int) -> None:
         """How many children are to wait for a job, from the next start on."""
         self._options = replace(self._options, spares=count)
 
@@ -153,10 +155,10 @@ class Zygote:
         link, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         link.setblocking(False)
         with remote:
-            self._process = boot(remote.fileno(), self._options)
+            self._process = start_zygote_process(remote.fileno(), self._options)
         loop = asyncio.get_running_loop()
         self._link, self._booted = link, loop.create_future()
-        loop.add_reader(link, self._receive)
+        loop.add_reader(link, self._receive_messages)
 
     async def wait_until_booted(self) -> None:
         """Wait until the zygote is ready; boot another where it died. Raises WorkersUnavailable."""
@@ -165,26 +167,26 @@ class Zygote:
         if self._link is None and self._restart is None:
             self.start()
         if self._booted is None or self._link is None:
-            raise WorkersUnavailable(self._not_starting())
+            raise WorkersUnavailable(self._start_failure_reason())
         try:
             async with asyncio.timeout(self._boot_timeout):  # `wait_for` of Python 3.11 can swallow a cancellation
                 await asyncio.shield(self._booted)
         except (TimeoutError, ConnectionError) as error:
-            raise WorkersUnavailable(self._not_starting()) from error
+            raise WorkersUnavailable(self._start_failure_reason()) from error
 
     @property
-    def problem(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why no program is run now, where it is not ready."""
-        return self._not_starting() if self.failure else STARTING
+        return self._start_failure_reason() if self.failure else STARTING
 
-    def _not_starting(self) -> str:
+    def _start_failure_reason(self) -> str:
         return f"the workers do not start: {self.failure}" if self.failure else "the workers do not start"
 
     async def take_child(self) -> Child:
         """A spare child, which the caller starts with a job and releases at the end. Raises WorkersUnavailable."""
         await self.wait_until_booted()
         if self._spares:
-            return self._mark_used(self._spares.popleft())
+            return self._mark_child_used(self._spares.popleft())
         waiting: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
         self._waiting_for_spare.append(waiting)
         try:
@@ -194,44 +196,44 @@ class Zygote:
             raise WorkersUnavailable("the machine has no room for another program") from error
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
-                await self.release(waiting.result())
+                await self.kill_child(waiting.result())
             raise
         finally:
             if waiting in self._waiting_for_spare:
                 self._waiting_for_spare.remove(waiting)
 
-    def _mark_used(self, child: Child) -> Child:
+    def _mark_child_used(self, child: Child) -> Child:
         self._last_spare_taken, self._last_spare_fault = time.monotonic(), ""
-        self._send({"use": child.number})
+        self._send_message({"use": child.number})
         return child
 
-    async def release(self, child: Child) -> None:
+    async def kill_child(self, child: Child) -> None:
         """Kill a child, whatever it does, and wait until it is reaped; then close its descriptors."""
         try:
             if child.exit is None:
-                self._send({"kill": child.number})
+                self._send_message({"kill": child.number})
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(5):
                         await child.exited.wait()
             if child.exit is None:
                 log.error("a run can't be killed")
-                child.exit = Exit()
+                child.exit = ChildExit()
         finally:
             if child.exit is None:  # cancelled while it waited: it dies all the same
-                child.exit = Exit()
-            child.close()
+                child.exit = ChildExit()
+            child.close_descriptors()
             self._children.pop(child.number, None)
 
     def request_traceback(self, child: Child) -> None:
         """Have the child write its traceback, which names the line that it is at, into its pipe."""
-        self._send({"traceback": child.number})
+        self._send_message({"traceback": child.number})
 
-    def _send(self, message: ServerMessage) -> None:
+    def _send_message(self, message: ServerMessage) -> None:
         if self._link is not None:
             with contextlib.suppress(OSError):
                 self._link.send(json.dumps(message).encode())
 
-    def _receive(self) -> None:
+    def _receive_messages(self) -> None:
         while self._link is not None:
             try:
                 data, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE_BYTES, 2)
@@ -241,16 +243,16 @@ class Zygote:
                 data, descriptors = b"", []
             if not data:
                 asyncio.get_running_loop().remove_reader(self._link)
-                self._link_closed(self._link, time.monotonic() + EXIT_SECONDS)
+                self._handle_closed_link(self._link, time.monotonic() + EXIT_SECONDS)
                 return
             message: ZygoteMessage = json.loads(data)
             if "spare" in message:
-                self._add_spare(message["spare"], descriptors)
+                self._add_spare_child(message["spare"], descriptors)
             elif "failed" in message:
                 self.failure = message["failed"]
             elif "exited" in message:
-                exit_ = Exit(message["signal"], message["cpu_ms"], message["peak_bytes"])
-                self._child_exited(self._children.get(message["exited"]), exit_)
+                exit_ = ChildExit(message["signal"], message["cpu_ms"], message["peak_bytes"])
+                self._handle_child_exit(self._children.get(message["exited"]), exit_)
             elif self._booted is not None and not self._booted.done():
                 self.versions, self.layers = message["ready"], message["layers"]
                 self._deaths, self.failure = 0, ""
@@ -265,12 +267,12 @@ class Zygote:
             if why and (name != "uid" or os.geteuid() == 0):
                 log.warning("programs run without the layer %s: %s", name, why)
 
-    def _add_spare(self, number: int, descriptors: list[int]) -> None:
+    def _add_spare_child(self, number: int, descriptors: list[int]) -> None:
         if len(descriptors) != 2:  # the kernel closes those that this process has no room for
             for descriptor in descriptors:
                 os.close(descriptor)
             log.error("this process has no room for another descriptor")
-            asyncio.get_running_loop().call_later(SPARE_RETRY_SECONDS, self._replace_spare, self._link, number)
+            asyncio.get_running_loop().call_later(SPARE_RETRY_SECONDS, self._kill_unusable_spare, self._link, number)
             return
         child = Child(number, descriptors[0], descriptors[1])
         self._had_spare = True
@@ -280,17 +282,17 @@ class Zygote:
         while self._waiting_for_spare:
             waiting = self._waiting_for_spare.popleft()
             if not waiting.done():
-                waiting.set_result(self._mark_used(child))
+                waiting.set_result(self._mark_child_used(child))
                 return
         self._spares.append(child)
 
-    def _replace_spare(self, link: socket.socket | None, number: int) -> None:
+    def _kill_unusable_spare(self, link: socket.socket | None, number: int) -> None:
         """End a spare that was never here, for another to be forked. link: it came through this one."""
         if self._link is link:
-            self._send({"use": number})
-            self._send({"kill": number})
+            self._send_message({"use": number})
+            self._send_message({"kill": number})
 
-    def _child_exited(self, child: Child | None, exit_: Exit) -> None:
+    def _handle_child_exit(self, child: Child | None, exit_: ChildExit) -> None:
         if child is None:
             return
         child.mark_exited(exit_)
@@ -299,10 +301,10 @@ class Zygote:
             child.read_chunk()
             self._last_spare_fault = bytes(child.data[:500]).decode(errors="replace").strip()
             log.warning("a spare child died: %s", self._last_spare_fault)
-            child.close()
+            child.close_descriptors()
             del self._children[child.number]
 
-    def _link_closed(self, link: socket.socket, deadline: float) -> None:
+    def _handle_closed_link(self, link: socket.socket, deadline: float) -> None:
         """The zygote is dead once its status is known, or as good as dead at the deadline."""
         if self._closed or self._link is not link:
             return
@@ -310,22 +312,22 @@ class Zygote:
             status = self._process.wait(0) if self._process is not None else None
         except subprocess.TimeoutExpired:
             if time.monotonic() < deadline:
-                asyncio.get_running_loop().call_later(EXIT_POLL_SECONDS, self._link_closed, link, deadline)
+                asyncio.get_running_loop().call_later(EXIT_POLL_SECONDS, self._handle_closed_link, link, deadline)
                 return
             status = None
-        self._zygote_died(status)
+        self._handle_zygote_death(status)
 
-    def _zygote_died(self, status: int | None) -> None:
-        self.failure = self.failure or exit_description(status)
+    def _handle_zygote_death(self, status: int | None) -> None:
+        self.failure = self.failure or describe_exit(status)
         if self._last_spare_fault:
             self.failure += f" ({self._last_spare_fault})"
         log.error("the workers' first process is gone: %s", self.failure)
-        self._disconnect()
+        self._close_link_and_fail_waiters()
         self._deaths += 1
         wait = 0.0 if self._deaths == 1 else min(2.0 ** (self._deaths - 1), MAX_BACKOFF)
         self._restart = asyncio.get_running_loop().call_later(wait, self.start)
 
-    def _disconnect(self) -> None:
+    def _close_link_and_fail_waiters(self) -> None:
         """Close the link, and end all that waits for the zygote or for one of its children, which died with it."""
         if self._link is not None:
             asyncio.get_running_loop().remove_reader(self._link)
@@ -340,10 +342,10 @@ class Zygote:
             if not waiting.done():
                 waiting.set_exception(error)
         for child in list(self._children.values()):
-            child.mark_exited(Exit(lost=True))
+            child.mark_exited(ChildExit(lost=True))
         while self._spares:
             child = self._spares.popleft()
-            child.close()
+            child.close_descriptors()
             self._children.pop(child.number, None)
 
     async def close(self) -> None:
@@ -351,9 +353,9 @@ class Zygote:
         self._closed = True
         if self._restart is not None:
             self._restart.cancel()
-        if self._process is not None and not self.ready:  # it has no children, and would hear of the end too late
+        if self._process is not None and not self.is_ready:  # it has no children, and would hear of the end too late
             self._process.kill()
-        self._disconnect()
+        self._close_link_and_fail_waiters()
         if self._process is not None:
             try:
                 await asyncio.to_thread(self._process.wait, 5)

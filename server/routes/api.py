@@ -18,18 +18,18 @@ from gradbox.wire.api import (
     ProblemReply,
     RunOrPipelineRequest,
     RunRequest,
-    Started,
-    State,
+    RunState,
+    StartedRun,
 )
 from gradbox.wire.findings import ExplainedTrace, Findings, Fixes, FixRequest
 from gradbox.wire.gradient_check import GradientCheckOptions
-from gradbox.wire.schema import encoded_document
+from gradbox.wire.schema import encoded_schema_document
 from gradbox.wire.trace import Trace
 from server.http.responses import trace_response
 from server.operations.pipeline import pipeline_source
-from server.runs.explainer import find_findings, with_findings
-from server.runs.fixes import FixTrials
-from server.runs.gradient_checks import gradient_check_reply
+from server.runs.explainer import add_findings_to_trace, explain_trace
+from server.runs.fixes import FixFinder
+from server.runs.gradient_checks import read_gradient_check
 from server.services import ClientDep, DisconnectedDep, RunsDep, Services, ServicesDep
 from server.visitors.clients import Client
 from server.wire.problems import ProblemError
@@ -79,7 +79,7 @@ EXAMPLE_TRACE: dict[str, Any] = {
 
 TRACE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/json": {"example": EXAMPLE_TRACE}}, "description": "The trace."},
-    202: {"model": Started, "description": "The run has started; `url` is where its trace will be."},
+    202: {"model": StartedRun, "description": "The run has started; `url` is where its trace will be."},
     204: {"description": "Only a cached trace was asked for, and there is none."},
     400: {"model": ProblemReply, "description": "The request can't be parsed."},
     403: {"model": ProblemReply, "description": "The request comes from another site's page, or live runs are off."},
@@ -100,7 +100,7 @@ NO_RUN: dict[int | str, dict[str, Any]] = {
 RUN_RESPONSES: dict[int | str, dict[str, Any]] = {
     **NO_RUN,
     200: TRACE_RESPONSES[200],
-    202: {"model": State, "description": "It is queued, or running."},
+    202: {"model": RunState, "description": "It is queued, or running."},
 }
 FINDINGS_RESPONSES: dict[int | str, dict[str, Any]] = {
     **{status: TRACE_RESPONSES[status] for status in (421, 422)},
@@ -118,7 +118,7 @@ STREAM_RESPONSE = {"text/event-stream": {"example": 'event: running\ndata: {"id"
 @router.post(
     "/runs", response_model=ExplainedTrace, responses=TRACE_RESPONSES, summary="Run a program and get its trace"
 )
-async def run(
+async def post_run(
     run_request: RunOrPipelineRequest,
     request: Request,
     services: ServicesDep,
@@ -141,22 +141,22 @@ async def run(
     The program is a `source`, or a `pipeline` of operations (`GET /api/operations`); the trace has the source that was
     made of it, in `program.source`. Where an item does not fit, `error.field` names it, like `pipeline.2.operands.a`.
     """
-    body = run_request_of(run_request)
+    body = expand_pipeline(run_request)
     if cached_only:
-        cached = await services.runs.cached(body)
+        cached = await services.runs.find_cached_result(body)
         if cached is None:
             return Response(status_code=204)
-        return trace_response(request, await trace_with_findings(cached.body, body, services, client))
-    subscription = await services.runs.start(body, client, live=live)
+        return trace_response(request, await add_requested_findings(cached.body, body, services, client))
+    subscription = await services.runs.start_run(body, client, live=live)
     wait = seconds_before_async(request.headers.getlist("prefer"))
-    result = await services.runs.wait(subscription, disconnected, wait)
+    result = await services.runs.wait_for_result(subscription, disconnected, wait)
     if result is None:
         url = f"{request.scope['root_path']}/api/runs/{subscription.id}"
-        services.runs.executions.expect_reader(subscription)
-        reply = Started(id=subscription.id, url=url, events=f"{url}/events")
+        services.runs.executions.unsubscribe_unless_read(subscription)
+        reply = StartedRun(id=subscription.id, url=url, events=f"{url}/events")
         applied = f"respond-async, wait={wait:g}" if wait else "respond-async"
         return JSONResponse(reply.model_dump(), 202, {"Location": url, "Preference-Applied": applied})
-    return trace_response(request, await trace_with_findings(result.body, body, services, client))
+    return trace_response(request, await add_requested_findings(result.body, body, services, client))
 
 
 def seconds_before_async(prefer: list[str]) -> float | None:
@@ -174,7 +174,7 @@ def seconds_before_async(prefer: list[str]) -> float | None:
     return float(wait) if wait.isascii() and wait.isdigit() and len(wait) < 6 else 0.0
 
 
-def run_request_of(request: RunOrPipelineRequest) -> RunRequest:
+def expand_pipeline(request: RunOrPipelineRequest) -> RunRequest:
     """The request with its source; a pipeline is made into one. Raises ProblemError (422)."""
     fields = {name: getattr(request, name) for name in RunRequest.model_fields}
     if request.pipeline:
@@ -182,13 +182,13 @@ def run_request_of(request: RunOrPipelineRequest) -> RunRequest:
     return RunRequest.model_construct(**fields)
 
 
-async def trace_with_findings(trace: bytes, body: RunRequest, services: Services, client: Client) -> bytes:
+async def add_requested_findings(trace: bytes, body: RunRequest, services: Services, client: Client) -> bytes:
     """A trace, gzipped, with its findings where the request asks for them. Raises RateLimited, RenderingFailed."""
     if not body.explain:
         return trace
-    before = partial(services.visitors.limits.pictures.hit, client)
-    findings = await find_findings(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
-    return await asyncio.to_thread(with_findings, trace, findings)
+    before = partial(services.visitors.limits.pictures.count_request, client)
+    findings = await explain_trace(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
+    return await asyncio.to_thread(add_findings_to_trace, trace, findings)
 
 
 @router.get(
@@ -197,28 +197,28 @@ async def trace_with_findings(trace: bytes, body: RunRequest, services: Services
     responses=FINDINGS_RESPONSES,
     summary="What there is to say of a saved program's run",
 )
-async def findings(
+async def get_findings(
     services: ServicesDep,
     client: ClientDep,
     id_: Annotated[str, Query(alias="id", description="The id of a saved program.")],
     lang: Annotated[Language | None, Query(description="Of the sentences; the program's language by default.")] = None,
 ) -> Findings:
     """Made from the trace that was stored; nothing is run."""
-    program = await services.saved.programs.find(id_)
+    program = await services.saved.programs.find_program(id_)
     language = lang or program.content.language
-    before = partial(services.visitors.limits.pictures.hit, client)
-    found = await find_findings(services.renderer, program.trace, language, program.digest, before, client.network)
+    before = partial(services.visitors.limits.pictures.count_request, client)
+    found = await explain_trace(services.renderer, program.trace, language, program.digest, before, client.network)
     return Findings(findings=found)
 
 
 @router.get("/runs/{id}", response_model=Trace, responses=RUN_RESPONSES, summary="The trace of a run, or how far it is")
 async def get_run(request: Request, id_: Id, runs: RunsDep, disconnected: DisconnectedDep) -> Response:
     """200 with the trace once the run is over; 202 before, with its position in the queue."""
-    subscription = await runs.find(id_)
-    if not subscription.execution.done:
-        runs.executions.expect_reader(subscription)
-        return JSONResponse(subscription.describe(), 202)
-    result = await runs.wait(subscription, disconnected)
+    subscription = await runs.find_subscription(id_)
+    if not subscription.execution.is_done:
+        runs.executions.unsubscribe_unless_read(subscription)
+        return JSONResponse(subscription.state_fields(), 202)
+    result = await runs.wait_for_result(subscription, disconnected)
     assert result is not None
     return trace_response(request, result.body)
 
@@ -226,7 +226,7 @@ async def get_run(request: Request, id_: Id, runs: RunsDep, disconnected: Discon
 @router.delete("/runs/{id}", status_code=204, responses={**NO_RUN, 403: TRACE_RESPONSES[403]}, summary="Stop a run")
 async def stop_run(id_: Id, runs: RunsDep) -> None:
     """Its trace then holds what was recorded until now, with the outcome `cancelled`."""
-    await runs.stop(id_)
+    await runs.stop_run(id_)
 
 
 @router.get(
@@ -235,25 +235,25 @@ async def stop_run(id_: Id, runs: RunsDep) -> None:
     responses={**NO_RUN, 200: {"content": STREAM_RESPONSE, "description": "One event for each change."}},
     summary="The events of a run, as they happen",
 )
-async def events(request: Request, id_: Id, runs: RunsDep) -> Response:
+async def stream_run_events(request: Request, id_: Id, runs: RunsDep) -> Response:
     """Server-sent events, each with a JSON object: `queued` with `ahead`, `running`, `done` with `status`.
 
     When the last listener has disconnected, the run is ended some seconds later.
     """
-    subscription = await runs.find(id_)
+    subscription = await runs.find_subscription(id_)
     if request.state.is_head:
         return Response(media_type="text/event-stream")
 
-    async def messages() -> AsyncIterator[dict[str, str]]:
-        async for state in runs.executions.events(subscription):
+    async def event_messages() -> AsyncIterator[dict[str, str]]:
+        async for state in runs.executions.iterate_states(subscription):
             yield {"event": state["state"], "data": json.dumps(state)}
 
-    return EventSourceResponse(messages(), ping=15)
+    return EventSourceResponse(event_messages(), ping=15)
 
 
 @router.get("/schema", response_model=dict[str, Any], summary="JSON Schema of a trace")
-async def schema() -> Response:
-    return Response(encoded_document(), media_type="application/json")
+async def get_trace_schema() -> Response:
+    return Response(encoded_schema_document(), media_type="application/json")
 
 
 FIXES_RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -265,31 +265,40 @@ FIXES_RESPONSES: dict[int | str, dict[str, Any]] = {
 @router.post(
     "/fixes", response_model=Fixes, responses=FIXES_RESPONSES, summary="Fixes of one finding, each of them run"
 )
-async def fixes(body: FixRequest, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep) -> Fixes:
+async def post_fixes(
+    body: FixRequest, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
+) -> Fixes:
     """Runs the program, proposes edits for the finding, and runs each of them, at most four.
 
     Every run counts as one of the client's; a program that ran before is not run again.
     """
 
-    async def run(source: str) -> bytes:
+    async def run_fixed_program(source: str) -> bytes:
         request = RunRequest(source=source, device=body.device, seed=body.seed, input=body.input)
-        result = await services.runs.wait(await services.runs.start(request, client), disconnected)
+        result = await services.runs.wait_for_result(await services.runs.start_run(request, client), disconnected)
         assert result is not None
         return result.body
 
-    before = partial(services.visitors.limits.pictures.hit, client)
+    before = partial(services.visitors.limits.pictures.count_request, client)
     await before()
-    trace = await run(body.source)
-    findings = await find_findings(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
+    trace = await run_fixed_program(body.source)
+    findings = await explain_trace(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
     finding = next(
         (candidate for candidate in findings if (candidate.kind, candidate.line) == (body.kind, body.line)), None
     )
     if finding is None:
         raise ProblemError(404, "no_finding", f"there is no {body.kind} on line {body.line}", field="kind")
-    trials = FixTrials(
-        services.renderer, services.runs.proposals, body.source, findings, run, body.language, before, client.network
+    trials = FixFinder(
+        services.renderer,
+        services.runs.proposals,
+        body.source,
+        findings,
+        run_fixed_program,
+        body.language,
+        before,
+        client.network,
     )
-    return Fixes(fixes=await trials.fixes(finding))
+    return Fixes(fixes=await trials.find_working_fixes(finding))
 
 
 EXAMPLE_GRADIENTS: dict[str, Any] = {
@@ -350,7 +359,7 @@ GRADIENT_RESPONSES: dict[int | str, dict[str, Any]] = {
     responses=GRADIENT_RESPONSES,
     summary="Gradients of a program beside finite differences",
 )
-async def gradient_checks(
+async def post_gradient_check(
     body: GradientCheckRequest, runs: RunsDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> GradientCheckReply:
     """Runs the program in float64 again and again, each time with one element of a leaf changed; it counts as one run.
@@ -360,6 +369,6 @@ async def gradient_checks(
     """
     request = RunRequest(source=body.source, seed=body.seed, input=body.input)
     options = GradientCheckOptions(backward=body.backward, elements=body.elements)
-    result = await runs.wait(await runs.start(request, client, check=options), disconnected)
+    result = await runs.wait_for_result(await runs.start_run(request, client, check=options), disconnected)
     assert result is not None
-    return await asyncio.to_thread(gradient_check_reply, result.body)
+    return await asyncio.to_thread(read_gradient_check, result.body)

@@ -9,11 +9,11 @@ from fastapi.responses import HTMLResponse
 from pydantic import ValidationError
 
 from server.http.responses import ConstantBody
-from server.operations.card_form import CardForm, card_form, proposed_name
-from server.operations.catalogue import TABLES, catalogue, operation_sentences
+from server.operations.card_form import CardForm, create_card_form, propose_result_name
+from server.operations.catalogue import TABLES, create_catalogue, operation_sentences
 from server.operations.operand_kinds import OperationRow
 from server.routes.api import TRACE_RESPONSES
-from server.templating import render_public, request_language
+from server.templating import render_public_page, request_language
 from server.wire.operations import AliveName, Operations, Place
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Language
@@ -21,9 +21,9 @@ from server.wire.saved_programs import Language
 router = APIRouter()
 
 
-def shortened_catalogue() -> dict[str, Any]:
+def example_of_catalogue() -> dict[str, Any]:
     """The answer with one operation and the kind of its operand."""
-    whole = catalogue("en")
+    whole = create_catalogue("en")
     clone = next(operation for operation in whole.operations if operation.name == "clone")
     kinds = [row for row in whole.kinds if row.kind == clone.operands[0].kind]
     return Operations(operations=[clone], kinds=kinds).model_dump(exclude_none=True)
@@ -32,7 +32,7 @@ def shortened_catalogue() -> dict[str, Any]:
 RESPONSES: dict[int | str, dict[str, Any]] = {
     **{status: TRACE_RESPONSES[status] for status in (421, 422)},
     200: {
-        "content": {"application/json": {"example": shortened_catalogue()}},
+        "content": {"application/json": {"example": example_of_catalogue()}},
         "description": "All operations, group by group. The example has one of them.",
     },
     304: {"description": "The client has this version already."},
@@ -42,7 +42,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 @router.get(
     "/api/operations", response_model=Operations, responses=RESPONSES, summary="Operations to build programs of"
 )
-async def operations(
+async def get_operations(
     request: Request,
     lang: Annotated[Language, Query(description="Of the sentences.", examples=["en"])] = "en",
 ) -> Response:
@@ -50,14 +50,14 @@ async def operations(
 
     A hole of a template is the name of an operand in braces, or `{out}`: the name of the result.
     """
-    return catalogue_body(lang).response(request)
+    return catalogue_body(lang).to_response(request)
 
 
 @functools.cache
 def catalogue_body(language: Language) -> ConstantBody:
     """The catalogue as JSON."""
-    body = catalogue(language).model_dump_json(exclude_none=True).encode()
-    return ConstantBody.of(body, "application/json")
+    body = create_catalogue(language).model_dump_json(exclude_none=True).encode()
+    return ConstantBody.from_bytes(body, "application/json")
 
 
 MAX_ALIVE = 12_000
@@ -74,20 +74,20 @@ Alive = Annotated[str, Query(max_length=MAX_ALIVE)]
 
 
 @router.get("/builder/palette", response_class=HTMLResponse, include_in_schema=False)
-async def palette(
+async def get_palette(
     request: Request, alive: Alive = "[]", q: Annotated[str, Query(max_length=100)] = "", line: int = 0
 ) -> Response:
     """The operations that a search finds, each with the likely operands in it. line: below which the card goes."""
     language = request_language(request)
-    forms = await asyncio.to_thread(proposals, alive)
+    forms = await asyncio.to_thread(propose_card_forms, alive)
     found = [
         (group, [forms[row.name] for row in rows])
-        for group, rows in sort_exact_first(
+        for group, rows in sort_exact_match_first(
             {group: [row for row in rows if matches_search(row, group, q)] for group, rows in TABLES.items()}, q
         )
         if rows
     ]
-    return render_public(
+    return render_public_page(
         request,
         "partials/_palette.html",
         language,
@@ -102,7 +102,7 @@ async def palette(
 
 
 @router.get("/builder/form/{operation}", response_class=HTMLResponse, include_in_schema=False)
-async def form(
+async def get_card_form(
     request: Request, operation: Annotated[str, Path(max_length=60)], alive: Alive = "[]", line: int = 0
 ) -> Response:
     """The form of an operation. What the reader chose comes as `in.HOLE` and `out`."""
@@ -111,14 +111,18 @@ async def form(
     group, row = ROWS[operation]
     query = request.query_params
     written = {hole.name: query[f"in.{hole.name}"].strip() for hole in row.holes if f"in.{hole.name}" in query}
-    made = card_form(row, group, read_alive(alive), written, query["out"].strip() if "out" in query else None)
+    made = create_card_form(
+        row, group, parse_alive_names(alive), written, query["out"].strip() if "out" in query else None
+    )
     language = request_language(request)
     siblings = [ROWS[name][1] for name in row.siblings[:MAX_SIBLINGS]]
     context: dict[str, Any] = {"form": made, "siblings": siblings, "sentence": SENTENCES[language][row.name]}
-    return render_public(request, "partials/_card_form.html", language, **context, line=line, alive=alive, group=group)
+    return render_public_page(
+        request, "partials/_card_form.html", language, **context, line=line, alive=alive, group=group
+    )
 
 
-def read_alive(text: str) -> list[AliveName]:
+def parse_alive_names(text: str) -> list[AliveName]:
     """The names that a request brings. Raises ProblemError where they are no such."""
     try:
         return Place.model_validate_json(f'{{"alive": {text}}}').alive
@@ -127,14 +131,17 @@ def read_alive(text: str) -> list[AliveName]:
 
 
 @functools.lru_cache(maxsize=64)
-def proposals(alive: str) -> dict[str, CardForm]:
+def propose_card_forms(alive: str) -> dict[str, CardForm]:
     """Every operation with the likely operands: the same for each letter of a search. Raises ProblemError."""
-    names = read_alive(alive)
+    names = parse_alive_names(alive)
     near, taken = names[:MAX_PROPOSED], {name.name for name in names}
-    return {name: card_form(row, group, near, {}, proposed_name(group, taken)) for name, (group, row) in ROWS.items()}
+    return {
+        name: create_card_form(row, group, near, {}, propose_result_name(group, taken))
+        for name, (group, row) in ROWS.items()
+    }
 
 
-def sort_exact_first(found: dict[str, list[OperationRow]], q: str) -> list[tuple[str, list[OperationRow]]]:
+def sort_exact_match_first(found: dict[str, list[OperationRow]], q: str) -> list[tuple[str, list[OperationRow]]]:
     """The groups of what a search found; first the operation that is called exactly so, and its group."""
     name = q.strip().lower()
     groups = [(group, sorted(rows, key=lambda row: row.name != name)) for group, rows in found.items()]

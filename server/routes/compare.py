@@ -11,17 +11,17 @@ from fastapi.responses import HTMLResponse
 
 from gradbox.wire.api import ProblemReply, RunRequest
 from gradbox.wire.processes import DrawRequest, Theme
-from server.http.response_delivery import Disconnected, unless_disconnected
+from server.http.response_delivery import Disconnected, cancel_on_disconnect
 from server.http.responses import MAX_AGE
 from server.http.security import content_security_policy
 from server.routes.api import TRACE_RESPONSES
 from server.routes.exports import CROSS_ORIGIN, OFFLINE_POLICY, PICTURE_POLICY, PICTURE_RESPONSES, file_responses
-from server.runs.explainer import ComparedRun, RunPair, compare, draw_comparison
+from server.runs.explainer import ComparedRun, RunPair, compare_runs, draw_comparison
 from server.saved.content import SavedContent
 from server.services import ClientDep, DisconnectedDep, SavedDep, Services, ServicesDep, SettingsDep
 from server.settings import Settings
 from server.store.repository import SavedProgram
-from server.templating import render, render_partial, render_public, request_language
+from server.templating import render_partial, render_public_page, render_visitor_page, request_language
 from server.urls import public_url, trace_url
 from server.visitors.clients import Client
 from server.wire.compare import ComparedProgram, CompareRequest, Comparison
@@ -56,18 +56,18 @@ class ProgramPair:
         versions = f"{left.digest} {left.created} {right.digest} {right.created} {assets}"
         return f'W/"{hashlib.sha256(versions.encode()).hexdigest()[:24]}"'
 
-    def runs(self) -> RunPair:
+    def saved_runs(self) -> RunPair:
         """Their runs, as they were saved."""
         left, right = (ComparedRun(program.trace, program.content.title) for program in (self.left, self.right))
         return RunPair(left, right)
 
 
-async def saved_pair(saved: SavedDep, left: SavedId, right: SavedId) -> ProgramPair:
+async def find_saved_pair(saved: SavedDep, left: SavedId, right: SavedId) -> ProgramPair:
     """Raises ProblemError where there is no program of one of the ids."""
-    return ProgramPair(*await asyncio.gather(saved.programs.find(left), saved.programs.find(right)))
+    return ProgramPair(*await asyncio.gather(saved.programs.find_program(left), saved.programs.find_program(right)))
 
 
-PairDep = Annotated[ProgramPair, Depends(saved_pair)]
+PairDep = Annotated[ProgramPair, Depends(find_saved_pair)]
 
 
 @router.get("/compare", response_class=HTMLResponse, include_in_schema=False)
@@ -76,17 +76,19 @@ async def compare_page(
 ) -> Response:
     """Two programs side by side. left, right: ids of saved programs; others come with the address's fragment."""
     programs = {"left": await find_program(saved, left), "right": await find_program(saved, right)}
-    first = {side: program and page_values(request, program) for side, program in programs.items()}
+    first = {side: program and program_page_values(request, program) for side, program in programs.items()}
     titles = {side: program.content.title if program else "" for side, program in programs.items()}
-    return render(request, "compare.html", first=first, titles=titles, editable=True, away=all(programs.values()))
+    return render_visitor_page(
+        request, "compare.html", first=first, titles=titles, editable=True, away=all(programs.values())
+    )
 
 
 @router.get("/compare/embed", response_class=HTMLResponse, include_in_schema=False)
 async def compare_frame(request: Request, settings: SettingsDep, pair: PairDep, theme: Theme | None = None) -> Response:
     """The comparison of two saved programs as a frame in another site's page."""
     programs = {"left": pair.left, "right": pair.right}
-    first = {side: page_values(request, program) for side, program in programs.items()}
-    response = render_public(
+    first = {side: program_page_values(request, program) for side, program in programs.items()}
+    response = render_public_page(
         request,
         "compare_embed.html",
         request_language(request),
@@ -107,26 +109,26 @@ async def post_compare(
 ) -> Comparison:
     """Runs both, unless they are saved ones or ran before, and says what they do differently: by name and by line."""
 
-    async def run(program: ComparedProgram) -> ComparedRun:
+    async def run_or_load_program(program: ComparedProgram) -> ComparedRun:
         if program.saved is not None:
-            return ComparedRun((await services.saved.programs.find(program.saved)).trace)
+            return ComparedRun((await services.saved.programs.find_program(program.saved)).trace)
         assert program.source is not None
         request = RunRequest(source=program.source, device=program.device, seed=program.seed)
-        result = await services.runs.wait(await services.runs.start(request, client), disconnected)
+        result = await services.runs.wait_for_result(await services.runs.start_run(request, client), disconnected)
         assert result is not None
         return ComparedRun(result.body)
 
-    pair = RunPair(await run(body.left), await run(body.right))
-    hit_limit = partial(services.visitors.limits.pictures.hit, client)
-    return await compare(services.renderer, pair, body.language, hit_limit, client.network)
+    pair = RunPair(await run_or_load_program(body.left), await run_or_load_program(body.right))
+    hit_limit = partial(services.visitors.limits.pictures.count_request, client)
+    return await compare_runs(services.renderer, pair, body.language, hit_limit, client.network)
 
 
-async def picture_request(row: Row = None, theme: Theme = "light", lang: Lang = "en") -> DrawRequest:
+async def comparison_draw_request(row: Row = None, theme: Theme = "light", lang: Lang = "en") -> DrawRequest:
     """The picture of a place of the comparison."""
     return DrawRequest(kind="comparison_picture", step=row, theme=theme, language=lang)
 
 
-PictureDep = Annotated[DrawRequest, Depends(picture_request)]
+PictureDep = Annotated[DrawRequest, Depends(comparison_draw_request)]
 
 
 @dataclass(frozen=True)
@@ -139,25 +141,25 @@ class PairExporter:
     disconnected: Disconnected
     pair: ProgramPair
 
-    async def respond(self, draw: DrawRequest, media_type: str, headers: dict[str, str]) -> Response:
-        """From the cache where it is there. Raises RateLimited, RenderingFailed, ClientGone."""
+    async def drawing_response(self, draw: DrawRequest, media_type: str, headers: dict[str, str]) -> Response:
+        """From the cache where it is there. Raises RateLimited, RenderingFailed, ClientDisconnected."""
         renderer, client = self.services.renderer, self.client
         tag = self.pair.entity_tag(renderer.version)
         headers = {**headers, "ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
         if tag in [known.strip() for known in self.request.headers.get("if-none-match", "").split(",")]:
             return Response(status_code=304, headers=headers)
-        hit_limit = partial(self.services.visitors.limits.pictures.hit, client)
-        drawing = draw_comparison(renderer, self.pair.runs(), draw, hit_limit, client.network)
-        return Response(await unless_disconnected(drawing, self.disconnected), media_type=media_type, headers=headers)
+        hit_limit = partial(self.services.visitors.limits.pictures.count_request, client)
+        drawing = draw_comparison(renderer, self.pair.saved_runs(), draw, hit_limit, client.network)
+        return Response(await cancel_on_disconnect(drawing, self.disconnected), media_type=media_type, headers=headers)
 
 
-async def pair_exporter(
+async def get_pair_exporter(
     request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep, pair: PairDep
 ) -> PairExporter:
     return PairExporter(request, services, client, disconnected, pair)
 
 
-ExporterDep = Annotated[PairExporter, Depends(pair_exporter)]
+ExporterDep = Annotated[PairExporter, Depends(get_pair_exporter)]
 JSON_ANSWERS = {**PICTURE_RESPONSES, 200: {"model": Comparison, "description": "The differences."}}
 SVG_ANSWERS = file_responses("image/svg+xml", "The picture.")
 PNG_ANSWERS = file_responses("image/png", "The picture.")
@@ -165,26 +167,26 @@ FILE_ANSWERS = file_responses("text/html", "The file.")
 
 
 @router.get("/compare.json", response_model=Comparison, responses=JSON_ANSWERS, summary="A comparison as JSON")
-async def as_json(exporter: ExporterDep, lang: Lang = "en") -> Response:
+async def comparison_json(exporter: ExporterDep, lang: Lang = "en") -> Response:
     """What two saved programs do differently, from the traces that were stored; nothing is run."""
-    return await exporter.respond(DrawRequest(kind="comparison", language=lang), "application/json", {})
+    return await exporter.drawing_response(DrawRequest(kind="comparison", language=lang), "application/json", {})
 
 
 @router.get("/compare.svg", response_class=Response, responses=SVG_ANSWERS, summary="A comparison as SVG")
-async def svg(exporter: ExporterDep, draw: PictureDep) -> Response:
+async def comparison_svg(exporter: ExporterDep, draw: PictureDep) -> Response:
     """A place of the comparison of two saved programs: both stages, and the differences there."""
     headers = {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
-    return await exporter.respond(draw, "image/svg+xml; charset=utf-8", headers)
+    return await exporter.drawing_response(draw, "image/svg+xml; charset=utf-8", headers)
 
 
 @router.get("/compare.png", response_class=Response, responses=PNG_ANSWERS, summary="A comparison as PNG")
-async def png(exporter: ExporterDep, draw: PictureDep) -> Response:
+async def comparison_png(exporter: ExporterDep, draw: PictureDep) -> Response:
     """The same as `/compare.svg`, at twice its size where that is not too large."""
-    return await exporter.respond(draw.model_copy(update={"png": True}), "image/png", CROSS_ORIGIN)
+    return await exporter.drawing_response(draw.model_copy(update={"png": True}), "image/png", CROSS_ORIGIN)
 
 
 @router.get("/compare.html", response_class=Response, responses=FILE_ANSWERS, summary="A comparison as a file")
-async def offline_file(exporter: ExporterDep, row: Row = None, lang: Lang = "en") -> Response:
+async def comparison_offline_file(exporter: ExporterDep, row: Row = None, lang: Lang = "en") -> Response:
     """One HTML file that steps through both traces without a server."""
     body = render_partial("partials/_comparison_viewer.html", lang)
     draw = DrawRequest(kind="comparison_file", step=row, language=lang, body=body)
@@ -192,15 +194,15 @@ async def offline_file(exporter: ExporterDep, row: Row = None, lang: Lang = "en"
         "Content-Security-Policy": OFFLINE_POLICY,
         "Content-Disposition": 'attachment; filename="gradbox-comparison.html"',
     }
-    return await exporter.respond(draw, "text/html; charset=utf-8", headers)
+    return await exporter.drawing_response(draw, "text/html; charset=utf-8", headers)
 
 
 async def find_program(saved: SavedContent, id_: str | None) -> SavedProgram | None:
     """Raises ProblemError where there is no program of that id."""
-    return None if id_ is None else await saved.programs.find(id_)
+    return None if id_ is None else await saved.programs.find_program(id_)
 
 
-def page_values(request: Request, program: SavedProgram) -> dict[str, str]:
+def program_page_values(request: Request, program: SavedProgram) -> dict[str, str]:
     """What the page is sent of a saved program."""
     content = program.content
     return {

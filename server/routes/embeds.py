@@ -7,14 +7,14 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from gradbox.wire.api import ProblemReply
 from gradbox.wire.processes import Theme
-from server.http.responses import MAX_AGE, cacheable, not_modified
+from server.http.responses import MAX_AGE, not_modified_response, with_cache_headers
 from server.http.security import content_security_policy
 from server.routes.saved_programs import NOT_FOUND
-from server.saved.oembed import oembed, series_oembed
+from server.saved.oembed import program_oembed, series_oembed
 from server.services import SavedDep, Services, ServicesDep, SettingsDep
 from server.store.repository import SavedProgram
-from server.templating import render_public, request_language
-from server.urls import permalink, permalink_id, public_url, series_place, trace_url
+from server.templating import render_public_page, request_language
+from server.urls import parse_permalink_id, parse_series_place, program_permalink, public_url, trace_url
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import OEmbed
 
@@ -29,21 +29,21 @@ MaxSize = Annotated[int | None, Query(ge=1, description="Pixels that are availab
 
 
 @router.get("/embed/{id}", response_class=HTMLResponse, include_in_schema=False)
-async def embed(
+async def embedded_program_page(
     request: Request, id_: Annotated[str, Path(alias="id")], services: ServicesDep, theme: Theme | None = None
 ) -> Response:
     """The stored trace to step through. Nothing is run, saved or remembered here."""
-    program = await services.saved.programs.find(id_)
-    cached = not_modified(request, program, services.renderer.version)
+    program = await services.saved.programs.find_program(id_)
+    cached = not_modified_response(request, program, services.renderer.version)
     if cached is not None:
         cached.headers.update(
             frame_headers(request, services.settings.frames)
         )  # a browser takes them in place of those it has
         return cached
-    return cacheable(frame(request, services, program, theme), program, services.renderer.version)
+    return with_cache_headers(frame_page(request, services, program, theme), program, services.renderer.version)
 
 
-def frame(
+def frame_page(
     request: Request,
     services: Services,
     program: SavedProgram,
@@ -65,8 +65,8 @@ def frame(
         "title": title,
         **(first or {}),
     }
-    away = away or permalink(services.settings, request.scope["root_path"], program.id)
-    response = render_public(request, "embed.html", language, first=page_data, away=away, title=title, theme=theme)
+    away = away or program_permalink(services.settings, request.scope["root_path"], program.id)
+    response = render_public_page(request, "embed.html", language, first=page_data, away=away, title=title, theme=theme)
     response.headers.update(frame_headers(request, frames or services.settings.frames))
     response.headers["Cache-Control"] = f"public, max-age={MAX_AGE}"
     return response
@@ -103,14 +103,14 @@ async def get_oembed(
     if not base:
         raise ProblemError(501, "no_address", "GRADBOX_PUBLIC_URL is not set on this server")
     headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": f"public, max-age={MAX_AGE}"}
-    place = series_place(url, base)
+    place = parse_series_place(url, base)
     if place is not None:
-        series = await saved.series.find(place[0])
+        series = await saved.series.find_series(place[0])
         body = series_oembed(series, place[1], base, maxwidth, maxheight)
         return JSONResponse(body.model_dump(), headers=headers)
-    id_ = permalink_id(url, base)
+    id_ = parse_permalink_id(url, base)
     if id_ is None:
         raise ProblemError(404, "not_ours", "this address is no permalink of this server", field="url")
-    program = await saved.programs.find(id_)
-    body = oembed(program, base, url.partition("#")[2], maxwidth, maxheight)
+    program = await saved.programs.find_program(id_)
+    body = program_oembed(program, base, url.partition("#")[2], maxwidth, maxheight)
     return JSONResponse(body.model_dump(), headers=headers)

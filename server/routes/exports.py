@@ -6,16 +6,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from gradbox.wire.api import ProblemReply
-from gradbox.wire.processes import DrawRequest, Kind, Theme
+from gradbox.wire.processes import DrawingKind, DrawRequest, Theme
 from server.gallery.thumbnails import MAX_WAIT, Thumbnails
-from server.http.response_delivery import Disconnected, unless_disconnected
-from server.http.responses import cacheable, not_modified
+from server.http.response_delivery import Disconnected, cancel_on_disconnect
+from server.http.responses import not_modified_response, with_cache_headers
 from server.routes.api import TRACE_RESPONSES
 from server.routes.saved_programs import NOT_FOUND
 from server.services import ClientDep, DisconnectedDep, GalleryDep, Services, ServicesDep
 from server.store.repository import SavedProgram
 from server.templating import render_partial
-from server.urls import permalink
+from server.urls import program_permalink
 from server.visitors.clients import Client
 from server.wire.saved_programs import Language
 
@@ -60,24 +60,26 @@ class Exporter:
     client: Client
     disconnected: Disconnected
 
-    async def respond(
+    async def drawing_response(
         self, program: SavedProgram, draw: DrawRequest, media_type: str, headers: dict[str, str]
     ) -> Response:
         """What is to be drawn of a program, from the cache where it is there.
 
-        Raises RateLimited, StepNotFound, RenderingFailed, ClientGone.
+        Raises RateLimited, StepNotFound, RenderingFailed, ClientDisconnected.
         """
         renderer = self.services.renderer
-        cached = not_modified(self.request, program, renderer.version)
+        cached = not_modified_response(self.request, program, renderer.version)
         if cached is not None:
             cached.headers.update(headers)
             return cached
         language = draw.language or program.content.language
         draw = draw.model_copy(update={"title": program.content.title, "language": language})
         limits, client = self.services.visitors.limits.pictures, self.client
-        drawing = renderer.get_drawing(program.digest, draw, program.trace, lambda: limits.hit(client), client.network)
-        body = await unless_disconnected(drawing, self.disconnected)
-        return cacheable(Response(body, media_type=media_type, headers=headers), program, renderer.version)
+        drawing = renderer.get_drawing(
+            program.digest, draw, program.trace, lambda: limits.count_request(client), client.network
+        )
+        body = await cancel_on_disconnect(drawing, self.disconnected)
+        return with_cache_headers(Response(body, media_type=media_type, headers=headers), program, renderer.version)
 
 
 async def get_exporter(
@@ -89,25 +91,25 @@ async def get_exporter(
 ExporterDep = Annotated[Exporter, Depends(get_exporter)]
 
 
-async def picture_request(
+async def step_draw_request(
     step: StepParameter = None, theme: ThemeParameter = "light", lang: LanguageParameter = None
 ) -> DrawRequest:
     """The picture of a step, as the stage; without a step the complete run, as the loom."""
-    kind: Kind = "loom" if step is None else "stage"
+    kind: DrawingKind = "loom" if step is None else "stage"
     return DrawRequest(kind=kind, step=step, theme=theme, language=lang or "")
 
 
-PictureDep = Annotated[DrawRequest, Depends(picture_request)]
+PictureDep = Annotated[DrawRequest, Depends(step_draw_request)]
 
 
 @router.get(
     "/s/{id}.svg", response_class=Response, responses=file_responses("image/svg+xml", "The picture."), summary="As SVG"
 )
-async def svg(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
+async def step_svg(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """A step of the program's trace as the stage draws it; without `step` the complete run, as the loom."""
     headers = {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
-    program = await exporter.services.saved.programs.find(id_)
-    return await exporter.respond(program, draw, "image/svg+xml; charset=utf-8", headers)
+    program = await exporter.services.saved.programs.find_program(id_)
+    return await exporter.drawing_response(program, draw, "image/svg+xml; charset=utf-8", headers)
 
 
 @router.get(
@@ -116,43 +118,47 @@ async def svg(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     responses=file_responses("image/png", "1200 × 630 pixels."),
     summary="As a card",
 )
-async def card(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
+async def link_preview_png(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """The preview of a link: the title and the step; without `step` the one that the page opens with."""
     draw = draw.model_copy(update={"kind": "card", "png": True})
-    return await exporter.respond(await exporter.services.saved.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
+    return await exporter.drawing_response(
+        await exporter.services.saved.programs.find_program(id_), draw, "image/png", CROSS_ORIGIN
+    )
 
 
 @router.get(
     "/s/{id}.png", response_class=Response, responses=file_responses("image/png", "The picture."), summary="As PNG"
 )
-async def png(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
+async def step_png(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """The same as `.svg`, at twice its size where that is not too large."""
     draw = draw.model_copy(update={"png": True})
-    return await exporter.respond(await exporter.services.saved.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
+    return await exporter.drawing_response(
+        await exporter.services.saved.programs.find_program(id_), draw, "image/png", CROSS_ORIGIN
+    )
 
 
 @router.get(
     "/s/{id}.html", response_class=Response, responses=file_responses("text/html", "The file."), summary="As a file"
 )
-async def offline_file(
+async def program_offline_file(
     id_: Id, exporter: ExporterDep, step: StepParameter = None, lang: LanguageParameter = None
 ) -> Response:
     """One HTML file that steps through the trace without a server."""
-    program = await exporter.services.saved.programs.find(id_)
+    program = await exporter.services.saved.programs.find_program(id_)
     language = lang or program.content.language
     draw = DrawRequest(
         kind="file",
         step=step,
         language=language,
         note=program.content.note or program.content.description,
-        address=permalink(exporter.services.settings, "", program.id),
+        address=program_permalink(exporter.services.settings, "", program.id),
         body=render_partial("partials/_offline.html", language),
     )
     headers = {
         "Content-Security-Policy": OFFLINE_POLICY,
         "Content-Disposition": f'attachment; filename="gradbox-{program.id}.html"',
     }
-    return await exporter.respond(program, draw, "text/html; charset=utf-8", headers)
+    return await exporter.drawing_response(program, draw, "text/html; charset=utf-8", headers)
 
 
 MAX_AGE = 3600
@@ -171,28 +177,28 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/operations/{name}.svg", response_class=Response, responses=RESPONSES, summary="Thumbnail of an operation")
-async def thumbnail(
+async def operation_thumbnail(
     name: Annotated[str, Path(max_length=60, description="Of `GET /api/operations`.", examples=["clone"])],
     request: Request,
     gallery: GalleryDep,
     theme: Annotated[Theme, Query(description="The colours' theme.")] = "light",
 ) -> Response:
     """What the operation does to memory: the rows that the last step of its example touched."""
-    return await picture_response(request, gallery.thumbnails, name, theme, MAX_WAIT)
+    return await thumbnail_response(request, gallery.thumbnails, name, theme, MAX_WAIT)
 
 
 @router.get("/gallery/{name}.svg", response_class=Response, include_in_schema=False)
-async def still(
+async def scenario_thumbnail(
     name: Annotated[str, Path(max_length=60)],
     request: Request,
     gallery: GalleryDep,
     theme: Annotated[Theme, Query()] = "light",
 ) -> Response:
     """The scenario's telling step: the rows of memory that it touched, and others beside them."""
-    return await picture_response(request, gallery.stills, name, theme, STILL_MAX_WAIT)
+    return await thumbnail_response(request, gallery.stills, name, theme, STILL_MAX_WAIT)
 
 
-async def picture_response(
+async def thumbnail_response(
     request: Request, pictures: Thumbnails, name: str, theme: Theme, max_wait: float
 ) -> Response:
     """Raises ProblemError: 404 for an unknown name, 503 where it is not made in so many seconds."""

@@ -7,17 +7,17 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from server.matrix.documents import (
-    card_words,
-    choices,
-    csv_document,
-    find_cell,
-    first_questions,
-    headings,
-    inapplicable_questions,
-    json_document,
-    page_groups,
-    shortened_csv,
-    shortened_json,
+    cell_card_words,
+    example_of_csv,
+    example_of_json,
+    first_properties_below_headings,
+    inapplicable_properties,
+    matrix_as_csv,
+    matrix_as_json,
+    matrix_page_groups,
+    parse_cell_address,
+    property_headings,
+    situation_choices,
 )
 from server.matrix.programs import QUESTIONS, SITUATIONS, Situation, cell_program
 from server.matrix.service import MAX_WAIT, MatrixService
@@ -25,9 +25,9 @@ from server.routes.api import TRACE_RESPONSES
 from server.services import MatrixDep
 from server.templating import (
     MESSAGES,
-    constant_page,
-    render_public,
-    render_workbench,
+    render_constant_page,
+    render_public_page,
+    render_workbench_page,
     request_language,
 )
 from server.wire.matrix import MatrixDocument, Measurement, Memory, Mode, Tensor
@@ -49,14 +49,14 @@ JSON_RESPONSES: dict[int | str, dict[str, Any]] = {
     **NOT_MEASURED,
     422: TRACE_RESPONSES[422],
     200: {
-        "content": {"application/json": {"example": shortened_json()}},
+        "content": {"application/json": {"example": example_of_json()}},
         "description": "All cells. The example has one operation in one situation, and one property.",
     },
 }
 CSV_RESPONSES: dict[int | str, dict[str, Any]] = {
     **NOT_MEASURED,
     200: {
-        "content": {"text/csv": {"schema": {"type": "string"}, "example": shortened_csv()}},
+        "content": {"text/csv": {"schema": {"type": "string"}, "example": example_of_csv()}},
         "description": "A line of names, and a line for each cell. The example has one cell.",
     },
 }
@@ -75,14 +75,18 @@ async def matrix_page(
     situation, language = Situation(tensor, memory, mode), request_language(request)
     signed_in = bool(getattr(request.state, "signed_in", False))
 
-    def make(measured: Measurement) -> bytes:
-        return constant_page(request, "matrix.html", language, **page_values(measured, situation, language))
+    def render_matrix(measured: Measurement) -> bytes:
+        return render_constant_page(
+            request, "matrix.html", language, **matrix_page_values(measured, situation, language)
+        )
 
     key = f"page {language} {situation.key} {signed_in}"
     try:
-        response = await respond_when_measured(request, matrix, key, "text/html; charset=utf-8", make, PAGE_MAX_WAIT)
+        response = await respond_when_measured(
+            request, matrix, key, "text/html; charset=utf-8", render_matrix, PAGE_MAX_WAIT
+        )
     except ProblemError as error:
-        return unmeasured_page(request, matrix, language, error)
+        return matrix_progress_page(request, matrix, language, error)
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
     if signed_in:
         response.headers["Cache-Control"] = "private, no-store"
@@ -90,31 +94,31 @@ async def matrix_page(
 
 
 @router.get("/matrix.json", response_model=MatrixDocument, responses=JSON_RESPONSES, summary="The matrix of operations")
-async def as_json(
+async def matrix_json(
     request: Request,
     matrix: MatrixDep,
     lang: Annotated[Language, Query(description="Of what the properties mean.", examples=["en"])] = "en",
 ) -> Response:
     """What copying, sharing, viewing and converting do to a tensor, asked of this server's torch in 18 situations."""
 
-    def make(measured: Measurement) -> bytes:
-        return json_document(measured, MESSAGES[lang])
+    def make_json(measured: Measurement) -> bytes:
+        return matrix_as_json(measured, MESSAGES[lang])
 
-    return await respond_when_measured(request, matrix, f"json {lang}", "application/json", make)
+    return await respond_when_measured(request, matrix, f"json {lang}", "application/json", make_json)
 
 
 @router.get(
     "/matrix.csv", response_class=PlainTextResponse, responses=CSV_RESPONSES, summary="The matrix, a line for each cell"
 )
-async def as_csv(request: Request, matrix: MatrixDep) -> Response:
+async def matrix_csv(request: Request, matrix: MatrixDep) -> Response:
     """The same cells as `/matrix.json`."""
-    return await respond_when_measured(request, matrix, "csv", "text/csv; charset=utf-8", csv_document)
+    return await respond_when_measured(request, matrix, "csv", "text/csv; charset=utf-8", matrix_as_csv)
 
 
 @router.get("/matrix/{cell}", response_class=HTMLResponse, include_in_schema=False)
 async def cell_program_page(request: Request, cell: str) -> Response:
     """The workbench with the program that a cell is the answer of."""
-    address = find_cell(cell)
+    address = parse_cell_address(cell)
     if address is None:
         raise ProblemError(404, "not_found", "the matrix has no such cell", field="cell")
     row, question, situation = address
@@ -124,30 +128,30 @@ async def cell_program_page(request: Request, cell: str) -> Response:
         "title": row.title,
         "question": words[f"matrix_{question.name}_why"],
     }
-    return render_workbench(request, **values)
+    return render_workbench_page(request, **values)
 
 
-def page_values(measured: Measurement, situation: Situation, language: str) -> dict[str, Any]:
+def matrix_page_values(measured: Measurement, situation: Situation, language: str) -> dict[str, Any]:
     """What the template of the page needs."""
-    groups = page_groups(measured, situation)
+    groups = matrix_page_groups(measured, situation)
     return {
         "groups": groups,
-        "notes": inapplicable_questions(groups),
+        "notes": inapplicable_properties(groups),
         "questions": QUESTIONS,
-        "headings": headings(),
-        "first_questions": first_questions(),
+        "headings": property_headings(),
+        "first_questions": first_properties_below_headings(),
         "situation": situation,
-        "choices": choices(situation),
+        "choices": situation_choices(situation),
         "versions": measured.versions,
-        "card_words": card_words(MESSAGES[language]),
+        "card_words": cell_card_words(MESSAGES[language]),
     }
 
 
-def unmeasured_page(request: Request, matrix: MatrixService, language: str, error: ProblemError) -> Response:
+def matrix_progress_page(request: Request, matrix: MatrixService, language: str, error: ProblemError) -> Response:
     """How far the measurement is, on a page that looks again by itself; or that there is none."""
-    failed = matrix.failed
+    failed = matrix.has_failed_recently
     values = {"failed": failed, "done": matrix.situations_done, "situations": len(SITUATIONS)}
-    response = render_public(request, "matrix_unmeasured.html", language, **values)
+    response = render_public_page(request, "matrix_unmeasured.html", language, **values)
     response.status_code = error.status
     response.headers["Cache-Control"] = "no-store"
     if not failed:
@@ -164,4 +168,4 @@ async def respond_when_measured(
     max_wait: float = MAX_WAIT,
 ) -> Response:
     """The body of this key, made once. Raises ProblemError where the matrix is not measured in time."""
-    return (await matrix.body(key, media_type, make, max_wait)).response(request)
+    return (await matrix.get_response_body(key, media_type, make, max_wait)).to_response(request)

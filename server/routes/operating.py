@@ -11,14 +11,14 @@ from fastapi.responses import HTMLResponse
 
 from server import __version__
 from server.operating import log
-from server.operating.settings_checks import warnings
+from server.operating.settings_checks import setting_warnings
 from server.pool import machine
 from server.pool.interface import STARTING
 from server.quantities import format_bytes, format_duration
 from server.services import Services, ServicesDep, SettingsDep, VisitorsDep
 from server.store.health import StoreHealth
-from server.templating import render, templates
-from server.visitors.clients import is_within, parse_networks
+from server.templating import render_visitor_page, templates
+from server.visitors.clients import is_certainly_within, parse_networks
 from server.wire.problems import ProblemError
 
 router = APIRouter()
@@ -33,13 +33,13 @@ async def healthz(services: ServicesDep) -> dict[str, Any]:
     `store` says whether the database answered last, `null` before it was asked. Without it the server runs programs, but
     has no permalinks.
     """
-    layers = services.pool.layers
+    layers = services.pool.confinement_layers
     sandbox = services.settings.sandbox
     confinement = {name: why or "active" for name, why in layers.items()}
     health = services.saved.health
-    answer = await health.refresh()
+    answer = await health.get_recent_state()
     store = {"backend": health.backend, "reachable": answer.reachable, **({"why": answer.why} if answer.why else {})}
-    workers = {device: services.pool.problem(device) or "ready" for device in ("cpu", "cuda")}
+    workers = {device: services.pool.unavailable_reason(device) or "ready" for device in ("cpu", "cuda")}
     return {
         "status": "ok" if workers["cpu"] in ("ready", STARTING) else "no workers",
         "version": __version__,
@@ -56,19 +56,19 @@ async def readyz(response: Response, services: ServicesDep) -> dict[str, bool | 
 
     `why` says which, where the workers are not up.
     """
-    ready = bool(services.pool.ready)
+    ready = bool(services.pool.is_ready)
     response.status_code = 200 if ready else 503
-    problem = services.pool.problem("cpu")
+    problem = services.pool.unavailable_reason("cpu")
     return {"ready": ready, **({"why": problem} if problem and not ready else {})}
 
 
 @router.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
 async def metrics(services: ServicesDep) -> Response:
-    await services.saved.health.refresh()
-    return Response(services.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    await services.saved.health.get_recent_state()
+    return Response(services.metrics.prometheus_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-async def collect(services: Services) -> dict[str, Any]:
+async def collect_status(services: Services) -> dict[str, Any]:
     """Plain values by subject, without secrets. Sizes are in bytes, times in seconds."""
     settings, pool, metrics = services.settings, services.pool, services.metrics
     return {
@@ -81,27 +81,30 @@ async def collect(services: Services) -> dict[str, Any]:
             **pool.versions,
         },
         "workers": {
-            "ready": pool.ready,
-            "running": pool.queue.running,
-            "at_once": pool.workers,
-            "waiting": pool.queue.waiting,
+            "ready": pool.is_ready,
+            "running": pool.queue.running_count,
+            "at_once": pool.worker_count,
+            "waiting": pool.queue.waiting_count,
             "queue": settings.queue,
-            "spares": pool.spares,
-            "boots": pool.boots,
+            "spares": pool.spare_count,
+            "boots": pool.boot_count,
             "devices": list(pool.devices),
-            "problems": {device: why for device in ("cpu", "cuda") if (why := pool.problem(device))},
-            "machines": pool.machines,
+            "problems": {device: why for device in ("cpu", "cuda") if (why := pool.unavailable_reason(device))},
+            "machines": pool.machine_status,
         },
-        "runs": metrics.counts("runs"),
-        "limits": metrics.counts("limits"),
-        "refused": {**metrics.counts("refused"), "failed_sign_ins": metrics.counts("failed_sign_ins").get("", 0)},
-        "confinement": {name: why or "active" for name, why in pool.layers.items()},
+        "runs": metrics.counts_by_label("runs"),
+        "limits": metrics.counts_by_label("limits"),
+        "refused": {
+            **metrics.counts_by_label("refused"),
+            "failed_sign_ins": metrics.counts_by_label("failed_sign_ins").get("", 0),
+        },
+        "confinement": {name: why or "active" for name, why in pool.confinement_layers.items()},
         "store": {
             **await store_status(services.saved.health),
             "quota": settings.quota,
-            "saves": metrics.counts("saves").get("", 0),
+            "saves": metrics.counts_by_label("saves").get("", 0),
         },
-        "saves_refused": metrics.counts("saves_refused"),
+        "saves_refused": metrics.counts_by_label("saves_refused"),
         "cache": cache_status(services),
         "pictures": {
             "ready": bool(services.renderer.version),
@@ -110,9 +113,10 @@ async def collect(services: Services) -> dict[str, Any]:
         },
         "machine": machine_status(services),
         "settings": settings.changed_settings(),
-        "warnings": [{"setting": name, "why": why} for name, why in warnings(settings)],
+        "warnings": [{"setting": name, "why": why} for name, why in setting_warnings(settings)],
         "words": [
-            {"at": entry.at, "level": entry.level, "text": entry.text} for entry in reversed(log.recent_entries.entries)
+            {"at": entry.at, "level": entry.level, "text": entry.text}
+            for entry in reversed(log.recent_log_entries.entries)
         ],
     }
 
@@ -120,14 +124,14 @@ async def collect(services: Services) -> dict[str, Any]:
 def cache_status(services: Services) -> dict[str, int]:
     """The cache of results."""
     metrics = services.metrics
-    values = {name: int(metrics.value(f"cache_{name}")) for name in ("hits", "misses", "bytes")}
+    values = {name: int(metrics.gauge_value(f"cache_{name}")) for name in ("hits", "misses", "bytes")}
     return {**values, "room": services.settings.cache}
 
 
 def machine_status(services: Services) -> dict[str, int | None]:
     """Bytes of memory and disk, of the machine and of the server's processes."""
     free, total = machine.disk_space(Path(services.settings.data))
-    pid = services.pool.pid
+    pid = services.pool.zygote_pid
     return {
         "memory": machine.total_memory(),
         "memory_left": machine.available_memory(),
@@ -140,7 +144,7 @@ def machine_status(services: Services) -> dict[str, int | None]:
 
 async def store_status(health: StoreHealth) -> dict[str, Any]:
     """The database and what it holds."""
-    state = await health.refresh()
+    state = await health.get_recent_state()
     fields: dict[str, Any] = {"backend": health.backend, "reachable": state.reachable}
     if state.detail:
         fields["why"] = state.detail
@@ -164,7 +168,7 @@ templates.env.filters |= {"format_bytes": format_bytes, "format_duration": forma
 async def require_operator(request: Request, settings: SettingsDep, visitors: VisitorsDep) -> None:
     """Raises ProblemError where the request does not come from GRADBOX_OPERATORS."""
     operators = parse_networks(settings.operators, "OPERATORS")
-    if not is_within(request.scope, visitors.proxies, operators):
+    if not is_certainly_within(request.scope, visitors.proxies, operators):
         raise ProblemError(403, "no_operator", "this page is for the server's operators; see GRADBOX_OPERATORS")
 
 
@@ -172,16 +176,18 @@ FOR_OPERATORS: dict[str, Any] = {"include_in_schema": False, "dependencies": [De
 
 
 @router.get("/-/status.json", **FOR_OPERATORS)
-async def status(response: Response, services: ServicesDep) -> dict[str, Any]:
+async def status_json(response: Response, services: ServicesDep) -> dict[str, Any]:
     """The server's status as JSON."""
     response.headers["Cache-Control"] = "no-store"
-    return await collect(services)
+    return await collect_status(services)
 
 
 @router.get("/-/status", response_class=HTMLResponse, **FOR_OPERATORS)
 async def status_page(request: Request, services: ServicesDep, renew: bool = False) -> Response:
     """The server's status as a page; with `?renew=1` it reloads itself."""
-    response = render(request, "status.html", facts=await collect(services), renew=renew, pace=REFRESH_SECONDS)
+    response = render_visitor_page(
+        request, "status.html", facts=await collect_status(services), renew=renew, pace=REFRESH_SECONDS
+    )
     response.headers["Cache-Control"] = "no-store"
     if renew:
         response.headers["Refresh"] = str(REFRESH_SECONDS)

@@ -10,13 +10,19 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from gradbox.wire.api import RunRequest
 from server import PROJECT_FOLDER
-from server.gallery.claims import claims_document
-from server.gallery.course import Lesson, lesson_address, lesson_for_workbench, lesson_items
+from server.gallery.claims import claims_as_json
+from server.gallery.course import Lesson, lesson_address, lesson_for_workbench, lesson_program_items
 from server.gallery.gallery import Gallery
-from server.gallery.scenarios import FILTERS, Scenario, neighbours, scenarios_by_thread, search_entries
+from server.gallery.scenarios import (
+    FILTERS,
+    Scenario,
+    neighbouring_scenarios,
+    scenario_search_entries,
+    scenarios_by_thread,
+)
 from server.http.responses import trace_response
 from server.services import ClientDep, DisconnectedDep, GalleryDep, ServicesDep
-from server.templating import render, render_workbench, request_language
+from server.templating import render_visitor_page, render_workbench_page, request_language
 from server.wire.problems import ProblemError
 
 IMMUTABLE = "public, max-age=31536000, immutable"
@@ -25,7 +31,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/", response_class=HTMLResponse)
-async def workbench(
+async def workbench_page(
     request: Request,
     gallery: GalleryDep,
     scenario_name: Annotated[str | None, Query(alias="s")] = None,
@@ -41,7 +47,7 @@ async def workbench(
     language = request_language(request)
     text = scenario.text[language] if scenario else {}
     place = (
-        find_place(gallery, request.scope["root_path"], language, lesson_name, scenario)
+        find_lesson_of_scenario(gallery, request.scope["root_path"], language, lesson_name, scenario)
         if lesson_name and scenario
         else None
     )
@@ -51,13 +57,15 @@ async def workbench(
         "question": text.get("question"),
         "look_at": text.get("look_at"),
         "scenario": scenario,
-        "neighbours": neighbours(gallery.scenarios, scenario) if scenario and scenario_name and not place else None,
+        "neighbours": neighbouring_scenarios(gallery.scenarios, scenario)
+        if scenario and scenario_name and not place
+        else None,
         "lesson": place,
     }
-    return render_workbench(request, **values)
+    return render_workbench_page(request, **values)
 
 
-def find_place(
+def find_lesson_of_scenario(
     gallery: Gallery, root: str, language: str, lesson_name: str, scenario: Scenario
 ) -> dict[str, Any] | None:
     """What the page says of the lesson of this name, where that has the scenario: an old link shows the scenario alone."""
@@ -70,25 +78,25 @@ def find_place(
 
 
 @router.get("/open", response_class=HTMLResponse)
-async def open_file(request: Request) -> Response:
+async def open_file_page(request: Request) -> Response:
     """The page that opens a file of its reader: the browser draws a trace, nothing is sent here."""
-    return render(request, "open.html")
+    return render_visitor_page(request, "open.html")
 
 
 @router.get("/gallery", response_class=HTMLResponse)
-async def gallery(request: Request, gallery: GalleryDep) -> Response:
+async def gallery_page(request: Request, gallery: GalleryDep) -> Response:
     """All scenarios, by thread."""
     values = {
         "threads": scenarios_by_thread(gallery.scenarios),
         "filters": FILTERS,
         "count": str(len(gallery.scenarios)),
-        "index": search_entries(gallery.scenarios),
+        "index": scenario_search_entries(gallery.scenarios),
     }
-    return render(request, "gallery.html", **values)
+    return render_visitor_page(request, "gallery.html", **values)
 
 
 @router.get("/gallery.json")
-async def scenario_list(gallery: GalleryDep) -> JSONResponse:
+async def scenario_list_json(gallery: GalleryDep) -> JSONResponse:
     """What the scenarios are called, in each language, for the page's command palette."""
     scenarios = [{"name": member.name, "text": member.text} for member in gallery.scenarios]
     return JSONResponse({"scenarios": scenarios}, headers={"Cache-Control": "public, max-age=60"})
@@ -107,10 +115,10 @@ async def scenario_trace(request: Request, name: str, gallery: GalleryDep, v: st
 
 
 @router.get("/-/gallery", response_class=HTMLResponse)
-async def specimens(request: Request) -> Response:
+async def mark_specimens_page(request: Request) -> Response:
     """Every mark in every state, and the stored pictures where the server has them."""
     pictures = [(path.stem, base64.b64encode(path.read_bytes()).decode()) for path in sorted(PICTURES.glob("*.svg"))]
-    return render(request, "marks.html", pictures=pictures)
+    return render_visitor_page(request, "marks.html", pictures=pictures)
 
 
 MAX_CLAIMS_WAIT = 3.0
@@ -121,11 +129,11 @@ REFRESH_SECONDS = 3
 
 
 @router.get("/settled", response_class=HTMLResponse)
-async def settled(request: Request, services: ServicesDep) -> Response:
+async def settled_page(request: Request, services: ServicesDep) -> Response:
     """All claims with what has been found; the page looks again where some programs have not been run yet."""
-    verdicts = await services.gallery.claims.verdicts(services.gallery.scenarios, MAX_CLAIMS_WAIT)
+    verdicts = await services.gallery.claims.get_verdicts(services.gallery.scenarios, MAX_CLAIMS_WAIT)
     count = {holds: sum(verdict.holds is holds for verdict in verdicts) for holds in (True, False, None)}
-    return render(
+    return render_visitor_page(
         request,
         "settled.html",
         verdicts=verdicts,
@@ -140,8 +148,8 @@ async def settled(request: Request, services: ServicesDep) -> Response:
 @router.get("/settled.json")
 async def settled_json(services: ServicesDep) -> JSONResponse:
     """What `python -m server settled --json` prints."""
-    verdicts = await services.gallery.claims.verdicts(services.gallery.scenarios, MAX_CLAIMS_WAIT)
-    return JSONResponse(claims_document(verdicts, services.pool.versions), headers={"Cache-Control": "no-cache"})
+    verdicts = await services.gallery.claims.get_verdicts(services.gallery.scenarios, MAX_CLAIMS_WAIT)
+    return JSONResponse(claims_as_json(verdicts, services.pool.versions), headers={"Cache-Control": "no-cache"})
 
 
 def find_lesson(gallery: Gallery, name: str) -> Lesson:
@@ -153,11 +161,11 @@ def find_lesson(gallery: Gallery, name: str) -> Lesson:
 
 
 @router.get("/course", response_class=HTMLResponse)
-async def course(request: Request, gallery: GalleryDep) -> Response:
+async def course_page(request: Request, gallery: GalleryDep) -> Response:
     """All lessons, in their order."""
     root, language = request.scope["root_path"], request_language(request)
     lessons = [(lesson, lesson_address(root, lesson, language)) for lesson in gallery.lessons]
-    return render(request, "course.html", lessons=lessons)
+    return render_visitor_page(request, "course.html", lessons=lessons)
 
 
 @router.get("/course/{name}", response_class=HTMLResponse)
@@ -167,12 +175,12 @@ async def lesson_page(request: Request, name: str, gallery: GalleryDep) -> Respo
     root, language = request.scope["root_path"], request_language(request)
     at = gallery.lessons.index(lesson)
     after = gallery.lessons[at + 1] if at + 1 < len(gallery.lessons) else None
-    return render(
+    return render_visitor_page(
         request,
         "lesson.html",
         lesson=lesson,
         number=at + 1,
-        items=lesson_items(root, lesson, gallery.scenarios_by_name, language),
+        items=lesson_program_items(root, lesson, gallery.scenarios_by_name, language),
         question_url=lesson_address(root, lesson, language, "/question"),
         after=after,
         after_url=lesson_address(root, after, language) if after else None,
@@ -184,7 +192,7 @@ async def question_page(request: Request, name: str, gallery: GalleryDep) -> Res
     """The workbench with the program that a lesson's reader is to change."""
     lesson = find_lesson(gallery, name)
     root, language = request.scope["root_path"], request_language(request)
-    return render_workbench(
+    return render_workbench_page(
         request,
         first={"source": lesson.question.start, "trace_url": None},
         title=lesson.text[language]["title"],
@@ -193,19 +201,19 @@ async def question_page(request: Request, name: str, gallery: GalleryDep) -> Res
 
 
 @router.get("/course/{name}/answer.json")
-async def right_answer(name: str, gallery: GalleryDep) -> JSONResponse:
+async def right_answer_json(name: str, gallery: GalleryDep) -> JSONResponse:
     """One program that answers the question, for who wants to see it."""
     return JSONResponse({"source": find_lesson(gallery, name).question.answer})
 
 
 @router.post("/course/{name}/answers")
-async def answer(
+async def post_answer(
     body: RunRequest, name: str, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> JSONResponse:
     """Runs a program together with the check of the question, which counts as one of the client's runs, and says whether
     it is an answer."""
     question = find_lesson(services.gallery, name).question
-    checked = body.model_copy(update={"source": question.with_check(body.source)})
-    result = await services.runs.wait(await services.runs.start(checked, client), disconnected)
+    checked = body.model_copy(update={"source": question.program_with_check(body.source)})
+    result = await services.runs.wait_for_result(await services.runs.start_run(checked, client), disconnected)
     assert result is not None
-    return JSONResponse(await services.saved.programs.reader.read("judge", result.body))
+    return JSONResponse(await services.saved.programs.reader.run_function("judge", result.body))

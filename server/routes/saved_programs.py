@@ -10,15 +10,15 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from gradbox.wire.api import ProblemReply, RunRequest
 from gradbox.wire.trace import Trace
 from server.http.response_delivery import Disconnected
-from server.http.responses import cacheable, not_modified, trace_response
-from server.pool.executions import Result
+from server.http.responses import not_modified_response, trace_response, with_cache_headers
+from server.pool.executions import ExecutionResult
 from server.routes.api import TRACE_RESPONSES
 from server.runs.service import RunService
-from server.saved.programs import RunProgram, describe, python_script
+from server.saved.programs import RunProgram, describe_program, python_script
 from server.services import ClientDep, DisconnectedDep, RunsDep, SavedDep, Services, ServicesDep, SettingsDep
 from server.store.repository import SavedProgram
-from server.templating import render_workbench
-from server.urls import permalink, public_url, trace_url
+from server.templating import render_workbench_page
+from server.urls import program_permalink, public_url, trace_url
 from server.visitors.clients import Client
 from server.wire.saved_programs import Content, Rerun, SavedProgramReply
 
@@ -51,16 +51,18 @@ SCRIPT_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def runner(runs: RunService, client: Client, disconnected: Disconnected, count_cached: bool = False) -> RunProgram:
-    """A function that runs a program for this client and returns its result. count_cached: see `RunService.start`."""
+def program_runner(
+    runs: RunService, client: Client, disconnected: Disconnected, count_cached: bool = False
+) -> RunProgram:
+    """A function that runs a program for this client and returns its result. count_cached: see `RunService.start_run`."""
 
-    async def run(body: RunRequest) -> Result:
-        subscription = await runs.start(body, client, count_cached)
-        result = await runs.wait(subscription, disconnected)
+    async def run_program(body: RunRequest) -> ExecutionResult:
+        subscription = await runs.start_run(body, client, count_cached)
+        result = await runs.wait_for_result(subscription, disconnected)
         assert result is not None
         return result
 
-    return run
+    return run_program
 
 
 @router.post(
@@ -70,31 +72,37 @@ def runner(runs: RunService, client: Client, disconnected: Disconnected, count_c
     responses=SAVE_RESPONSES,
     summary="Save a program",
 )
-async def save(
+async def save_program(
     body: Content, request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> Response:
     """201 with its id and address; 200 where the same content was saved before. The trace is made by the server."""
-    program, new = await services.saved.programs.save(body, client, runner(services.runs, client, disconnected))
-    reply = describe(program, permalink(services.settings, request.scope["root_path"], program.id))
+    program, new = await services.saved.programs.save_program(
+        body, client, program_runner(services.runs, client, disconnected)
+    )
+    reply = describe_program(program, program_permalink(services.settings, request.scope["root_path"], program.id))
     return JSONResponse(reply.model_dump(mode="json", by_alias=True), 201 if new else 200, {"Location": reply.url})
 
 
 @router.post(
     "/api/scenarios/{id}/rerun", response_model=Rerun, responses=RERUN_RESPONSES, summary="Run a saved program again"
 )
-async def rerun(id_: Id, runs: RunsDep, saved: SavedDep, client: ClientDep, disconnected: DisconnectedDep) -> Rerun:
+async def rerun_program(
+    id_: Id, runs: RunsDep, saved: SavedDep, client: ClientDep, disconnected: DisconnectedDep
+) -> Rerun:
     """Runs it with the server's present versions and says whether the result changed. What was saved stays as it is.
 
     The request has no body, but needs the content type `application/json`, like every POST here.
     """
-    return await saved.programs.rerun(id_, runner(runs, client, disconnected, count_cached=True))
+    return await saved.programs.rerun_program(id_, program_runner(runs, client, disconnected, count_cached=True))
 
 
 @router.get("/s/{id}.trace.json", response_model=Trace, responses=NOT_FOUND, summary="The trace of a saved program")
-async def trace(request: Request, id_: Id, saved: SavedDep, settings: SettingsDep) -> Response:
+async def get_trace(request: Request, id_: Id, saved: SavedDep, settings: SettingsDep) -> Response:
     """As it was recorded when the program was saved."""
-    program = await saved.programs.find(id_)
-    response = not_modified(request, program) or cacheable(trace_response(request, program.trace), program)
+    program = await saved.programs.find_program(id_)
+    response = not_modified_response(request, program) or with_cache_headers(
+        trace_response(request, program.trace), program
+    )
     if settings.frames != "'none'":  # a frame in a sandbox is of no origin, and fetches it as a stranger
         response.headers["Access-Control-Allow-Origin"] = "*"
     return response
@@ -104,10 +112,10 @@ async def trace(request: Request, id_: Id, saved: SavedDep, settings: SettingsDe
     "/s/{id}.json", response_model=SavedProgramReply, responses=NOT_FOUND, summary="A saved program without its trace"
 )
 async def get_program(request: Request, id_: Id, saved: SavedDep, settings: SettingsDep) -> Response:
-    program = await saved.programs.find(id_)
-    reply = describe(program, permalink(settings, request.scope["root_path"], program.id))
+    program = await saved.programs.find_program(id_)
+    reply = describe_program(program, program_permalink(settings, request.scope["root_path"], program.id))
     response = JSONResponse(reply.model_dump(mode="json", by_alias=True))
-    return not_modified(request, program) or cacheable(response, program)
+    return not_modified_response(request, program) or with_cache_headers(response, program)
 
 
 @router.get(
@@ -116,35 +124,35 @@ async def get_program(request: Request, id_: Id, saved: SavedDep, settings: Sett
     responses={**NOT_FOUND, **SCRIPT_RESPONSES},
     summary="A saved program as a Python script",
 )
-async def script(request: Request, id_: Id, saved: SavedDep, settings: SettingsDep) -> Response:
+async def get_script(request: Request, id_: Id, saved: SavedDep, settings: SettingsDep) -> Response:
     """Without prompts and printed output; title, description and address as comments."""
-    program = await saved.programs.find(id_)
-    cached = not_modified(request, program)
+    program = await saved.programs.find_program(id_)
+    cached = not_modified_response(request, program)
     if cached is not None:
         return cached
-    url = permalink(settings, request.scope["root_path"], program.id)
+    url = program_permalink(settings, request.scope["root_path"], program.id)
     text = await asyncio.to_thread(python_script, program, url)
     headers = {"Content-Disposition": f'inline; filename="{program.id}.py"'}
-    return cacheable(Response(text, media_type="text/plain; charset=utf-8", headers=headers), program)
+    return with_cache_headers(Response(text, media_type="text/plain; charset=utf-8", headers=headers), program)
 
 
 @router.get("/s/{id}", response_class=HTMLResponse, include_in_schema=False)
 async def saved_program_page(request: Request, id_: Id, services: ServicesDep) -> Response:
     """The workbench with a saved program and its stored trace; needs no worker."""
-    program = await services.saved.programs.find(id_)
+    program = await services.saved.programs.find_program(id_)
     values: dict[str, Any] = {}
     base = public_url(services.settings)
     if base:
-        url = permalink(services.settings, request.scope["root_path"], program.id)
+        url = program_permalink(services.settings, request.scope["root_path"], program.id)
         values = {"url": url, "oembed": f"{base}/oembed?{urlencode({'url': url})}"}
-    return saved_page(request, services, program, {}, **values)
+    return render_saved_program_page(request, services, program, {}, **values)
 
 
-def saved_page(
+def render_saved_program_page(
     request: Request, services: Services, program: SavedProgram, page_data: dict[str, Any], **values: Any
 ) -> Response:
     """The workbench with a saved program. page_data: what its script gets besides; values: for the template."""
-    reply = describe(program, permalink(services.settings, request.scope["root_path"], program.id))
+    reply = describe_program(program, program_permalink(services.settings, request.scope["root_path"], program.id))
     first: dict[str, Any] = {
         **page_data,
         "source": reply.source,
@@ -155,6 +163,6 @@ def saved_page(
         first["saved"] |= {"description": "", "note": ""}
     values |= {"title": reply.title, "look_at": reply.description, "saved": reply}
     values["now"] = services.pool.versions.get("torch")
-    response = render_workbench(request, first=first, **values)
+    response = render_workbench_page(request, first=first, **values)
     response.headers.setdefault("Cache-Control", "private, no-cache")
     return response

@@ -16,11 +16,11 @@ async def sign_in(body: Password, request: Request, visitors: VisitorsDep) -> Re
     authenticator = visitors.authenticator
     if not await authenticator.check_password(body.password.encode("utf-8", "surrogatepass"), request.scope):
         raise ProblemError(401, "wrong_password", "the password is wrong", field="password")
-    return Response(status_code=204, headers={"Set-Cookie": authenticator.session_cookie(request.scope)})
+    return Response(status_code=204, headers={"Set-Cookie": authenticator.session_cookie_header(request.scope)})
 
 
 @router.delete(SESSION_PATH, status_code=204)
 async def sign_out(request: Request, visitors: VisitorsDep) -> Response:
     """End the session of this browser."""
-    cookie = visitors.authenticator.session_cookie(request.scope, ends=True)
+    cookie = visitors.authenticator.session_cookie_header(request.scope, ends=True)
     return Response(status_code=204, headers={"Set-Cookie": cookie})

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from gradbox.wire.base import Model
-from gradbox.wire.findings import Finding, Reading
+from gradbox.wire.findings import Finding, RunReading
 from gradbox.wire.processes import DrawRequest
 from server.pictures.renderer_client import Renderer
 from server.wire.compare import Comparison
@@ -21,23 +21,23 @@ from server.wire.compare import Comparison
 FINDINGS = TypeAdapter(list[Finding])
 
 
-class Summary(Model):
+class OutcomeSummary(Model):
     """How a run ended. finished: to its end; text: in one sentence, with its gradients and its loss."""
 
     finished: bool
     text: str
 
 
-async def no_limit() -> None:
+async def count_nothing() -> None:
     """Called before an explanation that counts against no limit."""
 
 
-async def find_findings(
+async def explain_trace(
     renderer: Renderer,
     trace: bytes,
     language: str = "en",
     name: str | None = None,
-    before_drawing: Callable[[], Awaitable[None]] = no_limit,
+    before_drawing: Callable[[], Awaitable[None]] = count_nothing,
     owner: str = "",
 ) -> list[Finding]:
     """What there is to say of a run, the best first.
@@ -53,21 +53,21 @@ async def find_findings(
     return FINDINGS.validate_json(body)
 
 
-async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "en") -> Summary:
+async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "en") -> OutcomeSummary:
     """How a run ended. trace: its JSON, gzipped. Raises RenderingFailed."""
     digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get_drawing(digest, DrawRequest(kind="summary", language=language), trace, no_limit)
-    return Summary.model_validate_json(body)
+    body = await renderer.get_drawing(digest, DrawRequest(kind="summary", language=language), trace, count_nothing)
+    return OutcomeSummary.model_validate_json(body)
 
 
-async def readable_run(renderer: Renderer, trace: bytes, language: str = "en") -> Reading:
+async def read_run_for_terminal(renderer: Renderer, trace: bytes, language: str = "en") -> RunReading:
     """A run for reading in a terminal. trace: its JSON, gzipped. Raises RenderingFailed."""
     digest = hashlib.sha256(trace).hexdigest()
-    body = await renderer.get_drawing(digest, DrawRequest(kind="reading", language=language), trace, no_limit)
-    return Reading.model_validate_json(body)
+    body = await renderer.get_drawing(digest, DrawRequest(kind="reading", language=language), trace, count_nothing)
+    return RunReading.model_validate_json(body)
 
 
-def with_findings(trace: bytes, findings: list[Finding]) -> bytes:
+def add_findings_to_trace(trace: bytes, findings: list[Finding]) -> bytes:
     """The gzipped JSON of a trace with its findings as one more field. Slow: call it outside of the event loop."""
     text = zlib.decompress(trace, wbits=GZIP_WINDOW_BITS).rstrip()
     body = text[:-1] + b',"findings":' + FINDINGS.dump_json(findings) + b"}"
@@ -82,7 +82,7 @@ class ComparedRun:
     title: str = ""
 
     @property
-    def digest(self) -> str:
+    def trace_digest(self) -> str:
         return hashlib.sha256(self.trace + self.title.encode()).hexdigest()
 
 
@@ -94,25 +94,25 @@ class RunPair:
     right: ComparedRun
 
     @property
-    def name(self) -> str:
+    def cache_name(self) -> str:
         """By which the cache of drawings finds them."""
-        return f"{self.left.digest} {self.right.digest}"
+        return f"{self.left.trace_digest} {self.right.trace_digest}"
 
     def gzipped_json(self) -> bytes:
         """Both as one JSON object, gzipped: several members of gzip one after another, so that no trace is unpacked."""
         left, right = json.dumps(self.left.title), json.dumps(self.right.title)
         return b"".join(
             (
-                gzip_member(f'{{"left":{{"title":{left},"trace":'),
+                compress_gzip_member(f'{{"left":{{"title":{left},"trace":'),
                 self.left.trace,
-                gzip_member(f'}},"right":{{"title":{right},"trace":'),
+                compress_gzip_member(f'}},"right":{{"title":{right},"trace":'),
                 self.right.trace,
-                gzip_member("}}"),
+                compress_gzip_member("}}"),
             )
         )
 
 
-def gzip_member(text: str) -> bytes:
+def compress_gzip_member(text: str) -> bytes:
     return gzip.compress(text.encode(), 1)
 
 
@@ -123,10 +123,10 @@ async def draw_comparison(
 
     Raises RenderingFailed, and what `before_drawing` raises.
     """
-    return await renderer.get_drawing(pair.name, draw, pair.gzipped_json(), before_drawing, owner)
+    return await renderer.get_drawing(pair.cache_name, draw, pair.gzipped_json(), before_drawing, owner)
 
 
-async def compare(
+async def compare_runs(
     renderer: Renderer, pair: RunPair, language: str, before_drawing: Callable[[], Awaitable[None]], owner: str = ""
 ) -> Comparison:
     """The differences of two runs. Raises RenderingFailed, and what `before_drawing` raises."""

@@ -13,7 +13,7 @@ from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
 from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pictures.renderer_client import Renderer
-from server.runs.explainer import find_findings, no_limit, summarize_outcome
+from server.runs.explainer import count_nothing, explain_trace, summarize_outcome
 from server.wire.problems import ProblemError
 
 UNWANTED_SEVERITIES = ("error", "warning")
@@ -34,7 +34,7 @@ RunSource = Callable[[str], Awaitable[bytes]]
 
 
 @dataclass
-class FixTrials:
+class FixFinder:
     """Tries fixes for the findings of one program.
 
     proposals: whose turn it is to have fixes proposed. source: the program as it was pasted. run: how a changed one is
@@ -48,10 +48,10 @@ class FixTrials:
     findings: list[Finding]
     run: RunSource
     language: str = "en"
-    before_drawing: Callable[[], Awaitable[None]] = no_limit
+    before_drawing: Callable[[], Awaitable[None]] = count_nothing
     owner: str = ""
 
-    async def fixes(self, finding: Finding) -> list[Fix]:
+    async def find_working_fixes(self, finding: Finding) -> list[Fix]:
         """The fixes of one finding that run to their end without it, and without a new error or warning.
 
         Raises ProblemError (503), RenderingFailed, and what `run` and `before_drawing` raise.
@@ -60,8 +60,8 @@ class FixTrials:
             return []
         request = ProposalRequest(source=self.source, hints=finding.hints, names=finding.names)
         try:
-            async with self.proposals.turn(self.owner):
-                proposals = await propose(request)
+            async with self.proposals.wait_for_turn(self.owner):
+                proposals = await propose_fixes(request)
         except QueueFull:
             raise ProblemError(503, "busy", TOO_MANY_MESSAGE, retry_after=5) from None
         tried = [await self._try_proposal(finding, proposal) for proposal in proposals]
@@ -69,7 +69,7 @@ class FixTrials:
 
     async def _try_proposal(self, finding: Finding, proposal: Proposal) -> Fix | None:
         trace = await self.run(proposal.source)
-        left = await find_findings(
+        left = await explain_trace(
             self.renderer, trace, self.language, before_drawing=self.before_drawing, owner=self.owner
         )
         if not is_improvement(finding.kind, self.findings, left):
@@ -77,7 +77,7 @@ class FixTrials:
         summary = await summarize_outcome(self.renderer, trace, self.language)
         if not summary.finished:
             return None
-        text = fill_holes(FINDING_SENTENCES[self.language][f"fix.{proposal.kind}"], proposal.args)
+        text = fill_placeholders(FINDING_SENTENCES[self.language][f"fix.{proposal.kind}"], proposal.args)
         return Fix(edits=proposal.edits, outcome=summary.text, text=text)
 
 
@@ -87,14 +87,14 @@ def is_improvement(kind: str, findings_before: list[Finding], findings_after: li
     findings_before: the findings of the program; findings_after: those of the changed one. What becomes finite may have
     the slope 0 there.
     """
-    counts = _count_by_kind(findings_before)
-    return _count_by_kind(findings_after).get(kind, 0) < counts[kind] and all(
+    counts = _count_findings_by_kind(findings_before)
+    return _count_findings_by_kind(findings_after).get(kind, 0) < counts[kind] and all(
         count <= counts.get(other, 0) or (kind == "nonfinite" and other == "zero_gradient")
-        for other, count in _count_by_kind(findings_after, UNWANTED_SEVERITIES).items()
+        for other, count in _count_findings_by_kind(findings_after, UNWANTED_SEVERITIES).items()
     )
 
 
-async def propose(request: ProposalRequest) -> list[Proposal]:
+async def propose_fixes(request: ProposalRequest) -> list[Proposal]:
     """The changed programs that may be fixes; none where the process that makes them fails or takes too long."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "gradbox.language.fixes", cwd=PROJECT_FOLDER, env=HELPER_ENVIRONMENT,
@@ -112,7 +112,7 @@ async def propose(request: ProposalRequest) -> list[Proposal]:
             await process.wait()
 
 
-def _count_by_kind(findings: list[Finding], severities: tuple[str, ...] | None = None) -> dict[str, int]:
+def _count_findings_by_kind(findings: list[Finding], severities: tuple[str, ...] | None = None) -> dict[str, int]:
     counts: dict[str, int] = {}
     for finding in findings:
         if severities is None or finding.severity in severities:
@@ -120,7 +120,7 @@ def _count_by_kind(findings: list[Finding], severities: tuple[str, ...] | None =
     return counts
 
 
-def fill_holes(sentence: str, args: dict[str, str | int]) -> str:
+def fill_placeholders(sentence: str, args: dict[str, str | int]) -> str:
     """A sentence with its holes `{name}` filled."""
     for name, value in args.items():
         sentence = sentence.replace(f"{{{name}}}", str(value))

@@ -7,12 +7,12 @@ from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import GradientCheckReply
-from gradbox.wire.gradient_check import ElementCheck, GradientCheck, LeafCheck, Number
+from gradbox.wire.gradient_check import ElementCheck, FloatNumber, GradientCheck, LeafCheck
 from gradbox.wire.trace import Outcome
-from server.runs.fixes import FINDING_SENTENCES, fill_holes
+from server.runs.fixes import FINDING_SENTENCES, fill_placeholders
 
 
-def gradient_check_reply(body: bytes) -> GradientCheckReply:
+def read_gradient_check(body: bytes) -> GradientCheckReply:
     """The check in a gzipped trace."""
     trace = RecordedTrace(body, "finished").decoded()
     message = outcome_message(trace.outcome)
@@ -34,7 +34,7 @@ class GradientReport:
     def __init__(self, reply: GradientCheckReply, language: str) -> None:
         self._reply, self._sentences = reply, FINDING_SENTENCES[language]
 
-    def lines(self) -> Iterator[str]:
+    def report_lines(self) -> Iterator[str]:
         """The lines of the report."""
         check = self._reply.check
         if check is None:
@@ -42,33 +42,33 @@ class GradientReport:
         elif check.problem is not None:
             yield self._say(f"problem.{check.problem}", message=check.message)
         else:
-            yield from self._comparison(check)
+            yield from self._comparison_lines(check)
 
-    def _comparison(self, check: GradientCheck) -> Iterator[str]:
+    def _comparison_lines(self, check: GradientCheck) -> Iterator[str]:
         checked, elements = sum(len(leaf.rows) for leaf in check.leaves), sum(leaf.elements for leaf in check.leaves)
         yield self._say("summary", line=check.line or "?", checked=checked, elements=elements, runs=check.runs)
         if not check.complete:
             yield self._say("incomplete")
-        sentences = [sentence for leaf in check.leaves for sentence in self._sentences_of(leaf)]
+        sentences = [sentence for leaf in check.leaves for sentence in self._problem_lines_of_leaf(leaf)]
         yield from sentences or [self._say("what.all")]
         if any(leaf.verdict == "kink" for leaf in check.leaves):
             for corner in check.corners:
                 yield self._say("corner", op=corner.op, line=corner.line or "?")
-        yield from self._table(check)
+        yield from self._table_lines(check)
 
-    def _sentences_of(self, leaf: LeafCheck) -> Iterator[str]:
+    def _problem_lines_of_leaf(self, leaf: LeafCheck) -> Iterator[str]:
         row = leaf.rows[leaf.worst] if leaf.worst is not None else None
         if row is None:
             if leaf.problem is not None:
-                yield f"{self._name(leaf)}: {self._say(f'leaf.{leaf.problem}', line=leaf.problem_line or '?')}"
+                yield f"{self._leaf_name(leaf)}: {self._say(f'leaf.{leaf.problem}', line=leaf.problem_line or '?')}"
         elif leaf.verdict != "agrees":
             key = "hooked" if leaf.hooked and leaf.verdict == "differs" else leaf.verdict
             yield self._say(
-                f"what.{key}", x=self._name(leaf) + subscript(leaf, row), torch=number_text(row.torch), dtype=leaf.dtype,
-                numeric=number_text(row.numeric), left=number_text(row.left), right=number_text(row.right),
+                f"what.{key}", x=self._leaf_name(leaf) + format_element_name(leaf, row), torch=format_gradient(row.torch), dtype=leaf.dtype,
+                numeric=format_gradient(row.numeric), left=format_gradient(row.left), right=format_gradient(row.right),
             )  # fmt: skip
 
-    def _table(self, check: GradientCheck) -> Iterator[str]:
+    def _table_lines(self, check: GradientCheck) -> Iterator[str]:
         columns = ("leaf", "torch", "numeric", "difference", "verdict")
         rows = [[self._say(f"column.{column}") for column in columns] + [""]]
         for leaf in check.leaves:
@@ -76,28 +76,28 @@ class GradientReport:
             counted = self._say("elements", checked=len(leaf.rows), elements=leaf.elements)
             verdict = self._say(f"verdict.{leaf.verdict}")
             if row is None:
-                rows.append([self._name(leaf), "", "", "", verdict, counted])
+                rows.append([self._leaf_name(leaf), "", "", "", verdict, counted])
                 continue
             difference = "" if row.difference is None else f"{row.difference:.1e}"
-            name = self._name(leaf) + subscript(leaf, row)
-            rows.append([name, number_text(row.torch), number_text(row.numeric), difference, verdict, counted])
+            name = self._leaf_name(leaf) + format_element_name(leaf, row)
+            rows.append([name, format_gradient(row.torch), format_gradient(row.numeric), difference, verdict, counted])
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         for cells in rows:
             yield "  " + "  ".join(text.ljust(width) for text, width in zip(cells, widths, strict=True)).rstrip()
 
-    def _name(self, leaf: LeafCheck) -> str:
+    def _leaf_name(self, leaf: LeafCheck) -> str:
         return leaf.name or self._say("nameless", line=leaf.line or "?")
 
     def _say(self, key: str, **args: Any) -> str:
-        return fill_holes(self._sentences[f"check.{key}"], args).replace("`", "")
+        return fill_placeholders(self._sentences[f"check.{key}"], args).replace("`", "")
 
 
-def subscript(leaf: LeafCheck, row: ElementCheck) -> str:
+def format_element_name(leaf: LeafCheck, row: ElementCheck) -> str:
     """An element as the program would write it, where the leaf has several."""
     return f"[{', '.join(map(str, row.index))}]" if leaf.elements > 1 else ""
 
 
-def number_text(value: Number | None) -> str:
+def format_gradient(value: FloatNumber | None) -> str:
     if value is None:
         return "None"
     return f"{value:.6g}" if isinstance(value, float) else value["$f"]

@@ -15,10 +15,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from gradbox.wire.api import State
+from gradbox.wire.api import RunState
 from gradbox.wire.base import Model
-from server.pool.executions import Execution, Executions, Result, Subscription
-from server.pool.remote.broker import BrokerError, connect, disconnect
+from server.pool.executions import Execution, ExecutionResult, Executions, Subscription
+from server.pool.remote.broker import BrokerError, close_broker_connections, create_broker_connections
 from server.pool.remote.messages import MAX_STREAMED, encode_model
 from server.pool.remote.pool import BlobStore
 from server.pool.remote.shared_broker import MessageSigner, SharedBroker
@@ -48,7 +48,7 @@ _ID = re.compile(r"([0-9a-f]{12})\.[\w-]{22}")
 log = logging.getLogger("gradbox.pool")
 
 
-class Question(Model):
+class RelayQuestion(Model):
     """What one process asks of another. known: the answer comes once the state is another; None: at once."""
 
     kind: Literal["question"] = "question"
@@ -56,20 +56,22 @@ class Question(Model):
     sender: str
     run: str
     ask: Literal["state", "stop"]
-    known: State | None = None
+    known: RunState | None = None
 
 
-class Reply(Model):
+class RelayReply(Model):
     """state: None where there is no such run. error: why it could not be run. stored: the trace is in the database, under the id."""
 
     kind: Literal["reply"] = "reply"
     id: str
-    state: State | None = None
+    state: RunState | None = None
     error: str | None = None
     stored: bool = False
 
 
-MESSAGE_ADAPTER: TypeAdapter[Question | Reply] = TypeAdapter(Annotated[Question | Reply, Field(discriminator="kind")])
+MESSAGE_ADAPTER: TypeAdapter[RelayQuestion | RelayReply] = TypeAdapter(
+    Annotated[RelayQuestion | RelayReply, Field(discriminator="kind")]
+)
 
 
 class RunRelay:
@@ -81,9 +83,9 @@ class RunRelay:
         self.name = secrets.token_hex(6)
         self._broker, self._blobs = broker, blobs
         self._signer = MessageSigner(secret, b"runs of other web processes")
-        self._reading_broker = connect(url, READ_TIMEOUT)
+        self._reading_broker = create_broker_connections(url, READ_TIMEOUT)
         self._executions: Executions | None = None
-        self._waiting: dict[str, asyncio.Future[tuple[Reply, bytes]]] = {}  # by the question's id
+        self._waiting: dict[str, asyncio.Future[tuple[RelayReply, bytes]]] = {}  # by the question's id
         self._followed: dict[str, Subscription] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -91,19 +93,19 @@ class RunRelay:
     def start(self, executions: Executions) -> None:
         """Answer what others ask of the runs of this process."""
         self._executions = executions
-        self._spawn(self._read_forever())
+        self._spawn_task(self._read_forever())
 
     async def close(self) -> None:
         """Answer nothing more, but what is asked already: that the runs have ended."""
         self._closed = True
-        await self._broker.ask(lambda: self._broker.redis.delete(alive_key(self.name)))
+        await self._broker.run_command(lambda: self._broker.redis.delete(process_alive_key(self.name)))
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=2 * READ_TIMEOUT)
         for task in self._tasks:
             task.cancel()
-        await disconnect(self._reading_broker)
+        await close_broker_connections(self._reading_broker)
 
-    async def find(self, run: str) -> Subscription | None:
+    async def find_run(self, run: str) -> Subscription | None:
         """A run of another process, as it is there; its changes follow for as long as somebody here reads of them.
 
         None where no living process has it.
@@ -111,59 +113,59 @@ class RunRelay:
         followed = self._followed.get(run)
         if followed is not None and not followed.execution.stop.is_set():
             return followed
-        answer = await self._ask_patiently(run)
+        answer = await self._ask_owner_with_retries(run)
         if answer is None:
             return None
         subscription = Subscription(Execution(""), run)
         await self._apply_reply(subscription, *answer)
-        if not subscription.execution.done:
+        if not subscription.execution.is_done:
             self._followed[run] = subscription
-            self._spawn(self._follow(subscription))
+            self._spawn_task(self._follow_subscription(subscription))
         return subscription
 
-    async def stop(self, run: str) -> bool:
+    async def stop_run(self, run: str) -> bool:
         """Have the process that accepted it stop it. Whether there is such a run."""
-        return await self._ask_patiently(run, "stop") is not None
+        return await self._ask_owner_with_retries(run, "stop") is not None
 
-    async def _follow(self, subscription: Subscription) -> None:
+    async def _follow_subscription(self, subscription: Subscription) -> None:
         """Ask again and again until the run is over, its process is gone, or nobody here wants to know any more."""
         execution, run = subscription.execution, subscription.id
         assert self._executions is not None
-        self._executions.expect_reader(subscription)  # which sets `stop` where none comes
+        self._executions.unsubscribe_unless_read(subscription)  # which sets `stop` where none comes
         try:
-            while not execution.done and (subscription.readers or not execution.stop.is_set()):
-                known = State.model_validate(subscription.describe())
-                answer = await self._ask_patiently(run, known=known)
+            while not execution.is_done and (subscription.readers or not execution.stop.is_set()):
+                known = RunState.model_validate(subscription.state_fields())
+                answer = await self._ask_owner_with_retries(run, known=known)
                 if answer is None:
                     execution.error = WorkersUnavailable("the web process that had accepted this run is gone")
-                    execution.notify()
+                    execution.notify_waiters()
                 else:
                     await self._apply_reply(subscription, *answer)
         finally:
             if self._followed.get(run) is subscription:
                 del self._followed[run]
         if execution.result is not None:
-            self._executions.retain(subscription, execution.result)
+            self._executions.retain_subscription(subscription, execution.result)
 
-    async def _apply_reply(self, subscription: Subscription, reply: Reply, trace: bytes) -> None:
+    async def _apply_reply(self, subscription: Subscription, reply: RelayReply, trace: bytes) -> None:
         """Have a subscription say what an answer says."""
         execution, state = subscription.execution, reply.state
         assert state is not None
         if state.state == "done" and state.status is not None:
             body = await self._blobs.get(reply.id) if reply.stored else trace
             if body:
-                execution.result = Result(state.status, body)
+                execution.result = ExecutionResult(state.status, body)
             else:
                 execution.error = WorkersUnavailable("the trace of this run can't be read now")
         elif state.state == "done":
             execution.error = WorkersUnavailable(reply.error or "the run failed")
         else:
             execution.ahead = -1 if state.state == "running" else state.ahead or 0
-        execution.notify()
+        execution.notify_waiters()
 
-    async def _ask_patiently(
-        self, run: str, ask: Literal["state", "stop"] = "state", known: State | None = None
-    ) -> tuple[Reply, bytes] | None:
+    async def _ask_owner_with_retries(
+        self, run: str, ask: Literal["state", "stop"] = "state", known: RunState | None = None
+    ) -> tuple[RelayReply, bytes] | None:
         """The answer of the process that accepted a run; None where it knows none, or has not answered for `MAX_WAIT`."""
         match = _ID.fullmatch(run)
         if match is None or match[1] == self.name:
@@ -171,22 +173,22 @@ class RunRelay:
         wait = LONGEST_WAIT if known is not None else 0.0
         until = time.monotonic() + MAX_WAIT + 2 * wait
         while not self._closed and time.monotonic() < until:
-            if await self._broker.ask(lambda: self._broker.redis.exists(alive_key(match[1]))):
-                answer = await self._ask(match[1], run, ask, known, wait + ANSWER_SECONDS)
+            if await self._broker.run_command(lambda: self._broker.redis.exists(process_alive_key(match[1]))):
+                answer = await self._ask_owner(match[1], run, ask, known, wait + ANSWER_SECONDS)
                 if answer is not None:
                     return answer if answer[0].state is not None else None
             await asyncio.sleep(0.2)
         return None
 
-    async def _ask(
-        self, owner: str, run: str, ask: Literal["state", "stop"], known: State | None, seconds: float
-    ) -> tuple[Reply, bytes] | None:
+    async def _ask_owner(
+        self, owner: str, run: str, ask: Literal["state", "stop"], known: RunState | None, seconds: float
+    ) -> tuple[RelayReply, bytes] | None:
         """The answer to one question; None where none comes within so many seconds."""
-        question = Question(id=secrets.token_hex(8), sender=self.name, run=run, ask=ask, known=known)
-        waiting: asyncio.Future[tuple[Reply, bytes]] = asyncio.get_running_loop().create_future()
+        question = RelayQuestion(id=secrets.token_hex(8), sender=self.name, run=run, ask=ask, known=known)
+        waiting: asyncio.Future[tuple[RelayReply, bytes]] = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting
         try:
-            if not await self._send(owner, question):
+            if not await self._send_message(owner, question):
                 return None
             async with asyncio.timeout(seconds):
                 return await waiting
@@ -195,20 +197,20 @@ class RunRelay:
         finally:
             del self._waiting[question.id]
 
-    async def _answer(self, question: Question) -> None:
+    async def _answer_question(self, question: RelayQuestion) -> None:
         assert self._executions is not None
-        subscription = self._executions.get(question.run)
+        subscription = self._executions.find_subscription(question.run)
         if subscription is None:
-            await self._send(question.sender, Reply(id=question.id))
+            await self._send_message(question.sender, RelayReply(id=question.id))
             return
         if question.ask == "stop":
-            self._executions.stop(subscription)
+            self._executions.stop_subscription(subscription)
         elif question.known is not None:
-            await self._wait_for_change(subscription, question.known)
-        elif not subscription.execution.done:
-            self._executions.expect_reader(subscription)
+            await self._wait_for_state_change(subscription, question.known)
+        elif not subscription.execution.is_done:
+            self._executions.unsubscribe_unless_read(subscription)
         execution = subscription.execution
-        reply = Reply(id=question.id, state=State.model_validate(subscription.describe()))
+        reply = RelayReply(id=question.id, state=RunState.model_validate(subscription.state_fields()))
         if execution.error is not None:
             reply = reply.model_copy(update={"error": str(execution.error)[:500]})
         trace = execution.result.body if execution.result is not None and question.ask == "state" else b""
@@ -218,25 +220,25 @@ class RunRelay:
             except Exception as error:  # whatever database it is; the other then finds nothing
                 log.error("a trace could not be stored for another web process: %s", type(error).__name__)
             reply, trace = reply.model_copy(update={"stored": True}), b""
-        await self._send(question.sender, reply, trace)
+        await self._send_message(question.sender, reply, trace)
 
-    async def _wait_for_change(self, subscription: Subscription, known: State) -> None:
+    async def _wait_for_state_change(self, subscription: Subscription, known: RunState) -> None:
         """Be one of its readers until its state is another than that, for `LONGEST_WAIT` at most."""
         assert self._executions is not None
         with suppress(TimeoutError):
-            async with asyncio.timeout(LONGEST_WAIT), aclosing(self._executions.events(subscription)) as states:  # type: ignore[type-var]
+            async with asyncio.timeout(LONGEST_WAIT), aclosing(self._executions.iterate_states(subscription)) as states:  # type: ignore[type-var]
                 async for state in states:
-                    if State.model_validate(state) != known:
+                    if RunState.model_validate(state) != known:
                         return
 
-    async def _send(self, to: str, message: Question | Reply, trace: bytes = b"") -> bool:
+    async def _send_message(self, to: str, message: RelayQuestion | RelayReply, trace: bytes = b"") -> bool:
         """Add a message to the list of a process. Whether the broker has it."""
         content = encode_model(message) + b"\n" + trace
         pipe = self._broker.redis.pipeline(transaction=False)
-        pipe.rpush(messages_key(to), self._signer.sign(to, content))
-        pipe.ltrim(messages_key(to), -MAX_MESSAGES, -1)
-        pipe.expire(messages_key(to), MESSAGE_TTL)
-        return await self._broker.ask(pipe.execute) is not None
+        pipe.rpush(process_messages_key(to), self._signer.sign(to, content))
+        pipe.ltrim(process_messages_key(to), -MAX_MESSAGES, -1)
+        pipe.expire(process_messages_key(to), MESSAGE_TTL)
+        return await self._broker.run_command(pipe.execute) is not None
 
     async def _read_forever(self) -> None:
         """Until it is closed; where the broker goes away, until it is back."""
@@ -244,9 +246,9 @@ class RunRelay:
         while not self._closed:
             try:
                 if time.monotonic() - seen > ALIVE_TTL / 4:
-                    await self._reading_broker.set(alive_key(self.name), 1, ex=ALIVE_TTL)
+                    await self._reading_broker.set(process_alive_key(self.name), 1, ex=ALIVE_TTL)
                     seen = time.monotonic()
-                popped = await self._reading_broker.blpop([messages_key(self.name)], READ_TIMEOUT)
+                popped = await self._reading_broker.blpop([process_messages_key(self.name)], READ_TIMEOUT)
                 if popped is not None:
                     self._handle_message(popped[1])
             except BrokerError:
@@ -256,28 +258,28 @@ class RunRelay:
 
     def _handle_message(self, signed: bytes) -> None:
         """Answer a question, or give an answer to who waits for it. What nobody with the secret wrote is none."""
-        content = self._signer.content_of(self.name, signed)
+        content = self._signer.verify(self.name, signed)
         if content is None:
             log.error("a message to this web process has another signature: is GRADBOX_SECRET the same in all of them?")
             return
         text, _, trace = content.partition(b"\n")
         message = MESSAGE_ADAPTER.validate_json(text)
-        if isinstance(message, Question):
-            self._spawn(self._answer(message))
+        if isinstance(message, RelayQuestion):
+            self._spawn_task(self._answer_question(message))
         elif (waiting := self._waiting.get(message.id)) is not None and not waiting.done():
             waiting.set_result((message, trace))
 
-    def _spawn(self, work: "asyncio._CoroutineLike[None]") -> None:
+    def _spawn_task(self, work: "asyncio._CoroutineLike[None]") -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
-def messages_key(name: str) -> str:
+def process_messages_key(name: str) -> str:
     """The list of messages to a process."""
     return f"gradbox:web:{name}:messages"
 
 
-def alive_key(name: str) -> str:
+def process_alive_key(name: str) -> str:
     """The sign of life of a process."""
     return f"gradbox:web:{name}:alive"

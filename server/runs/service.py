@@ -5,16 +5,16 @@ from typing import Protocol
 
 from gradbox.wire.api import Job, RunRequest
 from gradbox.wire.gradient_check import GradientCheckOptions
-from server.http.response_delivery import ClientGone, Disconnected
+from server.http.response_delivery import ClientDisconnected, Disconnected
 from server.operating import log
 from server.operating.metrics import Metrics
 from server.pictures.drawing_queue import DrawingQueue
-from server.pool.cache import Cache
-from server.pool.executions import Executions, Result, SharedResults, Subscription
+from server.pool.cache import ResultCache
+from server.pool.executions import ExecutionResult, Executions, SharedResults, Subscription
 from server.pool.interface import PoolInterface
 from server.settings import Settings
 from server.visitors.clients import Client
-from server.visitors.rate_limits import Counts, SharedRateLimiter
+from server.visitors.rate_limits import LimitCounts, SharedRateLimiter
 from server.visitors.visitors import VisitorLimits
 from server.wire.problems import ProblemError
 
@@ -22,7 +22,7 @@ MAX_PROPOSALS = 32
 """Programs that may wait at the same time for a process to propose fixes of them."""
 
 
-class OtherRuns(Protocol):
+class RunsElsewhere(Protocol):
     """The runs that other web processes accepted: see `server.runs.relay.RunRelay`."""
 
     @property
@@ -30,22 +30,22 @@ class OtherRuns(Protocol):
 
     def start(self, executions: Executions) -> None: ...
 
-    async def find(self, run: str) -> Subscription | None: ...
+    async def find_run(self, run: str) -> Subscription | None: ...
 
-    async def stop(self, run: str) -> bool: ...
+    async def stop_run(self, run: str) -> bool: ...
 
 
 class SharedState(Protocol):
     """What web processes share: see `server.cluster.parts.SharedState`. reachable: whether they do now."""
 
     @property
-    def counts(self) -> Counts: ...
+    def counts(self) -> LimitCounts: ...
 
     @property
     def results(self) -> SharedResults: ...
 
     @property
-    def runs(self) -> OtherRuns: ...
+    def runs(self) -> RunsElsewhere: ...
 
     @property
     def reachable(self) -> bool: ...
@@ -66,7 +66,7 @@ class RunService:
         executions: Executions,
         limits: SharedRateLimiter,
         live_limits: SharedRateLimiter,
-        other_processes: OtherRuns | None = None,
+        other_processes: RunsElsewhere | None = None,
     ) -> None:
         self._settings, self._pool, self.executions = settings, pool, executions
         self.proposals = DrawingQueue(MAX_PROPOSALS)
@@ -79,20 +79,20 @@ class RunService:
             message = f"the program has {size} bytes; {self._settings.source} are allowed"
             raise ProblemError(413, "too_large", message, field="source")
         if body.device not in self._pool.devices:
-            message = f"this server has no {body.device} worker: {self._pool.problem(body.device)}"
+            message = f"this server has no {body.device} worker: {self._pool.unavailable_reason(body.device)}"
             raise ProblemError(422, "no_device", message, field="device")
         source = body.source.encode("utf-8", "replace").decode()
         lines = body.input.encode("utf-8", "replace").decode()
-        limits = self._settings.limits()
+        limits = self._settings.run_limits()
         return Job(
             source=source, device=body.device, seed=body.seed, limits=limits, focus=body.focus, input=lines, check=check
         )  # fmt: skip
 
-    async def cached(self, body: RunRequest) -> Result | None:
+    async def find_cached_result(self, body: RunRequest) -> ExecutionResult | None:
         """The result of an earlier run, where it is still cached. Raises ProblemError."""
-        return await self.executions.cached(self.create_job(body))
+        return await self.executions.find_cached_result(self.create_job(body))
 
-    async def start(
+    async def start_run(
         self,
         body: RunRequest,
         client: Client,
@@ -109,40 +109,40 @@ class RunService:
         if live and self._settings.live_mode == "off":
             raise ProblemError(403, "live_off", "this host does not run programs while they are typed", field="live")
         job = self.create_job(body, check)
-        result = await self.executions.cached(job)
+        result = await self.executions.find_cached_result(job)
         if result is None or count_cached:
-            await (self._live_limits if live else self._limits).hit(client)
+            await (self._live_limits if live else self._limits).count_request(client)
         if result is not None:
-            return self.executions.finished_subscription(result)
+            return self.executions.create_finished_subscription(result)
         return await self.executions.subscribe(job, client)
 
-    async def find(self, id_: str) -> Subscription:
+    async def find_subscription(self, id_: str) -> Subscription:
         """The subscription of this id, whichever web process accepted it. Raises ProblemError (404)."""
-        subscription = self.executions.get(id_)
+        subscription = self.executions.find_subscription(id_)
         if subscription is None and self._other_processes is not None:
-            subscription = await self._other_processes.find(id_)
+            subscription = await self._other_processes.find_run(id_)
         if subscription is None:
-            raise no_run_error()
+            raise run_not_found_error()
         return subscription
 
-    async def stop(self, id_: str) -> None:
+    async def stop_run(self, id_: str) -> None:
         """End a run, whichever web process accepted it. Raises ProblemError (404)."""
-        subscription = self.executions.get(id_)
+        subscription = self.executions.find_subscription(id_)
         if subscription is not None:
-            self.executions.stop(subscription)
-        elif self._other_processes is None or not await self._other_processes.stop(id_):
-            raise no_run_error()
+            self.executions.stop_subscription(subscription)
+        elif self._other_processes is None or not await self._other_processes.stop_run(id_):
+            raise run_not_found_error()
 
-    async def wait(
+    async def wait_for_result(
         self, subscription: Subscription, disconnected: Disconnected, timeout: float | None = None
-    ) -> Result | None:
+    ) -> ExecutionResult | None:
         """The result of a run; None where `timeout` seconds were not enough.
 
-        A client that has gone loses its subscription; this then raises ClientGone.
+        A client that has gone loses its subscription; this then raises ClientDisconnected.
         """
         if subscription.execution.result is not None:
             return subscription.execution.result
-        waiting = asyncio.ensure_future(self.executions.result(subscription))
+        waiting = asyncio.ensure_future(self.executions.wait_for_result(subscription))
         watching = asyncio.ensure_future(disconnected())
         try:
             await asyncio.wait((waiting, watching), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
@@ -150,14 +150,14 @@ class RunService:
                 return await waiting
             if watching.done():
                 self.executions.unsubscribe(subscription)
-                raise ClientGone
+                raise ClientDisconnected
             return None
         finally:
             watching.cancel()
             waiting.cancel()
 
 
-def no_run_error() -> ProblemError:
+def run_not_found_error() -> ProblemError:
     """404 for an id that no run has."""
     message = "there is no such run; a finished one is kept for some minutes"
     return ProblemError(404, "no_run", message, field="id")
@@ -166,16 +166,16 @@ def no_run_error() -> ProblemError:
 def create_run_service(
     settings: Settings,
     pool: PoolInterface,
-    cache: Cache,
+    cache: ResultCache,
     limits: VisitorLimits,
     metrics: Metrics,
     shared: SharedState | None,
 ) -> RunService:
     """The runs of this process, whose results are counted and logged. shared: with other web processes."""
 
-    def on_result(job: Job, result: Result) -> None:
-        metrics.run_finished(job, result)
-        log.run_finished(job, result, settings.log_programs)
+    def on_result(job: Job, result: ExecutionResult) -> None:
+        metrics.count_finished_run(job, result)
+        log.log_finished_run(job, result, settings.log_programs)
 
     results, process = (shared.results, shared.runs.name) if shared is not None else (None, "")
     executions = Executions(pool, cache, settings.cache, on_result, results, process)

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from server.pool.remote.shared_broker import SIGNATURE_SIZE, MessageSigner, SharedBroker
-from server.saved.large_traces import TraceReader, unpacked_size
+from server.saved.large_traces import TraceProcessor, unpacked_size
 from server.wire.problems import ProblemError
 
 PREFIX = "gradbox:kept:"
@@ -59,16 +59,16 @@ class SharedResultCache:
         self._broker, self._capacity, self._max_unpacked = broker, capacity, max_unpacked
         self._signer = MessageSigner(secret, b"kept results")
         self._store_script = broker.redis.register_script(STORE_SCRIPT)
-        self._reader = TraceReader()
+        self._reader = TraceProcessor()
 
     async def get(self, key: str) -> bytes | None:
         """The result that some process keeps under this key; None where there is none, or none that can be believed."""
         last = SIGNATURE_SIZE + MAX_SIZE  # one byte past the largest
-        entry = await self._broker.ask(lambda: self._broker.redis.getrange(PREFIX + key, 0, last))
+        entry = await self._broker.run_command(lambda: self._broker.redis.getrange(PREFIX + key, 0, last))
         if not entry or len(entry) > last:
             return None
-        body = self._signer.content_of(key, entry)
-        if body is None or not await self._is_trace(body):
+        body = self._signer.verify(key, entry)
+        if body is None or not await self._is_valid_trace(body):
             return None
         return bytes(body)
 
@@ -78,13 +78,13 @@ class SharedResultCache:
             return
         keys = [PREFIX + "index", PREFIX + "sizes"]
         arguments = [key, self._signer.sign(key, body), TTL_SECONDS, self._capacity, PREFIX]
-        await self._broker.ask(lambda: self._store_script(keys=keys, args=arguments))
+        await self._broker.run_command(lambda: self._store_script(keys=keys, args=arguments))
 
-    async def _is_trace(self, body: bytes) -> bool:
+    async def _is_valid_trace(self, body: bytes) -> bool:
         with suppress(TimeoutError, ProblemError, ValueError):
             async with asyncio.timeout(MAX_WAIT):
                 if await asyncio.to_thread(is_single_gzip_stream, body, self._max_unpacked):
-                    return bool(await self._reader.read("validate", body))
+                    return bool(await self._reader.run_function("validate", body))
         return False
 
 

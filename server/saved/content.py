@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from server.operating.metrics import Metrics
-from server.pool.cache import Cache
+from server.pool.cache import ResultCache
 from server.saved.programs import ProgramService
 from server.saved.series import SeriesService
 from server.settings import Settings
 from server.store.database import Database
 from server.store.health import StoreHealth
-from server.store.repository import Repository
+from server.store.repository import ProgramRepository
 from server.store.series import SeriesStore
 from server.visitors.visitors import VisitorLimits
 
@@ -21,7 +21,7 @@ TRACE_CACHE_BYTES = 32_000_000
 class SavedContent:
     """health: whether the store answers, and its totals."""
 
-    store: Repository
+    store: ProgramRepository
     health: StoreHealth
     programs: ProgramService
     series: SeriesService
@@ -31,13 +31,13 @@ class SavedContent:
         await self.store.database.close()
 
 
-def create_store(settings: Settings, database: Database) -> Repository:
+def create_program_repository(settings: Settings, database: Database) -> ProgramRepository:
     """The saved programs in this database."""
-    return Repository(database, settings.scenario, settings.quota, Cache(TRACE_CACHE_BYTES))
+    return ProgramRepository(database, settings.scenario, settings.quota, ResultCache(TRACE_CACHE_BYTES))
 
 
 def create_saved_content(
-    settings: Settings, store: Repository, health: StoreHealth, limits: VisitorLimits, metrics: Metrics
+    settings: Settings, store: ProgramRepository, health: StoreHealth, limits: VisitorLimits, metrics: Metrics
 ) -> SavedContent:
     """limits: of saves. metrics: count them."""
     series = SeriesStore(store.database, settings.quota)

@@ -21,11 +21,11 @@ from pydantic import ValidationError
 from gradbox.wire.trace import Trace
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.gallery.course import judge_answer
-from server.store.comparison import compare
+from server.store.comparison import compare_traces
 from server.wire.problems import ProblemError
 
 
-def validate(trace: bytes) -> bool:
+def is_valid_trace(trace: bytes) -> bool:
     """Whether it is a trace in every field."""
     try:
         Trace.model_validate_json(gzip.decompress(trace))
@@ -34,7 +34,11 @@ def validate(trace: bytes) -> bool:
     return True
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"compare": compare, "judge": judge_answer, "validate": validate}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "compare": compare_traces,
+    "judge": judge_answer,
+    "validate": is_valid_trace,
+}
 
 LARGE_BYTES = 500_000
 """Bytes of traces, unpacked, past which they are read in a process of their own."""
@@ -46,24 +50,24 @@ TIMEOUT = 20.0
 """Seconds that it may take."""
 
 
-class TraceReader:
+class TraceProcessor:
     """One process at a time."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
 
-    async def read(self, function_name: str, *traces: bytes) -> Any:
+    async def run_function(self, function_name: str, *traces: bytes) -> Any:
         """What one of FUNCTIONS says of these gzipped traces, as JSON values. Raises ProblemError (503)."""
         if sum(map(unpacked_size, traces)) <= LARGE_BYTES:
             return await asyncio.to_thread(FUNCTIONS[function_name], *traces)
         async with self._turn:
-            text = await read_in_process(function_name, *traces)
+            text = await run_function_in_process(function_name, *traces)
         if text is None:
             raise ProblemError(503, "busy", "this run is too large to be read now; try again", retry_after=5)
         return json.loads(text)
 
 
-async def read_in_process(function_name: str, *traces: bytes) -> bytes | None:
+async def run_function_in_process(function_name: str, *traces: bytes) -> bytes | None:
     """What the process prints; None where it failed or took too long."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "server.saved.large_traces", function_name, cwd=PROJECT_FOLDER, env=HELPER_ENVIRONMENT,

@@ -5,7 +5,7 @@ import re
 from markupsafe import Markup
 
 from server.http.responses import MAX_AGE
-from server.saved.series import Series
+from server.saved.series import SeriesWithTitles
 from server.store.repository import SavedProgram
 from server.wire.saved_programs import OEmbed
 
@@ -17,25 +17,25 @@ _FRAGMENT_PART = re.compile(r"i=[0-9]{1,9}|at=[A-Za-z0-9%:._~-]{1,200}|v=loom")
 """The parts of a permalink's fragment that the frame understands: a step, a selection, a view."""
 
 
-def oembed(
+def program_oembed(
     program: SavedProgram, base: str, fragment: str, max_width: int | None = None, max_height: int | None = None
 ) -> OEmbed:
     """base: the public URL. fragment: of the permalink, what the frame opens with. max_width, max_height: pixels."""
     parts = "&".join(part for part in fragment.split("&") if _FRAGMENT_PART.fullmatch(part))
     source = f"{base}/embed/{program.id}" + (f"#{parts}" if parts else "")
-    return frame_reply(source, program.content.title or "Gradbox", program.id, base, max_width, max_height)
+    return create_oembed_reply(source, program.content.title or "Gradbox", program.id, base, max_width, max_height)
 
 
 def series_oembed(
-    series: Series, place: int | None, base: str, max_width: int | None = None, max_height: int | None = None
+    series: SeriesWithTitles, place: int | None, base: str, max_width: int | None = None, max_height: int | None = None
 ) -> OEmbed:
-    """As `oembed`. place: of the program that the frame opens with, from 1. Raises ProblemError, ContentRemoved."""
-    shown = series.item(place or series.first_available()).program
+    """As `program_oembed`. place: of the program that the frame opens with, from 1. Raises ProblemError, ContentRemoved."""
+    shown = series.item_at(place or series.first_available_place()).program
     source = f"{base}/embed/series/{series.saved.id}" + (f"/{place}" if place else "")
-    return frame_reply(source, series.saved.content.title, shown, base, max_width, max_height)
+    return create_oembed_reply(source, series.saved.content.title, shown, base, max_width, max_height)
 
 
-def frame_reply(
+def create_oembed_reply(
     source: str, title: str, program: str, base: str, max_width: int | None, max_height: int | None
 ) -> OEmbed:
     """source: of the frame. program: the id of the one whose card is the preview."""

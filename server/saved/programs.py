@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from gradbox.wire.api import RunRequest
 from server.operating import log
 from server.operating.metrics import Metrics
-from server.pool.executions import Result
+from server.pool.executions import ExecutionResult
 from server.pool.zygote import WorkersUnavailable
-from server.saved.large_traces import TraceReader
-from server.store.comparison import load_header, runtime_versions
+from server.saved.large_traces import TraceProcessor
+from server.store.comparison import read_trace_header, runtime_versions
 from server.store.contents import ContentRemoved, QuotaExceeded, canonical_json, iso_time
 from server.store.database import StoreUnavailable
-from server.store.repository import ProgramTooLarge, Repository, SavedProgram
+from server.store.repository import ProgramRepository, ProgramTooLarge, SavedProgram
 from server.visitors.clients import Client
-from server.visitors.rate_limits import RateLimited, SharedRateLimiter, SharedSaveSpace
+from server.visitors.rate_limits import RateLimited, SharedRateLimiter, SharedSavedBytesLimiter
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Content, Rerun, SavedProgramReply
 
@@ -23,7 +23,7 @@ from server.wire.saved_programs import Content, Rerun, SavedProgramReply
 def python_script(program: SavedProgram, url: str) -> str:
     """The program without prompts and printed output. url: its permalink. It decompresses the beginning of the trace."""
     content, versions = program.content, program.versions
-    source: str = load_header(program.trace)["program"]["source"]
+    source: str = read_trace_header(program.trace)["program"]["source"]
     lines = [line for text in (content.title, content.description, content.note) for line in text.splitlines()]
     lines.append(url)
     lines.append(
@@ -33,16 +33,16 @@ def python_script(program: SavedProgram, url: str) -> str:
     if content.settings.input:
         lines += ["input:", *content.settings.input.splitlines()]
     # the first line declares the encoding, so that no title can
-    comments = "".join(f"# {printable(line)}\n" for line in ["coding: utf-8", *lines])
+    comments = "".join(f"# {blank_control_characters(line)}\n" for line in ["coding: utf-8", *lines])
     return f"{comments}\n{source.rstrip(chr(10))}\n"
 
 
-def printable(line: str) -> str:
+def blank_control_characters(line: str) -> str:
     """The line with blanks for what moves a terminal's cursor, reverses the direction of text or ends a line."""
     return "".join(character if character.isprintable() else " " for character in line).rstrip()
 
 
-RunProgram = Callable[[RunRequest], Awaitable[Result]]
+RunProgram = Callable[[RunRequest], Awaitable[ExecutionResult]]
 """Runs a program for the client who asks. Raises ProblemError."""
 
 REFUSAL_ERRORS = (RateLimited, StoreUnavailable, ContentRemoved, ProgramTooLarge, QuotaExceeded)
@@ -52,19 +52,19 @@ class ProgramService:
     """limits, save_space: of saves, and of their bytes."""
 
     def __init__(
-        self, store: Repository, limits: SharedRateLimiter, save_space: SharedSaveSpace, metrics: Metrics
+        self, store: ProgramRepository, limits: SharedRateLimiter, save_space: SharedSavedBytesLimiter, metrics: Metrics
     ) -> None:
         self._store, self._limits, self._save_space, self._metrics = store, limits, save_space, metrics
-        self.reader = TraceReader()
+        self.reader = TraceProcessor()
 
-    async def find(self, id_: str) -> SavedProgram:
+    async def find_program(self, id_: str) -> SavedProgram:
         """Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
-        program = await self._store.find(id_)
+        program = await self._store.find_program(id_)
         if program is None:
             raise ProblemError(404, "no_scenario", "there is no program at this address", field="id")
         return program
 
-    async def save(self, content: Content, client: Client, run: RunProgram) -> tuple[SavedProgram, bool]:
+    async def save_program(self, content: Content, client: Client, run: RunProgram) -> tuple[SavedProgram, bool]:
         """The saved program, and whether it is new; the same content is saved once. Its trace is made by `run`.
 
         Raises ProblemError (422, for an unknown parent), RateLimited, ContentRemoved, ProgramTooLarge, QuotaExceeded,
@@ -72,30 +72,30 @@ class ProgramService:
         """
         text = canonical_json(content)
         with self._counting_refusals():
-            program = await self._store.find_content(text)
+            program = await self._store.find_program_with_content(text)
             if program is not None:
                 return program, False
-            if content.parent is not None and not await self._store.exists(content.parent):
+            if content.parent is not None and not await self._store.was_id_assigned(content.parent):
                 raise ProblemError(422, "no_parent", "there is no such program to fork from", field="parent")
-            await self._save_space.take(client, 1)  # before it is run, whether there is any
-            await self._limits.hit(client)
-        trace = (await run_content(content, run)).body
-        versions = runtime_versions(await asyncio.to_thread(load_header, trace))
+            await self._save_space.count_saved_bytes(client, 1)  # before it is run, whether there is any
+            await self._limits.count_request(client)
+        trace = (await run_saved_content(content, run)).body
+        versions = runtime_versions(await asyncio.to_thread(read_trace_header, trace))
         with self._counting_refusals():
-            await self._save_space.take(client, len(text) + len(trace))
-            id_, new = await self._store.save(text, trace, versions)
-            program = await self.find(id_)
+            await self._save_space.count_saved_bytes(client, len(text) + len(trace))
+            id_, new = await self._store.save_program(text, trace, versions)
+            program = await self.find_program(id_)
         log.event_log.info("save", id=id_, bytes=len(text) + len(trace), new=new)
         if new:
-            self._metrics.program_saved()
+            self._metrics.count_saved_program()
         return program, new
 
-    async def rerun(self, id_: str, run: RunProgram) -> Rerun:
-        """How the result differs today. What was saved stays as it is. Raises what `find` and `run` do."""
-        program = await self.find(id_)
-        result = await run_content(program.content, run)
-        new = await asyncio.to_thread(load_header, result.body)
-        parts, step = await self.reader.read("compare", program.trace, result.body)
+    async def rerun_program(self, id_: str, run: RunProgram) -> Rerun:
+        """How the result differs today. What was saved stays as it is. Raises what `find_program` and `run` do."""
+        program = await self.find_program(id_)
+        result = await run_saved_content(program.content, run)
+        new = await asyncio.to_thread(read_trace_header, result.body)
+        parts, step = await self.reader.run_function("compare", program.trace, result.body)
         return Rerun(
             id=program.id,
             changed=bool(parts),
@@ -111,11 +111,11 @@ class ProgramService:
         try:
             yield
         except REFUSAL_ERRORS as error:
-            self._metrics.save_refused(error.problem.code)
+            self._metrics.count_refused_save(error.problem.code)
             raise
 
 
-async def run_content(content: Content, run: RunProgram) -> Result:
+async def run_saved_content(content: Content, run: RunProgram) -> ExecutionResult:
     """What running a program gives. Raises WorkersUnavailable where the run was lost or cancelled."""
     settings = content.settings
     result = await run(
@@ -132,7 +132,7 @@ async def run_content(content: Content, run: RunProgram) -> Result:
     return result
 
 
-def describe(program: SavedProgram, url: str) -> SavedProgramReply:
+def describe_program(program: SavedProgram, url: str) -> SavedProgramReply:
     """What the interface answers about a program. url: its permalink."""
     content = {name: getattr(program.content, name) for name in Content.model_fields}
     return SavedProgramReply(

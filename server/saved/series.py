@@ -12,10 +12,10 @@ from server.operating import log
 from server.quantities import format_bytes
 from server.store.comparison import count_steps
 from server.store.contents import ContentRemoved, canonical_json, iso_time
-from server.store.repository import Repository, SavedProgram
+from server.store.repository import ProgramRepository, SavedProgram
 from server.store.series import SavedSeries, SeriesStore
 from server.visitors.clients import Client
-from server.visitors.rate_limits import SharedRateLimiter, SharedSaveSpace
+from server.visitors.rate_limits import SharedRateLimiter, SharedSavedBytesLimiter
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import SeriesContent, SeriesItem, SeriesItemReply, SeriesReply
 
@@ -24,7 +24,7 @@ MAX_KNOWN_COUNTS = 10_000
 
 
 @dataclass(frozen=True)
-class Series:
+class SeriesWithTitles:
     """A saved series with the titles of its programs; None for one that the host removed."""
 
     saved: SavedSeries
@@ -34,14 +34,14 @@ class Series:
     def items(self) -> list[SeriesItem]:
         return self.saved.content.items
 
-    def item(self, place: int) -> SeriesItem:
+    def item_at(self, place: int) -> SeriesItem:
         """The item at a place, from 1. Raises ProblemError (404)."""
         if not 1 <= place <= len(self.items):
             message = f"this series has no program {place}; it has {len(self.items)}"
             raise ProblemError(404, "no_item", message, field="place")
         return self.items[place - 1]
 
-    def first_available(self) -> int:
+    def first_available_place(self) -> int:
         """The place, from 1, of the first program that there is. Raises ContentRemoved where all were removed."""
         for place, title in enumerate(self.titles, 1):
             if title is not None:
@@ -53,47 +53,51 @@ class SeriesService:
     """limits, save_space: of saves, and of their bytes; programs and series count together."""
 
     def __init__(
-        self, store: SeriesStore, programs: Repository, limits: SharedRateLimiter, save_space: SharedSaveSpace
+        self,
+        store: SeriesStore,
+        programs: ProgramRepository,
+        limits: SharedRateLimiter,
+        save_space: SharedSavedBytesLimiter,
     ) -> None:
         self._store, self._programs, self._limits, self._save_space = store, programs, limits, save_space
         self._step_counts: dict[str, int] = {}  # of steps, by program: they never change
         self.reading_lock = asyncio.Lock()
         """Held by who reads the traces of a series: one at a time, for that has the processor for a while."""
 
-    async def find(self, id_: str) -> Series:
+    async def find_series(self, id_: str) -> SeriesWithTitles:
         """Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
-        saved = await self._store.find(id_)
+        saved = await self._store.find_series(id_)
         if saved is None:
             raise ProblemError(404, "no_series", "there is no series at this address", field="id")
-        titles = await self._programs.titles(item.program for item in saved.content.items)
-        return Series(saved, [titles.get(item.program) for item in saved.content.items])
+        titles = await self._programs.find_titles(item.program for item in saved.content.items)
+        return SeriesWithTitles(saved, [titles.get(item.program) for item in saved.content.items])
 
-    async def program(self, series: Series, place: int) -> SavedProgram:
+    async def find_program(self, series: SeriesWithTitles, place: int) -> SavedProgram:
         """The program at a place, from 1. Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
         with suppress(ContentRemoved):
-            program = await self._programs.find(series.item(place).program)
+            program = await self._programs.find_program(series.item_at(place).program)
             if program is not None:
                 return program
         message = f"the host of this server has removed program {place} of this series; the others are still there"
         raise ProblemError(410, "removed", message, field="place")
 
-    async def save(self, content: SeriesContent, client: Client) -> tuple[Series, bool]:
+    async def save_series(self, content: SeriesContent, client: Client) -> tuple[SeriesWithTitles, bool]:
         """The saved series, and whether it is new; the same content is saved once.
 
         Raises ProblemError (422) that names the item and its field, RateLimited, ContentRemoved, QuotaExceeded, StoreUnavailable.
         """
         text = canonical_json(content)
-        await self._save_space.take(client, 1)
-        await self._limits.hit(client)
+        await self._save_space.count_saved_bytes(client, 1)
+        await self._limits.count_request(client)
         await self._check_items(content.items)
-        await self._save_space.take(client, len(text))
-        id_, new = await self._store.save(text)
+        await self._save_space.count_saved_bytes(client, len(text))
+        id_, new = await self._store.save_series(text)
         log.event_log.info("save series", id=id_, bytes=len(text), new=new)
-        return await self.find(id_), new
+        return await self.find_series(id_), new
 
     async def _check_items(self, items: list[SeriesItem]) -> None:
         """Raises ProblemError where a program is not there, or has no such step."""
-        titles = await self._programs.titles(item.program for item in items)
+        titles = await self._programs.find_titles(item.program for item in items)
         for place, item in enumerate(items):
             if titles.get(item.program) is None:
                 message = f"items.{place}: there is no saved program {item.program} on this server"
@@ -108,14 +112,14 @@ class SeriesService:
     async def _count_steps(self, id_: str) -> int:
         async with self.reading_lock:
             if id_ not in self._step_counts:
-                program = await self._programs.find(id_)
+                program = await self._programs.find_program(id_)
                 while len(self._step_counts) >= MAX_KNOWN_COUNTS:
                     del self._step_counts[next(iter(self._step_counts))]
                 self._step_counts[id_] = await asyncio.to_thread(count_steps, program.trace) if program else 0
             return self._step_counts[id_]
 
 
-def describe(series: Series, url: str) -> SeriesReply:
+def describe_series(series: SeriesWithTitles, url: str) -> SeriesReply:
     """What the interface answers about a series. url: its permalink."""
     saved = series.saved
     items = [
@@ -150,21 +154,25 @@ class OfflineSeries:
     data: bytes
 
 
-async def offline_series(service: SeriesService, series: Series, limit: int, address: str) -> OfflineSeries:
+async def create_offline_series(
+    service: SeriesService, series: SeriesWithTitles, limit: int, address: str
+) -> OfflineSeries:
     """What the file holds. limit: bytes of all traces, compressed. address: the series' page, if it has an absolute one.
 
     A program that stands in the series twice is in the file once. Raises SeriesTooLarge, ContentRemoved, StoreUnavailable.
     """
-    series.first_available()
+    series.first_available_place()
     async with service.reading_lock:
-        return await _read_and_pack(service, series, limit, address)
+        return await _read_and_pack_programs(service, series, limit, address)
 
 
-async def _read_and_pack(service: SeriesService, series: Series, limit: int, address: str) -> OfflineSeries:
+async def _read_and_pack_programs(
+    service: SeriesService, series: SeriesWithTitles, limit: int, address: str
+) -> OfflineSeries:
     traces: dict[str, bytes] = {}
     for place, (item, title) in enumerate(zip(series.items, series.titles, strict=True), 1):
         if title is not None and item.program not in traces:
-            traces[item.program] = (await service.program(series, place)).trace
+            traces[item.program] = (await service.find_program(series, place)).trace
             if sum(map(len, traces.values())) > limit:
                 raise SeriesTooLarge(limit)
     content = series.saved.content

@@ -16,10 +16,10 @@ from server.wire.saved_programs import Versions
 DifferingPart = Literal["steps", "printed", "outcome"]
 
 
-def load_header(body: bytes) -> dict[str, Any]:
+def read_trace_header(body: bytes) -> dict[str, Any]:
     """What stands before the steps of a stored trace: its program and its runtime. Reads no further. body: gzipped."""
     header: dict[str, Any] = {}
-    for name, value in ijson.kvitems(unzip(body), ""):
+    for name, value in ijson.kvitems(open_gzip(body), ""):
         header[name] = value
         if name == "runtime":
             break
@@ -33,16 +33,16 @@ def runtime_versions(trace: dict[str, Any]) -> Versions:
 
 def count_steps(body: bytes) -> int:
     """The number of steps of a stored trace. body: gzipped."""
-    return sum(1 for _ in read_steps(body))
+    return sum(1 for _ in iterate_steps(body))
 
 
-def compare(old: bytes, new: bytes) -> tuple[list[DifferingPart], int | None]:
+def compare_traces(old: bytes, new: bytes) -> tuple[list[DifferingPart], int | None]:
     """The parts in which two stored traces differ, and the index of the first step that does; None where all are equal."""
     if old == new:
         return [], None
     step: int | None = None
     printed: tuple[list[str], list[str]] = ([], [])
-    for k, (was, now) in enumerate(zip_longest(read_steps(old), read_steps(new))):
+    for k, (was, now) in enumerate(zip_longest(iterate_steps(old), iterate_steps(new))):
         if step is None and was != now:
             step = k
         for record, texts in zip((was, now), printed, strict=True):
@@ -55,18 +55,18 @@ def compare(old: bytes, new: bytes) -> tuple[list[DifferingPart], int | None]:
     return parts, step
 
 
-def read_steps(body: bytes) -> Iterator[dict[str, Any]]:
+def iterate_steps(body: bytes) -> Iterator[dict[str, Any]]:
     """The steps of a stored trace, one after the other."""
-    steps: Iterator[dict[str, Any]] = ijson.items(unzip(body), "steps.item")
+    steps: Iterator[dict[str, Any]] = ijson.items(open_gzip(body), "steps.item")
     return steps
 
 
 def read_outcome(body: bytes) -> dict[str, Any]:
-    outcome: dict[str, Any] = next(ijson.items(unzip(body), "outcome"))
+    outcome: dict[str, Any] = next(ijson.items(open_gzip(body), "outcome"))
     return outcome
 
 
-def unzip(body: bytes) -> gzip.GzipFile:
+def open_gzip(body: bytes) -> gzip.GzipFile:
     return gzip.GzipFile(fileobj=io.BytesIO(body))
 
 

@@ -35,12 +35,12 @@ def canonical_json(content: RequestModel) -> str:
     return json.dumps(content_fields, sort_keys=True, separators=(",", ":"))
 
 
-def digest(text: str) -> str:
+def content_digest(text: str) -> str:
     """The SHA-256 of a canonical content, in hex."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def candidate_ids(digest: str) -> Iterator[str]:
+def candidate_content_ids(digest: str) -> Iterator[str]:
     """The possible ids of a content, the shortest first. It gets the first one that no other content has."""
     number, id_ = int(digest, 16), ""
     for _ in range(_MAX_LENGTH):
@@ -50,7 +50,7 @@ def candidate_ids(digest: str) -> Iterator[str]:
     yield id_
 
 
-def is_plausible(text: str) -> bool:
+def has_id_form(text: str) -> bool:
     """Whether a text has the form of an id."""
     return _ID.fullmatch(text) is not None
 
@@ -79,30 +79,30 @@ class ContentStore:
     def __init__(self, database: Database, table: Table, content_name: str, quota: int) -> None:
         self.database, self._table, self._content_name, self._quota = database, table, content_name, quota
 
-    async def exists(self, id_: str) -> bool:
+    async def was_id_assigned(self, id_: str) -> bool:
         """Whether this id was ever assigned, to what was removed as well. Raises StoreUnavailable."""
-        async with self.database.reading() as connection:
+        async with self.database.reading_connection() as connection:
             query = select(self._table.c.id).where(self._table.c.id == id_)
             return connection is not None and (await connection.execute(query)).first() is not None
 
-    async def remove(self, id_: str, reason: str | None = None) -> bool:
+    async def remove_content(self, id_: str, reason: str | None = None) -> bool:
         """Delete everything but the record of the removal. False where there is no such row. Raises StoreUnavailable."""
         if not await self.database.open_if_exists():
             return False
         columns = self._table.c
         emptied = {name: None for name in ("content", "trace") if name in columns}
         tombstone: dict[str, Any] = {**emptied, "size": 0, "removed": now_ms(), "reason": reason}
-        async with self.database.writing() as connection:
+        async with self.database.writing_transaction() as connection:
             statement = update(self._table).where(columns.id == id_, columns.removed.is_(None)).values(**tombstone)
             return (await connection.execute(statement)).rowcount == 1
 
-    async def _save(self, text: str, size: int, **values: Any) -> tuple[str, bool]:
+    async def _save_content(self, text: str, size: int, **values: Any) -> tuple[str, bool]:
         """Save a content; its id, and whether it is new. text: canonical. size: bytes of the row. values: of further columns.
 
         Raises ContentRemoved, QuotaExceeded, StoreUnavailable.
         """
-        columns, hash_ = self._table.c, digest(text)
-        async with self.database.writing() as connection:
+        columns, hash_ = self._table.c, content_digest(text)
+        async with self.database.writing_transaction() as connection:
             query = select(columns.id, columns.removed).where(columns.digest == hash_)
             existing = (await connection.execute(query)).first()
             if existing is not None and existing.removed is not None:
@@ -116,13 +116,13 @@ class ContentStore:
             await connection.execute(insert(self._table).values(**row, **values))
         return id_, True
 
-    async def _import(self, rows: Sequence[dict[str, Any]]) -> int:
+    async def _import_rows(self, rows: Sequence[dict[str, Any]]) -> int:
         """Save rows of an archive; the number of new ones. Those that exist, or were removed, do not change.
 
         Raises ValueError for one whose id belongs to another content; then none is saved.
         """
         columns, count = self._table.c, 0
-        async with self.database.writing() as connection:
+        async with self.database.writing_transaction() as connection:
             for row in rows:
                 query = select(columns.id, columns.digest)
                 query = query.where((columns.id == row["id"]) | (columns.digest == row["digest"]))
@@ -139,7 +139,7 @@ class ContentStore:
     async def _iterate_rows(self, *columns: Any) -> AsyncIterator[Row[Any]]:
         last, id_ = "", self._table.c.id
         while True:
-            async with self.database.reading() as connection:
+            async with self.database.reading_connection() as connection:
                 if connection is None:
                     return
                 rows = (
@@ -153,7 +153,7 @@ class ContentStore:
 
     async def _shortest_free_id(self, connection: AsyncConnection, hash_: str) -> str:
         """The shortest id of this digest that no other content has."""
-        candidates = list(candidate_ids(hash_))
+        candidates = list(candidate_content_ids(hash_))
         id_ = self._table.c.id
         used = {row.id for row in await connection.execute(select(id_).where(id_.in_(candidates)))}
         return next(name for name in candidates if name not in used)
@@ -175,9 +175,9 @@ async def used_bytes(connection: AsyncConnection) -> int:
     return sum([int((await connection.execute(query)).scalar_one()) for query in sums])
 
 
-def check_identity(id_: str, hash_: str, content: str | None, is_removed: bool) -> None:
+def check_record_identity(id_: str, hash_: str, content: str | None, is_removed: bool) -> None:
     """Raises ValueError where an archive's id, digest and content do not fit each other."""
-    if id_ not in candidate_ids(hash_):
+    if id_ not in candidate_content_ids(hash_):
         raise ValueError(f"{id_}: this id does not follow from the digest")
-    if content is not None and not is_removed and digest(content) != hash_:
+    if content is not None and not is_removed and content_digest(content) != hash_:
         raise ValueError(f"{id_}: the content does not match the digest")

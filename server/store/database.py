@@ -68,7 +68,7 @@ class Database:
             return True
         async with self._open_lock:
             if not self._is_open:
-                with translate_errors():
+                with translating_errors():
                     if self._file is not None and not self._file.exists():
                         if not create:
                             return False
@@ -83,38 +83,38 @@ class Database:
             if self.embedded:
                 await enable_wal(connection)
             async with connection.begin():
-                await self._lock(connection)
-                await connection.run_sync(migrate, revision)
+                await self._lock_database(connection)
+                await connection.run_sync(migrate_schema, revision)
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[AsyncConnection | None]:
+    async def reading_connection(self) -> AsyncIterator[AsyncConnection | None]:
         """A connection; None where no database exists yet. Raises StoreUnavailable."""
         if not await self.open_if_exists():
             yield None
             return
-        with translate_errors():
+        with translating_errors():
             async with self._engine.connect() as connection:
                 yield connection
 
     @asynccontextmanager
-    async def writing(self) -> AsyncIterator[AsyncConnection]:
+    async def writing_transaction(self) -> AsyncIterator[AsyncConnection]:
         """A transaction, committed unless the block raises. Raises StoreUnavailable."""
         await self.open_if_exists(create=True)
-        with translate_errors():
+        with translating_errors():
             async with self._write_lock, self._write_engine.begin() as connection:
-                await self._lock(connection)
+                await self._lock_database(connection)
                 yield connection
 
     async def close(self) -> None:
         await self._engine.dispose()
 
-    async def _lock(self, connection: AsyncConnection) -> None:
+    async def _lock_database(self, connection: AsyncConnection) -> None:
         if not self.embedded:  # in SQLite, BEGIN IMMEDIATE locks
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
 
 
 @contextmanager
-def translate_errors() -> Iterator[None]:
+def translating_errors() -> Iterator[None]:
     """Log errors of the database and its drivers, and raise StoreUnavailable instead."""
     try:
         yield
@@ -145,7 +145,7 @@ def create_engine(address: URL, embedded: bool) -> AsyncEngine:
     engine = create_async_engine(address, connect_args={"timeout": BUSY_TIMEOUT})
 
     @event.listens_for(engine.sync_engine, "connect")
-    def connected(connection: Any, _: Any) -> None:
+    def configure_connection(connection: Any, _: Any) -> None:
         connection.isolation_level = (
             None  # the driver's own BEGIN comes too late, and not before every kind of statement
         )
@@ -156,7 +156,7 @@ def create_engine(address: URL, embedded: bool) -> AsyncEngine:
         cursor.close()
 
     @event.listens_for(engine.sync_engine, "begin")
-    def begin(connection: Connection) -> None:
+    def begin_transaction(connection: Connection) -> None:
         writes = connection.get_execution_options().get("gradbox_writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -177,7 +177,7 @@ async def enable_wal(connection: AsyncConnection) -> None:
             await asyncio.sleep(0.05)
 
 
-def migrate(connection: Connection, revision: str) -> None:
+def migrate_schema(connection: Connection, revision: str) -> None:
     """Upgrade to `head`, or downgrade to another revision."""
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from server.store.database import StoreUnavailable
-from server.store.repository import Repository, StoreTotals
+from server.store.repository import ProgramRepository, StoreTotals
 
 MAX_AGE = 15.0
 """Seconds for which a state is cached."""
@@ -28,17 +28,17 @@ class StoreState:
 class StoreHealth:
     """Queries the database on demand if the last state is too old, with at most one query at a time."""
 
-    def __init__(self, store: Repository, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, store: ProgramRepository, clock: Callable[[], float] = time.monotonic) -> None:
         self._store, self._clock = store, clock
         self.backend = "embedded" if store.database.embedded else "postgresql"
         self.state = StoreState()
         self._queried_at = 0.0
         self._querying: asyncio.Task[None] | None = None
 
-    async def refresh(self) -> StoreState:
+    async def get_recent_state(self) -> StoreState:
         """The latest state; a new one if the query is quick. Raises nothing."""
         if self._querying is None or (self._querying.done() and self._clock() - self._queried_at >= MAX_AGE):
-            self._querying = asyncio.create_task(self._query())
+            self._querying = asyncio.create_task(self._query_database())
         if not self._querying.done():
             await asyncio.wait({self._querying}, timeout=MAX_WAIT)
         return self.state
@@ -48,9 +48,9 @@ class StoreHealth:
             self._querying.cancel()
             await asyncio.wait({self._querying})
 
-    async def _query(self) -> None:
+    async def _query_database(self) -> None:
         try:
-            self.state = StoreState(True, await self._store.totals())
+            self.state = StoreState(True, await self._store.read_totals())
         except StoreUnavailable as error:
             cause = error.__cause__ or error
             detail = f"{type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}"

@@ -11,9 +11,16 @@ from typing import Any, Protocol
 from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy import text as sql
 
-from gradbox.wire.schema import upgrade_gzip
+from gradbox.wire.schema import upgrade_gzipped_trace
 from gradbox.wire.trace import Trace
-from server.store.contents import ContentRemoved, ContentStore, check_identity, digest, is_plausible, used_bytes
+from server.store.contents import (
+    ContentRemoved,
+    ContentStore,
+    check_record_identity,
+    content_digest,
+    has_id_form,
+    used_bytes,
+)
 from server.store.database import Database
 from server.store.tables import saved_programs
 from server.wire.problems import ProblemError
@@ -72,7 +79,7 @@ class TraceCache(Protocol):
     def put(self, key: str, body: bytes) -> None: ...
 
 
-class Repository(ContentStore):
+class ProgramRepository(ContentStore):
     """max_program_bytes: bytes of one program. quota: bytes of all, and of all series."""
 
     def __init__(
@@ -82,17 +89,17 @@ class Repository(ContentStore):
         self._max_program_bytes, self._traces = max_program_bytes, traces
         self._titles: dict[str, str] = {}  # of programs that were listed lately; a title never changes
 
-    async def find(self, id_: str) -> SavedProgram | None:
+    async def find_program(self, id_: str) -> SavedProgram | None:
         """The program of this id, or None. Raises ContentRemoved, StoreUnavailable."""
-        return await self._find(COLUMNS.id == id_) if is_plausible(id_) else None
+        return await self._find_program_where(COLUMNS.id == id_) if has_id_form(id_) else None
 
-    async def find_content(self, text: str) -> SavedProgram | None:
+    async def find_program_with_content(self, text: str) -> SavedProgram | None:
         """The program with this canonical content, or None. Raises ContentRemoved, StoreUnavailable."""
-        return await self._find(COLUMNS.digest == digest(text))
+        return await self._find_program_where(COLUMNS.digest == content_digest(text))
 
-    async def _find(self, condition: ColumnElement[bool]) -> SavedProgram | None:
+    async def _find_program_where(self, condition: ColumnElement[bool]) -> SavedProgram | None:
         columns = (column for column in COLUMNS if column is not COLUMNS.trace)
-        async with self.database.reading() as connection:
+        async with self.database.reading_connection() as connection:
             row = connection and (await connection.execute(select(*columns).where(condition))).first()
             if not row:
                 return None
@@ -105,15 +112,15 @@ class Repository(ContentStore):
                 stored = (await connection.execute(select(COLUMNS.trace).where(COLUMNS.id == row.id))).scalar_one()
                 if stored is None:  # since the first query
                     raise ContentRemoved(self._content_name)
-                trace = await asyncio.to_thread(upgrade_gzip, bytes(stored))
+                trace = await asyncio.to_thread(upgrade_gzipped_trace, bytes(stored))
                 if self._traces is not None:
                     self._traces.put(key, trace)
         versions, content = Versions.model_validate_json(row.versions), Content.model_validate_json(row.content)
         return SavedProgram(row.id, row.digest, row.created, versions, content, trace)
 
-    async def titles(self, ids: Iterable[str]) -> dict[str, str | None]:
+    async def find_titles(self, ids: Iterable[str]) -> dict[str, str | None]:
         """The titles of those programs that there are; None for a removed one. Raises StoreUnavailable."""
-        async with self.database.reading() as connection:
+        async with self.database.reading_connection() as connection:
             if connection is None:
                 return {}
             query = select(COLUMNS.id, COLUMNS.removed).where(COLUMNS.id.in_(sorted(set(ids))))
@@ -130,7 +137,7 @@ class Repository(ContentStore):
             del self._titles[id_]
         return titles
 
-    async def save(self, text: str, trace: bytes, versions: Versions) -> tuple[str, bool]:
+    async def save_program(self, text: str, trace: bytes, versions: Versions) -> tuple[str, bool]:
         """Save a program; its id, and whether it is new. text: canonical content. trace: gzipped JSON.
 
         Raises ContentRemoved, ProgramTooLarge, QuotaExceeded, StoreUnavailable.
@@ -138,13 +145,13 @@ class Repository(ContentStore):
         size = len(text) + len(trace)
         if size > self._max_program_bytes:
             raise ProgramTooLarge(size, self._max_program_bytes)
-        return await self._save(text, size, trace=trace, versions=versions.model_dump_json())
+        return await self._save_content(text, size, trace=trace, versions=versions.model_dump_json())
 
-    async def totals(self) -> StoreTotals:
+    async def read_totals(self) -> StoreTotals:
         """Read from the index of sizes only, where a removed program has size 0. Raises StoreUnavailable."""
         tombstones = func.sum(case((COLUMNS.size == 0, 1), else_=0))
         query = select(func.count(), func.coalesce(tombstones, 0))
-        async with self.database.reading() as connection:
+        async with self.database.reading_connection() as connection:
             if connection is None:
                 return StoreTotals()
             count, removed = (await connection.execute(query.select_from(saved_programs))).one()
@@ -152,14 +159,14 @@ class Repository(ContentStore):
             revision = (await connection.execute(sql("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
         return StoreTotals(count - int(removed), int(removed), size, revision)
 
-    async def entries(self) -> AsyncIterator[ListEntry]:
+    async def iterate_list_entries(self) -> AsyncIterator[ListEntry]:
         """All programs, by id."""
         columns = (COLUMNS.id, COLUMNS.created, COLUMNS.size, COLUMNS.content)
         async for row in self._iterate_rows(*columns):
             title = Content.model_validate_json(row.content).title if row.content is not None else None
             yield ListEntry(row.id, row.created, row.size, title)
 
-    async def records(self) -> AsyncIterator[ArchiveRecord]:
+    async def iterate_archive_records(self) -> AsyncIterator[ArchiveRecord]:
         """All programs for an archive, removed ones as well, by id."""
         async for row in self._iterate_rows(saved_programs):
             yield ArchiveRecord(
@@ -168,17 +175,17 @@ class Repository(ContentStore):
                 **{name: getattr(row, name) for name in ("id", "digest", "created", "content", "removed", "reason")},
             )
 
-    async def import_records(self, records: Sequence[ArchiveRecord]) -> int:
+    async def import_archive_records(self, records: Sequence[ArchiveRecord]) -> int:
         """Save records of an archive; the number of new ones. Programs that exist, or were removed, do not change.
 
         Raises ValueError for an invalid record, and for one whose id belongs to another content; then none is saved.
         """
-        return await self._import([record_to_row(record) for record in records])
+        return await self._import_rows([record_to_row(record) for record in records])
 
 
 def record_to_row(record: ArchiveRecord) -> dict[str, Any]:
     """The row of a record. Raises ValueError for an invalid one."""
-    check_identity(record.id, record.digest, record.content, record.removed is not None)
+    check_record_identity(record.id, record.digest, record.content, record.removed is not None)
     row = record.model_dump(exclude={"versions", "trace"})
     if record.removed is not None:
         row |= {"content": None, "trace": None, "size": 0}
@@ -188,7 +195,7 @@ def record_to_row(record: ArchiveRecord) -> dict[str, Any]:
         Content.model_validate_json(record.content)
         trace = base64.b64decode(record.trace, validate=True)
         try:
-            trace = upgrade_gzip(trace)
+            trace = upgrade_gzipped_trace(trace)
             Trace.model_validate_json(gzip.decompress(trace))
         except (OSError, EOFError, zlib.error):
             raise ValueError(f"{record.id}: the trace can't be decompressed") from None

@@ -11,7 +11,7 @@ TTL_MS = 600_000
 """Milliseconds after which they are removed, whether they were read or not: several may wait for one run."""
 
 
-class RunLines:
+class RunLinesStore:
     """Both methods raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
@@ -20,7 +20,7 @@ class RunLines:
     async def put(self, name: str, body: bytes) -> None:
         """Store the lines of a run, in the place of those that were stored under its name before."""
         now = int(time.time() * 1000)
-        async with self.database.writing() as connection:
+        async with self.database.writing_transaction() as connection:
             await connection.execute(
                 delete(run_lines).where((run_lines.c.created < now - TTL_MS) | (run_lines.c.run == name))
             )
@@ -28,7 +28,7 @@ class RunLines:
 
     async def get(self, name: str) -> bytes | None:
         """The lines of a run; None where there are none."""
-        async with self.database.reading() as connection:
+        async with self.database.reading_connection() as connection:
             if connection is None:
                 return None
             row = (await connection.execute(select(run_lines.c.lines).where(run_lines.c.run == name))).first()

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from server.store.contents import ContentRemoved, ContentStore, check_identity, is_plausible
+from server.store.contents import ContentRemoved, ContentStore, check_record_identity, has_id_form
 from server.store.database import Database
 from server.store.repository import ListEntry
 from server.store.tables import series
@@ -31,11 +31,11 @@ class SeriesStore(ContentStore):
     def __init__(self, database: Database, quota: int) -> None:
         super().__init__(database, series, "series", quota)
 
-    async def find(self, id_: str) -> SavedSeries | None:
+    async def find_series(self, id_: str) -> SavedSeries | None:
         """The series of this id, or None. Raises ContentRemoved, StoreUnavailable."""
-        if not is_plausible(id_):
+        if not has_id_form(id_):
             return None
-        async with self.database.reading() as connection:
+        async with self.database.reading_connection() as connection:
             row = connection and (await connection.execute(select(series).where(COLUMNS.id == id_))).first()
         if not row:
             return None
@@ -43,36 +43,36 @@ class SeriesStore(ContentStore):
             raise ContentRemoved("series")
         return SavedSeries(row.id, row.digest, row.created, SeriesContent.model_validate_json(row.content))
 
-    async def save(self, text: str) -> tuple[str, bool]:
+    async def save_series(self, text: str) -> tuple[str, bool]:
         """Save a series; its id, and whether it is new. text: canonical content.
 
         Raises ContentRemoved, QuotaExceeded, StoreUnavailable.
         """
-        return await self._save(text, len(text))
+        return await self._save_content(text, len(text))
 
-    async def entries(self) -> AsyncIterator[ListEntry]:
+    async def iterate_list_entries(self) -> AsyncIterator[ListEntry]:
         """All series, by id."""
         async for row in self._iterate_rows(COLUMNS.id, COLUMNS.created, COLUMNS.size, COLUMNS.content):
             title = SeriesContent.model_validate_json(row.content).title if row.content is not None else None
             yield ListEntry(row.id, row.created, row.size, title)
 
-    async def records(self) -> AsyncIterator[SeriesRecord]:
+    async def iterate_archive_records(self) -> AsyncIterator[SeriesRecord]:
         """All series for an archive, removed ones as well, by id."""
         async for row in self._iterate_rows(series):
             names = ("id", "digest", "created", "content", "removed", "reason")
             yield SeriesRecord(**{name: getattr(row, name) for name in names})
 
-    async def import_records(self, records: Sequence[SeriesRecord]) -> int:
+    async def import_archive_records(self, records: Sequence[SeriesRecord]) -> int:
         """Save records of an archive; the number of new ones. Series that exist, or were removed, do not change.
 
         Raises ValueError for an invalid record, and for one whose id belongs to another content; then none is saved.
         """
-        return await self._import([record_to_row(record) for record in records])
+        return await self._import_rows([record_to_row(record) for record in records])
 
 
 def record_to_row(record: SeriesRecord) -> dict[str, Any]:
     """The row of a record. Raises ValueError for an invalid one."""
-    check_identity(record.id, record.digest, record.content, record.removed is not None)
+    check_record_identity(record.id, record.digest, record.content, record.removed is not None)
     row = record.model_dump(exclude={"kind"})
     if record.removed is not None:
         return row | {"content": None, "size": 0}

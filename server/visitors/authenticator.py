@@ -12,8 +12,15 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from server.settings import Settings
-from server.visitors.clients import Client, client_address, is_https, is_within, parse_networks, sign
-from server.visitors.rate_limits import Counts, RateLimiter, SharedRateLimiter
+from server.visitors.clients import (
+    Client,
+    client_address,
+    is_certainly_within,
+    is_https,
+    parse_networks,
+    sign_cookie_id,
+)
+from server.visitors.rate_limits import LimitCounts, RateLimiter, SharedRateLimiter
 
 SESSION_COOKIE = "gradbox_session"
 SESSION_AGE = 30 * 24 * 3600
@@ -32,7 +39,7 @@ class Authenticator:
         settings: Settings,
         secret: bytes,
         on_failure: Callable[[], None] = lambda: None,
-        counts: Counts | None = None,
+        counts: LimitCounts | None = None,
     ) -> None:
         self._on_failure = on_failure
         self._password = os.fsencode(settings.password)
@@ -44,13 +51,13 @@ class Authenticator:
         self._attempts = SharedRateLimiter(attempts, counts)
 
     @property
-    def enabled(self) -> bool:
+    def is_enabled(self) -> bool:
         """Whether anybody is kept out at all."""
         return bool(self._password or self._addresses)
 
-    def address_allowed(self, scope: Scope) -> bool:
+    def is_address_allowed(self, scope: Scope) -> bool:
         """Whether the request comes from an allowed address."""
-        return not self._addresses or is_within(scope, self._proxies, self._addresses)
+        return not self._addresses or is_certainly_within(scope, self._proxies, self._addresses)
 
     def has_session(self, scope: Scope) -> bool:
         """Whether the request carries the cookie of a session that has not expired."""
@@ -58,7 +65,7 @@ class Authenticator:
             for pair in header.split(";"):
                 name, _, value = pair.strip().partition("=")
                 match = _COOKIE_VALUE.fullmatch(value) if name == SESSION_COOKIE else None
-                if match is not None and hmac.compare_digest(sign(match[1], self._key), value):
+                if match is not None and hmac.compare_digest(sign_cookie_id(match[1], self._key), value):
                     return time.time() < int(match[1]) + SESSION_AGE
         return False
 
@@ -73,17 +80,17 @@ class Authenticator:
         """Whether it is the password. After too many wrong ones it raises RateLimited, for the right one too."""
         address = client_address(scope, self._proxies)
         client = Client(address, address)
-        await self._attempts.check(client)
+        await self._attempts.check_limits(client)
         expected, actual = (hmac.digest(self._key, text, "sha256") for text in (self._password, password))
         if hmac.compare_digest(expected, actual):
             return True
-        await self._attempts.hit(client)
+        await self._attempts.count_request(client)
         self._on_failure()
         return False
 
-    def session_cookie(self, scope: Scope, ends: bool = False) -> str:
+    def session_cookie_header(self, scope: Scope, ends: bool = False) -> str:
         """The Set-Cookie header that begins a session, or ends it."""
-        value, age = ("", 0) if ends else (sign(str(int(time.time())), self._key), SESSION_AGE)
+        value, age = ("", 0) if ends else (sign_cookie_id(str(int(time.time())), self._key), SESSION_AGE)
         secure = "; Secure" if is_https(scope, self._proxies) else ""
         return (
             f"{SESSION_COOKIE}={value}; Path={scope['root_path'] or '/'}; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"

@@ -55,7 +55,7 @@ def network_of(address: str) -> str:
     return str(IPv6Network((number >> 80 << 80, 48)))
 
 
-def signing_key(text: str) -> bytes:
+def cookie_signing_key(text: str) -> bytes:
     """The key that signs cookies: GRADBOX_SECRET, or a random one where that is empty."""
     return text.encode() or secrets.token_bytes(32)
 
@@ -73,33 +73,33 @@ def parse_networks(text: str, name: str = "TRUSTED_PROXIES") -> tuple[Network, .
     return tuple(parsed)
 
 
-def identify(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> Client:
+def identify_client(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> Client:
     """The client of a request. Without a valid cookie its id is its address. key: signs cookies. trusted: proxies."""
     address = client_address(scope, trusted)
-    return Client(client_id(scope, key) or address, address)
+    return Client(client_id_from_cookie(scope, key) or address, address)
 
 
-def client_id(scope: Scope, key: bytes) -> str | None:
+def client_id_from_cookie(scope: Scope, key: bytes) -> str | None:
     """The id in the visitor's cookie; None without a cookie with a valid signature."""
     for header in Headers(scope=scope).getlist("cookie"):
         for pair in header.split(";"):
             name, _, value = pair.strip().partition("=")
             match = _COOKIE_VALUE.fullmatch(value) if name == COOKIE_NAME else None
-            if match is not None and hmac.compare_digest(sign(match[1], key), value):
+            if match is not None and hmac.compare_digest(sign_cookie_id(match[1], key), value):
                 return match[1]
     return None
 
 
-def new_cookie(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> str | None:
+def new_visitor_cookie_header(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> str | None:
     """The Set-Cookie header for a visitor without a valid cookie; None for others."""
-    if client_id(scope, key) is not None:
+    if client_id_from_cookie(scope, key) is not None:
         return None
-    value = sign(secrets.token_urlsafe(16), key)
+    value = sign_cookie_id(secrets.token_urlsafe(16), key)
     secure = "; Secure" if is_https(scope, trusted) else ""
     return f"{COOKIE_NAME}={value}; Path=/; Max-Age={YEAR}; HttpOnly; SameSite=Lax{secure}"
 
 
-def sign(id_: str, key: bytes) -> str:
+def sign_cookie_id(id_: str, key: bytes) -> str:
     """A cookie's value: the id, a dot and its HMAC."""
     digest = hmac.digest(key, b"client " + id_.encode(), "sha256")
     return f"{id_}.{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"
@@ -108,7 +108,7 @@ def sign(id_: str, key: bytes) -> str:
 def is_https(scope: Scope, trusted: tuple[Network, ...]) -> bool:
     """Whether the browser used https, by X-Forwarded-Proto where a trusted proxy sent it."""
     scheme = str(scope.get("scheme", "http"))
-    if is_from(scope, trusted):
+    if is_connection_from(scope, trusted):
         protocols = Headers(scope=scope).getlist("x-forwarded-proto") or [scheme]
         scheme = protocols[-1].rpartition(",")[2].strip().lower()
     return scheme == "https"
@@ -122,11 +122,11 @@ def client_address(scope: Scope, trusted: tuple[Network, ...]) -> str:
     """
     peer = _peer_address(scope)
     address = peer
-    if in_networks(peer, trusted):
+    if is_in_networks(peer, trusted):
         forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
         for part in reversed(forwarded.rsplit(",", MAX_PROXIES)):
             hop = parse_address(part)
-            if not in_networks(hop, trusted):
+            if not is_in_networks(hop, trusted):
                 address = hop or peer
                 break
     if address is None:
@@ -140,18 +140,18 @@ def network_of_peer(address: str) -> str:
     return network_of(client_address({"type": "http", "client": (address, 0), "headers": []}, ()))
 
 
-def is_from(scope: Scope, networks: tuple[Network, ...]) -> bool:
+def is_connection_from(scope: Scope, networks: tuple[Network, ...]) -> bool:
     """Whether the connection of a request comes from one of these networks."""
-    return in_networks(_peer_address(scope), networks)
+    return is_in_networks(_peer_address(scope), networks)
 
 
-def is_within(scope: Scope, trusted: tuple[Network, ...], allowed: tuple[Network, ...]) -> bool:
+def is_certainly_within(scope: Scope, trusted: tuple[Network, ...], allowed: tuple[Network, ...]) -> bool:
     """Whether a request certainly comes from one of the allowed networks. An address that can't be determined does not."""
-    addresses = _possible_addresses(scope, trusted)
-    return bool(addresses) and all(in_networks(address, allowed) for address in addresses)
+    addresses = _possible_client_addresses(scope, trusted)
+    return bool(addresses) and all(is_in_networks(address, allowed) for address in addresses)
 
 
-def _possible_addresses(scope: Scope, trusted: tuple[Network, ...]) -> list[IPv4Address | IPv6Address | None]:
+def _possible_client_addresses(scope: Scope, trusted: tuple[Network, ...]) -> list[IPv4Address | IPv6Address | None]:
     """All addresses that a request may come from; empty where it may be any.
 
     In a chain of trusted addresses alone, each may be the origin. A proxy that sends no header looks like a program on
@@ -159,10 +159,10 @@ def _possible_addresses(scope: Scope, trusted: tuple[Network, ...]) -> list[IPv4
     """
     headers, peer = Headers(scope=scope), _peer_address(scope)
     forwarded = ",".join(headers.getlist("x-forwarded-for"))
-    if forwarded and in_networks(peer, trusted):
+    if forwarded and is_in_networks(peer, trusted):
         chain = [parse_address(part) for part in forwarded.rsplit(",", MAX_PROXIES)]
         for hop in reversed(chain):
-            if not in_networks(hop, trusted):
+            if not is_in_networks(hop, trusted):
                 return [hop] if hop is not None else []
         return list(chain)
     if peer is None or scope.get("http_version") == "1.0" or any(name in headers for name in PROXY_HEADERS):
@@ -186,6 +186,6 @@ def _peer_address(scope: Scope) -> IPv4Address | IPv6Address | None:
     return parse_address(str(scope["client"][0])) if scope.get("client") else None
 
 
-def in_networks(address: IPv4Address | IPv6Address | None, networks: tuple[Network, ...]) -> bool:
+def is_in_networks(address: IPv4Address | IPv6Address | None, networks: tuple[Network, ...]) -> bool:
     """Whether the address is in one of the networks."""
     return address is not None and any(address in network for network in networks)

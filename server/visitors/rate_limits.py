@@ -57,31 +57,31 @@ class RateLimiter:
         self._clock = clock
         self._limiter = MovingWindowRateLimiter(MovingWindows(clock))
 
-    def hit(self, client: Client) -> None:
+    def count_request(self, client: Client) -> None:
         """Count a request. Raises RateLimited, and then counts nothing."""
-        self.check(client)
-        self.count(client)
+        self.check_limits(client)
+        self.count_request_if_allowed(client)
 
-    def count(self, client: Client) -> None:
+    def count_request_if_allowed(self, client: Client) -> None:
         """Count a request that a limit may refuse to count."""
-        for limit, subject, key in self.keyed_limits(client):
+        for limit, subject, key in self.limits_with_keys(client):
             self._limiter.hit(limit, subject, key)
 
-    def check(self, client: Client) -> None:
+    def check_limits(self, client: Client) -> None:
         """Raises RateLimited if another request would exceed a limit."""
         exceeded: list[RateLimited] = []
-        for limit, subject, key in self.keyed_limits(client):
+        for limit, subject, key in self.limits_with_keys(client):
             if not self._limiter.test(limit, subject, key):
                 wait = self._limiter.get_window_stats(limit, subject, key).reset_time - self._clock()
-                exceeded.append(self.refusal(limit, subject, max(wait, 0.0)))
+                exceeded.append(self.rate_limited_error(limit, subject, max(wait, 0.0)))
         if exceeded:
             raise max(exceeded, key=lambda error: error.retry_after)
 
-    def refusal(self, limit: RateLimitItem, subject: str, wait: float) -> RateLimited:
+    def rate_limited_error(self, limit: RateLimitItem, subject: str, wait: float) -> RateLimited:
         """What is raised where a limit is exceeded for so many seconds. subject: `a visitor` or `an address`."""
         return RateLimited(subject, describe_limit(limit, self.action), wait, self.action)
 
-    def keyed_limits(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
+    def limits_with_keys(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
         """Each limit with its subject, and the key that its requests are counted under."""
         limits = [(limit, "a visitor", client.id) for limit in self._client]
         return limits + [(limit, "an address", client.address) for limit in self._address]
@@ -103,7 +103,7 @@ class MovingWindows(MemoryStorage):
         return len(self._hits)
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        hits = self._recent(key, expiry)
+        hits = self._recent_hits(key, expiry)
         if len(hits) + amount > limit:
             return False
         hits += [self._clock()] * amount
@@ -115,10 +115,10 @@ class MovingWindows(MemoryStorage):
         return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002
-        hits = self._recent(key, expiry)
+        hits = self._recent_hits(key, expiry)
         return (hits[0] if hits else self._clock()), len(hits)
 
-    def _recent(self, key: str, expiry: int) -> list[float]:
+    def _recent_hits(self, key: str, expiry: int) -> list[float]:
         hits = self._hits.get(key, [])
         left = bisect_right(hits, self._clock() - expiry)
         del hits[:left]
@@ -139,13 +139,13 @@ class TokenBuckets:
     def __len__(self) -> int:
         return len(self._full_at)
 
-    def take(self, key: str, tokens: float = 1.0) -> float:
+    def take_tokens(self, key: str, tokens: float = 1.0) -> float:
         """Take the tokens and return 0.0; or take none, and return the seconds until they are there.
 
         Of more tokens than a bucket holds, it takes all that it holds.
         """
         now = self._clock()
-        full = self._full_after(key, tokens, now)
+        full = self._full_time_after_taking(key, tokens, now)
         if full > now + self._seconds:
             return full - now - self._seconds
         self._full_at[key] = full
@@ -154,35 +154,35 @@ class TokenBuckets:
             self._full_at.popitem(last=False)
         return 0.0
 
-    def wait(self, key: str, tokens: float) -> float:
+    def seconds_until_available(self, key: str, tokens: float) -> float:
         """The seconds until the tokens could be taken; 0.0 where they can be now."""
         now = self._clock()
-        full = self._full_after(key, tokens, now)
+        full = self._full_time_after_taking(key, tokens, now)
         return full - now - self._seconds if full > now + self._seconds else 0.0
 
-    def _full_after(self, key: str, tokens: float, now: float) -> float:
+    def _full_time_after_taking(self, key: str, tokens: float, now: float) -> float:
         return max(self._full_at.get(key, now), now) + min(tokens * self._seconds_per_token, self._seconds)
 
 
-class SaveSpace:
+class SavedBytesLimiter:
     """The bytes that a network may save in a day. seconds: of a day."""
 
     def __init__(self, size: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.size, self.seconds, self._buckets = size, seconds, TokenBuckets(size, seconds, clock)
 
-    def take(self, client: Client, size: int) -> None:
+    def count_saved_bytes(self, client: Client, size: int) -> None:
         """Count a program of so many bytes. Raises RateLimited."""
-        wait = self._buckets.take(client.network, size)
+        wait = self._buckets.take_tokens(client.network, size)
         if wait:
-            raise self.refusal(wait)
+            raise self.rate_limited_error(wait)
 
-    def check(self, client: Client, size: int) -> None:
+    def check_saved_bytes(self, client: Client, size: int) -> None:
         """Raises RateLimited if a program of so many bytes would be too much."""
-        wait = self._buckets.wait(client.network, size)
+        wait = self._buckets.seconds_until_available(client.network, size)
         if wait:
-            raise self.refusal(wait)
+            raise self.rate_limited_error(wait)
 
-    def refusal(self, wait: float) -> RateLimited:
+    def rate_limited_error(self, wait: float) -> RateLimited:
         """What is raised where there is space again in so many seconds."""
         return RateLimited("an address", f"saving {format_bytes(self.size)} of programs per day", wait, "save")
 
@@ -199,10 +199,10 @@ class RequestLimiter:
             for item in parse_limits("REQUEST_LIMIT", limit, "request")
         ]
 
-    def hit(self, client: Client) -> None:
+    def count_request(self, client: Client) -> None:
         """Count a request. Raises RateLimited."""
         for limit, buckets in self._limits:
-            wait = buckets.take(client.network)
+            wait = buckets.take_tokens(client.network)
             if wait:
                 raise RateLimited("an address", limit, wait, "request")
 
@@ -224,58 +224,64 @@ def describe_limit(limit: RateLimitItem, action: str) -> str:
     return f"{limit.amount} {action}{'s' * (limit.amount > 1)} per {unit}"
 
 
-class Counts(Protocol):
-    """What is counted together: see `server.pool.remote.shared_broker.SharedCounts`. None is for "it can't be told now"."""
+class LimitCounts(Protocol):
+    """What is counted together: see `server.pool.remote.shared_broker.SharedLimitCounts`. None is for "it can't be told now"."""
 
-    async def hit(self, counted: Sequence[tuple[RateLimitItem, str, str]]) -> bool | None: ...
+    async def count_request(self, counted: Sequence[tuple[RateLimitItem, str, str]]) -> bool | None: ...
 
-    async def waits(self, counted: Sequence[tuple[RateLimitItem, str, str]]) -> list[float] | None: ...
+    async def seconds_until_allowed(self, counted: Sequence[tuple[RateLimitItem, str, str]]) -> list[float] | None: ...
 
-    async def take(self, what: str, owner: str, tokens: float, capacity: float, seconds: float) -> float | None: ...
+    async def take_tokens(
+        self, what: str, owner: str, tokens: float, capacity: float, seconds: float
+    ) -> float | None: ...
 
 
 class SharedRateLimiter:
     """local_limiter: of this process. counts: of all, None where there is one process."""
 
-    def __init__(self, local_limiter: RateLimiter, counts: Counts | None = None) -> None:
+    def __init__(self, local_limiter: RateLimiter, counts: LimitCounts | None = None) -> None:
         self._own, self._counts = local_limiter, counts
 
-    async def hit(self, client: Client) -> None:
+    async def count_request(self, client: Client) -> None:
         """Count a request. Raises RateLimited, and then counts nothing, unless another process was faster this very moment."""
-        await self.check(client)
-        if self._counts is not None and await self._counts.hit(self._counted_limits(client)) is False:
-            await self.check(client)
-        self._own.count(client)
+        await self.check_limits(client)
+        if self._counts is not None and await self._counts.count_request(self._counted_limits(client)) is False:
+            await self.check_limits(client)
+        self._own.count_request_if_allowed(client)
 
-    async def check(self, client: Client) -> None:
+    async def check_limits(self, client: Client) -> None:
         """Raises RateLimited if another request would exceed a limit."""
-        self._own.check(client)
+        self._own.check_limits(client)
         if self._counts is None:
             return
-        waits = await self._counts.waits(self._counted_limits(client)) or []
+        waits = await self._counts.seconds_until_allowed(self._counted_limits(client)) or []
         refusals = [
-            self._own.refusal(limit, subject, wait)
-            for (limit, subject, _), wait in zip(self._own.keyed_limits(client), waits, strict=False)
+            self._own.rate_limited_error(limit, subject, wait)
+            for (limit, subject, _), wait in zip(self._own.limits_with_keys(client), waits, strict=False)
             if wait
         ]
         if refusals:
             raise max(refusals, key=lambda error: error.retry_after)
 
     def _counted_limits(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
-        return [(limit, f"{self._own.action}/{subject}", key) for limit, subject, key in self._own.keyed_limits(client)]
+        return [
+            (limit, f"{self._own.action}/{subject}", key) for limit, subject, key in self._own.limits_with_keys(client)
+        ]
 
 
-class SharedSaveSpace:
+class SharedSavedBytesLimiter:
     """local_space: of this process. counts: of all, None where there is one process."""
 
-    def __init__(self, local_space: SaveSpace, counts: Counts | None = None) -> None:
+    def __init__(self, local_space: SavedBytesLimiter, counts: LimitCounts | None = None) -> None:
         self._own, self._counts = local_space, counts
 
-    async def take(self, client: Client, size: int) -> None:
+    async def count_saved_bytes(self, client: Client, size: int) -> None:
         """Count a program of so many bytes. Raises RateLimited."""
-        self._own.check(client, size)
+        self._own.check_saved_bytes(client, size)
         if self._counts is not None:
-            wait = await self._counts.take("saved bytes", client.network, size, self._own.size, self._own.seconds)
+            wait = await self._counts.take_tokens(
+                "saved bytes", client.network, size, self._own.size, self._own.seconds
+            )
             if wait:
-                raise self._own.refusal(wait)
-        self._own.take(client, size)
+                raise self._own.rate_limited_error(wait)
+        self._own.count_saved_bytes(client, size)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from server.settings import Settings
 from server.visitors.authenticator import Authenticator
-from server.visitors.clients import Network, parse_networks, signing_key
+from server.visitors.clients import Network, cookie_signing_key, parse_networks
 from server.visitors.rate_limits import (
-    Counts,
+    LimitCounts,
     RateLimiter,
     RequestLimiter,
-    SaveSpace,
+    SavedBytesLimiter,
     SharedRateLimiter,
-    SharedSaveSpace,
+    SharedSavedBytesLimiter,
 )
 
 CLASSROOM_LIMIT, CLASSROOM_REQUESTS = "3000/minute", "20000/minute"
@@ -28,7 +28,7 @@ class VisitorLimits:
     runs: SharedRateLimiter
     live_runs: SharedRateLimiter
     saves: SharedRateLimiter
-    save_space: SharedSaveSpace
+    save_space: SharedSavedBytesLimiter
     pictures: SharedRateLimiter
     requests: RequestLimiter
 
@@ -43,9 +43,9 @@ class Visitors:
     authenticator: Authenticator
 
 
-def create_visitors(settings: Settings, on_failure: Callable[[], None], counts: Counts | None) -> Visitors:
+def create_visitors(settings: Settings, on_failure: Callable[[], None], counts: LimitCounts | None) -> Visitors:
     """on_failure: is called after each wrong password. counts: those that web processes share. Raises SettingError."""
-    key = signing_key(settings.secret)
+    key = cookie_signing_key(settings.secret)
     return Visitors(
         cookie_key=key,
         proxies=parse_networks(settings.trusted_proxies),
@@ -54,7 +54,7 @@ def create_visitors(settings: Settings, on_failure: Callable[[], None], counts: 
     )
 
 
-def create_limits(settings: Settings, counts: Counts | None) -> VisitorLimits:
+def create_limits(settings: Settings, counts: LimitCounts | None) -> VisitorLimits:
     """The limits that the settings name; in a classroom one address is many visitors. counts: those that web processes share."""
     run, live, save = settings.address_limit, settings.live_address_limit, settings.save_address_limit
     request, save_space = settings.request_limit, settings.save_space
@@ -70,7 +70,7 @@ def create_limits(settings: Settings, counts: Counts | None) -> VisitorLimits:
         runs=SharedRateLimiter(RateLimiter(settings.rate_limit, run), counts),
         live_runs=SharedRateLimiter(live_runs, counts),
         saves=SharedRateLimiter(saves, counts),
-        save_space=SharedSaveSpace(SaveSpace(save_space, DAY), counts),
+        save_space=SharedSavedBytesLimiter(SavedBytesLimiter(save_space, DAY), counts),
         pictures=SharedRateLimiter(pictures, counts),
         requests=RequestLimiter(request),
     )

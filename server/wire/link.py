@@ -17,7 +17,7 @@ class WorkerOptions:
 
     spares: how many children wait for a job. sandbox: require, best or off. memory: bytes of a run; cpu: seconds of a
     run. prepare: `module:function`, called once with these options before the first fork; returns a
-    `server.worker.child.Worker`. device: cpu or cuda. gpu_memory: bytes of the GPU that a program may take.
+    `server.worker.child.ChildWork`. device: cpu or cuda. gpu_memory: bytes of the GPU that a program may take.
     visible_gpus: the server's own CUDA_VISIBLE_DEVICES, None where it has none.
     """
 

@@ -21,7 +21,7 @@ WriteLines = Callable[[bytes], None]
 
 
 @dataclass(frozen=True)
-class Worker:
+class ChildWork:
     """What the children are forked for.
 
     run: called in a child with its job and with what writes the lines of the trace. versions: of the libraries that it
@@ -52,7 +52,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def run_child(
-    worker: Worker,
+    worker: ChildWork,
     job_fd: int,
     trace_fd: int,
     ready_fd: int | None,
@@ -72,13 +72,13 @@ def run_child(
         if os.getppid() != parent_pid:  # it died before the line above
             os._exit(1)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        job_fd, trace_fd, ready_fd = move_descriptors(job_fd, trace_fd, ready_fd)
+        job_fd, trace_fd, ready_fd = move_descriptors_to_3_4_5(job_fd, trace_fd, ready_fd)
         if worker.rehearse is not None:
             rehearse_until_job(worker.rehearse, job_fd)
         if confinement is not None:
-            confinement.apply((job_fd, trace_fd, *([] if ready_fd is None else [ready_fd])), slot)
+            confinement.confine_process((job_fd, trace_fd, *([] if ready_fd is None else [ready_fd])), slot)
         else:
-            detach(ready_fd)
+            detach_from_parent(ready_fd)
             for prepare in (worker.initialize_gpu, worker.warm_up_gpu):
                 if prepare is not None:  # its share of the GPU's memory is no part of the confinement
                     prepare()
@@ -112,7 +112,7 @@ def rehearse_until_job(rehearse: Callable[[Callable[[], bool]], None], job_fd: i
     gc.collect(1)  # so that a program's own cycles are collected at the same statement, rehearsed or not
 
 
-def move_descriptors(job_fd: int, trace_fd: int, ready_fd: int | None) -> tuple[int, int, int | None]:
+def move_descriptors_to_3_4_5(job_fd: int, trace_fd: int, ready_fd: int | None) -> tuple[int, int, int | None]:
     """Duplicate the descriptors to 3, 4 and 5, where a child has nothing else open."""
     job_fd, trace_fd = (fcntl.fcntl(descriptor, fcntl.F_DUPFD, 6) for descriptor in (job_fd, trace_fd))
     if ready_fd is not None:
@@ -120,7 +120,7 @@ def move_descriptors(job_fd: int, trace_fd: int, ready_fd: int | None) -> tuple[
     return os.dup2(job_fd, 3), os.dup2(trace_fd, 4), ready_fd
 
 
-def detach(ready_fd: int | None) -> None:
+def detach_from_parent(ready_fd: int | None) -> None:
     """What every child does, confined or not: a session of its own, no other descriptors, no environment."""
     os.setsid()
     devnull = os.open(os.devnull, os.O_RDWR)

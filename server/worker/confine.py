@@ -43,7 +43,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
-class Restrictions:
+class ChildRestrictions:
     """What a child is held to.
 
     kept_descriptors: descriptors that stay open, besides the standard ones. memory: bytes on top of what it has. cpu:
@@ -60,7 +60,7 @@ class Restrictions:
 
 
 @dataclass(frozen=True)
-class Layer:
+class ConfinementLayer:
     """One restriction that a process can't undo.
 
     apply: applies it to the calling process; raises where it can't. is_effective: whether it holds, asked in a process
@@ -68,20 +68,20 @@ class Layer:
     """
 
     name: str
-    apply: Callable[[Restrictions], object]
-    is_effective: Callable[[Restrictions], bool]
+    apply: Callable[[ChildRestrictions], object]
+    is_effective: Callable[[ChildRestrictions], bool]
     requires: str = ""
 
 
-def close_descriptors(restrictions: Restrictions) -> None:
+def close_inherited_descriptors(restrictions: ChildRestrictions) -> None:
     devnull = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(devnull, standard)
-    for descriptor in open_descriptors() - restrictions.kept_descriptors - {0, 1, 2}:
+    for descriptor in list_open_descriptors() - restrictions.kept_descriptors - {0, 1, 2}:
         os.close(descriptor)
 
 
-def open_descriptors() -> set[int]:
+def list_open_descriptors() -> set[int]:
     """The descriptors that this process has open."""
     listed = {int(path.name) for path in Path("/proc/self/fd").iterdir()}
     return {number for number in listed if not raises_os_error(os.fstat, number)}  # without the one that listed them
@@ -93,7 +93,7 @@ def clear_environment() -> None:
     os.putenv("CUDA_VISIBLE_DEVICES", "")
 
 
-def leave_surroundings(restrictions: Restrictions) -> None:
+def reset_environment_and_directory(restrictions: ChildRestrictions) -> None:
     if restrictions.gpu:  # the GPU is initialized, and the driver has read what it wants
         os.environ.clear()
     else:
@@ -102,27 +102,29 @@ def leave_surroundings(restrictions: Restrictions) -> None:
     os.umask(0o077)
 
 
-def limit_resources(restrictions: Restrictions) -> None:
+def limit_resources(restrictions: ChildRestrictions) -> None:
     pages = [int(count) for count in Path("/proc/self/statm").read_text().split()]
     size, data = pages[0] * mmap.PAGESIZE, pages[5] * mmap.PAGESIZE
     if not restrictions.gpu:  # whose driver lays out all of the machine's addresses
-        lower_limit(resource.RLIMIT_AS, size + restrictions.memory)  # also what is shared, which is not counted as data
-    lower_limit(resource.RLIMIT_DATA, data + restrictions.memory)
-    lower_limit(resource.RLIMIT_CPU, restrictions.cpu, restrictions.cpu + 1)
-    lower_limit(resource.RLIMIT_NPROC, restrictions.max_tasks)
-    lower_limit(resource.RLIMIT_NOFILE, MAX_GPU_DESCRIPTORS if restrictions.gpu else MAX_DESCRIPTORS)
-    lower_limit(resource.RLIMIT_SIGPENDING, MAX_SIGNALS)
+        lower_resource_limit(
+            resource.RLIMIT_AS, size + restrictions.memory
+        )  # also what is shared, which is not counted as data
+    lower_resource_limit(resource.RLIMIT_DATA, data + restrictions.memory)
+    lower_resource_limit(resource.RLIMIT_CPU, restrictions.cpu, restrictions.cpu + 1)
+    lower_resource_limit(resource.RLIMIT_NPROC, restrictions.max_tasks)
+    lower_resource_limit(resource.RLIMIT_NOFILE, MAX_GPU_DESCRIPTORS if restrictions.gpu else MAX_DESCRIPTORS)
+    lower_resource_limit(resource.RLIMIT_SIGPENDING, MAX_SIGNALS)
     for unused in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
-        lower_limit(unused, 0)
+        lower_resource_limit(unused, 0)
 
 
-def lower_limit(resource_limit: int, soft: int, hard: int | None = None) -> None:
+def lower_resource_limit(resource_limit: int, soft: int, hard: int | None = None) -> None:
     """Set a resource limit, but never above the hard limit that is in force."""
     ceiling = resource.getrlimit(resource_limit)[1] % (1 << 64)  # -1 is no limit
     resource.setrlimit(resource_limit, (min(soft, ceiling), min(soft if hard is None else hard, ceiling)))
 
 
-def change_user(restrictions: Restrictions) -> None:
+def change_user(restrictions: ChildRestrictions) -> None:
     if os.geteuid() != 0:
         raise PermissionError(1, "the server does not run as root")
     parent = os.getppid()
@@ -134,14 +136,14 @@ def change_user(restrictions: Restrictions) -> None:
         os._exit(1)
 
 
-def drop_privileges(_: Restrictions) -> None:
+def drop_privileges(_: ChildRestrictions) -> None:
     """Drop all capabilities, and any way to gain them by executing a program."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
     if _libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION_3, 0), bytes(24)) != 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def permitted_capabilities() -> int:
+def read_permitted_capabilities() -> int:
     return int(Path("/proc/self/status").read_text().split("CapPrm:")[1].split()[0], 16)
 
 
@@ -162,12 +164,14 @@ def raises_os_error(call: Callable[..., Any], *arguments: Any) -> bool:
     return False
 
 
-def deny_files(restrictions: Restrictions) -> None:
+def deny_files_with_landlock(restrictions: ChildRestrictions) -> None:
     if not restrictions.gpu:
-        landlock.restrict()
+        landlock.restrict_with_landlock()
         return
     readable = [path for path in (*GPU_LIBRARIES, sys.prefix, sys.base_prefix) if os.access(path, os.R_OK)]
-    landlock.restrict(readable, [str(path) for path in Path("/dev").glob("nvidia*") if path.is_char_device()])
+    landlock.restrict_with_landlock(
+        readable, [str(path) for path in Path("/dev").glob("nvidia*") if path.is_char_device()]
+    )
 
 
 GPU_LIBRARIES = (
@@ -187,28 +191,34 @@ LAYERS_AFTER_GPU = ("landlock", "environment", "rlimits", "seccomp")
 """Layers that are applied after the GPU is initialized, because its driver can't start under them, in this order."""
 
 LAYERS = (
-    Layer(
+    ConfinementLayer(
         "descriptors",
-        close_descriptors,
-        lambda restrictions: open_descriptors() == restrictions.kept_descriptors | {0, 1, 2},
+        close_inherited_descriptors,
+        lambda restrictions: list_open_descriptors() == restrictions.kept_descriptors | {0, 1, 2},
     ),
-    Layer("environment", leave_surroundings, lambda _: not _libc.getenv(b"GRADBOX_TRIAL") and not os.environ),
-    Layer(
+    ConfinementLayer(
+        "environment", reset_environment_and_directory, lambda _: not _libc.getenv(b"GRADBOX_TRIAL") and not os.environ
+    ),
+    ConfinementLayer(
         "rlimits",
         limit_resources,
         lambda restrictions: raises_os_error(mmap.mmap, -1, restrictions.memory + mmap.PAGESIZE),
     ),
-    Layer(
+    ConfinementLayer(
         "uid",
         change_user,
         lambda restrictions: os.getresuid() == (restrictions.uid,) * 3 and raises_os_error(os.setuid, 0),
     ),
-    Layer("no_new_privs", drop_privileges, lambda _: prctl(_PR_GET_NO_NEW_PRIVS) == 1 and not permitted_capabilities()),
-    Layer("not_dumpable", lambda _: prctl(_PR_SET_DUMPABLE, 0), lambda _: prctl(_PR_GET_DUMPABLE) == 0),
-    Layer("landlock", deny_files, lambda _: raises_os_error(os.listdir, "/"), "no_new_privs"),
-    Layer(
+    ConfinementLayer(
+        "no_new_privs",
+        drop_privileges,
+        lambda _: prctl(_PR_GET_NO_NEW_PRIVS) == 1 and not read_permitted_capabilities(),
+    ),
+    ConfinementLayer("not_dumpable", lambda _: prctl(_PR_SET_DUMPABLE, 0), lambda _: prctl(_PR_GET_DUMPABLE) == 0),
+    ConfinementLayer("landlock", deny_files_with_landlock, lambda _: raises_os_error(os.listdir, "/"), "no_new_privs"),
+    ConfinementLayer(
         "seccomp",
-        lambda restrictions: seccomp.install_filter(seccomp.filter_program(os.getpid(), gpu=restrictions.gpu)),
+        lambda restrictions: seccomp.install_filter(seccomp.build_filter_program(os.getpid(), gpu=restrictions.gpu)),
         lambda _: raises_os_error(socket.socket),
         "no_new_privs",
     ),
@@ -241,14 +251,14 @@ class Confinement:
         self._initialize_gpu, self._warm_up_gpu = initialize_gpu, warm_up_gpu
         self._tasks = MAX_TASKS if not layers["uid"] else thread_count_of_user(os.geteuid()) + EXTRA_TASKS
 
-    def apply(self, kept_descriptors: Iterable[int], slot: int) -> None:
+    def confine_process(self, kept_descriptors: Iterable[int], slot: int) -> None:
         """Confine the calling process, for good; it must have one thread. Where it raises, the process must not go on.
 
         kept_descriptors: the descriptors, none of them a standard one, that stay open. slot: a number that no other
         child has now.
         """
         uid, gpu = self._first_uid + slot, self._initialize_gpu is not None
-        restrictions = Restrictions(frozenset(kept_descriptors), self._memory, self._cpu, self._tasks, uid, gpu)
+        restrictions = ChildRestrictions(frozenset(kept_descriptors), self._memory, self._cpu, self._tasks, uid, gpu)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go where memory runs out
         os.setsid()
@@ -286,12 +296,12 @@ def missing_layers(layers: Mapping[str, str]) -> dict[str, str]:
     return {name: why for name, why in layers.items() if why and (name != "uid" or os.geteuid() == 0)}
 
 
-def try_layer(layer: Layer) -> str:
+def try_layer(layer: ConfinementLayer) -> str:
     """Try a layer in a forked process. Returns "" where it works, else a sentence that says why it does not."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        report_trial(layer, writer)
+        report_layer_trial(layer, writer)
     os.close(writer)
     try:
         if not select.select([reader], [], [], TRIAL_TIMEOUT)[0]:
@@ -304,11 +314,11 @@ def try_layer(layer: Layer) -> str:
     return reason if code == 0 else f"a process that tried it ended with {code}"
 
 
-def report_trial(layer: Layer, writer: int) -> NoReturn:
+def report_layer_trial(layer: ConfinementLayer, writer: int) -> NoReturn:
     """Apply a layer and write why it does not work, or nothing. Never returns; exits with 0 once that is written."""
     try:
         os.environ["GRADBOX_TRIAL"] = "1"
-        restrictions = Restrictions(frozenset({writer}), memory=64 << 20, cpu=60, max_tasks=MAX_TASKS, uid=60_999)
+        restrictions = ChildRestrictions(frozenset({writer}), memory=64 << 20, cpu=60, max_tasks=MAX_TASKS, uid=60_999)
         try:
             for required in LAYERS:
                 if required.name == layer.requires:

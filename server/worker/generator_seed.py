@@ -40,19 +40,19 @@ class _MethodDescriptor(ctypes.Structure):
     )
 
 
-def seed(generator: Any, _: int | None) -> int:
+def seed_from_kernel(generator: Any, _: int | None) -> int:
     """What `Generator.seed` does: set a seed of 64 random bits, and return it."""
     value = int.from_bytes(os.getrandom(8), sys.byteorder)
     torch._C.Generator.manual_seed(generator, value)
     return value
 
 
-_function = _Function(seed)
+_function = _Function(seed_from_kernel)
 _definition = _MethodDefinition()
 
 
 def replace_seed_method() -> None:
-    """Have `Generator.seed` call `seed`, in this process and its forks. Does nothing where the method is another one."""
+    """Have `Generator.seed` call `seed_from_kernel`, in this process and its forks. Does nothing where the method is another one."""
     descriptor: Any = torch._C.Generator.__dict__["seed"]
     fields = _MethodDescriptor.from_address(id(descriptor))
     original = fields.definition.contents

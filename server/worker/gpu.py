@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from gradbox.recorder.probes.device_kernels import kernels_of
+from gradbox.recorder.probes.device_kernels import kernels_for_device
 
 HIDING_VARIABLES = ("CUDA_VISIBLE_DEVICES", "PYTORCH_NVML_BASED_CUDA_CHECK")
 """Of the environment in which a zygote prepares itself; they keep torch from looking for a GPU."""
@@ -40,7 +40,7 @@ def hide_gpu() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     setattr(torch.cuda, "_cached_device_count", 0)  # else it asks the driver's management library each time
     setattr(torch.cuda, "_is_in_bad_fork", never_in_bad_fork)  # to be asked is enough for torch to forbid CUDA to forks
-    setattr(torch._C, "_cuda_init", refuse_to_initialize)
+    setattr(torch._C, "_cuda_init", refuse_to_initialize_gpu)
 
 
 def never_in_bad_fork() -> bool:
@@ -48,12 +48,12 @@ def never_in_bad_fork() -> bool:
     return False
 
 
-def refuse_to_initialize() -> NoReturn:
+def refuse_to_initialize_gpu() -> NoReturn:
     """In the place of torch's own function, which would ask the driver once more. Raises RuntimeError."""
     raise RuntimeError(NO_GPU)
 
 
-def require_no_device() -> None:
+def require_no_open_gpu() -> None:
     """Raises RuntimeError where this process has opened a GPU: what it forks can't use it then."""
     opened = {str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()}
     devices = sorted(path for path in opened if path.startswith(DEVICE_FILES))
@@ -84,10 +84,10 @@ def initialize_gpu(memory: int, visible: str | None) -> None:
         total = torch.cuda.get_device_properties(index).total_memory
         torch.cuda.set_per_process_memory_fraction(min(1.0, memory / total), index)
     for index in range(torch.cuda.device_count()):
-        kernels_of(torch.device("cuda", index))
+        kernels_for_device(torch.device("cuda", index))
 
 
-def run_small_programs() -> None:
+def run_gpu_warm_up_operations() -> None:
     """A backward with a matrix product, a convolution, attention, a step of an optimizer, chance, and a copy from pinned memory."""
     x = torch.ones(8, 8, device="cuda", requires_grad=True)
     (x @ x).relu().sum().backward()  # type: ignore[no-untyped-call]
@@ -99,7 +99,7 @@ def run_small_programs() -> None:
     torch.cuda.synchronize()
 
 
-def clear_traces() -> None:
+def clear_gpu_memory_statistics() -> None:
     """Leave no memory, and no figure of the allocator, that a program would find."""
     clear_workspaces: Any = torch._C._cuda_clearCublasWorkspaces
     clear_workspaces()

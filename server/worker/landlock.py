@@ -25,7 +25,7 @@ def landlock_version() -> int:
         return 0
 
 
-def restrict(readable: Iterable[str] = (), devices: Iterable[str] = ()) -> None:
+def restrict_with_landlock(readable: Iterable[str] = (), devices: Iterable[str] = ()) -> None:
     """Deny whatever this kernel's version can deny, for good. Needs no_new_privs. Raises OSError.
 
     readable: files, and directories with all beneath them, that may still be read; devices: files that may be used in
@@ -39,9 +39,9 @@ def restrict(readable: Iterable[str] = (), devices: Iterable[str] = ()) -> None:
     rules = _system_call(_CREATE_RULESET, denied, len(denied), 0)
     try:
         for path in readable:
-            _allow_path(rules, path, _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0))
+            _allow_path_in_ruleset(rules, path, _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0))
         for path in devices:
-            _allow_path(rules, path, _READ_FILE | _WRITE_FILE | (_IOCTL_DEVICE if version >= 5 else 0))
+            _allow_path_in_ruleset(rules, path, _READ_FILE | _WRITE_FILE | (_IOCTL_DEVICE if version >= 5 else 0))
         _system_call(_RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
@@ -58,7 +58,7 @@ def ruleset_attributes(version: int) -> bytes:
     return struct.pack(f"={len(fields)}Q", *fields)
 
 
-def _allow_path(ruleset: int, path: str, rights: int) -> None:
+def _allow_path_in_ruleset(ruleset: int, path: str, rights: int) -> None:
     """Add a rule to a ruleset."""
     descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:

@@ -34,7 +34,7 @@ import numpy.random
 import torch
 
 from gradbox.language.policy import ALLOWED_MODULES, CLOSED_MEMBERS
-from server.worker.threads import note_import, note_origin
+from server.worker.threads import note_import_as_thread_origin, note_thread_origin
 
 REPLACED_NAMES = {("torch", "manual_seed"): "torch._dynamo"}
 """Names that another module replaces when it is imported."""
@@ -64,13 +64,13 @@ class HiddenModules:
         self._collecting = True
 
     @contextlib.contextmanager
-    def collecting(self) -> Iterator[None]:
+    def collecting_imports(self) -> Iterator[None]:
         """Hide what is imported within, and undo what its import did to the modules that stay."""
         visible, filters, import_ = dict(sys.modules), list(warnings.filters), builtins.__import__
-        warned = {name for name, module in visible.items() if WARNING_REGISTRY in module_attributes(module)}
-        patched = {(package, key): module_attributes(visible[package])[key] for package, key in REPLACED_NAMES}
+        warned = {name for name, module in visible.items() if WARNING_REGISTRY in get_module_attributes(module)}
+        patched = {(package, key): get_module_attributes(visible[package])[key] for package, key in REPLACED_NAMES}
         self._visible = visible
-        builtins.__import__ = functools.partial(self._import, import_)
+        builtins.__import__ = functools.partial(self._import_and_collect, import_)
         sys.meta_path.insert(0, self)
         try:
             with warnings.catch_warnings():
@@ -86,21 +86,21 @@ class HiddenModules:
         for name in [name for name in sys.modules if name not in visible]:
             if name.partition(".")[0] in ALLOWED_MODULES or name in self._filters:
                 self._modules[name] = sys.modules.pop(name)
-        self._compute_closures()
+        self._compute_import_closures()
         for at, (name, module) in enumerate(self._modules.items()):
             package, key = name.rpartition(".")[::2]
             parent = visible.get(package) or self._modules.get(package)
             comes_along = self._closures.get(package, 0) >> at & 1
-            if parent is not None and not comes_along and module_attributes(parent).get(key) is module:
-                self._hide(parent, key, self._previous_attributes.get(name, MISSING), name)
+            if parent is not None and not comes_along and get_module_attributes(parent).get(key) is module:
+                self._hide_attribute(parent, key, self._previous_attributes.get(name, MISSING), name)
         for (package, key), value in patched.items():
-            if module_attributes(visible[package])[key] is not value:
-                self._hide(visible[package], key, value, REPLACED_NAMES[package, key])
+            if get_module_attributes(visible[package])[key] is not value:
+                self._hide_attribute(visible[package], key, value, REPLACED_NAMES[package, key])
         for name, module in visible.items():
-            if WARNING_REGISTRY in module_attributes(module) and name not in warned:
+            if WARNING_REGISTRY in get_module_attributes(module) and name not in warned:
                 delattr(module, WARNING_REGISTRY)
 
-    def _compute_closures(self) -> None:
+    def _compute_import_closures(self) -> None:
         """Compute what comes with each module. Following its imports in a child would copy every page on the way."""
         self._names = list(self._modules)
         self._closures = {name: 1 << at for at, name in enumerate(self._names)}
@@ -118,15 +118,15 @@ class HiddenModules:
                     self._closures[name], growing = closure, True
         self._imports_of.clear()
 
-    def _hide(self, owner: ModuleType, key: str, before: Any, setter: str) -> None:
+    def _hide_attribute(self, owner: ModuleType, key: str, before: Any, setter: str) -> None:
         """Put an attribute back to what it was before, until the module `setter` is imported."""
-        self._attributes.setdefault(setter, []).append((owner, key, module_attributes(owner)[key]))
+        self._attributes.setdefault(setter, []).append((owner, key, get_module_attributes(owner)[key]))
         if before is MISSING:
             delattr(owner, key)
         else:
             setattr(owner, key, before)
 
-    def _import(
+    def _import_and_collect(
         self,
         import_: Callable[..., ModuleType],
         name: str,
@@ -169,7 +169,9 @@ class HiddenModules:
         if self._collecting:
             self._imports_of.setdefault(self._importing_module(), set()).add(name)
             package, key = name.rpartition(".")[::2]
-            self._previous_attributes.setdefault(name, module_attributes(sys.modules.get(package)).get(key, MISSING))
+            self._previous_attributes.setdefault(
+                name, get_module_attributes(sys.modules.get(package)).get(key, MISSING)
+            )
         return ModuleSpec(name, self) if name in self._modules else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -205,7 +207,7 @@ def repeat_warning(message: Warning, category: type, path: str, line: int, names
     )
 
 
-def module_attributes(module: Any) -> dict[str, Any]:
+def get_module_attributes(module: Any) -> dict[str, Any]:
     """The module's attributes; none where `sys.modules` has something else than a module."""
     attributes: dict[str, Any] = getattr(module, "__dict__", {})
     return attributes
@@ -264,10 +266,10 @@ WARM_UP_CASES = (
 """Run once, in this order; they leave no trace. None runs backward: that makes a thread for each GPU of the machine."""
 
 
-def preload() -> None:
+def preload_torch() -> None:
     """Import and run what torch would do late, then put back what a program could notice. To be called once."""
-    with preserved_state():
-        with HiddenModules(__name__).collecting():
+    with preserving_interpreter_state():
+        with HiddenModules(__name__).collecting_imports():
             for name in LATE_IMPORTS.split():
                 import_if_possible(name)
             for name in sorted(ALLOWED_MODULES | {"encodings"}):
@@ -275,7 +277,7 @@ def preload() -> None:
             for case in WARM_UP_CASES:
                 with contextlib.suppress(Exception):  # a test says whether this version can do them all
                     exec(f"{WARM_UP_IMPORTS}\n{case}", {"__name__": "preload"})
-                note_origin(f"the warm-up {case!r}")
+                note_thread_origin(f"the warm-up {case!r}")
             fill_linecache()
         gc.collect()
         for _ in range(8):
@@ -301,11 +303,11 @@ def import_if_possible(name: str) -> ModuleType | None:
     except BaseException:
         return None
     finally:
-        note_import(name)
+        note_import_as_thread_origin(name)
 
 
 @contextlib.contextmanager
-def preserved_state() -> Iterator[None]:
+def preserving_interpreter_state() -> Iterator[None]:
     """Restore the state of the interpreter, of torch and of numpy at the end, and discard what is printed within."""
     logged = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # a handler that a module makes writes to the error stream that it finds

@@ -20,11 +20,11 @@ import numpy
 import torch
 
 from gradbox.recorder.probes import ops
-from gradbox.recorder.stack import PROGRAM
+from gradbox.recorder.stack import PROGRAM_FILENAME
 from server.wire.link import WorkerOptions
 from server.worker import generator_seed, gpu
-from server.worker.child import Worker
-from server.worker.preload import preload
+from server.worker.child import ChildWork
+from server.worker.preload import preload_torch
 from server.worker.run import ProgramRun, run_job_and_exit
 from server.worker.threads import require_one_thread, run_in_thread
 
@@ -42,7 +42,7 @@ _MADV_COLLAPSE = 25
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def fill_free_blocks() -> list[bytes]:
+def fill_free_memory_blocks() -> list[bytes]:
     """Allocate objects into the free blocks between the objects that live, and return them; the caller keeps them.
 
     A child's own objects then lie together on few pages; each would otherwise cost a copy of a page that is shared.
@@ -52,7 +52,7 @@ def fill_free_blocks() -> list[bytes]:
     return [bytes(size - overhead) for size in sizes for _ in range(FREE_BLOCKS)]
 
 
-def collapse_memory() -> int:
+def collapse_into_huge_pages() -> int:
     """Collapse all anonymous writable memory into huge pages; returns how many bytes were collapsed.
 
     Needs Linux 6.1. Where the kernel can't, or has no huge page free, the memory stays as it is and works as well: a
@@ -101,40 +101,40 @@ TOUCHED_BLOCKS = 500
 """Of one size. Freed before those of the next, they are in the same pools: a quarter of a megabyte in all."""
 
 
-class RehearsalOver(BaseException):
+class RehearsalEnded(BaseException):
     """Raised where a rehearsal would end its process."""
 
 
-def rehearse(interrupted: Callable[[], bool] = lambda: False, device: Device = "cpu") -> None:
+def rehearse_run(interrupted: Callable[[], bool] = lambda: False, device: Device = "cpu") -> None:
     """Run a small program and discard it, so that no child has to run anything of the recorder for the first time.
 
     interrupted: whether to stop before the next step. device: where its tensors lie.
     """
 
-    def write(line: bytes) -> None:
+    def discard_line(line: bytes) -> None:
         if not line.startswith((b'{"header"', b'{"step"')) or interrupted():
-            raise RehearsalOver
+            raise RehearsalEnded
 
     main, handle = sys.modules.get("__main__"), torch.utils.hooks.RemovableHandle.next_id
     replaced = {name: getattr(sys, name) for name in ("argv", "stdout", "stderr", "__stdout__", "__stderr__")}
     try:
         source = f"{REHEARSAL_IMPORT}torch.set_default_device('cuda')\n" if device == "cuda" else REHEARSAL_IMPORT
-        ProgramRun({"source": source + REHEARSAL_PROGRAM, "device": device}, write).run()
-    except RehearsalOver:
+        ProgramRun({"source": source + REHEARSAL_PROGRAM, "device": device}, discard_line).run_and_exit()
+    except RehearsalEnded:
         pass
     finally:
         for name, value in replaced.items():
             setattr(sys, name, value)
         if main is not None:
             sys.modules["__main__"] = main
-        linecache.cache.pop(PROGRAM, None)
+        linecache.cache.pop(PROGRAM_FILENAME, None)
         torch.utils.hooks.RemovableHandle.next_id = handle
         torch.set_default_device(None)
     if not interrupted():
-        touch_memory()
+        touch_small_blocks()
 
 
-def touch_memory() -> None:
+def touch_small_blocks() -> None:
     """Write to memory for small objects and free it again: objects of a program then lie in it, without a page fault each."""
     overhead = sys.getsizeof(b"")
     for size in TOUCHED_SIZES:
@@ -152,28 +152,28 @@ NICENESS = 10
 _free_blocks: list[bytes] = []
 
 
-def prepare(options: WorkerOptions) -> Worker:
+def prepare(options: WorkerOptions) -> ChildWork:
     """Do once what serves all children that trace programs. The process has one thread again at the end."""
     torch.set_num_threads(1)
     if options.device == "cpu":
         gpu.hide_gpu()
-    run_in_thread(preload)
-    ops.register_kernels()
+    run_in_thread(preload_torch)
+    ops.register_recording_kernels()
     if options.device == "cpu":
         generator_seed.replace_seed_method()
         for _ in range(REHEARSALS):  # not for a GPU: a backward makes a thread for each, and a fork has none of them
-            run_in_thread(rehearse)
+            run_in_thread(rehearse_run)
     require_one_thread()
-    gpu.require_no_device()
+    gpu.require_no_open_gpu()
     gc.collect()
-    _free_blocks.extend(fill_free_blocks())
+    _free_blocks.extend(fill_free_memory_blocks())
     gc.freeze()
-    collapse_memory()
+    collapse_into_huge_pages()
     versions = {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}
     if options.device == "cpu":
-        return Worker(run_job_and_exit, versions, rehearse=rehearse_in_thread)
+        return ChildWork(run_job_and_exit, versions, rehearse=rehearse_in_thread)
     initialize = functools.partial(gpu.initialize_gpu, options.gpu_memory, options.visible_gpus)
-    return Worker(run_job_and_exit, versions, initialize, warm_up_gpu)
+    return ChildWork(run_job_and_exit, versions, initialize, warm_up_gpu)
 
 
 def warm_up_gpu() -> None:
@@ -181,12 +181,14 @@ def warm_up_gpu() -> None:
 
     To be called in a child for the GPU, under Landlock: it starts the threads that later run hooks of the program.
     """
-    run_in_thread(gpu.run_small_programs)
+    run_in_thread(gpu.run_gpu_warm_up_operations)
     for _ in range(REHEARSALS):
-        run_in_thread(functools.partial(rehearse, device="cuda"))
-    run_in_thread(rehearse)  # what is replaced in the interpreter holds the last program: one without memory of the GPU
+        run_in_thread(functools.partial(rehearse_run, device="cuda"))
+    run_in_thread(
+        rehearse_run
+    )  # what is replaced in the interpreter holds the last program: one without memory of the GPU
     gc.collect()
-    gpu.clear_traces()
+    gpu.clear_gpu_memory_statistics()
 
 
 def rehearse_in_thread(interrupted: Callable[[], bool]) -> None:
@@ -197,7 +199,7 @@ def rehearse_in_thread(interrupted: Callable[[], bool]) -> None:
 
     def rehearse_nicely() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)  # of this thread alone, which ends
-        rehearse(interrupted)
+        rehearse_run(interrupted)
 
     gc.disable()
     run_in_thread(rehearse_nicely)

@@ -23,26 +23,26 @@ import numpy as np
 import torch
 
 from gradbox.gradient_check.check import GradientChecker
-from gradbox.gradient_check.replay import Program
+from gradbox.gradient_check.replay import ReplayableProgram
 from gradbox.language import paste, policy, repairs
 from gradbox.language.determinism import nondeterministic_names
-from gradbox.recorder.displayhook import expressions_with_output
-from gradbox.recorder.instrument import Statements, instrument
+from gradbox.recorder.displayhook import statements_with_pasted_output
+from gradbox.recorder.instrument import ProgramStatements, instrument_tree
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.replacements import Replacements
-from gradbox.recorder.stack import PROGRAM, RECURSION_SLACK, frames_outward, walk_program_stack
+from gradbox.recorder.replacements import TorchReplacements
+from gradbox.recorder.stack import PROGRAM_FILENAME, RECURSION_SLACK, frames_outward, walk_program_stack
 from gradbox.recorder.step_recorder import RunContext
 from gradbox.recorder.streams import OutputStream, input_stream
 from gradbox.recorder.trace_lines import (
-    OUT_OF_MEMORY,
+    OUT_OF_MEMORY_MESSAGE,
     cost_record,
     device_name,
-    encode_line,
+    encode_json_line,
     error_record,
-    lines_in_program,
+    program_lines_in_traceback,
     refused_outcome,
-    statement_records,
+    statements_with_character_columns,
 )
 from gradbox.wire import limits
 from gradbox.wire.gradient_check import GradientCheck, GradientCheckOptions
@@ -61,7 +61,7 @@ from server import __version__
 from server.worker.files.install import install_files
 
 DEFAULT_LIMITS: dict[str, int | float] = {
-    name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE
+    name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE_LIMITS
 }
 """Limits of a job that names no others: steps, printed characters, tensors alive at once, bytes of the trace."""
 
@@ -87,35 +87,35 @@ class ProgramRun:
         self._wall_start, self._cpu_start = time.perf_counter(), time.process_time()
         self._recorder: Recorder | None = None
 
-    def run(self) -> None:
+    def run_and_exit(self) -> None:
         """Check, run and trace the program. Ends this process with the last line of the trace."""
-        pasted = paste.normalise(self._source)
-        tree, refusals = policy.check_program(pasted.source)
-        statements, code = Statements(), None
+        pasted = paste.normalise_pasted_text(self._source)
+        tree, refusals = policy.parse_and_check_program(pasted.source)
+        statements, code = ProgramStatements(), None
         deterministic = tree is not None and not nondeterministic_names(tree)
         if tree is not None and not refusals:
             try:
                 if self._check is None:
                     statements, code = compile_instrumented(tree)
                 else:
-                    code = compile(tree, PROGRAM, "exec", dont_inherit=True)
+                    code = compile(tree, PROGRAM_FILENAME, "exec", dont_inherit=True)
             except SyntaxError as error:  # what only the compiler finds: `return` outside a function
                 refusals = [policy.syntax_refusal(error, pasted.source)]
             except (RecursionError, MemoryError):
                 refusals = [policy.too_deep_refusal(pasted.source)]
-        self._write_line({"header": self._header(pasted, statements), "deterministic": deterministic})
+        self._write_line({"header": self._create_header(pasted, statements), "deterministic": deterministic})
         if code is None:
-            self._end(refused_outcome(repairs.offer_repairs(pasted, self._source, refusals)))
+            self._end_process(refused_outcome(repairs.refusals_with_repairs(pasted, self._source, refusals)))
         elif self._check is not None:
             self._check_gradients(code, pasted.source, self._check)
         else:
             self._run_program(code, pasted, statements)
 
-    def _header(self, pasted: paste.Pasted, statements: Statements) -> HeaderRecord:
+    def _create_header(self, pasted: paste.PastedProgram, statements: ProgramStatements) -> HeaderRecord:
         program: ProgramRecord = {
             "source": pasted.source,
             "lines": pasted.lines,
-            "statements": statement_records(pasted.source, statements.rows),
+            "statements": statements_with_character_columns(pasted.source, statements.rows),
             "notices": [notice.model_dump(mode="json", exclude_unset=True) for notice in pasted.notices],
         }
         if pasted.source != self._source:
@@ -136,23 +136,23 @@ class ProgramRun:
             runtime["input"] = self._input
         return {"schema": 1, "program": program, "runtime": runtime}
 
-    def _run_program(self, code: types.CodeType, pasted: paste.Pasted, statements: Statements) -> None:
+    def _run_program(self, code: types.CodeType, pasted: paste.PastedProgram, statements: ProgramStatements) -> None:
         module = types.ModuleType("__main__")
         namespace = module.__dict__
         namespace["__builtins__"] = builtins
-        displayed = expressions_with_output(pasted.notices, statements.rows)
+        displayed = statements_with_pasted_output(pasted.notices, statements.rows)
         context = RunContext(
             namespace, statements, self._limits, self._write_step, self._stop_at_limit, self._focus, displayed
         )
         recorder = self._recorder = Recorder(context)
         self._set_up_interpreter(pasted.source, module, recorder)
-        recorder.observer.devices.reset_peaks()
-        error = self._execute(code, namespace, recorder)
+        recorder.observer.devices.start_tracking_memory()
+        error = self._execute_code(code, namespace, recorder)
         outcome: OutcomeRecord = {"status": "finished"}
         line = statements.rows[-1]["line"] if statements.rows else 1
         if error is not None:
             recorder.record_exception(error)
-            with recorder.after_program():  # its `__str__` may be the program's own
+            with recorder.unrecorded_after_program():  # its `__str__` may be the program's own
                 fields = error_record(error)
             offers = repairs.error_repairs(
                 pasted, self._source, fields["type"], fields["message"], fields["line"], self._device == "cpu"
@@ -161,55 +161,57 @@ class ProgramRun:
                 fields["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
             outcome = {"status": "raised", "error": {**fields, "step": max(recorder.steps.count - 1, 0)}}
             if "memory" in self._limits and (
-                issubclass(type(error), MemoryError) or OUT_OF_MEMORY.search(fields["message"])
+                issubclass(type(error), MemoryError) or OUT_OF_MEMORY_MESSAGE.search(fields["message"])
             ):
                 outcome["status"] = "stopped"
                 outcome["stopped"] = {"limit": "memory", "value": self._limits["memory"], "line": fields["line"]}
-            line = next((line for line, name in lines_in_program(error) if name == "<module>"), line)
+            line = next((line for line, name in program_lines_in_traceback(error) if name == "<module>"), line)
         else:
             line = recorder.steps.line if recorder.steps.line else line
         error = None
-        recorder.record_end(line)
-        self._end(outcome)
+        recorder.record_end_step(line)
+        self._end_process(outcome)
 
     def _check_gradients(self, code: types.CodeType, source: str, options: GradientCheckOptions) -> NoReturn:
         """Run the program as often as it takes to compare its gradients; its steps are not recorded."""
-        sys.argv = [PROGRAM]
-        linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
+        sys.argv = [PROGRAM_FILENAME]
+        linecache.cache[PROGRAM_FILENAME] = (len(source), None, source.splitlines(keepends=True), PROGRAM_FILENAME)
         torch.set_num_threads(1)
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
-        program = Program(code, lambda: seed_generators(self._seed, self._device), self._input)
-        with Replacements(ProbeContext()):
+        program = ReplayableProgram(code, lambda: seed_generators(self._seed, self._device), self._input)
+        with TorchReplacements(ProbeContext()):
             check = GradientChecker(program, options, self._cpu_start)
             result = check.run()
         outcome: OutcomeRecord = {"status": "finished"}
         if check.error is not None:
             outcome = {"status": "raised", "error": error_record(check.error)}
-        self._end(outcome, result)
+        self._end_process(outcome, result)
 
     def _set_up_interpreter(self, source: str, module: types.ModuleType, recorder: Recorder) -> None:
         """Set up the interpreter as a program finds it when python runs it as a script."""
         sys.modules["__main__"] = module
-        sys.argv = [PROGRAM]
-        linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
+        sys.argv = [PROGRAM_FILENAME]
+        linecache.cache[PROGRAM_FILENAME] = (len(source), None, source.splitlines(keepends=True), PROGRAM_FILENAME)
         seed_generators(self._seed, self._device)
         torch.set_num_threads(1)
         for name, stream in (
             ("stdin", input_stream(self._input)),
-            ("stdout", OutputStream("stdout", recorder.write_output)),
-            ("stderr", OutputStream("stderr", recorder.write_output)),
+            ("stdout", OutputStream("stdout", recorder.record_output)),
+            ("stderr", OutputStream("stderr", recorder.record_output)),
         ):
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
 
-        def show(message: Any, category: type, *_: Any, **__: Any) -> None:
+        def record_shown_warning(message: Any, category: type, *_: Any, **__: Any) -> None:
             recorder.record_warning(category.__name__, str(message))
 
-        warnings.showwarning = show
+        warnings.showwarning = record_shown_warning
         setattr(traceback, "walk_stack", walk_program_stack)
-        builtins.__dict__.update(recorder.hooks())
+        builtins.__dict__.update(recorder.hooks_by_name())
 
-    def _execute(self, code: types.CodeType, namespace: dict[str, Any], recorder: Recorder) -> BaseException | None:
+    def _execute_code(
+        self, code: types.CodeType, namespace: dict[str, Any], recorder: Recorder
+    ) -> BaseException | None:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         try:
             with recorder.ops, recorder.backward, recorder.swap, recorder.jit, recorder.replacements:
@@ -219,24 +221,24 @@ class ProgramRun:
         return None
 
     def _write_step(self, step: StepRecord) -> int:
-        line = encode_line({"step": step})
+        line = encode_json_line({"step": step})
         if self._written_bytes + len(line) > int(self._limits["trace"]) - OUTCOME_RESERVE_BYTES:
             self._stop_at_limit("trace", self._limits["trace"])
-        self._write(line)
+        self._write_bytes(line)
         return len(line)
 
     def _stop_at_limit(self, limit: Limit, value: float) -> NoReturn:
         line = self._recorder.steps.line if self._recorder is not None else None
-        self._end({"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}})
+        self._end_process({"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}})
 
     def _write_line(self, line: HeaderLineRecord | OutcomeLineRecord) -> None:
-        self._write(encode_line(line))
+        self._write_bytes(encode_json_line(line))
 
-    def _write(self, line: bytes) -> None:
+    def _write_bytes(self, line: bytes) -> None:
         self._written_bytes += len(line)
         self._write_lines(line)
 
-    def _end(self, outcome: OutcomeRecord, check: GradientCheck | None = None) -> NoReturn:
+    def _end_process(self, outcome: OutcomeRecord, check: GradientCheck | None = None) -> NoReturn:
         """The last line; nothing of the program runs after it: no thread, no exit handler, no destructor."""
         again = self._recorder.focus_counts if self._recorder is not None and not self._focus else None
         line: OutcomeLineRecord = {"outcome": outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
@@ -258,54 +260,57 @@ def seed_generators(seed: int, device: str) -> None:
     np.random.seed(seed)
 
 
-def run(job: JobRecord, write: Callable[[bytes], None]) -> NoReturn:
+def run_program_and_exit(job: JobRecord, write: Callable[[bytes], None]) -> NoReturn:
     """Run the program of `job` , write its trace as JSON lines, and end this process."""
     try:
         install_files()
-        ProgramRun(job, write).run()
+        ProgramRun(job, write).run_and_exit()
     except BaseException:
-        write(encode_line({"fault": traceback.format_exc()[-4000:]}))
+        write(encode_json_line({"fault": traceback.format_exc()[-4000:]}))
     os._exit(1)
 
 
-def compile_instrumented(tree: ast.Module) -> tuple[Statements, types.CodeType]:
+def compile_instrumented(tree: ast.Module) -> tuple[ProgramStatements, types.CodeType]:
     """The instrumented program; the compiler's own limits are those of plain Python."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(20_000)
     try:
-        tree, statements = instrument(tree)
+        tree, statements = instrument_tree(tree)
     finally:
         sys.setrecursionlimit(limit)
-    return statements, compile(tree, PROGRAM, "exec", dont_inherit=True)
+    return statements, compile(tree, PROGRAM_FILENAME, "exec", dont_inherit=True)
 
 
 MAX_MESSAGE = 300
 """Characters of an error's message."""
 
 
-def answer_all(job: AnswerJobRecord, write: Callable[[bytes], None]) -> NoReturn:
+def answer_programs_and_exit(job: AnswerJobRecord, write: Callable[[bytes], None]) -> NoReturn:
     """Write one line for each program, then the line that ends a trace, and end this process."""
     seed_generators(0, "cpu")
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     for source in job["programs"]:
-        write(json.dumps(answer(source)).encode() + b"\n")
+        write(json.dumps(run_answer_program(source)).encode() + b"\n")
     write(b'{"outcome": "answered"}\n')
     os._exit(0)
 
 
-def answer(source: str) -> AnswerRecord:
+def run_answer_program(source: str) -> AnswerRecord:
     """What the program prints, in a space of its own, and its error where it raises one."""
     printed: list[str] = []
 
-    def collect(*values: Any) -> None:
+    def collect_printed(*values: Any) -> None:
         printed.append(" ".join(map(str, values)))
 
     try:
-        exec(compile(source, PROGRAM, "exec", dont_inherit=True), {"__name__": "__main__", "print": collect})
+        exec(
+            compile(source, PROGRAM_FILENAME, "exec", dont_inherit=True),
+            {"__name__": "__main__", "print": collect_printed},
+        )
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
-        line = max((frame.lineno or 0 for frame in frames if frame.filename == PROGRAM), default=0)
+        line = max((frame.lineno or 0 for frame in frames if frame.filename == PROGRAM_FILENAME), default=0)
         message = f"{type(error).__name__}: {error}".splitlines()[0]
         return {"printed": "\n".join(printed), "line": line, "raised": message[:MAX_MESSAGE]}
     return {"printed": "\n".join(printed)}
@@ -314,5 +319,5 @@ def answer(source: str) -> AnswerRecord:
 def run_job_and_exit(job: ChildJob, write: Callable[[bytes], None]) -> NoReturn:
     """Do it, write its lines, and end this process."""
     if "source" in job:
-        run(job, write)
-    answer_all(job, write)
+        run_program_and_exit(job, write)
+    answer_programs_and_exit(job, write)

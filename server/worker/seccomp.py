@@ -134,7 +134,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
-class Condition:
+class ArgumentCondition:
     """A condition on a call's arguments: 32 bits of struct seccomp_data, under a mask, are one of the values."""
 
     offset: int
@@ -142,40 +142,44 @@ class Condition:
     mask: int = 0xFFFFFFFF
 
 
-def low_half(argument: int) -> int:
+def low_half_offset(argument: int) -> int:
     """Offset of the lower half of an argument, which is all that the kernel takes of an int."""
     return 16 + 8 * argument
 
 
-def high_half(argument: int) -> int:
+def high_half_offset(argument: int) -> int:
     """Offset of the upper half of an argument."""
     return 20 + 8 * argument
 
 
-def argument_conditions(pid: int) -> dict[str, tuple[Condition, ...]]:
+def argument_conditions(pid: int) -> dict[str, tuple[ArgumentCondition, ...]]:
     """What must hold of a call's arguments, all of it, or the call is refused."""
-    own = Condition(low_half(0), (0, pid))
-    clock = Condition(low_half(0), (0,), CLOCK_OF_A_PROCESS)
+    own = ArgumentCondition(low_half_offset(0), (0, pid))
+    clock = ArgumentCondition(low_half_offset(0), (0,), CLOCK_OF_A_PROCESS)
     return {
-        "arch_prctl": (Condition(low_half(0), ARCH_XCOMP_PERM),),
+        "arch_prctl": (ArgumentCondition(low_half_offset(0), ARCH_XCOMP_PERM),),
         "clock_getres": (clock,),
         "clock_gettime": (clock,),
         "clock_nanosleep": (clock,),
-        "clone": (Condition(low_half(0), (THREAD_FLAGS,)),),
-        "fcntl": (Condition(low_half(1), (*F_DUPFD_TO_SETFL, F_DUPFD_CLOEXEC)),),
-        "ioctl": (Condition(low_half(1), (TCGETS,)),),
-        "madvise": (Condition(low_half(2), MADVICE),),
+        "clone": (ArgumentCondition(low_half_offset(0), (THREAD_FLAGS,)),),
+        "fcntl": (ArgumentCondition(low_half_offset(1), (*F_DUPFD_TO_SETFL, F_DUPFD_CLOEXEC)),),
+        "ioctl": (ArgumentCondition(low_half_offset(1), (TCGETS,)),),
+        "madvise": (ArgumentCondition(low_half_offset(2), MADVICE),),
         "mmap": (
-            Condition(low_half(3), (0,), MAP_SHARED | MAP_GROWSDOWN | MAP_HUGETLB),
+            ArgumentCondition(low_half_offset(3), (0,), MAP_SHARED | MAP_GROWSDOWN | MAP_HUGETLB),
         ),  # would not count as its data
-        "prctl": (Condition(low_half(0), (PR_SET_NAME, PR_GET_NAME)),),
-        "prlimit64": (own, Condition(low_half(2), (0,)), Condition(high_half(2), (0,))),  # reads: no new limit is given
+        "prctl": (ArgumentCondition(low_half_offset(0), (PR_SET_NAME, PR_GET_NAME)),),
+        "prlimit64": (
+            own,
+            ArgumentCondition(low_half_offset(2), (0,)),
+            ArgumentCondition(high_half_offset(2), (0,)),
+        ),  # reads: no new limit is given
         "sched_getaffinity": (own,),
-        "tgkill": (Condition(low_half(0), (pid,)),),
+        "tgkill": (ArgumentCondition(low_half_offset(0), (pid,)),),
     }
 
 
-def filter_program(pid: int, machine: str = os.uname().machine, gpu: bool = False) -> bytes:
+def build_filter_program(pid: int, machine: str = os.uname().machine, gpu: bool = False) -> bytes:
     """The filter for the process `pid`, as an array of struct sock_filter.
 
     A call's number is compared for equality, so no call of x32 (0x40000000 and up) passes.
@@ -190,53 +194,58 @@ def filter_program(pid: int, machine: str = os.uname().machine, gpu: bool = Fals
         name: rules for name, rules in argument_conditions(pid).items() if not gpu or name not in UNCHECKED_WITH_GPU
     }
     allowed = ALLOWED | GPU_DRIVER | HIDDEN if gpu else ALLOWED
-    parts = [_load(_ARCH), _equal(arch, 1, 0), _refuse(errno.EPERM), _load(_NUMBER)]
+    parts = [
+        _load_instruction(_ARCH),
+        _compare_instruction(arch, 1, 0),
+        _refuse_instruction(errno.EPERM),
+        _load_instruction(_NUMBER),
+    ]
     for name, numbers in allowed.items():
-        parts += _rule(numbers[column], _body(checked.get(name, ())))
+        parts += _call_rule(numbers[column], _rule_body(checked.get(name, ())))
     for numbers in HIDDEN.values():
-        parts += _rule(numbers[column], [_refuse(errno.ENOENT)])
+        parts += _call_rule(numbers[column], [_refuse_instruction(errno.ENOENT)])
     for numbers in ABSENT.values():
-        parts += _rule(numbers[column], [_refuse(errno.ENOSYS)])
-    return b"".join((*parts, _refuse(errno.EPERM)))
+        parts += _call_rule(numbers[column], [_refuse_instruction(errno.ENOSYS)])
+    return b"".join((*parts, _refuse_instruction(errno.EPERM)))
 
 
 def install_filter(filter_: bytes) -> None:
     """Put all threads under the filter, for good. Needs no_new_privs. Raises OSError."""
     number = _SECCOMP[os.uname().machine]
-    filter_program = _Program(len(filter_) // 8, filter_)
+    filter_program = _FilterProgram(len(filter_) // 8, filter_)
     if _libc.syscall(ctypes.c_long(number), _SET_MODE_FILTER, _TSYNC, ctypes.byref(filter_program)) != 0:
         error = ctypes.get_errno() or errno.ESRCH  # a thread that can't be put under it is told by its number
         raise OSError(error, os.strerror(error))
 
 
-class _Program(ctypes.Structure):
+class _FilterProgram(ctypes.Structure):
     """struct sock_fprog."""
 
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
-def _rule(number: int | None, body: list[bytes]) -> list[bytes]:
+def _call_rule(number: int | None, body: list[bytes]) -> list[bytes]:
     """Instructions that apply the body to this call; any other one skips it, with its number still loaded."""
-    return [] if number is None else [_equal(number, 0, len(body)), *body]
+    return [] if number is None else [_compare_instruction(number, 0, len(body)), *body]
 
 
-def _body(conditions: tuple[Condition, ...]) -> list[bytes]:
+def _rule_body(conditions: tuple[ArgumentCondition, ...]) -> list[bytes]:
     body = []
     for condition in conditions:
-        body += [_load(condition.offset), struct.pack("=HBBI", _AND, 0, 0, condition.mask)]
-        body += [_equal(value, len(condition.values) - k, 0) for k, value in enumerate(condition.values)]
-        body.append(_refuse(errno.EPERM))
+        body += [_load_instruction(condition.offset), struct.pack("=HBBI", _AND, 0, 0, condition.mask)]
+        body += [_compare_instruction(value, len(condition.values) - k, 0) for k, value in enumerate(condition.values)]
+        body.append(_refuse_instruction(errno.EPERM))
     return [*body, struct.pack("=HBBI", _RETURN, 0, 0, _ALLOW)]
 
 
-def _load(offset: int) -> bytes:
+def _load_instruction(offset: int) -> bytes:
     return struct.pack("=HBBI", _LOAD, 0, 0, offset)
 
 
-def _equal(value: int, then: int, otherwise: int) -> bytes:
+def _compare_instruction(value: int, then: int, otherwise: int) -> bytes:
     """Compare; skip `then` instructions where equal, else `otherwise`."""
     return struct.pack("=HBBI", _EQUAL, then, otherwise, value)
 
 
-def _refuse(error: int) -> bytes:
+def _refuse_instruction(error: int) -> bytes:
     return struct.pack("=HBBI", _RETURN, 0, 0, _ERRNO | error)

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.worker import confine
-from server.worker.child import DUMP_SIGNAL, EXIT_NO_JOB, Worker, run_child
+from server.worker.child import DUMP_SIGNAL, EXIT_NO_JOB, ChildWork, run_child
 from server.worker.threads import require_one_thread
 
 MAX_SPARE_DEATHS = 8
@@ -35,14 +35,14 @@ MAX_FAULT_BYTES = 1000
 
 
 @dataclass(frozen=True)
-class _Child:
+class _SupervisedChild:
     pid: int
     pidfd: int
     slot: int
 
 
 @dataclass(frozen=True)
-class _Readiness:
+class _StartingChild:
     """A child that is getting ready: the descriptors by which it says so, and those that the server will then get."""
 
     number: int
@@ -54,19 +54,19 @@ class _Readiness:
 class Supervisor:
     """The loop of the process that forks the children; it must have one thread."""
 
-    def __init__(self, link: socket.socket, options: WorkerOptions, worker: Worker) -> None:
+    def __init__(self, link: socket.socket, options: WorkerOptions, worker: ChildWork) -> None:
         self._link, self._options, self._worker = link, options, worker
         self._selector = selectors.DefaultSelector()
-        self._children: dict[int, _Child] = {}
+        self._children: dict[int, _SupervisedChild] = {}
         self._spares: set[int] = set()
-        self._starting: dict[int, _Readiness] = {}  # children for the GPU, whose context is being made
+        self._starting: dict[int, _StartingChild] = {}  # children for the GPU, whose context is being made
         self._last_fault = ""
         self._last_number = self._spare_deaths = 0
         self._paused_until = 0.0
         self._layers: dict[str, str] = {}
         self._confinement: confine.Confinement | None = None
 
-    def confine_children(self) -> None:
+    def try_confinement(self) -> None:
         """Try the layers of confinement on this host; the children get those that work."""
         options = self._options
         if options.sandbox != "off":
@@ -80,29 +80,29 @@ class Supervisor:
                 self._worker.warm_up_gpu,
             )
 
-    def serve(self) -> NoReturn:
+    def serve_forever(self) -> NoReturn:
         """Send `ready`, keep the spares, and answer the server until it closes the link. Never returns."""
         require_one_thread()
-        self._send({"ready": self._worker.versions, "layers": self._layers})
+        self._send_message({"ready": self._worker.versions, "layers": self._layers})
         self._selector.register(self._link, selectors.EVENT_READ, None)
         while True:
             self._fork_spares()  # here alone, so that each child begins at the same depth of the stack
             pause = self._paused_until - time.monotonic()
             for key, _ in self._selector.select(pause if pause > 0 else None):
-                if isinstance(key.data, _Readiness):
-                    self._offer_started(key.data)
+                if isinstance(key.data, _StartingChild):
+                    self._offer_ready_child(key.data)
                 elif key.data is not None:
-                    self._reap(key.data)
-                elif not self._receive():
+                    self._reap_child(key.data)
+                elif not self._receive_message():
                     self._kill_children_and_exit()
 
-    def _send(self, message: ZygoteMessage, descriptors: tuple[int, ...] = ()) -> None:
+    def _send_message(self, message: ZygoteMessage, descriptors: tuple[int, ...] = ()) -> None:
         try:
             socket.send_fds(self._link, [json.dumps(message).encode()], list(descriptors))
         except OSError:  # the server is gone
             self._kill_children_and_exit()
 
-    def _receive(self) -> bool:
+    def _receive_message(self) -> bool:
         """Handle a message; returns whether the server is still there."""
         try:
             data = self._link.recv(1 << 16)
@@ -118,16 +118,16 @@ class Supervisor:
             if message["traceback"] in self._children:
                 os.kill(self._children[message["traceback"]].pid, DUMP_SIGNAL)
         elif message["kill"] in self._children:
-            kill(self._children[message["kill"]].pid)
+            kill_child(self._children[message["kill"]].pid)
         return True
 
     def _fork_spares(self) -> None:
         if time.monotonic() < self._paused_until:
             return
-        while len(self._spares) < self._options.spares and self._fork():
+        while len(self._spares) < self._options.spares and self._fork_spare():
             pass
 
-    def _fork(self) -> bool:
+    def _fork_spare(self) -> bool:
         """Fork one spare child; False where the machine has no room for it now."""
         used_slots = {child.slot for child in self._children.values()}
         slot = next(number for number in range(len(used_slots) + 1) if number not in used_slots)
@@ -145,13 +145,13 @@ class Supervisor:
             self._last_number += 1
             number = self._last_number
             pidfd = os.pidfd_open(pid)
-            self._children[number] = _Child(pid, pidfd, slot)
+            self._children[number] = _SupervisedChild(pid, pidfd, slot)
             self._spares.add(number)
             self._selector.register(pidfd, selectors.EVENT_READ, number)
             if ready_reader is None:
-                self._send({"spare": number}, (job_writer, trace_reader))
+                self._send_message({"spare": number}, (job_writer, trace_reader))
             else:
-                starting = _Readiness(number, os.dup(ready_reader), os.dup(job_writer), os.dup(trace_reader))
+                starting = _StartingChild(number, os.dup(ready_reader), os.dup(job_writer), os.dup(trace_reader))
                 self._starting[number] = starting
                 self._selector.register(starting.ready_fd, selectors.EVENT_READ, starting)
         for descriptor in (job_reader, job_writer, trace_reader, trace_writer, ready_reader, ready_writer):
@@ -159,13 +159,13 @@ class Supervisor:
                 os.close(descriptor)
         return pid > 0
 
-    def _offer_started(self, started: _Readiness) -> None:
+    def _offer_ready_child(self, started: _StartingChild) -> None:
         """Send a child as a spare once it is ready; where it ended before, remember what it wrote."""
         if self._starting.pop(started.number, None) is None:
             return
         self._selector.unregister(started.ready_fd)
         if os.read(started.ready_fd, 1):
-            self._send({"spare": started.number}, (started.job_fd, started.trace_fd))
+            self._send_message({"spare": started.number}, (started.job_fd, started.trace_fd))
         else:
             os.set_blocking(started.trace_fd, False)
             with contextlib.suppress(BlockingIOError):
@@ -173,17 +173,17 @@ class Supervisor:
         for descriptor in (started.ready_fd, started.job_fd, started.trace_fd):
             os.close(descriptor)
 
-    def _reap(self, number: int) -> None:
+    def _reap_child(self, number: int) -> None:
         """Collect a child that has exited, and report how."""
         child = self._children.pop(number)
         self._selector.unregister(child.pidfd)
         os.close(child.pidfd)
-        kill(child.pid)  # what it forked; the dead child still holds the number
+        kill_child(child.pid)  # what it forked; the dead child still holds the number
         _, status, usage = os.wait4(child.pid, 0)
         if number in self._starting:
-            self._offer_started(self._starting[number])
+            self._offer_ready_child(self._starting[number])
         code = os.waitstatus_to_exitcode(status)
-        self._send(
+        self._send_message(
             {
                 "exited": number,
                 "signal": -code if code < 0 else None,
@@ -203,11 +203,11 @@ class Supervisor:
 
     def _kill_children_and_exit(self) -> NoReturn:
         for child in self._children.values():
-            kill(child.pid)
+            kill_child(child.pid)
         os._exit(0)
 
 
-def kill(pid: int) -> None:
+def kill_child(pid: int) -> None:
     """Kill a child that is not reaped yet, and what it forked; it may have left its process group."""
     for send in (os.killpg, os.kill):
         try:

@@ -20,14 +20,14 @@ PATIENCE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Origin:
+class ThreadOrigin:
     """What started a thread, in words that follow "started by", and what an operator can do about it."""
 
     description: str
     remedy: str = ""
 
 
-_origins: dict[str, Origin] = {}
+_origins: dict[str, ThreadOrigin] = {}
 """What started each thread of this process that was found, by the number of the thread."""
 
 
@@ -38,46 +38,46 @@ def run_in_thread(function: Callable[[], object]) -> None:
     """
     errors: list[BaseException] = []
 
-    def call() -> None:
-        _origins.setdefault(str(threading.get_native_id()), Origin("the preparation itself"))
+    def call_and_keep_error() -> None:
+        _origins.setdefault(str(threading.get_native_id()), ThreadOrigin("the preparation itself"))
         try:
             function()
         except BaseException as error:
             errors.append(error)
 
-    thread = threading.Thread(target=call, name="prepare")
+    thread = threading.Thread(target=call_and_keep_error, name="prepare")
     thread.start()
     thread.join()
     if errors:
         raise errors[0]
 
 
-def note_origin(description: str, remedy: str = "") -> None:
-    """Note that threads not met before were started by what is described. The arguments are those of `Origin`."""
+def note_thread_origin(description: str, remedy: str = "") -> None:
+    """Note that threads not met before were started by what is described. The arguments are those of `ThreadOrigin`."""
     for number in os.listdir("/proc/self/task"):  # noqa: PTH208 called for each import
         if number not in _origins:
-            _origins[number] = Origin(description, remedy)
+            _origins[number] = ThreadOrigin(description, remedy)
 
 
-def note_import(name: str) -> None:
+def note_import_as_thread_origin(name: str) -> None:
     """Note that threads not met before were started by the import of a module."""
     package = name.partition(".")[0]
     if package in OURS:
-        note_origin(f"a call in {name}")
+        note_thread_origin(f"a call in {name}")
     elif package in REQUIRED:
-        note_origin(f"import {name}", f"install another version of {package} in Gradbox's environment")
+        note_thread_origin(f"import {name}", f"install another version of {package} in Gradbox's environment")
     else:
-        note_origin(f"import {name}", f"remove {package} from Gradbox's environment or update it")
+        note_thread_origin(f"import {name}", f"remove {package} from Gradbox's environment or update it")
 
 
-def note_start() -> None:
+def note_startup_as_thread_origin() -> None:
     """Note that threads not met before were started by what Python runs before any module of ours."""
-    files = ", ".join(files_of_start()) or "a file in site-packages"
+    files = ", ".join(startup_files()) or "a file in site-packages"
     remedy = "remove that file, or the package that it belongs to, from Gradbox's environment"
-    note_origin(f"what Python runs when it starts ({files})", remedy)
+    note_thread_origin(f"what Python runs when it starts ({files})", remedy)
 
 
-def files_of_start() -> list[str]:
+def startup_files() -> list[str]:
     """The paths of the files with code that Python has run when it started: .pth files, sitecustomize, usercustomize."""
     found = []
     for folder in [*site.getsitepackages(), site.getusersitepackages()]:
@@ -99,11 +99,11 @@ CUSTOMIZING = ("sitecustomize", "usercustomize")
 
 
 @contextlib.contextmanager
-def noting_origins() -> Iterator[None]:
+def noting_thread_origins() -> Iterator[None]:
     """While entered, note which import starts a thread. Imports by `importlib.import_module` are not seen themselves."""
     import_, modules = builtins.__import__, len(sys.modules)
     if thread_count() > 1:
-        note_start()
+        note_startup_as_thread_origin()
 
     def import_and_note(
         name: str,
@@ -116,13 +116,15 @@ def noting_origins() -> Iterator[None]:
         importer = globals or {}
         new = bool(level) or name not in sys.modules
         if new:
-            note_import(importer.get("__name__", "__main__"))  # it runs, and has started what is not known yet
+            note_import_as_thread_origin(
+                importer.get("__name__", "__main__")
+            )  # it runs, and has started what is not known yet
         try:
             return import_(name, globals, locals, fromlist, level)
         finally:
             if new or len(sys.modules) != modules:
                 modules = len(sys.modules)
-                note_import(full_name(name, importer.get("__package__"), level))
+                note_import_as_thread_origin(full_module_name(name, importer.get("__package__"), level))
 
     builtins.__import__ = import_and_note
     try:
@@ -131,7 +133,7 @@ def noting_origins() -> Iterator[None]:
         builtins.__import__ = import_
 
 
-def full_name(name: str, package: str | None, level: int) -> str:
+def full_module_name(name: str, package: str | None, level: int) -> str:
     """The name of a module that code of a package imports, as `builtins.__import__` is called with it."""
     above = (package or "").rsplit(".", level - 1)[0] if level else ""
     return ".".join(filter(None, (above, name)))
@@ -151,8 +153,8 @@ def require_one_thread() -> None:
 
 def describe_threads() -> str:
     """A line for an operator: which threads this process has besides its first, what started them, what to do."""
-    names: dict[Origin, list[str]] = {}
-    others = [number for number in thread_numbers() if number != str(os.getpid())]
+    names: dict[ThreadOrigin, list[str]] = {}
+    others = [number for number in thread_ids() if number != str(os.getpid())]
     for number in others:
         names.setdefault(_origins.get(number, UNKNOWN), []).append(f"'{thread_name(number)}'")
     count = "a second thread" if len(others) == 1 else f"{len(others) + 1} threads"
@@ -171,14 +173,14 @@ def thread_name(number: str) -> str:
     return "one that has just ended"
 
 
-UNKNOWN = Origin("an unknown call")
+UNKNOWN = ThreadOrigin("an unknown call")
 
 
-def thread_numbers() -> list[str]:
+def thread_ids() -> list[str]:
     """The numbers that the kernel gives the threads of this process."""
     return sorted(os.listdir("/proc/self/task"), key=int)  # noqa: PTH208
 
 
 def thread_count() -> int:
     """Threads of this process."""
-    return len(thread_numbers())
+    return len(thread_ids())

@@ -22,10 +22,10 @@ from typing import NoReturn
 
 from server import PROJECT_FOLDER
 from server.wire.link import FailedMessage, WorkerOptions
-from server.worker.child import Worker, die_with_parent
+from server.worker.child import ChildWork, die_with_parent
 from server.worker.importable_packages import restrict_imports
 from server.worker.supervisor import Supervisor
-from server.worker.threads import noting_origins
+from server.worker.threads import noting_thread_origins
 
 
 @contextlib.contextmanager
@@ -91,16 +91,16 @@ def main() -> None:
     link, options = socket.socket(fileno=int(sys.argv[1])), WorkerOptions(**json.loads(sys.argv[2]))
     try:
         supervisor = Supervisor(link, options, prepare_worker(options))
-        supervisor.confine_children()
-        supervisor.serve()
+        supervisor.try_confinement()
+        supervisor.serve_forever()
     except BaseException as error:  # a package may raise SystemExit or KeyboardInterrupt, too
-        reason = " ".join(reason_of(error).split())
+        reason = " ".join(failure_reason(error).split())
         with contextlib.suppress(OSError):  # the server is gone
             link.send(json.dumps(FailedMessage(failed=reason[:MAX_REASON])).encode())
         raise
 
 
-def reason_of(error: BaseException) -> str:
+def failure_reason(error: BaseException) -> str:
     """Why there is no zygote, for an operator: what our own code says; of another's error its kind and its place, too."""
     frames = traceback.extract_tb(error.__traceback__)
     frame = next((frame for frame in reversed(frames) if not frame.filename.startswith("<frozen ")), None)
@@ -110,12 +110,12 @@ def reason_of(error: BaseException) -> str:
     return f"{type(error).__name__}{f': {error}' if str(error) else ''}{place}"
 
 
-def prepare_worker(options: WorkerOptions, *more: str) -> Worker:
+def prepare_worker(options: WorkerOptions, *more: str) -> ChildWork:
     """The worker that the options name. From now on this process can import only what is listed, and `more` packages."""
     module, _, function = options.prepare.partition(":")
     restrict_imports(module.partition(".")[0], *more)
-    with noting_origins(), refusing_forks(), discarding_output():
-        worker: Worker = getattr(importlib.import_module(module), function)(options)
+    with noting_thread_origins(), refusing_forks(), discarding_output():
+        worker: ChildWork = getattr(importlib.import_module(module), function)(options)
     return worker
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from gradbox.recorder.trace_lines import LONGEST_MESSAGE
+from gradbox.recorder.trace_lines import MAX_MESSAGE_CHARACTERS
 from tests.referee.canonical import grouped, masked, numbered_graph, short_name
 from tests.referee.drawn_state import Entity, State, Trace, elements, module_frame, printed, reached, replayed
 from tests.referee.plain_run import Truth
@@ -57,7 +57,7 @@ def end(truth: Truth, trace: Trace, error: dict[str, Any] | None) -> Iterator[st
     line = error["line"] if error and error.get("line") else None
     text = lines[line - 1].strip() if line is not None and line <= len(lines) else None
     have = [error["type"], masked(error["message"]), text] if error else None
-    want = truth["error"] and [truth["error"][0], masked(truth["error"][1][:LONGEST_MESSAGE]), truth["error"][3]]
+    want = truth["error"] and [truth["error"][0], masked(truth["error"][1][:MAX_MESSAGE_CHARACTERS]), truth["error"][3]]
     if have != want:
         yield f"ended with {have} instead of {want}"
 

@@ -27,7 +27,7 @@ def main() -> None:
             edits=[LineEdit(line=edit.line, old=edit.old, new=edit.new) for edit in fix.edits],
             args=fix.args,
         )
-        for fix in propose(paste.normalise(request.source).source, hints)
+        for fix in propose(paste.normalise_pasted_text(request.source).source, hints)
     ]
     sys.stdout.write(Proposals(proposals=proposals).model_dump_json())
 

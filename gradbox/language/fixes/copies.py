@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from gradbox.language.edits import Edits
+from gradbox.language.edits import ProgramEdits
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver, written_target
 
 
@@ -39,18 +39,18 @@ def clone_saved(program: FixProgram, hint: Hint) -> Iterator[Fix]:
                 whole = _with_indices(work, node) if is_read and ast.unparse(node) == name else None
                 is_alone = len(statements) == 1 or isinstance(whole, ast.Subscript)
                 if whole is not None and is_alone:
-                    work.replace(whole, f"{program.text(whole)}.clone()")
+                    work.replace_node(whole, f"{program.text(whole)}.clone()")
             yield from program.with_edits(hint, work, name=name)
 
 
-def _with_indices(work: Edits, node: ast.AST) -> ast.expr | None:
+def _with_indices(work: ProgramEdits, node: ast.AST) -> ast.expr | None:
     """A name with the indices behind it, `x[0]` for the `x` in it; None where it is written, or only an attribute is read."""
-    parent = work.parent(node)
+    parent = work.parent_of(node)
     while isinstance(parent, ast.Subscript) and parent.value is node:
         if not isinstance(parent.ctx, ast.Load):
             return None
-        node, parent = parent, work.parent(parent)
-    is_method = isinstance(parent, ast.Attribute) and isinstance(work.parent(parent), ast.Call)
+        node, parent = parent, work.parent_of(parent)
+    is_method = isinstance(parent, ast.Attribute) and isinstance(work.parent_of(parent), ast.Call)
     is_called = isinstance(parent, ast.Call) and parent.func is node
     return None if is_called or (isinstance(parent, ast.Attribute) and not is_method) else node  # type: ignore[return-value]
 
@@ -66,15 +66,15 @@ def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     name = method(value) if isinstance(value, ast.Call) else ""
     text = program.operand(value)
     if name == "state_dict":
-        work.replace(value, f"{{key: tensor.clone() for key, tensor in {text}.items()}}")
+        work.replace_node(value, f"{{key: tensor.clone() for key, tensor in {text}.items()}}")
     elif name in ("numpy", "asarray", "__array__"):
-        work.replace(value, f"{text}.copy()")
+        work.replace_node(value, f"{text}.copy()")
     elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult) and isinstance(value.left, ast.List):
         items = ", ".join(program.text(item) for item in value.left.elts)
-        work.replace(value, f"[{items} for _ in range({program.text(value.right)})]")
+        work.replace_node(value, f"[{items} for _ in range({program.text(value.right)})]")
     else:
         for part in tensor_parts(value):
-            work.replace(part, f"{program.operand(part)}.clone()")
+            work.replace_node(part, f"{program.operand(part)}.clone()")
     yield from program.with_edits(hint, work)
 
 
@@ -85,7 +85,7 @@ def _wrap_appended(program: FixProgram, hint: Hint, method_name: str) -> Iterato
     for call in (node for node in program.nodes if isinstance(node, ast.Call)):
         of = receiver(call)
         if method(call) == "append" and of is not None and program.text(of) in containers and call.args:
-            work.replace(call.args[0], f"{program.operand(call.args[0])}.{method_name}()")
+            work.replace_node(call.args[0], f"{program.operand(call.args[0])}.{method_name}()")
     for node in program.statements:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
         if (
@@ -94,7 +94,7 @@ def _wrap_appended(program: FixProgram, hint: Hint, method_name: str) -> Iterato
             and isinstance(node, ast.Assign)
         ):
             for part in tensor_parts(node.value):
-                work.replace(part, f"{program.operand(part)}.{method_name}()")
+                work.replace_node(part, f"{program.operand(part)}.{method_name}()")
     yield from program.with_edits(hint, work)
 
 
@@ -114,7 +114,7 @@ def clone_for_deepcopy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         work = program.edits()
         for call in program.calls(hint.line):
             if method(call) == "deepcopy" and call.args:
-                work.replace(call, f"{program.operand(call.args[0])}.{suffix}")
+                work.replace_node(call, f"{program.operand(call.args[0])}.{suffix}")
         yield from program.with_edits(hint, work)
 
 
@@ -130,14 +130,14 @@ def detach_before_numpy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     for call in program.calls(hint.line):
         of = receiver(call)
         if method(call) in ("numpy", "tolist", "__array__") and of is not None and not call.args:
-            work.replace(of, f"{program.operand(of)}.detach()")
+            work.replace_node(of, f"{program.operand(of)}.detach()")
         elif method(call) in ("array", "asarray") and call.args:
-            work.replace(call.args[0], f"{program.operand(call.args[0])}.detach()")
+            work.replace_node(call.args[0], f"{program.operand(call.args[0])}.detach()")
     if not work.sorted_edits() and is_assignable(hint.name()):
         for call in program.calls(hint.line):
             for argument in call.args:
                 if program.text(argument) == hint.name():
-                    work.replace(argument, f"{hint.name()}.detach()")
+                    work.replace_node(argument, f"{hint.name()}.detach()")
     yield from program.with_edits(hint, work)
 
 
@@ -147,5 +147,5 @@ def _value_with_method(program: FixProgram, hint: Hint, name: str) -> Iterator[F
     if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return) and value is not None:
         work = program.edits()
         for part in tensor_parts(value):
-            work.replace(part, f"{program.operand(part)}.{name}()")
+            work.replace_node(part, f"{program.operand(part)}.{name}()")
         yield from program.with_edits(hint, work)

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from gradbox.language.edits import Edits
+from gradbox.language.edits import ProgramEdits
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, method, receiver
 
 _LOGARITHMS = ("log", "log2", "log10", "reciprocal")
@@ -25,12 +25,12 @@ def guard_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.with_edits(hint, work)
 
 
-def _guard(program: FixProgram, work: Edits, node: ast.AST, keeps_gradient: bool) -> None:
+def _guard(program: FixProgram, work: ProgramEdits, node: ast.AST, keeps_gradient: bool) -> None:
     """Guard one operation. keeps_gradient: by a small number that is added; otherwise by a bound, where the slope is 0."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and not isinstance(node.right, ast.Constant):
-        work.replace(node.right, f"({program.text(node.right)} + {_EPSILON})")
+        work.replace_node(node.right, f"({program.text(node.right)} + {_EPSILON})")
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and _is_fraction(node.right):
-        work.replace(node.left, f"({program.text(node.left)} + {_EPSILON})")
+        work.replace_node(node.left, f"({program.text(node.left)} + {_EPSILON})")
     elif isinstance(node, ast.Call) and method(node) in (*_LOGARITHMS, *_ROOTS, *_INVERSE):
         of = operand_of(program, node)
         if of is None:
@@ -39,9 +39,9 @@ def _guard(program: FixProgram, work: Edits, node: ast.AST, keeps_gradient: bool
         if keeps_gradient and method(node) not in _INVERSE:
             is_own = of is receiver(node)
             text = f"{program.text(of) if isinstance(of, ast.BinOp) else program.operand(of)} + {_EPSILON}"
-            work.replace(of, f"({text})" if is_own else text)
+            work.replace_node(of, f"({text})" if is_own else text)
         else:
-            work.replace(of, f"{program.operand(of)}.clamp({bound})")
+            work.replace_node(of, f"{program.operand(of)}.clamp({bound})")
 
 
 def _is_fraction(node: ast.expr) -> bool:
@@ -50,7 +50,7 @@ def _is_fraction(node: ast.expr) -> bool:
 
 def operand_of(program: FixProgram, call: ast.Call) -> ast.expr | None:
     """What a function of torch or a method of a tensor is taken of."""
-    if program.modules.path(call.func):
+    if program.modules.dotted_path(call.func):
         return call.args[0] if call.args else None
     return receiver(call)
 
@@ -71,7 +71,7 @@ def log_softmax(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         if isinstance(softmax, ast.Call) and scores is not None:
             rest = [part for part in [*softmax.args, *softmax.keywords] if part is not scores]
             arguments = ", ".join(program.text(part) for part in [scores, *rest])
-            work.replace(call, f"{program.torch()}.log_softmax({arguments})")
+            work.replace_node(call, f"{program.torch()}.log_softmax({arguments})")
     yield from program.with_edits(hint, work)
 
 
@@ -87,7 +87,7 @@ def subtract_max(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         if of is not None:
             x = program.operand(of)
             is_own = of is receiver(call)
-            work.replace(of, f"({x} - {x}.max())" if is_own else f"{x} - {x}.max()")
+            work.replace_node(of, f"({x} - {x}.max())" if is_own else f"{x} - {x}.max()")
     yield from program.with_edits(hint, work)
 
 
@@ -95,12 +95,12 @@ def finite_mask(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """A large negative number for minus infinity, of which a softmax of nothing but masked scores makes NaN."""
     work = program.edits()
     for node in program.nodes:
-        if not isinstance(node, ast.expr) or isinstance(work.parent(node), ast.UnaryOp):
+        if not isinstance(node, ast.expr) or isinstance(work.parent_of(node), ast.UnaryOp):
             continue
         text = ast.unparse(node).replace('"', "'")
         is_infinite = text in ("float('-inf')", "-float('inf')", "-torch.inf", "-math.inf", "-np.inf", "-numpy.inf")
         if is_infinite:
-            work.replace(node, _NEGATIVE_BOUND)
+            work.replace_node(node, _NEGATIVE_BOUND)
     yield from program.with_edits(hint, work)
 
 
@@ -110,7 +110,7 @@ def biased_std(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     for call in program.calls(hint.line):
         if method(call) in ("std", "var") and not any(k.arg in ("unbiased", "correction") for k in call.keywords):
             arguments = [program.text(part) for part in [*call.args, *call.keywords]]
-            work.replace(call, f"{program.text(call.func)}({', '.join([*arguments, 'correction=0'])})")
+            work.replace_node(call, f"{program.text(call.func)}({', '.join([*arguments, 'correction=0'])})")
     yield from program.with_edits(hint, work)
 
 
@@ -136,5 +136,5 @@ def safe_where(program: FixProgram, hint: Hint) -> Iterator[Fix]:
                 if isinstance(node, ast.Name) and node.id in names and node.id not in program.modules.names:
                     safe = f"{torch}.ones_like({node.id})"
                     pair = f"{node.id}, {safe}" if is_taken else f"{safe}, {node.id}"
-                    work.replace(node, f"{torch}.where({condition}, {pair})")
+                    work.replace_node(node, f"{torch}.where({condition}, {pair})")
             yield from program.with_edits(hint, work)

@@ -24,7 +24,7 @@ def use_probability(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Gt | ast.GtE):
             continue
         if _is_probability(program, node.left):
-            work.replace(_with_conversion(work.parent(node), work.parent, node), program.text(node.left))
+            work.replace_node(_with_conversion(work.parent_of(node), work.parent_of, node), program.text(node.left))
     yield from program.with_edits(hint, work)
 
 
@@ -60,10 +60,10 @@ def cross_entropy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
                 continue
             work = program.edits()
             whole: ast.AST = node
-            while isinstance(work.parent(whole), ast.Attribute | ast.Call):
-                whole = work.parent(whole) or whole
+            while isinstance(work.parent_of(whole), ast.Attribute | ast.Call):
+                whole = work.parent_of(whole) or whole
             loss = f"{program.torch()}.nn.functional.cross_entropy({program.text(scores)}, {program.text(labels)})"
-            work.replace(whole, loss)
+            work.replace_node(whole, loss)
             yield from program.with_edits(hint, work)
 
 
@@ -78,7 +78,7 @@ def _source_of_prediction(program: FixProgram, node: ast.expr) -> ast.expr | Non
         return None
     if not isinstance(node, ast.Call) or method(node) not in ("argmax", "max"):
         return None
-    if program.modules.path(node.func):
+    if program.modules.dotted_path(node.func):
         return node.args[0] if node.args else None
     return receiver(node)
 
@@ -89,11 +89,11 @@ def straight_through(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     for call in program.calls(hint.line):
         if method(call) not in _STEPS:
             continue
-        is_function = bool(program.modules.path(call.func))
+        is_function = bool(program.modules.dotted_path(call.func))
         of = (call.args[0] if call.args else None) if is_function else receiver(call)
         if of is not None:
             x = program.operand(of)
-            work.replace(call, f"({x} + ({program.text(call)} - {x}).detach())")
+            work.replace_node(call, f"({x} + ({program.text(call)} - {x}).detach())")
     yield from program.with_edits(hint, work)
 
 
@@ -104,9 +104,9 @@ def leaky_relu(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         for call in nodes:
             if method(call) == "ReLU":
                 arguments = "".join(program.text(part) for part in call.keywords)
-                work.replace(call, f"{program.torch()}.nn.LeakyReLU({arguments})")
+                work.replace_node(call, f"{program.torch()}.nn.LeakyReLU({arguments})")
             elif method(call) == "relu":
                 of = call.args[0] if call.args else receiver(call)
                 if of is not None:
-                    work.replace(call, f"{program.torch()}.nn.functional.leaky_relu({program.text(of)})")
+                    work.replace_node(call, f"{program.torch()}.nn.functional.leaky_relu({program.text(of)})")
         yield from program.with_edits(hint, work)

@@ -17,16 +17,16 @@ def require_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     for call in program.calls(hint.line):
         if method(call) in _FACTORIES and not any(keyword.arg == "requires_grad" for keyword in call.keywords):
             arguments = [program.text(part) for part in [*call.args, *call.keywords]]
-            work.replace(call, f"{program.text(call.func)}({', '.join([*arguments, 'requires_grad=True'])})")
+            work.replace_node(call, f"{program.text(call.func)}({', '.join([*arguments, 'requires_grad=True'])})")
             break
     if not work.sorted_edits() and isinstance(statement, ast.Assign):
-        work.replace(statement.value, f"{program.operand(statement.value)}.requires_grad_()")
+        work.replace_node(statement.value, f"{program.operand(statement.value)}.requires_grad_()")
     for node in program.nodes:
         match node:
             case ast.keyword(arg="requires_grad", value=value) if value.lineno == hint.line and is_constant(
                 value, False
             ):
-                work.replace(value, "True")
+                work.replace_node(value, "True")
     yield from program.with_edits(hint, work)
 
 
@@ -56,7 +56,7 @@ def detach_carried(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         and (isinstance(statement.targets[0], ast.Attribute) or program.enclosing_loop(hint.line) is None)
     ):
         work = program.edits()
-        work.replace(value, f"{program.operand(value)}.detach()")
+        work.replace_node(value, f"{program.operand(value)}.detach()")
         yield from program.with_edits(hint, work)
 
 
@@ -74,10 +74,10 @@ def _detach_where_read(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     read = []
     for node in ast.walk(value):
         is_read = isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load)
-        if is_read and ast.unparse(node) in assigned and not isinstance(work.parent(node), ast.Attribute):
+        if is_read and ast.unparse(node) in assigned and not isinstance(work.parent_of(node), ast.Attribute):
             text = program.text(node)
             is_pair = text.rpartition(".")[2] in pairs
-            work.replace(node, f"tuple(part.detach() for part in {text})" if is_pair else f"{text}.detach()")
+            work.replace_node(node, f"tuple(part.detach() for part in {text})" if is_pair else f"{text}.detach()")
             read.append(text)
     yield from program.with_edits(hint, work, name=", ".join(dict.fromkeys(read)))
 
@@ -88,7 +88,7 @@ def _is_trained(program: FixProgram, statement: ast.stmt) -> bool:
         node.id
         for other in program.statements
         if isinstance(other, ast.Assign) and isinstance(other.value, ast.Call)
-        if (program.modules.path(other.value.func) or "").startswith("torch.optim.")
+        if (program.modules.dotted_path(other.value.func) or "").startswith("torch.optim.")
         for node in ast.walk(other.value)
         if isinstance(node, ast.Name)
     }
@@ -137,11 +137,11 @@ def detach_sum(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     for suffix in ("item", "detach"):
         work = program.edits()
         for part in parts[:1]:
-            work.replace(part, f"{program.operand(part)}.{suffix}()")
+            work.replace_node(part, f"{program.operand(part)}.{suffix}()")
         yield from program.with_edits(hint, work, suffix=suffix)
     if isinstance(statement, ast.Assign):
         work = program.edits()
-        work.replace(statement.value, f"{program.operand(statement.value)}.detach()")
+        work.replace_node(statement.value, f"{program.operand(statement.value)}.detach()")
         yield from program.with_edits(hint, work, suffix="detach")
 
 
@@ -150,7 +150,7 @@ def no_grad_instead(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     work = program.edits()
     for node in program.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "inference_mode":
-            work.replace(node, f"{program.text(node.value)}.no_grad")
+            work.replace_node(node, f"{program.text(node.value)}.no_grad")
     yield from program.with_edits(hint, work)
 
 
@@ -162,7 +162,7 @@ def not_reentrant(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             continue
         flags = [keyword.value for keyword in call.keywords if keyword.arg == "use_reentrant"]
         if flags:
-            work.replace(flags[0], "False")
+            work.replace_node(flags[0], "False")
         else:
             add_keyword(program, work, call, "use_reentrant=False")
     yield from program.with_edits(hint, work)
@@ -183,9 +183,9 @@ def _with_reduction(program: FixProgram, hint: Hint, reduction: str) -> Iterator
     for call in program.calls(hint.line):
         of = receiver(call)
         if method(call) == "backward" and of is not None:
-            work.replace(of, f"{program.operand(of)}.{reduction}()")
+            work.replace_node(of, f"{program.operand(of)}.{reduction}()")
             break
         if method(call) == "grad" and call.args:
-            work.replace(call.args[0], f"{program.operand(call.args[0])}.{reduction}()")
+            work.replace_node(call.args[0], f"{program.operand(call.args[0])}.{reduction}()")
             break
     yield from program.with_edits(hint, work)

@@ -42,13 +42,13 @@ def _with_history_kept(
             if isinstance(node, ast.expr) and rewriter.is_cut(node):
                 rewritten = rewriter.visit(copy.deepcopy(node))
                 new = ast.unparse(rewritten)
-                if isinstance(rewritten, _NEEDS_BRACKETS) and isinstance(work.parent(node), _BINDS_TIGHTER):
+                if isinstance(rewritten, _NEEDS_BRACKETS) and isinstance(work.parent_of(node), _BINDS_TIGHTER):
                     new = f"({new})"
                 if isinstance(statement, ast.Assign) and statement.value is node and new == _target(statement):
-                    work.comment_out(statement)  # `h = h` says nothing
-                work.replace(node, new)
+                    work.comment_out_statement(statement)  # `h = h` says nothing
+                work.replace_node(node, new)
             elif isinstance(node, ast.Assign) and _sets_requires_grad(node):
-                work.comment_out(node)
+                work.comment_out_statement(node)
     yield from program.with_edits(hint, work)
 
 
@@ -75,7 +75,7 @@ class _Rewriter(ast.NodeTransformer):
             return node.attr == "data" and isinstance(node.ctx, ast.Load)
         if not isinstance(node, ast.Call):
             return False
-        path = self.program.modules.path(node.func) or ""
+        path = self.program.modules.dotted_path(node.func) or ""
         if path in _COPIES:
             of = node.args[0] if node.args else ast.Constant(0)
             is_meant = self.names is None or not isinstance(of, ast.Name) or of.id in self.names
@@ -97,7 +97,7 @@ class _Rewriter(ast.NodeTransformer):
         return node.value if is_cut else node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        is_cut, path = self.is_cut(node), self.program.modules.path(node.func) or ""
+        is_cut, path = self.is_cut(node), self.program.modules.dotted_path(node.func) or ""
         self.generic_visit(node)
         if not is_cut:
             return node
@@ -162,13 +162,13 @@ def _with_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             context = item.context_expr
             work = program.edits()
             if isinstance(context, ast.Call) and method(context) in _DECORATORS:
-                work.replace(context, f"{program.torch()}.enable_grad()")
+                work.replace_node(context, f"{program.torch()}.enable_grad()")
             elif isinstance(context, ast.Call) and method(context) == "set_grad_enabled" and context.args:
-                work.replace(context.args[0], "True")
+                work.replace_node(context.args[0], "True")
             yield from program.with_edits(hint, work)
             for other in program.statements:
                 if isinstance(other, ast.Assign) and _sets_requires_grad(other):
-                    work.comment_out(other)
+                    work.comment_out_statement(other)
             yield from program.with_edits(hint, work)
 
 

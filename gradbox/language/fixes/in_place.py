@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from gradbox.language.edits import Edits
+from gradbox.language.edits import ProgramEdits
 from gradbox.language.fixes.program import (
     Fix,
     FixProgram,
@@ -85,7 +85,7 @@ def _text(node: ast.expr | None) -> str:
     return ast.unparse(node) if node is not None else ""
 
 
-def _write_out_of_place(program: FixProgram, work: Edits, statement: ast.stmt) -> None:
+def _write_out_of_place(program: FixProgram, work: ProgramEdits, statement: ast.stmt) -> None:
     """Make one statement give a new tensor, where there is such a form."""
     if isinstance(statement, ast.AugAssign):
         target, operator = program.text(statement.target), _OPERATORS.get(type(statement.op))
@@ -93,16 +93,16 @@ def _write_out_of_place(program: FixProgram, work: Edits, statement: ast.stmt) -
             isinstance(statement.target, ast.Subscript) and program.text(statement.target.value) in program.lists()
         )
         if operator and (is_item or isinstance(statement.target, ast.Name | ast.Attribute)):
-            work.replace(statement, f"{target} = {target} {operator} {program.operand(statement.value)}")
+            work.replace_node(statement, f"{target} = {target} {operator} {program.operand(statement.value)}")
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         text = _assigned_out_of_place(program, statement.value)
         if text:
-            work.replace(statement, text)
+            work.replace_node(statement, text)
     else:
         for call in program.own_nodes(statement):
             if isinstance(call, ast.Call) and is_in_place(method(call)) and isinstance(call.func, ast.Attribute):
                 start = program.text(call.func.value)
-                work.replace(call.func, f"{start}.{call.func.attr[:-1]}")
+                work.replace_node(call.func, f"{start}.{call.func.attr[:-1]}")
 
 
 def _assigned_out_of_place(program: FixProgram, call: ast.Call) -> str:
@@ -112,7 +112,7 @@ def _assigned_out_of_place(program: FixProgram, call: ast.Call) -> str:
         return ""
     target = program.text(of)
     arguments = ", ".join(program.text(part) for part in [*call.args, *call.keywords])
-    if program.modules.path(call.func):  # torch.relu_(x)
+    if program.modules.dotted_path(call.func):  # torch.relu_(x)
         target = program.text(call.args[0]) if call.args else ""
         return f"{target} = {program.text(call.func)[:-1]}({arguments})" if is_assignable(target) else ""
     if not is_assignable(target):
@@ -142,7 +142,7 @@ def not_inplace(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     for choice in [*choices, flags]:
         work = program.edits()
         for flag in choice:
-            work.replace(flag, "False")
+            work.replace_node(flag, "False")
         yield from program.with_edits(hint, work)
 
 
@@ -201,7 +201,7 @@ def assign_by_index(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         place = program.text(of) if isinstance(of, ast.Subscript) else _index_select_as_index(program, of)
         if place and form and len(value.args) <= 1 and not value.keywords:
             argument = program.operand(value.args[0]) if value.args else ""
-            work.replace(statement, f"{place} {form.format(argument)}")
+            work.replace_node(statement, f"{place} {form.format(argument)}")
     else:
         target: ast.expr | None = statement.target if isinstance(statement, ast.AugAssign) else None
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -210,7 +210,7 @@ def assign_by_index(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         if isinstance(target, ast.Subscript) and isinstance(inner, ast.Subscript):
             rest = program.text(statement)[len(program.text(inner)) :]
             part = free_name(program, "part")
-            work.replace(
+            work.replace_node(
                 statement,
                 f"{part} = {program.text(inner)}\n{indent}{part}{rest}\n{indent}{program.text(inner)} = {part}",
             )
@@ -240,7 +240,7 @@ def accumulate(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     if isinstance(addend, ast.Constant | ast.UnaryOp):
         value = f"{program.torch()}.tensor({program.text(addend)}, dtype={target}.dtype)"
     work = program.edits()
-    work.replace(statement, f"{target}.index_put_({indices}, {sign}{value}, accumulate=True)")
+    work.replace_node(statement, f"{target}.index_put_({indices}, {sign}{value}, accumulate=True)")
     yield from program.with_edits(hint, work)
 
 

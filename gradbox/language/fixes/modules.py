@@ -28,7 +28,7 @@ def list_parameters(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     value = getattr(statement, "value", None)
     if isinstance(statement, ast.Assign) and isinstance(value, ast.Call):
         work = program.edits()
-        work.replace(value, f"list({program.text(value)})")
+        work.replace_node(value, f"list({program.text(value)})")
         yield from program.with_edits(hint, work)
 
 
@@ -44,7 +44,7 @@ def _wrap_value(program: FixProgram, hint: Hint, wrapper: str) -> Iterator[Fix]:
         ]
         text = f"{program.text(value.func)}({', '.join(arguments)})"
     work = program.edits()
-    work.replace(value, f"{program.torch()}.{wrapper}({text})")
+    work.replace_node(value, f"{program.torch()}.{wrapper}({text})")
     yield from program.with_edits(hint, work)
 
 
@@ -56,10 +56,10 @@ def tie_parameter(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     target, value = statement.targets[0], statement.value
     work = program.edits()
     if isinstance(target, ast.Attribute) and target.attr == "data":
-        work.replace(target, program.text(target.value))
+        work.replace_node(target, program.text(target.value))
     for node in ast.walk(value):
         if isinstance(node, ast.Attribute) and node.attr == "data":
-            work.replace(node, program.text(node.value))
+            work.replace_node(node, program.text(node.value))
     yield from program.with_edits(hint, work)
 
 
@@ -75,7 +75,9 @@ def in_place(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     if isinstance(value, ast.Call) and method(value) == "Parameter" and value.args:
         value = value.args[0]
     work = program.edits()
-    work.replace(statement, f"with {program.torch()}.no_grad():\n{indent}    {target}.copy_({program.text(value)})")
+    work.replace_node(
+        statement, f"with {program.torch()}.no_grad():\n{indent}    {target}.copy_({program.text(value)})"
+    )
     yield from program.with_edits(hint, work)
 
 
@@ -96,7 +98,7 @@ def optimizer_of(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     work = program.edits()
     for call in program.calls(hint.line):
         if isinstance(call.func, ast.Attribute) and call.func.attr == "parameters":
-            work.replace(call.func.value, module)
+            work.replace_node(call.func.value, module)
     for fixed in program.with_edits(hint, work):
         if not hint.to_line():
             yield fixed
@@ -124,7 +126,7 @@ def count_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
                 continue
             parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
             texts = [program.text(part) for part in parts[:wanted]]
-            work.replace(node.value, ", ".join([*texts, *["None"] * (wanted - len(texts))]))
+            work.replace_node(node.value, ", ".join([*texts, *["None"] * (wanted - len(texts))]))
         yield from program.with_edits(hint, work)
 
 

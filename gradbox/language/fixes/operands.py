@@ -28,7 +28,7 @@ def layer_size(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         for argument in _size_arguments(call):
             if number(argument) == old and new is not None:
                 work = program.edits()
-                work.replace(argument, str(new))
+                work.replace_node(argument, str(new))
                 yield from program.with_edits(hint, work, old=str(old), new=str(new))
 
 
@@ -71,7 +71,7 @@ def match_target(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             work = program.edits()
             target = call.args[1]
             if isinstance(call.args[0], ast.Name | ast.Attribute):
-                work.replace(target, f"{program.operand(target)}.view_as({program.text(call.args[0])})")
+                work.replace_node(target, f"{program.operand(target)}.view_as({program.text(call.args[0])})")
                 yield from program.with_edits(hint, work, name=program.text(target))
 
 
@@ -93,8 +93,8 @@ def _argument(program: FixProgram, hint: Hint, rewrite: object) -> Iterator[Fix]
     work = program.edits()
     for node in program.own_nodes(statement):
         is_read = isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load)
-        if is_read and ast.unparse(node) == name and not isinstance(work.parent(node), ast.Attribute):
-            work.replace(node, rewrite(program.text(node)))
+        if is_read and ast.unparse(node) == name and not isinstance(work.parent_of(node), ast.Attribute):
+            work.replace_node(node, rewrite(program.text(node)))
     yield from program.with_edits(hint, work)
 
 
@@ -107,14 +107,14 @@ def infer_size(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             keeps_rows = ast.unparse(rows) in ("-1", f"{of}.size(0)", f"{of}.shape[0]", "batch_size")
             if keeps_rows:
                 work = program.edits()
-                work.replace(rows, f"{of}.size(0)")
-                work.replace(call.args[1], "-1")
+                work.replace_node(rows, f"{of}.size(0)")
+                work.replace_node(call.args[1], "-1")
                 yield from program.with_edits(hint, work)
             if keeps_rows and number(call.args[1]) is not None and hint.facts.get("size"):
                 work = program.edits()
                 for node in program.nodes:
                     if isinstance(node, ast.expr) and ast.unparse(node) == ast.unparse(call.args[1]):
-                        work.replace(node, str(hint.facts["size"]))
+                        work.replace_node(node, str(hint.facts["size"]))
                 yield from program.with_edits(hint, work)
 
 
@@ -124,7 +124,7 @@ def pad_sequences(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     for call in program.calls(hint.line):
         if method(call) == "stack" and len(call.args) == 1 and not call.keywords:
             pad = f"{program.torch()}.nn.utils.rnn.pad_sequence"
-            work.replace(call, f"{pad}({program.text(call.args[0])}, batch_first=True)")
+            work.replace_node(call, f"{pad}({program.text(call.args[0])}, batch_first=True)")
     yield from program.with_edits(hint, work)
 
 
@@ -142,7 +142,7 @@ def _instead_of_view(program: FixProgram, hint: Hint, form: str) -> Iterator[Fix
     work = program.edits()
     for call in program.calls(hint.line):
         if method(call) == "view" and isinstance(call.func, ast.Attribute):
-            work.replace(call.func, form.format(program.text(call.func.value)))
+            work.replace_node(call.func, form.format(program.text(call.func.value)))
     yield from program.with_edits(hint, work)
 
 
@@ -153,7 +153,9 @@ def float_dtype(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         if method(call) not in ("tensor", "arange", "ones", "zeros", "full", "as_tensor", "randint", "eye"):
             continue
         others = [program.text(part) for part in [*call.args, *(k for k in call.keywords if k.arg != "dtype")]]
-        work.replace(call, f"{program.text(call.func)}({', '.join([*others, f'dtype={program.torch()}.float32'])})")
+        work.replace_node(
+            call, f"{program.text(call.func)}({', '.join([*others, f'dtype={program.torch()}.float32'])})"
+        )
         break
     yield from program.with_edits(hint, work)
 
@@ -181,7 +183,7 @@ def convert(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     for node in program.own_nodes(statement):
         is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
         if is_read and ast.unparse(node) == name:
-            work.replace(node, f"{name}.to({program.torch()}.{dtype})")
+            work.replace_node(node, f"{name}.to({program.torch()}.{dtype})")
     yield from program.with_edits(hint, work)
 
 
@@ -191,5 +193,5 @@ def _converted_argument(program: FixProgram, hint: Hint, dtype: str) -> Iterator
     for argument in reversed(call.args if call is not None else []):
         if isinstance(argument, ast.Call):
             work = program.edits()
-            work.replace(argument, f"{program.operand(argument)}.to({program.torch()}.{dtype})")
+            work.replace_node(argument, f"{program.operand(argument)}.to({program.torch()}.{dtype})")
             yield from program.with_edits(hint, work, name=program.text(argument))

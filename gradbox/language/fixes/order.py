@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from gradbox.language.edits import Edits
+from gradbox.language.edits import ProgramEdits
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
 
 
@@ -12,7 +12,7 @@ def remove_line(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     statement = program.statement(hint.line)
     if statement is not None and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
         work = program.edits()
-        work.comment_out(statement)
+        work.comment_out_statement(statement)
         yield from program.with_edits(hint, work)
 
 
@@ -106,7 +106,7 @@ def optimizers(program: FixProgram) -> list[str]:
     out = []
     for node in program.statements:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
-            path = program.modules.path(node.value.func) or ""
+            path = program.modules.dotted_path(node.value.func) or ""
             if path.startswith("torch.optim.") and isinstance(node.targets[0], ast.Name):
                 out.append(node.targets[0].id)
     return out
@@ -132,10 +132,10 @@ def with_flag(program: FixProgram, hint: Hint, methods: tuple[str, ...], flag: s
     yield from program.with_edits(hint, work)
 
 
-def add_keyword(program: FixProgram, work: Edits, call: ast.Call, keyword: str) -> None:
+def add_keyword(program: FixProgram, work: ProgramEdits, call: ast.Call, keyword: str) -> None:
     """Add `retain_graph=True` or the like to a call."""
     arguments = [program.text(part) for part in [*call.args, *call.keywords]]
-    work.replace(call, f"{program.text(call.func)}({', '.join([*arguments, keyword])})")
+    work.replace_node(call, f"{program.text(call.func)}({', '.join([*arguments, keyword])})")
 
 
 def add_losses(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -147,8 +147,8 @@ def add_losses(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     if losses[0] is None or losses[1] is None:
         return
     work = program.edits()
-    work.comment_out(first)
-    work.replace(second, f"({' + '.join(program.text(loss) for loss in losses if loss is not None)}).backward()")
+    work.comment_out_statement(first)
+    work.replace_node(second, f"({' + '.join(program.text(loss) for loss in losses if loss is not None)}).backward()")
     yield from program.with_edits(hint, work)
 
 

@@ -5,10 +5,10 @@ import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from gradbox.language.edits import Edits, apply_edits
+from gradbox.language.edits import ProgramEdits, apply_edits
 from gradbox.language.names import ImportedModules
-from gradbox.language.text import parse
-from gradbox.language.tree import walk
+from gradbox.language.text import parse_without_warnings
+from gradbox.language.tree import walk_tree
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.List, ast.Tuple, ast.Dict)
 
@@ -58,13 +58,13 @@ class FixProgram:
     def __init__(self, source: str) -> None:
         self.source = source
         self.lines = source.split("\n")
-        self.tree = parse(source)
-        self.nodes = walk(self.tree)
+        self.tree = parse_without_warnings(source)
+        self.nodes = walk_tree(self.tree)
         self.modules = ImportedModules(self.nodes)
         self.statements = [node for node in self.nodes if isinstance(node, ast.stmt)]
 
-    def edits(self) -> Edits:
-        return Edits(self.source, self.tree)
+    def edits(self) -> ProgramEdits:
+        return ProgramEdits(self.source, self.tree)
 
     def statement(self, line: int) -> ast.stmt | None:
         """The innermost statement at a line."""
@@ -73,8 +73,8 @@ class FixProgram:
 
     def own_nodes(self, statement: ast.stmt) -> list[ast.AST]:
         """The nodes of a statement, without the statements in its blocks."""
-        inside = {id(node) for block in blocks(statement) for child in block for node in walk(child)}
-        return [node for node in walk(statement) if id(node) not in inside]
+        inside = {id(node) for block in blocks(statement) for child in block for node in walk_tree(child)}
+        return [node for node in walk_tree(statement) if id(node) not in inside]
 
     def calls(self, line: int) -> list[ast.Call]:
         """The calls in the statement at a line, the outermost first."""
@@ -96,7 +96,7 @@ class FixProgram:
 
     def torch(self) -> str:
         """The program's name for torch."""
-        return self.modules.name_of("torch", "torch")
+        return self.modules.local_name("torch", "torch")
 
     def enclosing_loop(self, line: int) -> ast.For | ast.While | None:
         """The innermost loop around a line."""
@@ -134,11 +134,13 @@ class FixProgram:
         functions = [
             other
             for other in self.statements
-            if isinstance(other, ast.FunctionDef) and other is not node and any(part is node for part in walk(other))
+            if isinstance(other, ast.FunctionDef)
+            and other is not node
+            and any(part is node for part in walk_tree(other))
         ]
         return max(functions, key=lambda other: other.lineno, default=None)
 
-    def with_edits(self, hint: Hint, work: Edits, **args: str | int) -> Iterator[Fix]:
+    def with_edits(self, hint: Hint, work: ProgramEdits, **args: str | int) -> Iterator[Fix]:
         """The fix that these edits make, if there are any."""
         yield from self.with_source(hint, apply_edits(self.source, work.sorted_edits()), **args)
 
@@ -164,8 +166,8 @@ class FixProgram:
         work = self.edits()
         for node in self.own_nodes(statement):
             is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-            if is_read and ast.unparse(node) == hint.name() and not isinstance(work.parent(node), ast.Attribute):
-                work.replace(node, f"{self.text(node)}.{name}()")
+            if is_read and ast.unparse(node) == hint.name() and not isinstance(work.parent_of(node), ast.Attribute):
+                work.replace_node(node, f"{self.text(node)}.{name}()")
         yield from self.with_edits(hint, work)
 
     def inserted(self, at: int, new: Iterable[str]) -> list[str]:
@@ -189,7 +191,7 @@ class FixProgram:
         """Whether another statement stands on its lines."""
         return any(
             other is not statement
-            and not any(node is statement for node in walk(other))
+            and not any(node is statement for node in walk_tree(other))
             and other.lineno <= (statement.end_lineno or 0)
             and statement.lineno <= (other.end_lineno or 0)
             for other in self.statements

@@ -31,7 +31,7 @@ def leaf_of_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         for other in statements:
             if isinstance(other, ast.Assign) and (other is statement or _is_update(other)):
                 for part in tensor_parts(other.value):
-                    work.replace(part, f"{program.operand(part)}.detach().requires_grad_()")
+                    work.replace_node(part, f"{program.operand(part)}.detach().requires_grad_()")
         yield from program.with_edits(hint, work)
 
 
@@ -71,7 +71,7 @@ def call_module(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     work = program.edits()
     for call in program.calls(hint.line):
         if isinstance(call.func, ast.Attribute) and call.func.attr == "forward":
-            work.replace(call.func, program.text(call.func.value))
+            work.replace_node(call.func, program.text(call.func.value))
     yield from program.with_edits(hint, work)
 
 
@@ -95,7 +95,7 @@ def static_methods(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     work = program.edits()
     for node in program.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Call) and program.text(node.func.func) == name:
-            work.replace(node.func, f"{name}.apply")
+            work.replace_node(node.func, f"{name}.apply")
     heads = [
         item.lineno
         for node in program.nodes
@@ -116,7 +116,7 @@ def apply_function(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     work = program.edits()
     for call in program.calls(hint.line):
         if program.text(call.func) == hint.name() and call.args:
-            work.replace(call.func, f"{hint.name()}.apply")
+            work.replace_node(call.func, f"{hint.name()}.apply")
     yield from program.with_edits(hint, work)
 
 
@@ -125,11 +125,11 @@ def clone_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     statement = program.statement(hint.line)
     work = program.edits()
     if isinstance(statement, ast.AugAssign):
-        work.replace(statement.value, f"{program.operand(statement.value)}.clone()")
+        work.replace_node(statement.value, f"{program.operand(statement.value)}.clone()")
     else:
         for call in program.calls(hint.line):
             if method(call).endswith("_") and call.args:
-                work.replace(call.args[0], f"{program.operand(call.args[0])}.clone()")
+                work.replace_node(call.args[0], f"{program.operand(call.args[0])}.clone()")
                 break
     yield from program.with_edits(hint, work)
 
@@ -138,8 +138,8 @@ def deepcopy_instead(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`copy.deepcopy(x)` for `copy.copy(x)`."""
     work = program.edits()
     for call in program.calls(hint.line):
-        if program.modules.path(call.func) == "copy.copy" and isinstance(call.func, ast.Attribute):
-            work.replace(call.func, f"{program.text(call.func.value)}.deepcopy")
+        if program.modules.dotted_path(call.func) == "copy.copy" and isinstance(call.func, ast.Attribute):
+            work.replace_node(call.func, f"{program.text(call.func.value)}.deepcopy")
     yield from program.with_edits(hint, work)
 
 
@@ -159,8 +159,8 @@ def save_for_backward(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     if len(statement.targets) != 1 or not isinstance(target, ast.Attribute):
         return
     work = program.edits()
-    work.replace(statement, f"{program.text(target.value)}.save_for_backward({program.text(statement.value)})")
+    work.replace_node(statement, f"{program.text(target.value)}.save_for_backward({program.text(statement.value)})")
     for node in ast.walk(owner):
         if isinstance(node, ast.Attribute) and node.attr == target.attr and isinstance(node.ctx, ast.Load):
-            work.replace(node, f"{program.text(node.value)}.saved_tensors[0]")
+            work.replace_node(node, f"{program.text(node.value)}.saved_tensors[0]")
     yield from program.with_edits(hint, work)

@@ -7,7 +7,7 @@ import torch
 
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.probes.handles import has_storage
-from gradbox.recorder.probes.holders import Holders
+from gradbox.recorder.probes.holders import StorageHolders
 from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.probes.storage_records import byte_extent
 from gradbox.recorder.probes.storages import Storages
@@ -15,29 +15,31 @@ from gradbox.recorder.uids import WeakUids
 from gradbox.wire import entities
 
 
-class Arrays(Probe):
+class NumpyArrays(Probe):
     """The numpy arrays that the program's names lead to."""
 
-    def __init__(self, context: ProbeContext, storages: Storages, tensors: WeakUids, holders: Holders) -> None:
+    def __init__(self, context: ProbeContext, storages: Storages, tensors: WeakUids, holders: StorageHolders) -> None:
         super().__init__(context)
         self._storages, self._tensors, self._holders = storages, tensors, holders
         self.uids = WeakUids(context.uids, "a")
 
-    def register(self, array: np.ndarray[Any, Any]) -> str | None:
+    def register_array(self, array: np.ndarray[Any, Any]) -> str | None:
         """The array's uid; None for what holds Python objects or has code of its own."""
         if type(array) is not np.ndarray or array.dtype.hasobject:
             return None
         return self.uids.uid_of(array)
 
-    def observe(self) -> None:
+    def observe_living_arrays(self) -> None:
         """Report where each array lies; one that lies in unknown memory makes a storage of it."""
-        for uid, array in self.uids.living():
+        for uid, array in self.uids.living_objects():
             interface = array.__array_interface__
-            storage, at = self._location(array)
+            storage, at = self._storage_location(array)
             if uid not in self._delta.state:
-                self._note_base(uid, array)
+                self._note_base_tensor(uid, array)
             name = str(array.dtype)
-            self._holders.set_storages(uid, [(storage, name if name in CELL_DTYPES else "uint8")] if storage else [])
+            self._holders.set_storages_of_holder(
+                uid, [(storage, name if name in CELL_DTYPES else "uint8")] if storage else []
+            )
             facts: entities.Array = {
                 "kind": "array",
                 "type": "ndarray",
@@ -48,34 +50,34 @@ class Arrays(Probe):
                 "steps": list(array.strides),
                 "writeable": not interface["data"][1],
             }
-            self._delta.update(uid, facts)
+            self._delta.update_entity(uid, facts)
 
-    def _note_base(self, uid: str, array: np.ndarray[Any, Any]) -> None:
-        base = owner_of(array).base
-        tensor = self._tensors.find(base) if isinstance(base, torch.Tensor) else None
+    def _note_base_tensor(self, uid: str, array: np.ndarray[Any, Any]) -> None:
+        base = memory_owning_array(array).base
+        tensor = self._tensors.find_uid(base) if isinstance(base, torch.Tensor) else None
         if tensor is not None:
             self._context.observation.array_bases[tensor] = uid
 
-    def _location(self, array: np.ndarray[Any, Any]) -> tuple[str | None, int | None]:
+    def _storage_location(self, array: np.ndarray[Any, Any]) -> tuple[str | None, int | None]:
         """(storage, byte of it at which the array begins); None for memory whose end nobody vouches for."""
-        owner, pointer = owner_of(array), array.__array_interface__["data"][0]
+        owner, pointer = memory_owning_array(array), array.__array_interface__["data"][0]
         if isinstance(owner.base, torch.Tensor) and has_storage(owner.base):
-            uid, size = self._storages.register(owner.base), owner.base.element_size()
-            self._storages.expose(uid)
+            uid, size = self._storages.register_tensor_storage(owner.base), owner.base.element_size()
+            self._storages.mark_exposed(uid)
             return uid, pointer - owner.base.data_ptr() + int(owner.base.storage_offset()) * size
-        if not owner.flags.owndata and type(owner.base).__name__ not in SIZED_BUFFERS:
+        if not owner.flags.owndata and type(owner.base).__name__ not in SIZED_BUFFER_TYPES:
             return None, None
-        storage, at = self._storages.register_array(owner)
+        storage, at = self._storages.register_array_storage(owner)
         return storage, at + pointer - byte_extent(owner)[0]
 
-    def collect_dead(self, observation: Observation) -> None:
-        dead = self.uids.collect_dead()
+    def collect_dead_entities(self, observation: Observation) -> None:
+        dead = self.uids.collect_dead_uids()
         for uid in dead:
-            self._holders.remove(uid)
+            self._holders.remove_holder(uid)
         observation.dead_uids += dead
 
 
-def owner_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def memory_owning_array(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The array whose memory it reads. `as_strided`, which goes wherever it is told, puts an object of its own between."""
     while True:
         base: Any = array.base
@@ -86,7 +88,7 @@ def owner_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         array = base
 
 
-SIZED_BUFFERS = frozenset(("bytes", "bytearray", "memoryview", "array", "mmap", "PyCapsule"))
+SIZED_BUFFER_TYPES = frozenset(("bytes", "bytearray", "memoryview", "array", "mmap", "PyCapsule"))
 """Types of owners whose length numpy has checked."""
 
 CELL_DTYPES = frozenset(

@@ -17,8 +17,8 @@ from torch.utils.hooks import RemovableHandle
 
 from gradbox.recorder.probes import cells, handles, ops
 from gradbox.recorder.probes.device_bytes import tensor_summary
-from gradbox.recorder.probes.device_kernels import kernels_of
-from gradbox.recorder.probes.handles import has_storage, shape
+from gradbox.recorder.probes.device_kernels import kernels_for_device
+from gradbox.recorder.probes.handles import concrete_shape, has_storage
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
@@ -33,16 +33,16 @@ MAX_COPY_BYTES = 1 << 16
 """Bytes from the first to the last element of a device's tensor up to which they are copied with all between them."""
 
 
-def element_bytes(tensor: torch.Tensor) -> bytes:
+def copy_element_bytes(tensor: torch.Tensor) -> bytes:
     """The elements in logical order, copied, and the tensor left as it was: no object for its storage is made."""
     size = tensor.element_size()
     if not tensor.numel():
         return b""
     last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
     lazy = tensor.is_neg() or (tensor.dtype.is_complex and tensor.is_conj())
-    kernels = kernels_of(tensor.device)
+    kernels = kernels_for_device(tensor.device)
     if kernels is not None and not lazy and (last + 1) * size <= MAX_COPY_BYTES:
-        copied = kernels.copy(tensor.data_ptr(), (last + 1) * size)
+        copied = kernels.copy_bytes(tensor.data_ptr(), (last + 1) * size)
         return cells.region_bytes(copied, size, tensor.shape, tensor.stride(), 0)
     if tensor.device.type != "cpu" or lazy:
         with torch.no_grad():
@@ -55,7 +55,7 @@ def element_bytes(tensor: torch.Tensor) -> bytes:
 def element_summary(tensor: torch.Tensor) -> Summary | None:
     """The summary of the elements, where they lie; None for what is no real number."""
     dtype = str(tensor.dtype)[6:]
-    if not cells.has_summary(dtype):
+    if not cells.can_summarize_dtype(dtype):
         return None
     if tensor.device.type != "cpu" or tensor.is_neg():
         with torch.no_grad():
@@ -63,7 +63,7 @@ def element_summary(tensor: torch.Tensor) -> Summary | None:
     size, stride = tensor.element_size(), tensor.stride()
     last = sum((n - 1) * step for n, step in zip(tensor.shape, stride, strict=True))
     readable = memoryview((ctypes.c_char * ((last + 1) * size)).from_address(tensor.data_ptr())).cast("B")
-    view = np.ndarray(tuple(tensor.shape), cells.stored_dtype(dtype), readable, 0, [step * size for step in stride])
+    view = np.ndarray(tuple(tensor.shape), cells.numpy_dtype_code(dtype), readable, 0, [step * size for step in stride])
     return cells.summary_of_array(view, dtype)
 
 
@@ -76,12 +76,12 @@ def gradient_facts(tensor: torch.Tensor | None, find_storage: Callable[[torch.Te
         return None
     out: Grad = {"shape": [], "dtype": str(tensor.dtype)[6:], "layout": str(tensor.layout)[6:]}
     try:
-        out["shape"] = shape(tensor) or []
+        out["shape"] = concrete_shape(tensor) or []
         if not has_storage(tensor) or tensor.device.type == "meta":
             return out
         out["storage"] = find_storage(tensor)
         if tensor.numel() <= MAX_CELLS:
-            out["cells"] = cells.decode_cells(element_bytes(tensor), out["dtype"])
+            out["cells"] = cells.decode_cells(copy_element_bytes(tensor), out["dtype"])
         else:
             out["summary"] = element_summary(tensor)
     except Exception:  # legacy vmap's tensors can be neither listed nor detached
@@ -124,17 +124,17 @@ class RunningVisit:
 class VisitRecorder(Protocol):
     """Who records what the engine did."""
 
-    def running_statement(self) -> int | None:
+    def running_statement_index(self) -> int | None:
         """The statement that runs, by its index."""
 
-    def step_budget(self) -> int:
+    def backward_step_budget(self) -> int:
         """How many steps one backward pass may take."""
 
     def record_visit(self, visit: Visit) -> None:
         """Record a step for the visit of a node."""
 
 
-class Backward:
+class BackwardRecorder:
     """Wraps the engine while entered. running_passes: the passes that run, the innermost last.
 
     is_recorded: whether what the current thread does is recorded.
@@ -153,33 +153,33 @@ class Backward:
         self._recorder, self._is_recorded = recorder, is_recorded
         self._engine: Any = None
         self._next_hook_id = FIRST_HOOK_ID
-        self._muted = False
+        self._paused = False
         self.running_passes: list[BackwardPass] = []
 
-    def set_muted(self, muted: bool) -> None:
+    def set_recording_paused(self, paused: bool) -> None:
         """Let the engine run unobserved for a while."""
-        self._muted = muted
+        self._paused = paused
 
     def __enter__(self) -> Self:
         self._engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
-        setattr(torch.autograd, "_engine_run_backward", self._run_engine)
+        setattr(torch.autograd, "_engine_run_backward", self._run_engine_recorded)
         return self
 
     def __exit__(self, *_: object) -> None:
         setattr(torch.autograd, "_engine_run_backward", self._engine)
 
-    def _run_engine(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._muted or not self._is_recorded():
+    def _run_engine_recorded(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._paused or not self._is_recorded():
             return self._engine(roots, *args, **kwargs)
         handles: list[Any] = []
         current_pass: BackwardPass | None = None
         waiting_frame = get_ident(), sys._getframe()
         with self._context.guard():
             current_pass = self._begin_pass(roots, args, kwargs)
-            self._install_hooks(roots, current_pass, handles)
+            self._add_hooks_with_own_ids(roots, current_pass, handles)
         try:
             engine_waits.append(waiting_frame)
-            with ops.engine_context(self._context.observation):
+            with ops.backward_engine_context(self._context.observation):
                 return self._engine(roots, *args, **kwargs)
         finally:
             engine_waits.remove(waiting_frame)
@@ -191,39 +191,41 @@ class Backward:
         self.record_finished_visits()
         arguments = dict(zip(("grads", "retain_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
         accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
-        current_pass = BackwardPass(self._context.uids.allocate("b"), accumulates)
+        current_pass = BackwardPass(self._context.uids.allocate_uid("b"), accumulates)
         current_pass.inputs = [
-            self._tensor_uid(t) for t in arguments.get("inputs") or () if isinstance(t, torch.Tensor)
+            self._register_tensor_for_engine(t) for t in arguments.get("inputs") or () if isinstance(t, torch.Tensor)
         ]
         facts: entities.Backward = {
             "kind": "backward",
             "api": "backward" if accumulates else "grad",
-            "roots": [self._tensor_uid(root) if isinstance(root, torch.Tensor) else None for root in roots],
+            "roots": [
+                self._register_tensor_for_engine(root) if isinstance(root, torch.Tensor) else None for root in roots
+            ],
             "inputs": current_pass.inputs or None,
             "keep_graph": bool(arguments.get("retain_graph")),
             "create_graph": bool(arguments.get("create_graph")),
             "parent": self.running_passes[-1].uid if self.running_passes else None,
-            "stmt": self._recorder.running_statement(),
+            "stmt": self._recorder.running_statement_index(),
         }
         self.running_passes.append(current_pass)
-        self._context.begin_backward()
-        self._context.delta.update(current_pass.uid, facts)
+        self._context.note_backward_begun()
+        self._context.delta.update_entity(current_pass.uid, facts)
         return current_pass
 
-    def _tensor_uid(self, tensor: torch.Tensor) -> str:
+    def _register_tensor_for_engine(self, tensor: torch.Tensor) -> str:
         """The engine is about to ask this tensor for its node."""
-        uid = self._tensors.register(tensor)
+        uid = self._tensors.register_tensor(tensor)
         self._tensors.stale_views.mark_current(uid)
         return uid
 
-    def _install_hooks(self, roots: Any, current_pass: BackwardPass, handles: list[Any]) -> None:
+    def _add_hooks_with_own_ids(self, roots: Any, current_pass: BackwardPass, handles: list[Any]) -> None:
         program_hook_id, RemovableHandle.next_id = RemovableHandle.next_id, self._next_hook_id
         try:
-            self._add_hooks(roots, current_pass, handles)
+            self._add_node_hooks(roots, current_pass, handles)
         finally:
             self._next_hook_id, RemovableHandle.next_id = RemovableHandle.next_id, program_hook_id
 
-    def _add_hooks(self, roots: Any, current_pass: BackwardPass, handles: list[Any]) -> None:
+    def _add_node_hooks(self, roots: Any, current_pass: BackwardPass, handles: list[Any]) -> None:
         for node in reachable_nodes(root_nodes(roots)):
             uid = self._node_uids.uid_of(node)
             current_pass.nodes[uid] = node
@@ -232,16 +234,18 @@ class Backward:
             if (
                 current_pass.accumulates and isinstance(variable, torch.Tensor) and variable.requires_grad
             ):  # else frozen since
-                target = self._tensor_uid(variable)
-            handles.append(node.register_prehook(self._prehook(current_pass, uid, target)))
-            handles.append(node.register_hook(self._posthook(current_pass, uid)))
+                target = self._register_tensor_for_engine(variable)
+            handles.append(node.register_prehook(self._make_node_prehook(current_pass, uid, target)))
+            handles.append(node.register_hook(self._make_node_posthook(current_pass, uid)))
         current_pass.step_interval = -(
-            -len(current_pass.nodes) // max(self._recorder.step_budget(), MIN_STEPS_PER_PASS)
+            -len(current_pass.nodes) // max(self._recorder.backward_step_budget(), MIN_STEPS_PER_PASS)
         )
 
-    def _prehook(self, current_pass: BackwardPass, uid: str, accumulates_into: str | None) -> Callable[[Any], None]:
+    def _make_node_prehook(
+        self, current_pass: BackwardPass, uid: str, accumulates_into: str | None
+    ) -> Callable[[Any], None]:
         def prehook(grads: Any) -> None:
-            if self._muted:  # since the pass began
+            if self._paused:  # since the pass began
                 return
             with self._context.guard():
                 self.record_finished_visits()
@@ -249,24 +253,25 @@ class Backward:
                 visit: Visit = {"backward": current_pass.uid, "node": uid, "grad_outputs": copies, "grad_inputs": []}
                 if accumulates_into is not None:
                     visit["accumulates"] = accumulates_into
-                    self._mark_accumulating(grads)
+                    self._mark_gradients_accumulating(grads)
                 current_pass.running_visits.append(
                     RunningVisit(
-                        visit, self._tensor_hooks_of(uid, current_pass.nodes[uid], grads, accumulates_into is not None)
+                        visit,
+                        self._tensor_hook_events(uid, current_pass.nodes[uid], grads, accumulates_into is not None),
                     )
                 )
 
         return prehook
 
-    def _tensor_hooks_of(self, uid: str, node: Any, grads: Any, accumulates: bool) -> list[HookRan]:
+    def _tensor_hook_events(self, uid: str, node: Any, grads: Any, accumulates: bool) -> list[HookRan]:
         """The hooks of tensors that ran before this node's own, and those that run once it has accumulated.
 
         The engine calls every hook of a tensor whose gradient is defined.
         """
         variable = getattr(node, "variable", None) if accumulates else None
-        outputs = self._tensors.hooked_outputs(uid)
+        outputs = self._tensors.hooked_outputs_of_node(uid)
         if isinstance(variable, torch.Tensor):
-            outputs.append((self._tensors.register(variable), variable))
+            outputs.append((self._tensors.register_tensor(variable), variable))
         ran: list[HookRan] = []
         for tensor_uid, tensor in outputs:
             if grads[tensor.output_nr] is None:
@@ -279,14 +284,14 @@ class Backward:
                 )
         return ran
 
-    def _mark_accumulating(self, grads: Any) -> None:
+    def _mark_gradients_accumulating(self, grads: Any) -> None:
         for grad in grads:
             if isinstance(grad, torch.Tensor) and handles.has_storage(grad):
-                self._storages.mark_accumulating(grad)
+                self._storages.mark_gradient_accumulating(grad)
 
-    def _posthook(self, current_pass: BackwardPass, uid: str) -> Callable[[Any, Any], None]:
-        def hook(grad_inputs: Any, _: Any) -> None:
-            if self._muted:
+    def _make_node_posthook(self, current_pass: BackwardPass, uid: str) -> Callable[[Any, Any], None]:
+        def posthook(grad_inputs: Any, _: Any) -> None:
+            if self._paused:
                 return
             with self._context.guard():
                 running = next((r for r in reversed(current_pass.running_visits) if r.visit["node"] == uid), None)
@@ -294,12 +299,12 @@ class Backward:
                     running.visit["grad_inputs"] = self._gradient_facts(grad_inputs)
                     running.done = True
 
-        return hook
+        return posthook
 
     def _gradient_facts(self, grads: Iterable[Any] | Any) -> list[Grad | None]:
         gradients_passed = grads if isinstance(grads, tuple | list) else (grads,)
         return [
-            gradient_facts(grad if isinstance(grad, torch.Tensor) else None, self._storages.find)
+            gradient_facts(grad if isinstance(grad, torch.Tensor) else None, self._storages.find_tensor_storage)
             for grad in gradients_passed
         ]
 
@@ -332,7 +337,7 @@ class Backward:
         handles.clear()
         if current_pass is None:
             return
-        if self._muted:
+        if self._paused:
             self.running_passes.remove(current_pass)
             current_pass.nodes.clear()
             return
@@ -345,7 +350,7 @@ class Backward:
             self._record_visit(current_pass, visit, True)
         self.running_passes.remove(current_pass)
         current_pass.nodes.clear()
-        self._context.end_backward()
+        self._context.note_backward_ended()
         observation = self._context.observation
         observation.reached_tensors += [*self._tensors.retaining_grad, *current_pass.inputs]
         observation.ended_backwards.append(current_pass.uid)

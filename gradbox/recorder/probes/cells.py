@@ -23,7 +23,7 @@ CHUNK_BYTES = 1 << 22
 Region = tuple[int, tuple[int, ...], tuple[int, ...], int]
 """Of a storage: bytes of an element, shape, stride and offset, both in elements."""
 
-MAX_UNDIGESTED = 4096
+MAX_UNDIGESTED_BYTES = 4096
 """Bytes that stand for themselves; more have a digest."""
 
 EDGE_CELLS = 16
@@ -51,7 +51,7 @@ _STORED_DTYPES = {**_INTEGER_DTYPES, **_FLOAT_DTYPES, "bfloat16": "u2"}
 _COMPLEX_DTYPES = {"complex32": "f2", "complex64": "f4", "complex128": "f8"}
 
 
-def wire_number(value: Any) -> Any:
+def encode_number(value: Any) -> Any:
     """A Python number as the wire says it."""
     kind = type(value)
     if kind is float:
@@ -63,7 +63,7 @@ def wire_number(value: Any) -> Any:
             return {"py": "int", "text": f"{value.bit_length()} bits"}
         return {"$i": str(value)}
     if kind is complex:
-        return {"$c": [wire_number(value.real), wire_number(value.imag)]}
+        return {"$c": [encode_number(value.real), encode_number(value.imag)]}
     return value
 
 
@@ -73,22 +73,22 @@ def shortest_float(value: Any) -> float:
     return wide if wide == int(wide) else float(str(value))
 
 
-def wire_float(value: Any) -> Any:
+def encode_float(value: Any) -> Any:
     wide = float(value)
     if not math.isfinite(wide):
         return {"$f": repr(wide)}
     return shortest_float(value)
 
 
-def itemsize(dtype: str) -> int:
+def dtype_itemsize(dtype: str) -> int:
     return int(getattr(torch, dtype).itemsize)
 
 
 @cache
-def _one_byte_floats(dtype: str) -> list[Any]:
+def _one_byte_float_table(dtype: str) -> list[Any]:
     """The 256 values of a one-byte float, asked of torch once."""
     every = torch.arange(256, dtype=torch.uint8)
-    return [wire_number(value) for value in every.view(getattr(torch, dtype)).to(torch.float32).tolist()]
+    return [encode_number(value) for value in every.view(getattr(torch, dtype)).to(torch.float32).tolist()]
 
 
 def decode_cells(data: Any, dtype: str) -> list[Number]:
@@ -96,32 +96,32 @@ def decode_cells(data: Any, dtype: str) -> list[Number]:
 
     A dtype that neither numpy nor torch can read comes as raw bytes, one number each.
     """
-    size = itemsize(dtype)
+    size = dtype_itemsize(dtype)
     data = memoryview(data)[: len(data) // size * size]
     if dtype in _FLOAT_DTYPES:
-        return [wire_float(value) for value in np.frombuffer(data, _FLOAT_DTYPES[dtype])]
+        return [encode_float(value) for value in np.frombuffer(data, _FLOAT_DTYPES[dtype])]
     if dtype in _INTEGER_DTYPES:
-        return [wire_number(value) for value in np.frombuffer(data, _INTEGER_DTYPES[dtype]).tolist()]
+        return [encode_number(value) for value in np.frombuffer(data, _INTEGER_DTYPES[dtype]).tolist()]
     if dtype == "bool":
         return [bool(value) for value in data]
     if dtype in _COMPLEX_DTYPES:
-        flat = [wire_float(value) for value in np.frombuffer(data, _COMPLEX_DTYPES[dtype])]
+        flat = [encode_float(value) for value in np.frombuffer(data, _COMPLEX_DTYPES[dtype])]
         return [{"$c": (real, imag)} for real, imag in zip(flat[::2], flat[1::2], strict=True)]
     if dtype == "bfloat16":
         wide = np.frombuffer(data, "u2").astype("u4") << 16
-        return [wire_number(value) for value in wide.view("f4").astype("f8").tolist()]
+        return [encode_number(value) for value in wide.view("f4").astype("f8").tolist()]
     if dtype.startswith("float8"):
-        table = _one_byte_floats(dtype)
+        table = _one_byte_float_table(dtype)
         return [table[value] for value in data]
     return list(data)
 
 
-def stored_dtype(dtype: str) -> str:
+def numpy_dtype_code(dtype: str) -> str:
     """What numpy reads elements of a dtype as that has a summary."""
     return _STORED_DTYPES[dtype]
 
 
-def has_summary(dtype: str) -> bool:
+def can_summarize_dtype(dtype: str) -> bool:
     """Whether the elements of a dtype are real numbers."""
     return dtype not in _COMPLEX_DTYPES and (dtype in _FLOAT_DTYPES or dtype in _INTEGER_DTYPES or dtype == "bfloat16")
 
@@ -131,24 +131,24 @@ def summary_of_bytes(data: Any, dtype: str) -> Summary | None:
 
     None for what is no real number; all of finite values only.
     """
-    if not has_summary(dtype):
+    if not can_summarize_dtype(dtype):
         return None
-    data = memoryview(data)[: len(data) // itemsize(dtype) * itemsize(dtype)]
+    data = memoryview(data)[: len(data) // dtype_itemsize(dtype) * dtype_itemsize(dtype)]
     return summary_of_array(np.frombuffer(data, _STORED_DTYPES[dtype]), dtype)
 
 
 def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     """The same of an array of any shape and strides; one of more than CHUNK_ELEMENTS is not copied."""
     if stored.size > CHUNK_ELEMENTS:
-        return summary_of_chunks(stored, dtype)
-    values = as_computed(stored.reshape(-1), dtype)
+        return summary_of_large_array(stored, dtype)
+    values = widen_bfloat16(stored.reshape(-1), dtype)
     finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
     if not finite.size:
         return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
     low, high = finite.min().item(), finite.max().item()
     mean = float(finite.mean(dtype="f8"))
     summary: Summary = {
-        "min": wire_number(low), "max": wire_number(high), "mean": wire_number(mean), "bins": None, "heat": None,
+        "min": encode_number(low), "max": encode_number(high), "mean": encode_number(mean), "bins": None, "heat": None,
     }  # fmt: skip
     if finite.size <= MAX_HISTOGRAM_ELEMENTS:
         bins, _ = np.histogram(finite.astype("f8"), bins=BINS)
@@ -157,7 +157,7 @@ def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     return summary
 
 
-def summary_of_chunks(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
+def summary_of_large_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     """Of so many elements that they have no histogram."""
     low, high, total, count = math.inf, -math.inf, 0.0, 0
     stored = stored[
@@ -166,7 +166,7 @@ def summary_of_chunks(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     pieces: Any = np.nditer(stored, ["external_loop", "buffered"], ["readonly"], order="K", buffersize=CHUNK_ELEMENTS)
     for piece in pieces:
         for at in range(0, len(piece), CHUNK_ELEMENTS):
-            values = as_computed(piece[at : at + CHUNK_ELEMENTS], dtype)
+            values = widen_bfloat16(piece[at : at + CHUNK_ELEMENTS], dtype)
             finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
             if finite.size:
                 low, high = min(low, finite.min().item()), max(high, finite.max().item())
@@ -174,15 +174,15 @@ def summary_of_chunks(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     if not count:
         return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
     return {
-        "min": wire_number(low),
-        "max": wire_number(high),
-        "mean": wire_number(total / count),
+        "min": encode_number(low),
+        "max": encode_number(high),
+        "mean": encode_number(total / count),
         "bins": None,
         "heat": None,
     }
 
 
-def as_computed(stored: "np.ndarray[Any, Any]", dtype: str) -> "np.ndarray[Any, Any]":
+def widen_bfloat16(stored: "np.ndarray[Any, Any]", dtype: str) -> "np.ndarray[Any, Any]":
     """Elements as numpy computes with them: of bfloat16 it knows the bits alone."""
     return (stored.astype("u4") << 16).view("f4") if dtype == "bfloat16" else stored
 
@@ -194,7 +194,7 @@ def stretch_means(values: Any) -> list[Any]:
     if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
         values, counts = np.where(finite, values, 0), np.add.reduceat(finite, starts, dtype="i8")
     sums = np.add.reduceat(values, starts, dtype="f8")
-    return [wire_number(float(f"{total / n:.4g}") if n else math.nan) for total, n in zip(sums, counts, strict=True)]
+    return [encode_number(float(f"{total / n:.4g}") if n else math.nan) for total, n in zip(sums, counts, strict=True)]
 
 
 def merged_ranges(elements: Iterable[int]) -> list[tuple[int, int]]:
@@ -208,7 +208,7 @@ def merged_ranges(elements: Iterable[int]) -> list[tuple[int, int]]:
     return spans
 
 
-def elements_of(shape: Sequence[int], stride: Sequence[int], offset: int) -> list[int]:
+def strided_element_indices(shape: Sequence[int], stride: Sequence[int], offset: int) -> list[int]:
     """The element of the storage that each logical element reads, in logical (row-major) order."""
     elements = [offset]
     for size, step in zip(shape, stride, strict=True):
@@ -237,7 +237,7 @@ def region_digest(data: Any, size: int, shape: Sequence[int], stride: Sequence[i
     view = region_view(data, size, shape, stride, offset)
     if view is None:
         return b""
-    if view.nbytes <= MAX_UNDIGESTED:
+    if view.nbytes <= MAX_UNDIGESTED_BYTES:
         return bytes(view.tobytes())
     whole = hashlib.blake2b(digest_size=16)
     for part in row_chunks(view):

@@ -11,11 +11,11 @@ from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.uids import WeakUids
 from gradbox.wire import entities
 
-DISTANT_VERSION = 1 << 20
+TRIAL_VERSION_OFFSET = 1 << 20
 """Versions by which a counter is moved to see who follows."""
 
 
-class Counters(Probe):
+class VersionCounters(Probe):
     """The counters of a run and which handles have each."""
 
     def __init__(self, context: ProbeContext, tensors: WeakUids) -> None:
@@ -32,10 +32,10 @@ class Counters(Probe):
         self._slot_counts: dict[str, int] = {}  # counter -> how many slots hold it
         self._maybe_dead: dict[str, None] = {}
 
-    def begin(self, observation: Observation) -> None:  # noqa: ARG002
+    def begin_observation(self, observation: Observation) -> None:  # noqa: ARG002
         self._observed_versions = {}
 
-    def counter_of(self, uid: str, tensor: torch.Tensor, storage: str | None) -> str:
+    def observe_tensor_counter(self, uid: str, tensor: torch.Tensor, storage: str | None) -> str:
         """The counter that this tensor has; its value is noted for this observation."""
         own = as_plain_tensor(tensor)
         version, impl = own._version, own._cdata
@@ -46,9 +46,9 @@ class Counters(Probe):
             if known is not None:
                 self._handles_by_counter[known[0]].pop(uid, None)
                 self._maybe_dead[known[0]] = None
-            candidates = self._candidates(storage) if known is None else None
-            shared = self.find_counter_of(tensor, excluded=uid, candidates=candidates)
-            counter = shared or (known[0] if settles and known is not None else self._uids.allocate("c"))
+            candidates = self._candidate_counters(storage) if known is None else None
+            shared = self.find_shared_counter(tensor, excluded=uid, candidates=candidates)
+            counter = shared or (known[0] if settles and known is not None else self._uids.allocate_uid("c"))
             if inside:
                 self._met_within_operation.add(uid)
             elif settles:
@@ -58,32 +58,32 @@ class Counters(Probe):
         else:
             counter = known[0]
         if storage is not None:
-            self.link_storage(counter, storage)
+            self.link_counter_to_storage(counter, storage)
         else:
             self._without_storage[counter] = None
         self._observed_versions[counter] = version
         return counter
 
-    def _candidates(self, storage: str | None) -> Iterable[str] | None:
+    def _candidate_counters(self, storage: str | None) -> Iterable[str] | None:
         """Where a new tensor's counter can be among the known ones: it was made from one that read the same storage."""
         observation = self._context.observation
         if storage is None or observation.storages_rebound:
             return None
         candidates = {**self._counters_by_storage.get(storage, {}), **self._without_storage}
-        if any(counter in self._slot_counts and self.living_handle(counter) is None for counter in candidates):
+        if any(counter in self._slot_counts and self.find_living_tensor(counter) is None for counter in candidates):
             observation.counters_ambiguous = True
         return candidates
 
-    def living_handle(self, counter: str, excluded: str | None = None) -> Any:
+    def find_living_tensor(self, counter: str, excluded: str | None = None) -> Any:
         """A living tensor that has it."""
         for handle in self._handles_by_counter.get(counter, ()):
             if handle != excluded:
-                tensor = self._tensors.get(handle)
+                tensor = self._tensors.get_object(handle)
                 if tensor is not None:
                     return tensor
         return None
 
-    def find_counter_of(
+    def find_shared_counter(
         self, tensor: torch.Tensor, excluded: str | None = None, candidates: Iterable[str] | None = None
     ) -> str | None:
         """The known counter that moves with this tensor's, or None. Leaves every counter as it was.
@@ -92,29 +92,29 @@ class Counters(Probe):
         """
         handles: list[tuple[str, Any, int]] = []
         for counter in self._handles_by_counter if candidates is None else candidates:
-            other = self.living_handle(counter, excluded)
+            other = self.find_living_tensor(counter, excluded)
             if other is not None:
                 handles.append((counter, as_plain_tensor(other), as_plain_tensor(other)._version))
         if not handles:
             return None
-        with temporarily_at_version(tensor, as_plain_tensor(tensor)._version + DISTANT_VERSION):
+        with temporarily_at_version(tensor, as_plain_tensor(tensor)._version + TRIAL_VERSION_OFFSET):
             return next((counter for counter, other, before in handles if other._version != before), None)
 
-    def share_counter(self, tensor: torch.Tensor, other: torch.Tensor) -> bool:
+    def is_counter_shared(self, tensor: torch.Tensor, other: torch.Tensor) -> bool:
         """Whether moving the counter of one moves the other's. Leaves both as they were."""
         before = as_plain_tensor(other)._version
-        with temporarily_at_version(tensor, as_plain_tensor(tensor)._version + DISTANT_VERSION):
+        with temporarily_at_version(tensor, as_plain_tensor(tensor)._version + TRIAL_VERSION_OFFSET):
             return bool(as_plain_tensor(other)._version != before)
 
-    def counter_of_slot(self, recorded: str | None, tensor: torch.Tensor, storage: str | None) -> str:
+    def observe_slot_counter(self, recorded: str | None, tensor: torch.Tensor, storage: str | None) -> str:
         """The counter of a saved tensor; one that no living tensor has is kept by its slot alone."""
-        has_handle = recorded is not None and self.living_handle(recorded) is not None
+        has_handle = recorded is not None and self.find_living_tensor(recorded) is not None
         rebound = self._context.observation.storages_rebound
         candidates = self._counters_by_storage.get(storage, {}) if storage is not None and not rebound else None
         counter = (
             recorded
             if has_handle
-            else (self.find_counter_of(tensor, candidates=candidates) or recorded or self._uids.allocate("c"))
+            else (self.find_shared_counter(tensor, candidates=candidates) or recorded or self._uids.allocate_uid("c"))
         )
         assert counter is not None
         self._observed_versions[counter] = as_plain_tensor(tensor)._version
@@ -129,16 +129,16 @@ class Counters(Probe):
             self._slot_counts.pop(counter, None)
             self._maybe_dead[counter] = None
 
-    def link_storage(self, counter: str, storage: str) -> None:
+    def link_counter_to_storage(self, counter: str, storage: str) -> None:
         """A tensor with this counter reads that storage."""
         if counter not in self._counters_by_storage.get(storage, ()):
             self._counters_by_storage.setdefault(storage, {})[counter] = None
             self._storages_by_counter.setdefault(counter, set()).add(storage)
 
-    def handles_of(self, counter: str) -> Iterable[str]:
+    def handles_with_counter(self, counter: str) -> Iterable[str]:
         return self._handles_by_counter.get(counter, ())
 
-    def version(self, counter: str) -> int | None:
+    def known_version(self, counter: str) -> int | None:
         """As this observation found it, or as it was reported."""
         return self._observed_versions.get(counter, self._reported_versions.get(counter))
 
@@ -159,12 +159,12 @@ class Counters(Probe):
                 self._handles_by_counter[known[0]].pop(uid, None)
                 self._maybe_dead[known[0]] = None
 
-    def update(self, observation: Observation) -> None:
+    def update_delta(self, observation: Observation) -> None:
         """Report the values; counters that no handle and no slot has any more are dead."""
         for counter, value in self._observed_versions.items():
             self._reported_versions[counter] = value
             facts: entities.Counter = {"kind": "counter", "value": value}
-            self._delta.update(counter, facts)
+            self._delta.update_entity(counter, facts)
         for counter in self._maybe_dead:
             if not self._handles_by_counter.get(counter) and counter not in self._slot_counts:
                 self._handles_by_counter.pop(counter, None)

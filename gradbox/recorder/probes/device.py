@@ -14,50 +14,50 @@ from gradbox.recorder.probes.storages import Storages
 from gradbox.wire import entities
 from gradbox.wire.entities import MAX_BLOCKS
 
-DEFAULT_POOL = (0, 0)
+DEFAULT_POOL_ID = (0, 0)
 """The pool of segments that belongs to no graph and to no `torch.cuda.MemPool`."""
 
-snapshot: Any = torch.cuda.memory_snapshot
-statistics: Any = torch.cuda.memory_stats_as_nested_dict
+memory_snapshot: Any = torch.cuda.memory_snapshot
+memory_statistics: Any = torch.cuda.memory_stats_as_nested_dict
 
 
-class Devices(Probe):
+class DeviceMemory(Probe):
     """The devices of a run; none where it runs on the CPU."""
 
     def __init__(self, context: ProbeContext, storages: Storages) -> None:
         super().__init__(context)
         self._uids, self._storages = context.uids, storages
-        self._allocators: dict[int, Allocator] = {}
+        self._allocators: dict[int, CachingAllocator] = {}
 
-    def reset_peaks(self) -> None:
+    def start_tracking_memory(self) -> None:
         """The program begins: its peak counts from here."""
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             for index in range(torch.cuda.device_count()):
                 torch.cuda.reset_peak_memory_stats(index)
-                self._allocators[index] = Allocator(self._uids.allocate("d"), index)
+                self._allocators[index] = CachingAllocator(self._uids.allocate_uid("d"), index)
 
-    def update(self, observation: Observation) -> None:  # noqa: ARG002
+    def update_delta(self, observation: Observation) -> None:  # noqa: ARG002
         if not self._allocators:
             return
         storages = self._storages.uids_by_address("cuda")
         for allocator in self._allocators.values():
-            if allocator.has_changed(storages):
-                self._update_or_splice(allocator.uid, allocator.facts(storages))
+            if allocator.has_changed_since_last_call(storages):
+                self._report_device_facts(allocator.uid, allocator.device_facts(storages))
 
-    def _update_or_splice(self, uid: str, facts: entities.Device) -> None:
+    def _report_device_facts(self, uid: str, facts: entities.Device) -> None:
         """Report what changed; where few blocks did, those alone."""
         old, new = self._delta.state.get(uid, {}).get("blocks"), facts["blocks"]
         if not old or not new or old == new:
-            self._delta.update(uid, facts)
+            self._delta.update_entity(uid, facts)
             return
-        start, end = common_prefix_and_suffix(old, new)
+        start, end = common_prefix_and_suffix_lengths(old, new)
         if 2 * (len(new) - start - end) > len(new):
-            self._delta.update(uid, facts)
+            self._delta.update_entity(uid, facts)
         else:
             self._delta.splice_blocks(uid, facts, (start, len(old) - start - end, new[start : len(new) - end]))
 
 
-class Allocator:
+class CachingAllocator:
     """The caching allocator of one device, and its segments in the order in which they came. index: the device's."""
 
     def __init__(self, uid: str, index: int) -> None:
@@ -68,15 +68,15 @@ class Allocator:
         self._places: dict[int, int] = {}  # of segments, by their addresses
         self._streams: dict[int, int] = {0: 0}  # numbers of streams, by their handles
 
-    def has_changed(self, storages: dict[int, str]) -> bool:
+    def has_changed_since_last_call(self, storages: dict[int, str]) -> bool:
         """Whether anything is to be reported since the last call. storages: uids by address."""
-        self._statistics = statistics(self._index)
+        self._statistics = memory_statistics(self._index)
         reported = self._statistics, storages
         has_changed = bool(reported != self._reported)
         self._reported = reported
         return has_changed
 
-    def facts(self, storages: dict[int, str]) -> entities.Device:
+    def device_facts(self, storages: dict[int, str]) -> entities.Device:
         """All that is reported of it. storages: uids by address."""
         allocated, reserved = self._statistics["allocated_bytes"]["all"], self._statistics["reserved_bytes"]["all"]
         segments, blocks = self._segments_and_blocks(storages)
@@ -97,7 +97,7 @@ class Allocator:
         segments: list[entities.Segment] = []
         blocks: list[entities.Block] = []
         offset = 0
-        for segment in self._ordered_segments():
+        for segment in self._segments_by_age():
             pointer = segment["address"]
             for block in segment["blocks"]:
                 facts: entities.Block = {"address": offset, "size": block["size"], "state": block["state"]}
@@ -111,10 +111,10 @@ class Allocator:
             segments.append(self._segment_facts(segment))
         return (segments, blocks) if len(blocks) <= MAX_BLOCKS else (None, None)
 
-    def _ordered_segments(self) -> list[dict[str, Any]]:
+    def _segments_by_age(self) -> list[dict[str, Any]]:
         """The segments of the device in the order in which they came: an address says nothing of that."""
         segments = sorted(
-            (segment for segment in snapshot() if segment["device"] == self._index),
+            (segment for segment in memory_snapshot() if segment["device"] == self._index),
             key=lambda segment: int(segment["address"]),
         )
         last = max(self._places.values(), default=0)
@@ -130,12 +130,12 @@ class Allocator:
         stream = self._streams.setdefault(segment.get("stream", 0), len(self._streams))
         if stream:
             facts["stream"] = stream
-        if tuple(segment.get("segment_pool_id", DEFAULT_POOL)) != DEFAULT_POOL:
+        if tuple(segment.get("segment_pool_id", DEFAULT_POOL_ID)) != DEFAULT_POOL_ID:
             facts["private"] = True
         return facts
 
 
-def common_prefix_and_suffix(old: list[entities.Block], new: list[entities.Block]) -> tuple[int, int]:
+def common_prefix_and_suffix_lengths(old: list[entities.Block], new: list[entities.Block]) -> tuple[int, int]:
     """How many blocks are the same at the beginning of both lists, and how many of the others at the end."""
     most = min(len(old), len(new))
     start = next((k for k in range(most) if old[k] != new[k]), most)

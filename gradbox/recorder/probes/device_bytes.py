@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from gradbox.recorder.probes import cells
-from gradbox.recorder.probes.device_kernels import DTYPES, Kernels, Layout, kernels_of
+from gradbox.recorder.probes.device_kernels import KERNEL_DTYPES, DeviceKernels, ElementLayout, kernels_for_device
 from gradbox.wire.entities import BINS, STRETCHES, Summary
 
 CHUNK_ELEMENTS = 1 << 18
@@ -51,7 +51,7 @@ class DeviceBytes:
 class KernelBytes(DeviceBytes):
     """Bytes of a CUDA device, from an address on, of which our own kernels compute what is told. They raise DeviceReadError."""
 
-    def __init__(self, kernels: Kernels, pointer: int, length: int) -> None:
+    def __init__(self, kernels: DeviceKernels, pointer: int, length: int) -> None:
         self._kernels, self._pointer, self._length = kernels, pointer, length
 
     def __len__(self) -> int:
@@ -59,23 +59,25 @@ class KernelBytes(DeviceBytes):
 
     def __getitem__(self, part: slice) -> bytes:
         start, end, _ = part.indices(self._length)
-        return self._kernels.copy(self._pointer + start, max(end - start, 0))
+        return self._kernels.copy_bytes(self._pointer + start, max(end - start, 0))
 
     def digest(self) -> bytes:
         whole = self._length // WORD_BYTES
-        return self._kernels.digest(self._pointer, (WORD_BYTES, (whole,), (1,), 0)) + self[whole * WORD_BYTES :]
+        return (
+            self._kernels.digest_elements(self._pointer, (WORD_BYTES, (whole,), (1,), 0)) + self[whole * WORD_BYTES :]
+        )
 
     def region_digest(self, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
         if 0 in shape or region_end(shape, stride, offset) * size > self._length:
             return b""
-        return self._kernels.digest(self._pointer, (size, shape, stride, offset))
+        return self._kernels.digest_elements(self._pointer, (size, shape, stride, offset))
 
     def summary(self, dtype: str) -> Summary | None:
-        if not cells.has_summary(dtype):
+        if not cells.can_summarize_dtype(dtype):
             return None
-        size = cells.itemsize(dtype)
+        size = cells.dtype_itemsize(dtype)
         layout = (size, (self._length // size,), (1,), 0)
-        return kernel_summary(self._kernels, self._pointer, layout, dtype.removeprefix("q"))
+        return summary_by_kernels(self._kernels, self._pointer, layout, dtype.removeprefix("q"))
 
 
 class TorchBytes(DeviceBytes):
@@ -89,32 +91,32 @@ class TorchBytes(DeviceBytes):
         return self._length
 
     def __getitem__(self, part: slice) -> bytes:
-        return bytes_of(self._as_tensor(torch.uint8)[part])
+        return tensor_bytes(self._storage_as_tensor(torch.uint8)[part])
 
     def digest(self) -> bytes:
         """Sixteen bytes for each chunk."""
         whole = self._length // WORD_BYTES
-        words = self._as_tensor(torch.int32)[:whole]
+        words = self._storage_as_tensor(torch.int32)[:whole]
         sums = [chunk_digest(words[at : at + CHUNK_ELEMENTS]) for at in range(0, whole, CHUNK_ELEMENTS)]
-        return (bytes_of(torch.cat(sums)) if sums else b"") + self[whole * WORD_BYTES :]
+        return (tensor_bytes(torch.cat(sums)) if sums else b"") + self[whole * WORD_BYTES :]
 
     def region_digest(self, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
         """Few bytes stand for themselves."""
         if 0 in shape or region_end(shape, stride, offset) * size > self._length:
             return b""
-        values = self._as_tensor(torch.uint8)
+        values = self._storage_as_tensor(torch.uint8)
         view = values.as_strided((*shape, size), (*(step * size for step in stride), 1), offset * size)
-        if view.numel() <= cells.MAX_UNDIGESTED:
-            return bytes_of(view)
-        sums = [chunk_digest(chunk.to(torch.int32)) for chunk in chunks(view)]
-        return bytes_of(torch.cat(sums))
+        if view.numel() <= cells.MAX_UNDIGESTED_BYTES:
+            return tensor_bytes(view)
+        sums = [chunk_digest(chunk.to(torch.int32)) for chunk in element_chunks(view)]
+        return tensor_bytes(torch.cat(sums))
 
     def summary(self, dtype: str) -> Summary | None:
-        if not cells.has_summary(dtype):
+        if not cells.can_summarize_dtype(dtype):
             return None
-        return tensor_summary(self._as_tensor(getattr(torch, dtype.removeprefix("q"))))
+        return tensor_summary(self._storage_as_tensor(getattr(torch, dtype.removeprefix("q"))))
 
-    def _as_tensor(self, dtype: torch.dtype) -> torch.Tensor:
+    def _storage_as_tensor(self, dtype: torch.dtype) -> torch.Tensor:
         """The storage as a tensor of one dimension."""
         with torch.no_grad():
             values = torch.empty(0, dtype=dtype, device=self._storage.device)
@@ -136,15 +138,15 @@ class UnreadableBytes:
         return self._length
 
 
-def bytes_on(storage: torch.UntypedStorage) -> DeviceBytes | UnreadableBytes:
+def device_bytes_of_storage(storage: torch.UntypedStorage) -> DeviceBytes | UnreadableBytes:
     """The bytes of a storage that lies on a device, where that can be asked."""
-    kernels = kernels_of(storage.device)
+    kernels = kernels_for_device(storage.device)
     if kernels is None:
         return TorchBytes(storage)
-    return kernel_bytes(kernels, storage.data_ptr(), storage.nbytes())
+    return kernel_bytes_if_readable(kernels, storage.data_ptr(), storage.nbytes())
 
 
-def kernel_bytes(kernels: Kernels, pointer: int, length: int) -> KernelBytes | UnreadableBytes:
+def kernel_bytes_if_readable(kernels: DeviceKernels, pointer: int, length: int) -> KernelBytes | UnreadableBytes:
     """Bytes of a CUDA device, from an address on, where it can be asked."""
     return KernelBytes(kernels, pointer, length) if kernels.is_readable() else UnreadableBytes(length)
 
@@ -154,7 +156,7 @@ def to_cpu(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.cpu()
 
 
-def bytes_of(tensor: torch.Tensor) -> bytes:
+def tensor_bytes(tensor: torch.Tensor) -> bytes:
     """The bytes of a tensor in logical order."""
     with torch.no_grad():
         return bytes(to_cpu(tensor.contiguous().view(-1).view(torch.uint8)).numpy())
@@ -174,7 +176,7 @@ def chunk_digest(words: torch.Tensor) -> torch.Tensor:
     return torch.stack(sums)
 
 
-def chunks(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+def element_chunks(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
     """All elements in logical order, in pieces of one dimension with up to CHUNK_ELEMENTS elements."""
     if tensor.numel() <= CHUNK_ELEMENTS or tensor.is_contiguous():
         yield from tensor.reshape(-1).split(CHUNK_ELEMENTS)  # type: ignore[no-untyped-call]
@@ -185,7 +187,7 @@ def chunks(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
             yield rows.reshape(-1)
     else:
         for k in range(len(tensor)):
-            yield from chunks(tensor[k])
+            yield from element_chunks(tensor[k])
 
 
 def tensor_summary(tensor: torch.Tensor) -> Summary | None:
@@ -194,57 +196,57 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
     """
     if tensor.dtype == torch.uint64:  # torch can't compute with it
         return None
-    kernels = kernels_of(tensor.device)
+    kernels = kernels_for_device(tensor.device)
     if kernels is not None:
         layout = (tensor.element_size(), tensor.shape, tensor.stride(), 0)
-        return kernel_summary(kernels, tensor.data_ptr(), layout, str(tensor.dtype).removeprefix("torch."))
+        return summary_by_kernels(kernels, tensor.data_ptr(), layout, str(tensor.dtype).removeprefix("torch."))
     with torch.no_grad():
         has_histogram = tensor.numel() <= cells.MAX_HISTOGRAM_ELEMENTS
         for dim, step in enumerate(() if has_histogram else tensor.stride()):
             tensor = tensor if step else tensor.narrow(dim, 0, 1)  # not the same elements again and again
-        lows, highs, sums, counts = zip(*map(chunk_statistics, chunks(tensor)), strict=True)
+        lows, highs, sums, counts = zip(*map(chunk_statistics, element_chunks(tensor)), strict=True)
         count = int(to_cpu(torch.stack(counts)).sum())
         if not count:
             return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
         low, high = to_cpu(torch.stack(lows)).min().item(), to_cpu(torch.stack(highs)).max().item()
         mean = float(to_cpu(torch.stack(sums)).sum()) / count
         summary: Summary = {
-            "min": cells.wire_number(low), "max": cells.wire_number(high), "mean": cells.wire_number(mean),
+            "min": cells.encode_number(low), "max": cells.encode_number(high), "mean": cells.encode_number(mean),
             "bins": None, "heat": None,
         }  # fmt: skip
         if has_histogram:
             flat = tensor.reshape(-1)
-            summary["bins"], summary["heat"] = histogram(flat, float(low), float(high)), stretch_means(flat)
+            summary["bins"], summary["heat"] = histogram_counts(flat, float(low), float(high)), stretch_means(flat)
         return summary
 
 
-def kernel_summary(kernels: Kernels, pointer: int, layout: Layout, dtype: str) -> Summary | None:
+def summary_by_kernels(kernels: DeviceKernels, pointer: int, layout: ElementLayout, dtype: str) -> Summary | None:
     """As `cells.summary_of_bytes`, of elements in logical order. pointer: the address that the layout's offset counts from.
 
     None for a dtype that the kernels don't know. Raises DeviceReadError.
     """
-    if dtype not in DTYPES:
+    if dtype not in KERNEL_DTYPES:
         return None
     size, shape, stride, offset = layout
     total = math.prod(shape)
     has_histogram = total <= cells.MAX_HISTOGRAM_ELEMENTS
     if not has_histogram:  # not the same elements again and again
         shape = [length if step else 1 for length, step in zip(shape, stride, strict=True)]
-    parts = kernels.describe(pointer, (size, shape, stride, offset), dtype)
+    parts = kernels.stretch_statistics(pointer, (size, shape, stride, offset), dtype)
     found = [part for part in parts if part.finite]
     if not found:
         return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
     low, high = min(part.low for part in found), max(part.high for part in found)
     mean = math.fsum(part.total for part in found) / sum(part.finite for part in found)
     summary: Summary = {
-        "min": cells.wire_number(low), "max": cells.wire_number(high), "mean": cells.wire_number(mean),
+        "min": cells.encode_number(low), "max": cells.encode_number(high), "mean": cells.encode_number(mean),
         "bins": None, "heat": None,
     }  # fmt: skip
     if has_histogram:
         ends = (float(low), float(high)) if low != high else (low - 0.5, high + 0.5)
-        summary["bins"] = kernels.histogram(pointer, layout, dtype, *ends)
+        summary["bins"] = kernels.histogram_counts(pointer, layout, dtype, *ends)
         means = (float(f"{part.total / part.finite:.4g}") if part.finite else math.nan for part in parts)
-        summary["heat"] = [cells.wire_number(value) for value in means]
+        summary["heat"] = [cells.encode_number(value) for value in means]
     return summary
 
 
@@ -258,13 +260,13 @@ def chunk_statistics(values: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return wide.where(finite, math.inf).amin(), wide.where(finite, -math.inf).amax(), wide.where(finite, 0).sum(), finite.sum()  # fmt: skip
 
 
-def histogram(values: torch.Tensor, low: float, high: float) -> list[int]:
+def histogram_counts(values: torch.Tensor, low: float, high: float) -> list[int]:
     """How many of the finite values lie in each of `BINS` equal intervals, as numpy counts them."""
     if low == high:
         low, high = low - 0.5, high + 0.5
     edges = torch.linspace(low, high, BINS + 1, dtype=torch.float64)[1:-1].tolist()
     counts = []
-    for chunk in chunks(values):
+    for chunk in element_chunks(values):
         wide = chunk.to(torch.float64)
         finite = wide[wide.isfinite()]
         counts.append(
@@ -284,4 +286,4 @@ def stretch_means(values: torch.Tensor) -> list[Any]:
         finite = piece.isfinite()
         means.append(torch.stack([piece.where(finite, 0).sum(), finite.sum()]))
     found = to_cpu(torch.stack(means)).tolist()
-    return [cells.wire_number(float(f"{total / n:.4g}") if n else math.nan) for total, n in found]
+    return [cells.encode_number(float(f"{total / n:.4g}") if n else math.nan) for total, n in found]

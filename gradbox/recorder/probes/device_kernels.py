@@ -18,18 +18,30 @@ import torch
 
 from gradbox.wire.entities import BINS, STRETCHES
 
-CODE = Path(__file__).with_suffix(".ptx").read_bytes() + b"\0"
+PTX_CODE = Path(__file__).with_suffix(".ptx").read_bytes() + b"\0"
 """Read when the process that forks imports this: a confined child could not."""
 
 MAX_DIMS = 12
-DTYPES = ("float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+KERNEL_DTYPES = (
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+)
 """In the order of `Dtype` in device_kernels.cu."""
 
-THREADS, MAX_BLOCKS = 256, 1024
+THREADS_PER_BLOCK, MAX_THREAD_BLOCKS = 256, 1024
 SCRATCH_BYTES = 1 << 13
 """Bytes of the device that results are written to."""
 
-Layout = tuple[int, Sequence[int], Sequence[int], int]
+ElementLayout = tuple[int, Sequence[int], Sequence[int], int]
 """Of elements: bytes of one, shape, stride and offset, both in elements."""
 
 
@@ -37,7 +49,7 @@ class DeviceReadError(Exception):
     """The device has failed, or is capturing a graph: nothing can be computed on it."""
 
 
-class Part(NamedTuple):
+class StretchStatistics(NamedTuple):
     """The finite values of a stretch of elements: the least, the greatest, their total, and how many there are."""
 
     low: Any
@@ -46,7 +58,7 @@ class Part(NamedTuple):
     finite: int
 
 
-class _View(ctypes.Structure):
+class _ViewStruct(ctypes.Structure):
     _fields_ = (
         ("count", ctypes.c_int64),
         ("size", ctypes.c_int),
@@ -56,7 +68,7 @@ class _View(ctypes.Structure):
     )
 
 
-class _Edges(ctypes.Structure):
+class _HistogramEdgesStruct(ctypes.Structure):
     _fields_ = (
         ("low", ctypes.c_double),
         ("high", ctypes.c_double),
@@ -65,7 +77,7 @@ class _Edges(ctypes.Structure):
     )
 
 
-class _Part(ctypes.Structure):
+class _StretchStatisticsStruct(ctypes.Structure):
     _fields_ = (
         ("low", ctypes.c_double),
         ("high", ctypes.c_double),
@@ -77,23 +89,23 @@ class _Part(ctypes.Structure):
 
 
 @functools.cache
-def driver() -> Any:
+def cuda_driver() -> Any:
     """The driver's library, which torch has loaded. Raises OSError where there is none."""
     return ctypes.CDLL("libcuda.so.1")
 
 
 @functools.cache
-def kernels_of(device: torch.device) -> "Kernels | None":
+def kernels_for_device(device: torch.device) -> "DeviceKernels | None":
     """The kernels on a device, loaded once; None where they don't serve it."""
     if device.type != "cuda" or torch.version.hip is not None:
         return None
     try:
-        return Kernels(0 if device.index is None else device.index)
+        return DeviceKernels(0 if device.index is None else device.index)
     except (OSError, DeviceReadError):
         return None
 
 
-class Kernels:
+class DeviceKernels:
     """The kernels of one device, and a little of its memory for their results. index: the device's, as torch counts.
 
     copied_bytes: how many bytes were copied from the device. failed: it reported an error, and will for ever.
@@ -106,50 +118,60 @@ class Kernels:
         self.copied_bytes, self.failed = 0, False
         with torch.cuda.device(index):
             torch.cuda.current_stream().synchronize()  # makes the context of torch this thread's
-            check(driver().cuCtxGetCurrent(ctypes.byref(self._context)))
-            check(driver().cuModuleLoadData(ctypes.byref(module), CODE))
-            check(driver().cuMemAlloc_v2(ctypes.byref(self._scratch), ctypes.c_size_t(SCRATCH_BYTES)))
+            raise_on_driver_error(cuda_driver().cuCtxGetCurrent(ctypes.byref(self._context)))
+            raise_on_driver_error(cuda_driver().cuModuleLoadData(ctypes.byref(module), PTX_CODE))
+            raise_on_driver_error(
+                cuda_driver().cuMemAlloc_v2(ctypes.byref(self._scratch), ctypes.c_size_t(SCRATCH_BYTES))
+            )
         for name in ("digest", "describe", "histogram"):
             function = self._functions[name] = ctypes.c_void_p()
-            check(driver().cuModuleGetFunction(ctypes.byref(function), module, name.encode()))
+            raise_on_driver_error(cuda_driver().cuModuleGetFunction(ctypes.byref(function), module, name.encode()))
 
-    def copy(self, pointer: int, count: int) -> bytes:
+    def copy_bytes(self, pointer: int, count: int) -> bytes:
         """Bytes of the device, from an address on. Raises DeviceReadError."""
         with self._synchronized_device():
             return self._copy_to_host(pointer, count) if count else b""
 
-    def digest(self, pointer: int, layout: Layout) -> bytes:
+    def digest_elements(self, pointer: int, layout: ElementLayout) -> bytes:
         """Sixteen bytes that stand for elements in logical order: others where one differs, and where several do, almost surely.
 
         pointer: the address that the layout's offset counts from. Raises DeviceReadError.
         """
-        view = view_of(layout)
+        view = kernel_view_of_layout(layout)
         with self._synchronized_device():
             self._clear_scratch(16)
-            self._launch("digest", block_count(view.count), address_of(pointer, layout), view, self._scratch)
+            self._launch_kernel(
+                "digest", thread_block_count(view.count), first_element_address(pointer, layout), view, self._scratch
+            )
             return self._copy_to_host(self._scratch.value, 16)
 
-    def describe(self, pointer: int, layout: Layout, dtype: str) -> list[Part]:
+    def stretch_statistics(self, pointer: int, layout: ElementLayout, dtype: str) -> list[StretchStatistics]:
         """The statistics of each of `STRETCHES` equal stretches of the elements in logical order. Raises DeviceReadError."""
-        view, kind = view_of(layout), DTYPES.index(dtype)
+        view, kind = kernel_view_of_layout(layout), KERNEL_DTYPES.index(dtype)
         with self._synchronized_device():
-            self._launch("describe", STRETCHES, address_of(pointer, layout), view, ctypes.c_int(kind), self._scratch)
-            data = self._copy_to_host(self._scratch.value, STRETCHES * ctypes.sizeof(_Part))
+            self._launch_kernel(
+                "describe", STRETCHES, first_element_address(pointer, layout), view, ctypes.c_int(kind), self._scratch
+            )
+            data = self._copy_to_host(self._scratch.value, STRETCHES * ctypes.sizeof(_StretchStatisticsStruct))
         exact = "int" in dtype
-        parts = (_Part * STRETCHES).from_buffer_copy(data)
+        parts = (_StretchStatisticsStruct * STRETCHES).from_buffer_copy(data)
         return [
-            Part(part.int_low if exact else part.low, part.int_high if exact else part.high, part.sum, part.finite)
+            StretchStatistics(
+                part.int_low if exact else part.low, part.int_high if exact else part.high, part.sum, part.finite
+            )
             for part in parts
         ]
 
-    def histogram(self, pointer: int, layout: Layout, dtype: str, low: float, high: float) -> list[int]:
+    def histogram_counts(self, pointer: int, layout: ElementLayout, dtype: str, low: float, high: float) -> list[int]:
         """How many finite values lie in each of `BINS` equal intervals from low to high. Raises DeviceReadError."""
-        edges = _Edges(low, high, BINS / (high - low), tuple(np.linspace(low, high, BINS + 1)))
-        view, kind = view_of(layout), DTYPES.index(dtype)
-        where = address_of(pointer, layout)
+        edges = _HistogramEdgesStruct(low, high, BINS / (high - low), tuple(np.linspace(low, high, BINS + 1)))
+        view, kind = kernel_view_of_layout(layout), KERNEL_DTYPES.index(dtype)
+        where = first_element_address(pointer, layout)
         with self._synchronized_device():
             self._clear_scratch(BINS * 8)
-            self._launch("histogram", block_count(view.count), where, view, ctypes.c_int(kind), edges, self._scratch)
+            self._launch_kernel(
+                "histogram", thread_block_count(view.count), where, view, ctypes.c_int(kind), edges, self._scratch
+            )
             return np.frombuffer(self._copy_to_host(self._scratch.value, BINS * 8), "u8").tolist()  # type: ignore[no-any-return]
 
     def is_readable(self) -> bool:
@@ -163,48 +185,48 @@ class Kernels:
     @contextlib.contextmanager
     def _synchronized_device(self) -> Iterator[None]:
         """Within, all work of the device is done, and its context is this thread's."""
-        if self.failed or is_capturing():
+        if self.failed or is_capturing_graph():
             raise DeviceReadError("the device has failed" if self.failed else "a graph is being captured")
         other = ctypes.c_void_p()
-        check(driver().cuCtxPushCurrent_v2(self._context))
+        raise_on_driver_error(cuda_driver().cuCtxPushCurrent_v2(self._context))
         try:
-            check(driver().cuCtxSynchronize())
+            raise_on_driver_error(cuda_driver().cuCtxSynchronize())
             yield
         except DeviceReadError:
             self.failed = True
             raise
         finally:
-            driver().cuCtxPopCurrent_v2(ctypes.byref(other))
+            cuda_driver().cuCtxPopCurrent_v2(ctypes.byref(other))
 
     def _clear_scratch(self, count: int) -> None:
-        check(driver().cuMemsetD8_v2(self._scratch, ctypes.c_ubyte(0), ctypes.c_size_t(count)))
+        raise_on_driver_error(cuda_driver().cuMemsetD8_v2(self._scratch, ctypes.c_ubyte(0), ctypes.c_size_t(count)))
 
-    def _launch(self, name: str, blocks: int, *arguments: Any) -> None:
+    def _launch_kernel(self, name: str, blocks: int, *arguments: Any) -> None:
         pointers = (ctypes.c_void_p * len(arguments))(*(ctypes.addressof(argument) for argument in arguments))
-        shape = (blocks, 1, 1, THREADS, 1, 1)
-        check(driver().cuLaunchKernel(self._functions[name], *shape, 0, None, pointers, None))
+        shape = (blocks, 1, 1, THREADS_PER_BLOCK, 1, 1)
+        raise_on_driver_error(cuda_driver().cuLaunchKernel(self._functions[name], *shape, 0, None, pointers, None))
 
     def _copy_to_host(self, pointer: int, count: int) -> bytes:
         buffer = ctypes.create_string_buffer(count)
-        check(driver().cuMemcpyDtoH_v2(buffer, ctypes.c_uint64(pointer), ctypes.c_size_t(count)))
+        raise_on_driver_error(cuda_driver().cuMemcpyDtoH_v2(buffer, ctypes.c_uint64(pointer), ctypes.c_size_t(count)))
         self.copied_bytes += count
         return buffer.raw
 
 
-def check(result: int) -> None:
+def raise_on_driver_error(result: int) -> None:
     """Raises DeviceReadError where a call of the driver failed. result: what it returned."""
     if result:
         name = ctypes.c_char_p()
-        driver().cuGetErrorName(result, ctypes.byref(name))
+        cuda_driver().cuGetErrorName(result, ctypes.byref(name))
         raise DeviceReadError((name.value or b"an unknown error").decode())
 
 
-def is_capturing() -> bool:
+def is_capturing_graph() -> bool:
     """Whether this thread's stream captures a graph: what it is given does not run, and must not be waited for."""
     return bool(torch.cuda.is_current_stream_capturing())
 
 
-def view_of(layout: Layout) -> _View:
+def kernel_view_of_layout(layout: ElementLayout) -> _ViewStruct:
     """A layout as the kernels take it: dimensions that lie one after the other in memory are one."""
     size, shape, stride, _ = layout
     count = int(np.prod(shape, dtype=np.int64))
@@ -218,17 +240,17 @@ def view_of(layout: Layout) -> _View:
             merged.append((length, step))
     if len(merged) > MAX_DIMS:
         raise DeviceReadError(f"a tensor has {len(merged)} dimensions; {MAX_DIMS} can be read")
-    view = _View(count=count, size=size, dims=0 if merged in ([], [(count, 1)]) else len(merged))
+    view = _ViewStruct(count=count, size=size, dims=0 if merged in ([], [(count, 1)]) else len(merged))
     for dim, (length, step) in enumerate(merged):
         view.shape[dim], view.stride[dim] = length, step
     return view
 
 
-def address_of(pointer: int, layout: Layout) -> ctypes.c_uint64:
+def first_element_address(pointer: int, layout: ElementLayout) -> ctypes.c_uint64:
     """The address of the first element."""
     return ctypes.c_uint64(pointer + layout[3] * layout[0])
 
 
-def block_count(count: int) -> int:
+def thread_block_count(count: int) -> int:
     """Blocks of threads for so many elements."""
-    return max(1, min(MAX_BLOCKS, -(-count // THREADS)))
+    return max(1, min(MAX_THREAD_BLOCKS, -(-count // THREADS_PER_BLOCK)))

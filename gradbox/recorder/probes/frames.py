@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import torch
 
-from gradbox.recorder.effects import Effects
+from gradbox.recorder.effects import StatementEffects
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.reachability import MISSING, Reachability, follow_attributes
-from gradbox.recorder.stack import frames_outward, is_program, program_line, stepping_depth
-from gradbox.recorder.uids import object_ref, reference
+from gradbox.recorder.stack import frames_outward, is_program_code, stepping_depth, to_program_line
+from gradbox.recorder.uids import encode_reference, referenced_object_uid
 from gradbox.recorder.values import ValueEncoder
 from gradbox.wire import entities
 from gradbox.wire.base import Value
@@ -24,7 +24,7 @@ IMPLICIT_NAMES = frozenset(
     ("__builtins__", "__annotations__", "__warningregistry__", "__module__", "__qualname__", "__classcell__", ".0")
 )
 
-MODULE_NAMES = IMPLICIT_NAMES | {
+IMPLICIT_MODULE_NAMES = IMPLICIT_NAMES | {
     "__name__", "__doc__", "__package__", "__loader__", "__spec__", "__file__", "__cached__", "__path__",
 }  # fmt: skip
 """Of an imported module also what the import system gives it before its code runs."""
@@ -40,12 +40,12 @@ class FrameLocals:
         self.after_read: Callable[[FrameType], None] | None = None
         self._shared_locals: dict[str, dict[str, Any]] = {}  # a frame's own dict of locals, as the program last saw it
 
-    def read(self, frame: FrameType, uid: str) -> dict[str, Any]:
+    def read_locals(self, frame: FrameType, uid: str) -> dict[str, Any]:
         """A frame's variables. CPython has one dict a frame for them, the program's `locals()`: it is left as it was."""
         optimized = frame.f_code.co_flags & inspect.CO_OPTIMIZED
         previous = dict(self._shared_locals.get(uid, ())) if optimized else {}
         live_locals = frame.f_locals
-        implicit = MODULE_NAMES if live_locals is frame.f_globals else IMPLICIT_NAMES
+        implicit = IMPLICIT_MODULE_NAMES if live_locals is frame.f_globals else IMPLICIT_NAMES
         variables = {k: v for k, v in dict(live_locals).items() if type(k) is str and k not in implicit}
         if optimized and self.after_read is not None:
             self.after_read(frame)
@@ -55,7 +55,7 @@ class FrameLocals:
             live_locals.update(previous)
         return variables
 
-    def forget(self, uid: str) -> None:
+    def forget_frame(self, uid: str) -> None:
         """The frame of this uid is over."""
         self._shared_locals.pop(uid, None)
 
@@ -78,7 +78,7 @@ class GeneratorSentinel:
 class Frames:
     """The program's frames.
 
-    module: the program's globals. handler_names: names that are unbound without a statement that says so. hidden_names:
+    module: the program's globals. exception_variable_names: names that are unbound without a statement that says so. hidden_names:
     of the module, that are not the program's; None for all that it has now, as long as they are not bound anew.
     iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0.
     recorded_lines: frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at the
@@ -91,12 +91,12 @@ class Frames:
         module: dict[str, Any],
         values: ValueEncoder,
         reachability: Reachability,
-        handler_names: frozenset[str],
+        exception_variable_names: frozenset[str],
         hidden_names: frozenset[str] | None = None,
     ) -> None:
         self._context, self._delta, self._uids, self._module = context, context.delta, context.uids, module
         self._values, self._reachability = values, reachability
-        self._handler_names = handler_names
+        self._exception_variable_names = exception_variable_names
         self._hidden = dict(module) if hidden_names is None else {n: module[n] for n in hidden_names if n in module}
         self._uids_by_key: dict[tuple[int, Any], str] = {}
         self._keys: dict[str, tuple[int, Any]] = {}
@@ -106,20 +106,20 @@ class Frames:
         self._ever_suspended: set[str] = set()  # when last seen; one that goes on without `resume` was thrown into
         self._ended: set[str] = set()  # suspended frames whose generator died
         self.locals = FrameLocals()
-        self.module_uid = context.uids.allocate("f")
+        self.module_uid = context.uids.allocate_uid("f")
         self.iteration_counts: dict[tuple[str, int], int] = {}
         self.recorded_lines: dict[int, int] = {}
 
-    def python_frame_key(self, frame: FrameType) -> tuple[int, Any]:
+    def frame_identity_key(self, frame: FrameType) -> tuple[int, Any]:
         return id(frame), frame.f_code
 
     def uid_of(self, frame: FrameType) -> str:
         if frame.f_globals is self._module and frame.f_code.co_name == "<module>":
             return self.module_uid
-        key = self.python_frame_key(frame)
+        key = self.frame_identity_key(frame)
         uid = self._uids_by_key.get(key)
         if uid is None:
-            uid = self._uids_by_key[key] = self._uids.allocate("f")
+            uid = self._uids_by_key[key] = self._uids.allocate_uid("f")
             self._keys[uid] = key
         return uid
 
@@ -130,27 +130,27 @@ class Frames:
             depth = self._depths[uid] = stepping_depth(frame)
         return depth
 
-    def begin_call(self, frame: FrameType) -> None:
+    def retire_reused_frame(self, frame: FrameType) -> None:
         """A call begins: whatever stood at this address is over."""
-        uid = self._uids_by_key.get(self.python_frame_key(frame))
+        uid = self._uids_by_key.get(self.frame_identity_key(frame))
         if uid is not None:
-            self._retire(uid)
+            self._retire_frame(uid)
 
-    def suspend(self, frame: FrameType, resume: Callable[[Any], Any]) -> GeneratorSentinel:
+    def suspend_frame(self, frame: FrameType, resume: Callable[[Any], Any]) -> GeneratorSentinel:
         """A generator is about to yield: the sentinel on its stack dies with it."""
         uid = self.uid_of(frame)
         sentinel = GeneratorSentinel(resume)
         self._suspended.add(uid)
         self._ever_suspended.add(uid)
 
-        def died(_: Any) -> None:
+        def on_generator_died(_: Any) -> None:
             self._suspended.discard(uid)
             self._ended.add(uid)  # the next observation retires it, unless an exception runs it to its end
 
-        sentinel.resume = _ResumeCall(resume, weakref.ref(sentinel, died))
+        sentinel.resume = _ResumeCallback(resume, weakref.ref(sentinel, on_generator_died))
         return sentinel
 
-    def resume(self, frame: FrameType) -> None:
+    def resume_frame(self, frame: FrameType) -> None:
         uid = self.uid_of(frame)
         self._suspended.discard(uid)
         self._ever_suspended.discard(uid)
@@ -160,9 +160,9 @@ class Frames:
         """Whether this frame was suspended and an exception woke it: `close`, `throw` or the collector."""
         return self.uid_of(frame) in self._ever_suspended
 
-    def _retire(self, uid: str) -> None:
+    def _retire_frame(self, uid: str) -> None:
         self._context.observation.retired_frames.append(uid)
-        self.locals.forget(uid)
+        self.locals.forget_frame(uid)
         self._ever_suspended.discard(uid)
         self._ended.discard(uid)
         self._depths.pop(uid, None)
@@ -173,7 +173,7 @@ class Frames:
             self._running.remove(uid)
         for loop in [loop for loop in self.iteration_counts if loop[0] == uid]:
             del self.iteration_counts[loop]
-        facts = self._delta.frame(uid)
+        facts = self._delta.frame_state(uid)
         for name in (facts.get("vars") or ()) if facts is not None else ():
             self._values.objects.set_referenced_objects(f"{uid}.{name}", ())
 
@@ -183,7 +183,12 @@ class Frames:
         suspended: the frame that is yielding, if one is.
         """
         self._update_frame(
-            self.module_uid, "<module>", self._module_vars(), None, self._line(stack[0]) if stack else None, "running"
+            self.module_uid,
+            "<module>",
+            self._visible_module_variables(),
+            None,
+            self._statement_line(stack[0]) if stack else None,
+            "running",
         )
         seen, caller = [], self.module_uid
         for frame in stack:
@@ -193,54 +198,59 @@ class Frames:
             seen.append(uid)
             state: FrameState = "suspended" if uid == suspended else "running"
             self._update_frame(
-                uid, frame.f_code.co_name, self.locals.read(frame, uid), caller, self._line(frame), state
+                uid,
+                frame.f_code.co_name,
+                self.locals.read_locals(frame, uid),
+                caller,
+                self._statement_line(frame),
+                state,
             )
             caller = uid
         self._running = seen
         alive = {*seen, *self._suspended}
         for uid in [uid for uid in self._uids_by_key.values() if uid not in alive]:
-            self._retire(uid)
-        self._remove_suspended(suspended)
+            self._retire_frame(uid)
+        self._remove_suspended_frame(suspended)
 
-    def observe_statement(
-        self, frame: FrameType, effects: Effects, first_iteration: bool, suspended: str | None
+    def observe_statement_effects(
+        self, frame: FrameType, effects: StatementEffects, first_iteration: bool, suspended: str | None
     ) -> bool:
         """Report what a step in this frame may have changed; whether that could be known.
 
         effects: of its statement. first_iteration: what a loop iterates over counts too. suspended: see `observe_stack`.
         """
         uid = self.uid_of(frame)
-        if not self._unwind_to(uid):
+        if not self._unwind_to_frame(uid):
             return False
-        variables = self._variables(uid)
+        variables = self._reported_variables(uid)
         if variables is None:
             return False
-        names = self._module if uid == self.module_uid else self.locals.read(frame, uid)
+        names = self._module if uid == self.module_uid else self.locals.read_locals(frame, uid)
         free = set(frame.f_code.co_freevars)
         for path in effects.paths:
             iterated_before = not first_iteration and path in effects.iterated_paths and path not in effects.bound_paths
             if uid == self.module_uid or path[0] in names or path[0] in variables:
-                self._observe_path(uid, names, path, effects, iterated_before)
+                self._observe_attribute_path(uid, names, path, effects, iterated_before)
             else:
-                self._observe_path(self.module_uid, self._module, path, effects, iterated_before)
-        for name in self._handler_names & variables.keys():
+                self._observe_attribute_path(self.module_uid, self._module, path, effects, iterated_before)
+        for name in self._exception_variable_names & variables.keys():
             if name not in names:
                 self._unset_variable(uid, name)
         for name in {path[0] for path in effects.bound_paths} & free:
             self._update_enclosing_variable(frame.f_back, name)
         facts: entities.Frame = {
-            "line": self._line(frame),
+            "line": self._statement_line(frame),
             "state": "suspended" if uid == suspended else "running",
         }
-        self._delta.update(uid, facts)
-        self._remove_suspended(suspended)
+        self._delta.update_entity(uid, facts)
+        self._remove_suspended_frame(suspended)
         return not self._reachability.incomplete
 
-    def observe_entered(self, frame: FrameType) -> bool:
+    def observe_entered_frame(self, frame: FrameType) -> bool:
         """Report a frame that begins or goes on, and those between it and the step's; whether its caller is known."""
         entered: list[FrameType] = []
         for f in frames_outward(frame):
-            if is_program(f.f_code):
+            if is_program_code(f.f_code):
                 uid = self.uid_of(f)
                 if uid == self.module_uid or uid in self._running:
                     break
@@ -248,18 +258,20 @@ class Frames:
         else:
             return False
         caller_uid = uid
-        if not self._unwind_to(caller_uid):
+        if not self._unwind_to_frame(caller_uid):
             return False
-        facts: entities.Frame = {"line": self._line(f)}
-        self._delta.update(caller_uid, facts)
+        facts: entities.Frame = {"line": self._statement_line(f)}
+        self._delta.update_entity(caller_uid, facts)
         for f in reversed(entered):
             uid = self.uid_of(f)
-            self._update_frame(uid, f.f_code.co_name, self.locals.read(f, uid), caller_uid, self._line(f), "running")
+            self._update_frame(
+                uid, f.f_code.co_name, self.locals.read_locals(f, uid), caller_uid, self._statement_line(f), "running"
+            )
             self._running.append(uid)
             caller_uid = uid
         return not self._reachability.incomplete
 
-    def _unwind_to(self, uid: str) -> bool:
+    def _unwind_to_frame(self, uid: str) -> bool:
         """The frames above this one are over, or suspended; False where it is not known to run."""
         if uid != self.module_uid and uid not in self._running:
             return False
@@ -268,25 +280,25 @@ class Frames:
             if above in self._suspended:
                 self._running.pop()
             else:
-                self._retire(above)
+                self._retire_frame(above)
         for ended in list(self._ended):
             if ended not in self._running and ended in self._keys:
-                self._retire(ended)
+                self._retire_frame(ended)
         self._ended.clear()
         return True
 
-    def _remove_suspended(self, suspended: str | None) -> None:
+    def _remove_suspended_frame(self, suspended: str | None) -> None:
         if suspended is not None and suspended in self._running:
             self._running.remove(suspended)
 
-    def _observe_path(
-        self, uid: str, names: dict[str, Any], path: tuple[str, ...], effects: Effects, iterated_before: bool
+    def _observe_attribute_path(
+        self, uid: str, names: dict[str, Any], path: tuple[str, ...], effects: StatementEffects, iterated_before: bool
     ) -> None:
         """Report the variable that a path begins with, and observe what the path leads to."""
         name = path[0]
-        recorded = self._variables(uid) or {}
+        recorded = self._reported_variables(uid) or {}
         value = names.get(name, MISSING)
-        if value is MISSING or not self._is_visible(uid, name, value):
+        if value is MISSING or not self._is_variable_visible(uid, name, value):
             self._unset_variable(uid, name)
             return
         objects = self._values.objects
@@ -294,47 +306,47 @@ class Frames:
             return
         end, followed = follow_attributes(value, path[1:])
         if followed and path not in effects.bound_paths and objects.contains(value):
-            self._set_variable(uid, name, reference(objects.find(value)))
-            self._reachability.observe(end)
+            self._set_variable(uid, name, encode_reference(objects.find_uid(value)))
+            self._reachability.observe_value(end)
             return
         self._set_variable(uid, name, self._values.encode(value))
         if followed:
-            self._reachability.observe(end)
+            self._reachability.observe_value(end)
         elif type(value) is FunctionType and len(path) > 1:
             self._reachability.observe_referents(value)
 
     def _update_enclosing_variable(self, frame: FrameType | None, name: str) -> None:
         """A variable of enclosing functions was bound: report it in those that run."""
         for f in frames_outward(frame):
-            if is_program(f.f_code) and name in (*f.f_code.co_cellvars, *f.f_code.co_freevars):
+            if is_program_code(f.f_code) and name in (*f.f_code.co_cellvars, *f.f_code.co_freevars):
                 uid = self.uid_of(f)
-                variables = self.locals.read(f, uid)
+                variables = self.locals.read_locals(f, uid)
                 if uid in self._delta.state:
                     if name in variables:
                         self._set_variable(uid, name, self._values.encode(variables[name]))
                     else:
                         self._unset_variable(uid, name)
 
-    def _is_visible(self, uid: str, name: str, value: Any) -> bool:
+    def _is_variable_visible(self, uid: str, name: str, value: Any) -> bool:
         if type(name) is not str or name in IMPLICIT_NAMES:
             return False
         return uid != self.module_uid or not (name in self._hidden and self._hidden[name] is value)
 
-    def _variables(self, uid: str) -> dict[str, Value] | None:
+    def _reported_variables(self, uid: str) -> dict[str, Value] | None:
         """A frame's variables as reported; None for a frame that is not."""
-        facts = self._delta.frame(uid)
+        facts = self._delta.frame_state(uid)
         return None if facts is None else facts["vars"]
 
     def _set_variable(self, uid: str, name: str, value: Value) -> None:
         if self._delta.set_variable(uid, name, value):
-            object_uid = object_ref(value)
+            object_uid = referenced_object_uid(value)
             self._values.objects.set_referenced_objects(f"{uid}.{name}", (object_uid,) if object_uid else ())
 
     def _unset_variable(self, uid: str, name: str) -> None:
         if self._delta.unset_variable(uid, name):
             self._values.objects.set_referenced_objects(f"{uid}.{name}", ())
 
-    def _module_vars(self) -> dict[str, Any]:
+    def _visible_module_variables(self) -> dict[str, Any]:
         hidden = self._hidden
         return {
             name: value
@@ -342,45 +354,45 @@ class Frames:
             if type(name) is str and name not in IMPLICIT_NAMES and not (name in hidden and hidden[name] is value)
         }
 
-    def _line(self, frame: FrameType) -> int | None:
-        return self.recorded_lines.get(id(frame)) or line_of(frame)
+    def _statement_line(self, frame: FrameType) -> int | None:
+        return self.recorded_lines.get(id(frame)) or program_line_of_frame(frame)
 
     def _update_frame(
         self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: FrameState
     ) -> None:
         """A frame with all its variables."""
         facts: entities.Frame
-        recorded = self._variables(uid)
+        recorded = self._reported_variables(uid)
         if recorded is None:
             recorded = {}
             facts = {"kind": "frame", "name": name, "caller": caller, "line": line, "state": state, "vars": recorded}
             self._delta.add_frame(uid, facts)
         else:
             facts = {"state": state} if line is None else {"line": line, "state": state}
-            self._delta.update(uid, facts)
+            self._delta.update_entity(uid, facts)
         for key in [key for key in recorded if key not in variables]:
             self._unset_variable(uid, key)
         for key, value in variables.items():
             self._set_variable(uid, key, self._values.encode(value))
 
-    def begin_iteration(self, frame: FrameType, loop: int) -> str:
+    def count_iteration(self, frame: FrameType, loop: int) -> str:
         """A loop begins an iteration: it is counted. The frame's uid."""
         uid = self.uid_of(frame)
         self.iteration_counts[uid, loop] = self.iteration_counts.get((uid, loop), -1) + 1
         return uid
 
-    def enter_loop(self, frame: FrameType, loop: int) -> None:
+    def reset_iteration_count(self, frame: FrameType, loop: int) -> None:
         """A loop begins anew."""
         self.iteration_counts.pop((self.uid_of(frame), loop), None)
 
 
-def line_of(frame: FrameType) -> int | None:
+def program_line_of_frame(frame: FrameType) -> int | None:
     """The line of the program's source at which a frame is."""
     line: int | None = frame.f_lineno
-    return None if line is None else program_line(frame.f_code, line)
+    return None if line is None else to_program_line(frame.f_code, line)
 
 
-class _ResumeCall:
+class _ResumeCallback:
     """Calls on, and keeps the weak reference that reports the death of the one who waits."""
 
     def __init__(self, resume: Callable[[Any], Any], ref: Any) -> None:

@@ -10,7 +10,7 @@ import torch
 from gradbox.recorder import introspection
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.probes.probe import Probe, ProbeContext
-from gradbox.recorder.probes.saved_tensors import SavedTensors, Slots
+from gradbox.recorder.probes.saved_tensors import NodeSlots, SavedTensors
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.uids import NodeUids
 from gradbox.recorder.values import ValueEncoder
@@ -18,7 +18,7 @@ from gradbox.wire import entities, events
 from gradbox.wire.base import Value
 
 
-class Graph(Probe):
+class AutogradGraph(Probe):
     """The nodes of a run."""
 
     def __init__(
@@ -39,14 +39,14 @@ class Graph(Probe):
             str, set[tuple[str, str]]
         ] = {}  # by custom node, the attributes that were reported, with their tensors
 
-    def begin(self, observation: Observation) -> None:  # noqa: ARG002
+    def begin_observation(self, observation: Observation) -> None:  # noqa: ARG002
         self._walked = set()
 
-    def end(self, observation: Observation) -> None:
+    def end_observation(self, observation: Observation) -> None:
         observation.graph_roots.clear()
         observation.visited_nodes.clear()
 
-    def walk(self, root: Any, all_nodes: bool, step: int) -> None:
+    def walk_from(self, root: Any, all_nodes: bool, step: int) -> None:
         """Report the nodes reached from `root` that are new, or all if `all_nodes`. step: the running one's number."""
         stack = [(root, self._node_uids.uid_of(root))]
         while stack:
@@ -55,44 +55,44 @@ class Graph(Probe):
                 continue
             if uid in self._reported and not all_nodes:
                 if isinstance(node, torch._C._FunctionBase):  # maybe met while its forward ran, before it saved
-                    self._observe_slots(node, uid)
+                    self._observe_saved_slots(node, uid)
                     self._observe_ctx_attributes(node, uid)
                 continue
             self._walked.add(uid)
             if uid not in self._reported:
                 self._reported.add(uid)
-                self._delta.update(uid, self._facts(node, step))
-            self._observe_slots(node, uid)
+                self._delta.update_entity(uid, self._node_facts(node, step))
+            self._observe_saved_slots(node, uid)
             if isinstance(node, torch._C._FunctionBase):
                 self._observe_ctx_attributes(node, uid)
             for other, _ in node.next_functions:
                 if other is not None:
                     stack.append((other, self._node_uids.uid_of(other)))
 
-    def observe_visited(self, node: Any, uid: str) -> None:
+    def observe_visited_node(self, node: Any, uid: str) -> None:
         """The engine ran this known node: it may have let go of what it saved."""
         if uid in self._reported and uid not in self._walked:
-            self._observe_slots(node, uid)
+            self._observe_saved_slots(node, uid)
 
-    def update_slots(self, uid: str, slots: Slots) -> None:
+    def update_node_slots(self, uid: str, slots: NodeSlots) -> None:
         """Report a node's slots, of which one changed."""
         facts: entities.Node = {"saved": slots}
-        self._delta.update(uid, facts)
+        self._delta.update_entity(uid, facts)
 
-    def is_first_release(self, uid: str) -> bool:
+    def mark_node_released(self, uid: str) -> bool:
         """A slot of this node was freed; whether it is the first of them."""
         if uid in self._released:
             return False
         self._released.add(uid)
         return True
 
-    def _observe_slots(self, node: Any, uid: str) -> None:
-        slots = self._saved_tensors.observe(node, uid)
+    def _observe_saved_slots(self, node: Any, uid: str) -> None:
+        slots = self._saved_tensors.observe_node_slots(node, uid)
         if slots is not None:
             facts: entities.Node = {"saved": slots or None}
             if any(slot["state"] == "freed" for slot in slots.values()):
                 facts["released"] = True
-            self._delta.update(uid, facts)
+            self._delta.update_entity(uid, facts)
 
     def _observe_ctx_attributes(self, node: Any, uid: str) -> None:
         """Report the known tensors that a custom function's forward gave its `ctx` as attributes."""
@@ -100,7 +100,7 @@ class Graph(Probe):
         for name, value in (introspection.instance_dict(node) or {}).items():
             if type(name) is not str or not isinstance(value, torch.Tensor):
                 continue
-            tensor = self._tensors.uids.find(value)
+            tensor = self._tensors.uids.find_uid(value)
             if tensor is None or (name, tensor) in reported:
                 continue
             reported.add((name, tensor))
@@ -109,7 +109,7 @@ class Graph(Probe):
             }  # fmt: skip
             self._context.observation.log.append(kept)
 
-    def _facts(self, node: Any, step: int) -> entities.Node:
+    def _node_facts(self, node: Any, step: int) -> entities.Node:
         facts: entities.Node = {
             "kind": "node",
             "name": node.name(),
@@ -123,11 +123,11 @@ class Graph(Probe):
         else:
             variable = getattr(node, "variable", None)
             if isinstance(variable, torch.Tensor):
-                facts["variable"] = self._tensors.register(variable)
-            facts["attrs"] = self._attributes(node) or None
+                facts["variable"] = self._tensors.register_tensor(variable)
+            facts["attrs"] = self._saved_non_tensor_attributes(node) or None
         return facts
 
-    def _attributes(self, node: Any) -> dict[str, Value]:
+    def _saved_non_tensor_attributes(self, node: Any) -> dict[str, Value]:
         """What it saved that is no tensor: an exponent, a dim, sizes."""
         kind = type(node)
         if kind not in self._plain_attributes:
@@ -136,16 +136,16 @@ class Graph(Probe):
         attributes: dict[str, Value] = {}
         for name in self._plain_attributes[kind]:
             try:
-                attributes[name.removeprefix("_saved_")] = self._values.scalar(getattr(node, name))
+                attributes[name.removeprefix("_saved_")] = self._values.encode_scalar(getattr(node, name))
             except RuntimeError:  # freed
                 continue
         return attributes
 
-    def collect_dead(self, observation: Observation) -> None:
-        dead = self._node_uids.collect_dead()
+    def collect_dead_entities(self, observation: Observation) -> None:
+        dead = self._node_uids.collect_dead_uids()
         for uid in dead:
             self._reported.discard(uid)
             self._released.discard(uid)
             self._reported_context.pop(uid, None)
-            self._saved_tensors.forget(uid)
+            self._saved_tensors.forget_node(uid)
         observation.dead_uids += dead

@@ -11,8 +11,8 @@ from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from gradbox.wire import entities
 
-_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
-_is_batched = torch._C._functorch.is_legacy_batchedtensor
+_is_functorch_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_is_legacy_batched = torch._C._functorch.is_legacy_batchedtensor
 _get_attribute = object.__getattribute__
 _set_versions = torch._C._autograd._unsafe_set_version_counter
 _Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
@@ -25,7 +25,7 @@ def is_plain_tensor(tensor: torch.Tensor) -> bool:
     return kind is _Tensor or kind is _Parameter
 
 
-def attributes(tensor: torch.Tensor) -> dict[str, Any]:
+def instance_attributes(tensor: torch.Tensor) -> dict[str, Any]:
     """What the program put on it: its `__dict__`.
 
     Python makes that dictionary when it is first asked for, and looks up each method of the tensor more slowly from then on;
@@ -87,10 +87,10 @@ def tensor_facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
     if tensor.is_neg():
         bits.append("neg")
     out["bits"] = bits or None
-    out["shape"] = shape(tensor)
+    out["shape"] = concrete_shape(tensor)
     out["requires_grad"], out["leaf"] = tensor.requires_grad, is_leaf(own, stale)
-    if _is_wrapped(own):
-        out["wraps"] = transform_wrapper(own)
+    if _is_functorch_wrapped(own):
+        out["wraps"] = functorch_wrapper_facts(own)
     elif has_storage(own):
         out["offset"], out["stride"] = int(tensor.storage_offset()), list(tensor.stride())
     hooks = _get_attribute(own, "_backward_hooks") if is_plain_tensor(own) else None
@@ -98,15 +98,15 @@ def tensor_facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
     return out
 
 
-def shape(tensor: torch.Tensor) -> list[int] | None:
+def concrete_shape(tensor: torch.Tensor) -> list[int] | None:
     """None for a nested tensor, for a lazy module's parameter, which has no shape before the first forward, and where
     a tracer put symbols for numbers: comparing those would tell it something."""
-    if tensor.is_nested or issubclass(type(tensor), UNINITIALIZED_TYPES) or is_symbolic(tensor):
+    if tensor.is_nested or issubclass(type(tensor), UNINITIALIZED_TYPES) or has_symbolic_shape(tensor):
         return None
     return list(tensor.shape)
 
 
-def is_symbolic(tensor: torch.Tensor) -> bool:
+def has_symbolic_shape(tensor: torch.Tensor) -> bool:
     """Whether a tracer put symbols for numbers into its shape."""
     return any(type(size) is not int for size in tensor.shape)
 
@@ -125,7 +125,7 @@ def is_leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
         return None
 
 
-def transform_wrapper(tensor: torch.Tensor) -> entities.Wraps:
+def functorch_wrapper_facts(tensor: torch.Tensor) -> entities.Wraps:
     """Which transform of torch.func wraps it, and at which level."""
     functorch = torch._C._functorch
     if functorch.is_batchedtensor(tensor):
@@ -139,21 +139,21 @@ def has_storage(tensor: torch.Tensor) -> bool:
     if (
         own.layout != torch.strided
         or own.is_nested
-        or _is_wrapped(tensor)
-        or _is_batched(tensor)
+        or _is_functorch_wrapped(tensor)
+        or _is_legacy_batched(tensor)
         or own._is_zerotensor()
     ):
         return False
-    return (is_plain_tensor(tensor) and not own.is_meta) or has_memory(own)
+    return (is_plain_tensor(tensor) and not own.is_meta) or has_readable_storage(own)
 
 
-def has_memory(plain: Any) -> bool:
+def has_readable_storage(plain: Any) -> bool:
     """Whether a tensor of a subclass, or without data, has a storage that may be asked.
 
     One that wraps another tensor has one that nobody may read; a tracer's may have a symbol for its size.
     """
     storage = plain.untyped_storage()
-    if is_symbolic(plain) or type(storage.nbytes()) is not int:
+    if has_symbolic_shape(plain) or type(storage.nbytes()) is not int:
         return False
     try:
         return storage.device.type == "meta" or storage.data_ptr() is not None
@@ -161,7 +161,7 @@ def has_memory(plain: Any) -> bool:
         return False
 
 
-def gradient(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:
+def grad_without_warning(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:
     """`.grad`, asked only where asking does not warn."""
     first = is_leaf(tensor, stale)
     if first or (first is False and as_plain_tensor(tensor).retains_grad):
@@ -170,7 +170,7 @@ def gradient(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:
     return None
 
 
-def flatten_tensors(values: Any, depth: int = 0) -> list[torch.Tensor]:
+def collect_tensors(values: Any, depth: int = 0) -> list[torch.Tensor]:
     """The tensors among an operation's arguments or results, one level of lists deep."""
     out: list[torch.Tensor] = []
     for value in values:
@@ -178,11 +178,11 @@ def flatten_tensors(values: Any, depth: int = 0) -> list[torch.Tensor]:
         if issubclass(kind, torch.Tensor):
             out.append(value)
         elif depth < 2 and (kind is list or kind is tuple):
-            out += flatten_tensors(value, depth + 1)
+            out += collect_tensors(value, depth + 1)
     return out
 
 
-SPARSE_PARTS: dict[torch.layout, tuple[str, ...]] = {
+SPARSE_PART_METHODS: dict[torch.layout, tuple[str, ...]] = {
     torch.sparse_coo: ("_indices", "_values"),
     torch.sparse_csr: ("crow_indices", "col_indices", "values"),
     torch.sparse_bsr: ("crow_indices", "col_indices", "values"),
@@ -199,10 +199,10 @@ def dense_parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
             jagged: Any = tensor
             return {"values": jagged._values, "offsets": jagged._offsets}
         return {"values": tensor.values(), "sizes": tensor._nested_tensor_size()}
-    return {name.removeprefix("_"): getattr(tensor, name)() for name in SPARSE_PARTS.get(tensor.layout, ())}
+    return {name.removeprefix("_"): getattr(tensor, name)() for name in SPARSE_PART_METHODS.get(tensor.layout, ())}
 
 
-def quantization(tensor: torch.Tensor) -> entities.Quantization:
+def quantization_facts(tensor: torch.Tensor) -> entities.Quantization:
     """How the integers of a quantised tensor stand for numbers."""
     scheme = tensor.qscheme()
     if scheme in (torch.per_tensor_affine, torch.per_tensor_symmetric):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 
-class Holders:
+class StorageHolders:
     """changed: storages of which the holders changed since they were reported. released: those that lost one."""
 
     def __init__(self) -> None:
@@ -12,7 +12,7 @@ class Holders:
         self.changed: set[str] = set()
         self.released: set[str] = set()
 
-    def set_storages(self, holder: str, storages: Iterable[tuple[str, str]]) -> None:
+    def set_storages_of_holder(self, holder: str, storages: Iterable[tuple[str, str]]) -> None:
         """`holder` reads these (storage, dtype), and no others."""
         current: dict[str, tuple[str, ...]] = {}
         for storage, dtype in storages:
@@ -21,7 +21,7 @@ class Holders:
         if current == before:
             return
         for storage in before.keys() - current.keys():
-            self._release(storage, holder)
+            self._release_storage_from_holder(storage, holder)
         for storage, dtypes in current.items():
             if before.get(storage) != dtypes:
                 self._dtypes_by_storage.setdefault(storage, {})[holder] = dtypes
@@ -31,27 +31,27 @@ class Holders:
         else:
             self._dtypes_by_holder.pop(holder, None)
 
-    def remove(self, holder: str) -> None:
+    def remove_holder(self, holder: str) -> None:
         for storage in self._dtypes_by_holder.pop(holder, {}):
-            self._release(storage, holder)
+            self._release_storage_from_holder(storage, holder)
 
-    def clear_changed(self) -> None:
+    def clear_changed_storages(self) -> None:
         """The holders of those that changed are reported."""
         self.changed.clear()
 
-    def clear_released(self) -> None:
+    def clear_released_storages(self) -> None:
         """Those that lost a holder were compared."""
         self.released.clear()
 
     def holders_of(self, storage: str) -> Iterable[str]:
         return self._dtypes_by_storage.get(storage, {})
 
-    def dtypes(self, storage: str) -> list[str]:
+    def dtypes_of_storage(self, storage: str) -> list[str]:
         """The dtypes under which it is read, in alphabetical order."""
         readers = self._dtypes_by_storage.get(storage, {}).values()
         return sorted({dtype for dtypes in readers for dtype in dtypes})
 
-    def _release(self, storage: str, holder: str) -> None:
+    def _release_storage_from_holder(self, storage: str, holder: str) -> None:
         readers = self._dtypes_by_storage[storage]
         del readers[holder]
         self.changed.add(storage)

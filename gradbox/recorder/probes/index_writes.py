@@ -10,24 +10,24 @@ from gradbox.recorder.observation import Observation, OpCall
 from gradbox.recorder.probes.handles import is_plain_tensor
 from gradbox.wire import events
 
-MAX_INDICES = 4096
+MAX_COMPARED_INDICES = 4096
 """Index tensors with more elements are not compared."""
 
-_COPIES = (
+_COPYING_OPERATIONS = (
     "aten::index.Tensor", "aten::index_select", "aten::masked_select", "aten::gather", "aten::take",
     "aten::reshape", "aten::flatten.using_ints", "aten::ravel", "aten::contiguous", "aten::clone", "aten::_unsafe_view",
 )  # fmt: skip
 """Operations that give a copy, or may: where the program writes into one that nothing keeps, the write is lost."""
 
-_INDEX_PUT = ("aten::index_put_", "aten::index_put", "aten::_index_put_impl_")
+_INDEX_PUT_OPERATIONS = ("aten::index_put_", "aten::index_put", "aten::_index_put_impl_")
 
 
 def is_index_put(name: str) -> bool:
     """Whether an operation writes to the elements that index tensors name."""
-    return name in _INDEX_PUT
+    return name in _INDEX_PUT_OPERATIONS
 
 
-def repeated_indices(args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | None:
+def repeated_index_counts(args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | None:
     """Of an `index_put`: how many places its indices name and how many different ones; None where none comes twice.
 
     Nothing is computed by torch: the index tensors are read as lists, expanded to their common shape as views.
@@ -40,11 +40,11 @@ def repeated_indices(args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | Non
     if not all(is_plain_tensor(index) and index.dtype in (torch.int64, torch.int32) for index in given):
         return None  # a mask names no element twice
     shape = torch.broadcast_shapes(*(index.shape for index in given))  # type: ignore[no-untyped-call]
-    if shape.numel() > MAX_INDICES:
+    if shape.numel() > MAX_COMPARED_INDICES:
         return None
     sizes = [size for size, index in zip(args[0].shape, indices, strict=False) if index is not None]
     columns = [
-        [k % size if size else k for k in flat_numbers(index.detach().expand(shape).tolist())]
+        [k % size if size else k for k in flatten_numbers(index.detach().expand(shape).tolist())]
         for index, size in zip(given, sizes, strict=True)
     ]
     count = shape.numel()
@@ -52,11 +52,11 @@ def repeated_indices(args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | Non
     return (count, distinct) if distinct < count else None
 
 
-def flat_numbers(values: Any) -> Iterator[int]:
+def flatten_numbers(values: Any) -> Iterator[int]:
     """The numbers of nested lists."""
     if isinstance(values, list):
         for value in values:
-            yield from flat_numbers(value)
+            yield from flatten_numbers(value)
     else:
         yield values
 
@@ -66,15 +66,15 @@ def index_write_events(observation: Observation, dead_storages: list[str]) -> li
     found_events: list[events.Event] = []
     for position, call in enumerate(observation.op_calls):
         if call.repeated_counts is not None:
-            found_events.append(_repeated_event(call))
-        if call.entry["name"] in _COPIES and call.results:
+            found_events.append(_indices_repeated_event(call))
+        if call.entry["name"] in _COPYING_OPERATIONS and call.results:
             lost = _lost_write_event(call, position, observation, dead_storages)
             if lost is not None:
                 found_events.append(lost)
     return found_events
 
 
-def _repeated_event(call: OpCall) -> events.IndicesRepeated:
+def _indices_repeated_event(call: OpCall) -> events.IndicesRepeated:
     assert call.repeated_counts is not None
     count, distinct = call.repeated_counts
     return {
@@ -100,7 +100,11 @@ def _lost_write_event(
     for later in islice(observation.op_calls, position + 1, None):
         if any(written == storage for written, _ in later.writes):
             write = later
-        elif write is not None and _reads_any(later, handles) and not _is_view(later, storage, observation):
+        elif (
+            write is not None
+            and _reads_any_handle(later, handles)
+            and not _only_makes_views(later, storage, observation)
+        ):
             return None  # what was written is used
         handles.update(
             uid for uid, _, _ in later.results if observation.provisional_facts.get(uid, {}).get("storage") == storage
@@ -116,11 +120,11 @@ def _lost_write_event(
     }
 
 
-def _reads_any(call: OpCall, handles: set[str]) -> bool:
+def _reads_any_handle(call: OpCall, handles: set[str]) -> bool:
     return any(uid in handles for uid, _ in call.inputs)
 
 
-def _is_view(call: OpCall, storage: str, observation: Observation) -> bool:
+def _only_makes_views(call: OpCall, storage: str, observation: Observation) -> bool:
     """Whether an operation only made another handle on a storage."""
     return bool(call.results) and all(
         observation.provisional_facts.get(uid, {}).get("storage") == storage for uid, _, _ in call.results

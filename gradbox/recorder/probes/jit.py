@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import torch
 
-from gradbox.recorder.probes.probe import ProbeContext, unobserved
+from gradbox.recorder.probes.probe import ProbeContext, unobserved_ops
 from gradbox.recorder.stack import RECORDER_FOLDERS
 
 ENTRY_POINTS = (
@@ -33,11 +33,11 @@ RECORDER_FRAME_LINES = re.compile(
 """Lines of an error: the tracer remembers the calls that led to each operation, and a script's error lists them."""
 
 
-class Jit:
-    """Wraps the entry points while entered. forget_writes: called when operations passed unseen."""
+class UnobservedJit:
+    """Wraps the entry points while entered. forget_uninitialized_memory: called when operations passed unseen."""
 
-    def __init__(self, context: ProbeContext, forget_writes: Callable[[], None]) -> None:
-        self._context, self._forget_writes = context, forget_writes
+    def __init__(self, context: ProbeContext, forget_uninitialized_memory: Callable[[], None]) -> None:
+        self._context, self._forget_uninitialized_memory = context, forget_uninitialized_memory
         self._originals: list[tuple[Any, str, Callable[..., Any]]] = []
 
     def __enter__(self) -> Self:
@@ -55,9 +55,9 @@ class Jit:
 
     def _wrap_unobserved(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call_unobserved(*args: Any, **kwargs: Any) -> Any:
             try:
-                with unobserved(self._context.observation):
+                with unobserved_ops(self._context.observation):
                     return original(*args, **kwargs)
             except RuntimeError as error:
                 error.args = tuple(
@@ -66,6 +66,6 @@ class Jit:
                 raise
             finally:
                 self._context.observation.ops_unobserved = True  # steps inside have reported what was before them
-                self._forget_writes()
+                self._forget_uninitialized_memory()
 
-        return call
+        return call_unobserved

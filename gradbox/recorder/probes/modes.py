@@ -7,13 +7,13 @@ from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.wire import entities
 
 
-class Modes(Probe):
+class TorchModes(Probe):
     def __init__(self, context: ProbeContext) -> None:
         super().__init__(context)
-        self._uid = context.uids.allocate("m")
+        self._uid = context.uids.allocate_uid("m")
 
-    def update(self, observation: Observation) -> None:  # noqa: ARG002
-        self._delta.update(self._uid, mode_facts())
+    def update_delta(self, observation: Observation) -> None:  # noqa: ARG002
+        self._delta.update_entity(self._uid, mode_facts())
 
 
 def mode_facts() -> entities.Mode:

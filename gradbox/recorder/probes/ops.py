@@ -23,12 +23,12 @@ from torch.autograd import forward_ad
 
 from gradbox.recorder.observation import Observation, OpCall
 from gradbox.recorder.probes import handles, probe
-from gradbox.recorder.probes.index_writes import is_index_put, repeated_indices
+from gradbox.recorder.probes.index_writes import is_index_put, repeated_index_counts
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
-from gradbox.recorder.probes.uninitialized import ALLOCATING_OPERATIONS, Uninitialized
-from gradbox.recorder.stack import frames_outward, is_program
+from gradbox.recorder.probes.uninitialized import ALLOCATING_OPERATIONS, UninitializedMemory
+from gradbox.recorder.stack import frames_outward, is_program_code
 from gradbox.wire.events import Op
 
 TORCH_FOLDER = torch.__path__[0] + "/"
@@ -45,18 +45,18 @@ has_torch_function: Any = torch._C._has_torch_function
 NUMBER_DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
 """The dtype of the tensor that torch makes of a Python number."""
 
-NOT_A_TENSOR = "Expected a value of type 'Tensor'"
+NOT_A_TENSOR_MESSAGE = "Expected a value of type 'Tensor'"
 """What torch says of an argument before the operation begins."""
 
-_OUR_KERNEL = re.compile(rf"{probe.DISPATCH_KEY_NAME}(: registered at [^\n]*\n|, )")
+_OUR_KERNEL_IN_ERROR = re.compile(rf"{probe.DISPATCH_KEY_NAME}(: registered at [^\n]*\n|, )")
 """Where torch lists the kernels that an operator has."""
 
 
 _libraries: list[Any] = []
-_entered_ops: list["Ops"] = []
+_entered_ops: list["OpRecorder"] = []
 
 
-class Ops:
+class OpRecorder:
     """Records each operation into the step's log while entered, except while the recorder itself is at work.
 
     is_recording: whether steps are recorded at all; False in iterations that are skipped.
@@ -68,10 +68,10 @@ class Ops:
         self._context, self._tensors, self._storages = context, tensors, storages
         self._is_recording = is_recording
         self._written_arguments_by_op: dict[Any, list[int | str]] = {}
-        self._uninitialized = Uninitialized(tensors, storages)
+        self._uninitialized = UninitializedMemory(tensors, storages)
 
     def __enter__(self) -> Self:
-        register_kernels()
+        register_recording_kernels()
         _entered_ops.append(self)
         torch._C._dispatch_tls_set_dispatch_key_included(probe.DISPATCH_KEY, True)
         return self
@@ -80,51 +80,51 @@ class Ops:
         torch._C._dispatch_tls_set_dispatch_key_included(probe.DISPATCH_KEY, False)
         _entered_ops.remove(self)
 
-    def is_paused(self) -> bool:
+    def is_recorder_busy_or_skipping(self) -> bool:
         """Whether what is computed now is none of the program's recorded steps."""
         return self._context.guard.busy or not self._is_recording()
 
-    def set_muted(self, muted: bool) -> None:
+    def set_recording_paused(self, paused: bool) -> None:
         """Record no operators for a while."""
-        torch._C._dispatch_tls_set_dispatch_key_included(probe.DISPATCH_KEY, not muted)
-        self.forget_uninitialized()
+        torch._C._dispatch_tls_set_dispatch_key_included(probe.DISPATCH_KEY, not paused)
+        self.forget_uninitialized_memory()
 
-    def forget_uninitialized(self) -> None:
+    def forget_uninitialized_memory(self) -> None:
         """Operations passed unseen: what they wrote is not known."""
         self._uninitialized.forget_all()
 
-    def run_recorded(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
+    def run_recorded_op(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
         """The operation, recorded."""
-        if is_printing(frame):
+        if is_printing_tensor(frame):
             self._context.observation.tensors_printed = True
-            self._note_reads(name, op, args, kwargs)
+            self._log_uninitialized_reads(name, op, args, kwargs)
             return call_operation(op, args, kwargs)
         call = None
         try:
             with torch._C.DisableTorchFunction():
-                call = self._begin_call(name, args, kwargs, frame)
-            self._note_reads(name, op, args, kwargs)
+                call = self._begin_op_call(name, args, kwargs, frame)
+            self._log_uninitialized_reads(name, op, args, kwargs)
         except Exception as error:
-            self._context.report_fault(error)
+            self._context.report_recorder_fault(error)
         self._context.running_operations += 1
         try:
             result = call_operation(op, args, kwargs)
         except Exception:
             if call is not None:
                 call.entry["failed"] = True
-                self._context.observation.append(call.entry)
+                self._context.observation.append_log_entry(call.entry)
             raise
         finally:
             self._context.running_operations -= 1
         if call is not None:
             try:
                 with torch._C.DisableTorchFunction():
-                    self._end_call(call, op, args, kwargs, result)
+                    self._end_op_call(call, op, args, kwargs, result)
             except Exception as error:
-                self._context.report_fault(error)
+                self._context.report_recorder_fault(error)
         return result
 
-    def _begin_call(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
+    def _begin_op_call(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
         entry: Op = {
             "kind": "op",
             "name": name,
@@ -135,13 +135,13 @@ class Ops:
         }
         call = OpCall(entry)
         touched = self._context.observation.touched_storages
-        for tensor in handles.flatten_tensors([*args, *kwargs.values()]):
-            call.inputs.append((self._tensors.register(tensor), handles.as_plain_tensor(tensor).requires_grad))
+        for tensor in handles.collect_tensors([*args, *kwargs.values()]):
+            call.inputs.append((self._tensors.register_tensor(tensor), handles.as_plain_tensor(tensor).requires_grad))
             if handles.has_storage(tensor):  # what it writes may be an input that its schema does not call written
-                touched.add(self._storages.register(tensor))
+                touched.add(self._storages.register_tensor_storage(tensor))
         entry["inputs"] = [uid for uid, _ in call.inputs]
         if is_index_put(name):
-            call.repeated_counts = repeated_indices(args, kwargs)
+            call.repeated_counts = repeated_index_counts(args, kwargs)
         if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
             self._context.observation.ops_unobserved = True
         if any(requires for _, requires in call.inputs):
@@ -153,55 +153,55 @@ class Ops:
             )
         return call
 
-    def _note_reads(self, name: str, op: Any, args: Any, kwargs: dict[str, Any]) -> None:
+    def _log_uninitialized_reads(self, name: str, op: Any, args: Any, kwargs: dict[str, Any]) -> None:
         """Tell of memory that is read before anything wrote it."""
-        if not self._uninitialized.has_any:
+        if not self._uninitialized.has_uninitialized:
             return
         try:
             with torch._C.DisableTorchFunction():
-                for event in self._uninitialized.read_events(
+                for event in self._uninitialized.uninitialized_read_events(
                     name, op, args, kwargs, self._written_tensors(op, args, kwargs)
                 ):
                     if event not in self._context.observation.log:
-                        self._context.observation.append(event)
+                        self._context.observation.append_log_entry(event)
         except Exception as error:
-            self._context.report_fault(error)
+            self._context.report_recorder_fault(error)
 
-    def _end_call(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
+    def _end_op_call(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         observation = self._context.observation
         inputs = set(call.entry["inputs"])
-        derived = any(handles.as_plain_tensor(tensor).requires_grad for tensor in handles.flatten_tensors([result]))
+        derived = any(handles.as_plain_tensor(tensor).requires_grad for tensor in handles.collect_tensors([result]))
         if derived and call.entry["grad_mode"]:  # torch asked its inputs for their nodes
             for uid in inputs:
                 self._tensors.stale_views.mark_current(uid)
         for tensor in self._written_tensors(op, args, kwargs):
-            storage = self._storages.register(tensor)
+            storage = self._storages.register_tensor_storage(tensor)
             observation.touched_storages.add(storage)
-            self._storages.capture(storage, handles.dtype_name(tensor))
-            call.writes.append((storage, self._tensors.register(tensor)))
+            self._storages.capture_bytes(storage, handles.dtype_name(tensor))
+            call.writes.append((storage, self._tensors.register_tensor(tensor)))
             self._tensors.mark_views_stale(*call.writes[-1])
             self._uninitialized.note_write(call.entry["name"], tensor)
-        for tensor in handles.flatten_tensors([result]):
-            uid = self._tensors.register(tensor, refresh=True)
+        for tensor in handles.collect_tensors([result]):
+            uid = self._tensors.register_tensor(tensor, refresh=True)
             call.entry["outputs"].append(uid)
             call.entry["requires_grad"].append(handles.as_plain_tensor(tensor).requires_grad)
             if ALLOCATING_OPERATIONS.match(call.entry["name"]) and handles.has_storage(tensor):
-                self._storages.discard_contents(self._storages.register(tensor))
-                self._uninitialized.note_made(tensor)
+                self._storages.discard_captured_bytes(self._storages.register_tensor_storage(tensor))
+                self._uninitialized.note_allocation(tensor)
             if uid not in inputs:
                 call.results.append((uid, handles.is_leaf(tensor) is True, handles.dtype_name(tensor)))
-        call.log_index = observation.append(call.entry)
+        call.log_index = observation.append_log_entry(call.entry)
         observation.op_calls.append(call)
 
     def _written_tensors(self, op: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
         """The arguments that the operation writes to, where they have a storage."""
         arguments = [
             kwargs.get(argument) if isinstance(argument, str) else args[argument] if argument < len(args) else None
-            for argument in self._written_arguments(op)
+            for argument in self._written_argument_positions(op)
         ]
-        return [tensor for tensor in handles.flatten_tensors(arguments) if handles.has_storage(tensor)]
+        return [tensor for tensor in handles.collect_tensors(arguments) if handles.has_storage(tensor)]
 
-    def _written_arguments(self, op: Any) -> list[int | str]:
+    def _written_argument_positions(self, op: Any) -> list[int | str]:
         """The arguments that the operation writes to, by position or name."""
         positions = self._written_arguments_by_op.get(op)
         if positions is None:
@@ -213,7 +213,7 @@ class Ops:
         return positions
 
 
-def engine_context(observation: Observation) -> Any:
+def backward_engine_context(observation: Observation) -> Any:
     """The context for a run of the engine: operations are not recorded where a transform of torch.func asks for it.
 
     There the engine meets wrapped Python numbers, which have no data to make a number of.
@@ -222,10 +222,10 @@ def engine_context(observation: Observation) -> Any:
         frame.f_code.co_filename.startswith(TORCH_FOLDER + "_functorch/")
         for frame in torch_frames(sys._getframe(1).f_back)
     )
-    return probe.unobserved(observation) if active else contextlib.nullcontext()
+    return probe.unobserved_ops(observation) if active else contextlib.nullcontext()
 
 
-def register_kernels() -> None:
+def register_recording_kernels() -> None:
     """Put the kernels in place, once a process; without a listener in the thread they are never called."""
     if _libraries:
         return
@@ -234,25 +234,25 @@ def register_kernels() -> None:
     library = torch._C._dispatch_library("IMPL", "aten", "")
     for name in torch._C._dispatch_get_all_op_names():
         if name.startswith("aten::") and name[6:].split(".")[0] not in _UNRECORDED_OPERATIONS:
-            library.impl(name[6:], probe.DISPATCH_KEY_NAME, make_kernel(name))
+            library.impl(name[6:], probe.DISPATCH_KEY_NAME, make_recording_kernel(name))
     for operator in _higher_order_ops.values():
         operator.non_fallthrough_keys = operator.non_fallthrough_keys.remove(probe.DISPATCH_KEY)
     _libraries.extend((root, library))
 
 
-def make_kernel(name: str) -> Callable[..., Any]:
+def make_recording_kernel(name: str) -> Callable[..., Any]:
     base, _, overload = name[6:].partition(".")
     operator: list[Any] = []
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def recording_kernel(*args: Any, **kwargs: Any) -> Any:
         if not operator:
             operator.append(getattr(getattr(torch.ops.aten, base), overload or "default"))
         with torch._C._ExcludeDispatchKeyGuard(probe.DISPATCH_KEYS):
-            if not _entered_ops or _entered_ops[-1].is_paused():
+            if not _entered_ops or _entered_ops[-1].is_recorder_busy_or_skipping():
                 return call_operation(operator[0], args, kwargs)
-            return _entered_ops[-1].run_recorded(name, operator[0], args, kwargs, sys._getframe().f_back)
+            return _entered_ops[-1].run_recorded_op(name, operator[0], args, kwargs, sys._getframe().f_back)
 
-    return run
+    return recording_kernel
 
 
 def call_operation(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -260,27 +260,27 @@ def call_operation(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
     C++ has called it, which asks no `__torch_function__`: a call from Python would.
     """
-    if is_overridden(args, kwargs):
+    if has_torch_function_override(args, kwargs):
         with torch._C.DisableTorchFunction():
             return call_operation(op, args, kwargs)
     try:
         return op(*args, **kwargs)
     except RuntimeError as error:
         if isinstance(error, NotImplementedError) and probe.DISPATCH_KEY_NAME in str(error):
-            error.args = (_OUR_KERNEL.sub("", str(error)), *error.args[1:])
-        tensors = with_numbers_as_tensors(op, args) if NOT_A_TENSOR in str(error) else None
+            error.args = (_OUR_KERNEL_IN_ERROR.sub("", str(error)), *error.args[1:])
+        tensors = args_with_numbers_as_tensors(op, args) if NOT_A_TENSOR_MESSAGE in str(error) else None
         if tensors is None:
             raise
     return op(*tensors, **kwargs)
 
 
-def is_overridden(args: Any, kwargs: dict[str, Any]) -> bool:
+def has_torch_function_override(args: Any, kwargs: dict[str, Any]) -> bool:
     """Whether a call with these arguments from Python would ask a subclass or a mode."""
     values = (*args, *kwargs.values()) if kwargs else args
     return has_torch_function(values) or any(type(value) is list and has_torch_function(value) for value in values)
 
 
-def with_numbers_as_tensors(op: Any, args: Any) -> list[Any] | None:
+def args_with_numbers_as_tensors(op: Any, args: Any) -> list[Any] | None:
     """The arguments, those that ought to be tensors made so; None where they are.
 
     A tensor that torch made of a Python number arrives as the number. Few operations take that; C++ calls others on it,
@@ -304,7 +304,7 @@ def torch_frames(frame: FrameType | None) -> Iterable[FrameType]:
             return
 
 
-def is_printing(frame: FrameType | None) -> bool:
+def is_printing_tensor(frame: FrameType | None) -> bool:
     """Whether torch is putting a tensor into words: that computes a good deal and changes nothing."""
     return any(f.f_code.co_filename == _PRINTING_FILE for f in torch_frames(frame))
 
@@ -312,7 +312,7 @@ def is_printing(frame: FrameType | None) -> bool:
 def is_called_by_program(frame: FrameType | None) -> bool:
     """Whether the program itself called the operation, or one thin method of torch's on its behalf."""
     for f in torch_frames(frame):
-        if is_program(f.f_code):
+        if is_program_code(f.f_code):
             return True
         if not f.f_code.co_filename.endswith(("torch/_tensor.py", "torch/functional.py", "nn/functional.py")):
             return False
@@ -326,7 +326,7 @@ def is_deepcopy_by_program(frame: FrameType | None) -> bool:
         if f.f_code is not code:
             return False
     caller = next(islice(frames_outward(frame), len(codes), None), None)
-    return caller is not None and is_program(caller.f_code)
+    return caller is not None and is_program_code(caller.f_code)
 
 
 def is_in_function_apply(frame: FrameType | None) -> bool:

@@ -12,7 +12,7 @@ _VALUELESS_OPERATIONS = re.compile(r"_like$|_like\.|::new_")
 
 _ITEM_OPERATIONS = ("aten::item", "aten::_local_scalar_dense")
 
-Reason = Literal["detach", "data", "no_grad", "inference", "item", "dtype", "numpy", "copy"]
+PathCutReason = Literal["detach", "data", "no_grad", "inference", "item", "dtype", "numpy", "copy"]
 
 
 def path_cut_events(observation: Observation, tensors: Tensors) -> list[events.PathCut]:
@@ -26,14 +26,14 @@ def path_cut_events(observation: Observation, tensors: Tensors) -> list[events.P
         if name in _ITEM_OPERATIONS:
             cuts.append(path_cut_event(source, name, "item", op=call.log_index))
         for uid, leaf, dtype in call.results:
-            reason = _cut_reason(call, leaf, dtype)
-            if reason is not None and (call.called_directly or tensors.uids.get(uid) is not None):
+            reason = _path_cut_reason(call, leaf, dtype)
+            if reason is not None and (call.called_directly or tensors.uids.get_object(uid) is not None):
                 cuts.append(path_cut_event(source, name, reason, uid, call.log_index))
     return cuts + [_detached_cut_event(detached, observation) for detached in observation.detached_copies]
 
 
 def path_cut_event(
-    tensor: str, name: str, reason: Reason, result: str | None = None, op: int | None = None
+    tensor: str, name: str, reason: PathCutReason, result: str | None = None, op: int | None = None
 ) -> events.PathCut:
     """op: the place of the operation in the step's log."""
     event: events.PathCut = {"kind": "event", "event": "path_cut", "tensor": tensor, "name": name}  # type: ignore[typeddict-item]
@@ -45,7 +45,7 @@ def path_cut_event(
     return event
 
 
-def _cut_reason(call: OpCall, leaf: bool, dtype: str) -> Reason | None:
+def _path_cut_reason(call: OpCall, leaf: bool, dtype: str) -> PathCutReason | None:
     """Why no gradient comes back through a result; None where one does, or none was to be expected."""
     if call.deep_copies and leaf:
         return "copy"

@@ -21,7 +21,7 @@ RECURSION_ALLOWANCE = 400
 set_tracing_state: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
 
 
-class Guard:
+class RecorderGuard:
     """While entered the recorder is at work: its torch calls are not recorded, its faults do not reach the program.
 
     busy: whether it is entered. Entering it once more does nothing. report_fault: takes what was raised inside.
@@ -31,7 +31,7 @@ class Guard:
         self._report_fault = report_fault
         self.busy = self._closed = False
 
-    def close(self) -> None:
+    def stay_busy(self) -> None:
         """Be busy for good."""
         self.busy = self._closed = True
 
@@ -73,13 +73,13 @@ DISPATCH_KEY: Any = torch._C._parse_dispatch_key(DISPATCH_KEY_NAME)
 DISPATCH_KEYS = torch._C.DispatchKeySet(DISPATCH_KEY)
 
 
-def unobserved(observation: Observation) -> Any:
+def unobserved_ops(observation: Observation) -> Any:
     """The context in which no operation is recorded."""
     observation.ops_unobserved = True
     return torch._C._ExcludeDispatchKeyGuard(DISPATCH_KEYS)
 
 
-def is_unobserved() -> bool:
+def are_ops_unobserved() -> bool:
     """Whether an operation of the program would pass unrecorded now."""
     return bool(torch._C._dispatch_tls_is_dispatch_key_excluded(DISPATCH_KEY))
 
@@ -98,27 +98,27 @@ class ProbeContext:
     def __init__(self) -> None:
         self.uids, self.delta = UidAllocator(), TraceDelta()
         self.observation = Observation()
-        self.guard = Guard(self.report_fault)
+        self.guard = RecorderGuard(self.report_recorder_fault)
         self.running_backwards = self.running_operations = 0
         self._faults = 0
 
-    def report_fault(self, error: BaseException) -> None:
+    def report_recorder_fault(self, error: BaseException) -> None:
         """The recorder failed at something: an event says so, and the exception goes no further."""
         self._faults += 1
         if self._faults <= MAX_FAULTS:
             last = traceback.extract_tb(error.__traceback__)[-1:]
             where = f" ({last[0].name}:{last[0].lineno})" if last else ""
             text = f"{type(error).__name__}: {error}"[:300] + where
-            self.observation.append({"kind": "event", "event": "tracer_fault", "text": text})
+            self.observation.append_log_entry({"kind": "event", "event": "tracer_fault", "text": text})
 
     def is_within_operation(self) -> bool:
         """Whether the program's code is called from within an operation, be it recorded or not: it is half done."""
-        return self.running_operations > 0 or is_unobserved()
+        return self.running_operations > 0 or are_ops_unobserved()
 
-    def begin_backward(self) -> None:
+    def note_backward_begun(self) -> None:
         self.running_backwards += 1
 
-    def end_backward(self) -> None:
+    def note_backward_ended(self) -> None:
         self.running_backwards -= 1
 
 
@@ -132,14 +132,14 @@ class Probe:
     def __init__(self, context: ProbeContext) -> None:
         self._context, self._delta = context, context.delta
 
-    def collect_dead(self, observation: Observation) -> None:
+    def collect_dead_entities(self, observation: Observation) -> None:
         """Forget the entities that died since the last call; their uids go to `observation.dead_uids`."""
 
-    def begin(self, observation: Observation) -> None:
+    def begin_observation(self, observation: Observation) -> None:
         """An observation begins; `observation` says what the statement touched and whether to observe everything."""
 
-    def update(self, observation: Observation) -> None:
+    def update_delta(self, observation: Observation) -> None:
         """Write what changed into the delta."""
 
-    def end(self, observation: Observation) -> None:
+    def end_observation(self, observation: Observation) -> None:
         """The observation is over, also where it failed: let go of the program's objects."""

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, cast
 import torch
 
 from gradbox.recorder.probes import cells, handles
-from gradbox.recorder.probes.counters import Counters
-from gradbox.recorder.probes.holders import Holders
-from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.probes.cells import encode_number
+from gradbox.recorder.probes.counters import VersionCounters
+from gradbox.recorder.probes.holders import StorageHolders
+from gradbox.recorder.probes.probe import DISPATCH_KEYS, ProbeContext
 from gradbox.recorder.probes.stale_views import StaleViews
-from gradbox.recorder.probes.storages import Storages
+from gradbox.recorder.probes.storages import Storages, storage_address_of
 from gradbox.recorder.uids import WeakUids
 from gradbox.wire import entities
 
@@ -26,10 +27,17 @@ MAX_SAMPLED_SLOTS = 64
 _RUNNING_STATISTICS = ("running_mean", "running_var")
 """Slots of a batch norm that its backward reads only where it was not in training: each forward writes them."""
 
+_WRAPPED_NUMBERS = {
+    torch.float64: torch.zeros((), dtype=torch.float16),
+    torch.int64: torch.zeros((), dtype=torch.int8),
+    torch.complex128: torch.zeros((), dtype=torch.complex64),
+}
+"""By the dtype that torch gives a number of the program, a tensor whose dtype such a number leaves as it is."""
+
 _VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
-def state_by_torch(node: Any, attribute: str) -> tuple[entities.SlotState, int | None]:
+def slot_state_by_torch(node: Any, attribute: str) -> tuple[entities.SlotState, int | None]:
     """What torch says when the slot is read: its state, and the version it expected where it names it."""
     try:
         getattr(node, attribute)
@@ -48,11 +56,14 @@ def state_by_torch(node: Any, attribute: str) -> tuple[entities.SlotState, int |
     return "ok", None
 
 
-Slots = dict[str, entities.Slot]
+SlotKey = tuple[str, str]
+"""A slot: its node's uid, its name."""
+
+NodeSlots = dict[str, entities.Slot]
 """The slots of one node by name."""
 
 
-class Transition(NamedTuple):
+class SlotTransition(NamedTuple):
     """A slot's state changed. before: None for a new slot."""
 
     node: str
@@ -68,62 +79,67 @@ class SavedTensors:
         self,
         context: ProbeContext,
         storages: Storages,
-        counters: Counters,
+        counters: VersionCounters,
         tensors: WeakUids,
-        holders: Holders,
+        holders: StorageHolders,
         stale_views: StaleViews,
     ) -> None:
         self._context = context
         self._storages, self._counters, self._tensors = storages, counters, tensors
         self._holders, self._stale_views = holders, stale_views
         self._attributes: dict[type, list[str]] = {}
-        self.slots: dict[str, Slots] = {}
-        self._saved_bytes: dict[tuple[str, str], bytes] = {}
-        self._non_leaf: dict[tuple[str, str], bool] = {}  # whether it was no leaf when it was saved
-        self._unread: set[tuple[str, str]] = set()  # saved, and not read by this backward
-        self._unverified: set[tuple[str, str]] = set()  # first seen after statements that were not
-        self._slots_by_uid: dict[str, dict[tuple[str, str], None]] = {}  # counter, storage or tensor -> slots
-        self.transitions: list[Transition] = []
+        self.slots: dict[str, NodeSlots] = {}
+        self._saved_bytes: dict[SlotKey, bytes] = {}
+        self._non_leaf: dict[SlotKey, bool] = {}  # whether it was no leaf when it was saved
+        self._unread: set[SlotKey] = set()  # saved, and not read by this backward
+        self._unverified: set[SlotKey] = set()  # first seen after statements that were not
+        self._address_by_number: dict[SlotKey, int] = {}  # of the slots that hold a number, where it lies
+        self._numbers_by_address: dict[
+            int, set[SlotKey]
+        ] = {}  # a dead node's, until it is forgotten, and a new one's too
+        self._slots_by_uid: dict[str, dict[SlotKey, None]] = {}  # counter, storage or tensor -> slots
+        self.transitions: list[SlotTransition] = []
 
-    def forget(self, node: str) -> None:
-        self._index_slots(node, {})
+    def forget_node(self, node: str) -> None:
+        self._reindex_node_slots(node, {})
         for slot in self.slots.pop(node, {}):
             self._saved_bytes.pop((node, slot), None)
             self._non_leaf.pop((node, slot), None)
             self._unread.discard((node, slot))
             self._unverified.discard((node, slot))
+            self._forget_number((node, slot))
 
-    def _index_slots(self, node: str, current: Slots) -> None:
+    def _reindex_node_slots(self, node: str, current: NodeSlots) -> None:
         """Note what the slots of a node hold now."""
         for name, slot in self.slots.get(node, {}).items():
-            for uid in held_uids(slot):
+            for uid in uids_held_by_slot(slot):
                 self._slots_by_uid[uid].pop((node, name), None)
                 if not self._slots_by_uid[uid]:
                     del self._slots_by_uid[uid]
             counter = slot.get("counter")
-            if counter is not None and held_uids(slot):
+            if counter is not None and uids_held_by_slot(slot):
                 self._counters.add_to_slot_count(counter, -1)
         for name, slot in current.items():
-            for uid in held_uids(slot):
+            for uid in uids_held_by_slot(slot):
                 self._slots_by_uid.setdefault(uid, {})[node, name] = None
             counter, storage = slot.get("counter"), slot.get("storage")
-            if counter is not None and held_uids(slot):
+            if counter is not None and uids_held_by_slot(slot):
                 self._counters.add_to_slot_count(counter, 1)
                 if storage:
-                    self._counters.link_storage(counter, storage)
-        self._holders.set_storages(
-            node, [read for slot in current.values() if (read := storage_and_dtype(slot)) is not None]
+                    self._counters.link_counter_to_storage(counter, storage)
+        self._holders.set_storages_of_holder(
+            node, [read for slot in current.values() if (read := storage_and_dtype_of_slot(slot)) is not None]
         )
 
     def clear_transitions(self) -> None:
         """They are reported."""
         self.transitions.clear()
 
-    def is_held(self, uid: str) -> bool:
+    def is_held_by_slot(self, uid: str) -> bool:
         """Whether a slot holds this counter, storage or tensor."""
         return uid in self._slots_by_uid
 
-    def sample_intact(self, kind_letter: str) -> list[str]:
+    def sample_unmodified_uids(self, kind_letter: str) -> list[str]:
         """Some of the counters or storages that slots hold and that are as they were when they were saved."""
         intact = (
             uid
@@ -133,32 +149,32 @@ class SavedTensors:
         )
         return list(islice(intact, MAX_SAMPLED_SLOTS))
 
-    def recheck(self, uids: Iterable[str]) -> dict[str, Slots]:
+    def recheck_slots(self, uids: Iterable[str]) -> dict[str, NodeSlots]:
         """The slots of the nodes of which one changed, for these counters moved or these storages were written.
 
         What torch would say follows from the counter's value and the bytes; no node is asked.
         """
-        changed: dict[str, Slots] = {}
+        changed: dict[str, NodeSlots] = {}
         for node, name in dict.fromkeys(slot_key for uid in uids for slot_key in self._slots_by_uid.get(uid, ())):
             slot = self.slots[node][name]
             if slot["state"] not in ("ok", "unknown", "changed", "stale"):
                 continue
-            state = self._recheck_state(node, name, slot)
+            state = self._recheck_slot_state(node, name, slot)
             if state != slot["state"]:
-                self.transitions.append(Transition(node, name, state, slot["state"]))
+                self.transitions.append(SlotTransition(node, name, state, slot["state"]))
                 slot["state"] = state
                 changed[node] = self.slots[node]
         return {node: {name: slot.copy() for name, slot in slots.items()} for node, slots in changed.items()}
 
-    def _recheck_state(self, node: str, name: str, slot: entities.Slot) -> entities.SlotState:
+    def _recheck_slot_state(self, node: str, name: str, slot: entities.Slot) -> entities.SlotState:
         counter = slot.get("counter")
-        if counter is not None and self._counters.version(counter) != slot["expected"]:
+        if counter is not None and self._counters.known_version(counter) != slot["expected"]:
             return "stale"
-        if self._bytes_differ(node, name, slot):
+        if self._has_changed_bytes(node, name, slot):
             return "changed"
         return "unknown" if (node, name) in self._unverified else "ok"
 
-    def observe(self, node: Any, uid: str) -> Slots | None:
+    def observe_node_slots(self, node: Any, uid: str) -> NodeSlots | None:
         """The slots of a node; None where they are as they were reported, or there can be none."""
         attributes = self._attributes.get(type(node))
         if attributes is None:
@@ -166,7 +182,7 @@ class SavedTensors:
         if not attributes:
             return None
         before = self.slots.get(uid, {})
-        now: Slots = {}
+        now: NodeSlots = {}
         for attribute in attributes:
             name = attribute[len("_raw_saved_") :]
             try:
@@ -184,8 +200,8 @@ class SavedTensors:
         for name, slot in now.items():
             old = before[name]["state"] if name in before else None
             if old != slot["state"]:
-                self.transitions.append(Transition(uid, name, slot["state"], old))
-        self._index_slots(uid, now)
+                self.transitions.append(SlotTransition(uid, name, slot["state"], old))
+        self._reindex_node_slots(uid, now)
         self.slots[uid] = now
         return {name: slot.copy() for name, slot in now.items()}
 
@@ -196,8 +212,8 @@ class SavedTensors:
         name: str,
         attribute: str | None,
         raw: Any,
-        current: Slots,
-        previous: Slots,
+        current: NodeSlots,
+        previous: NodeSlots,
     ) -> None:
         if raw is None:
             return
@@ -209,19 +225,28 @@ class SavedTensors:
         if not isinstance(data, torch.Tensor):
             if known is not None:
                 current[name] = freed_slot(known)
-            elif attribute is not None and state_by_torch(node, attribute)[0] == "freed":
+            elif attribute is not None and slot_state_by_torch(node, attribute)[0] == "freed":
                 current[name] = {"state": "freed"}
             return  # else an optional tensor that was not given
-        slot = current[name] = self._facts(data)
+        number = self._saved_number((uid, name), data, known)
+        if number is not None:
+            current[name] = number
+            return
+        slot = current[name] = self._slot_facts(data)
         counter = None
         if not handles.as_plain_tensor(data).is_inference():
-            counter = self._counters.counter_of_slot(known.get("counter") if known else None, data, slot.get("storage"))
+            counter = self._counters.observe_slot_counter(
+                known.get("counter") if known else None, data, slot.get("storage")
+            )
         slot["counter"] = counter
         version = None if handles.as_plain_tensor(data).is_inference() else handles.as_plain_tensor(data)._version
         # reading the slot of a stale view, torch would ask the view for its node
         is_stale_view = self._stale_views.is_stale(slot.get("tensor") or "")
-        state, reported = state_by_torch(node, attribute) if attribute and not is_stale_view else ("ok", None)
-        expected = known.get("expected") if known else (reported if reported is not None else version)
+        state, reported = slot_state_by_torch(node, attribute) if attribute and not is_stale_view else ("ok", None)
+        if known is None:
+            expected = reported if reported is not None else version
+        else:
+            expected = 0 if "value" in known else known.get("expected")
         slot["expected"] = expected
         if state == "ok" and (attribute is None or is_stale_view) and version != expected:
             state = "stale"
@@ -231,7 +256,7 @@ class SavedTensors:
             self._unverified.add(key)
         if name in _RUNNING_STATISTICS and getattr(node, "_saved_training", False) is True:
             self._unread.add(key)
-        if state == "ok" and self._bytes_differ(uid, name, slot):
+        if state == "ok" and self._has_changed_bytes(uid, name, slot):
             state = "changed"
         if state == "ok" and key in self._unverified:
             state = "unknown"
@@ -239,26 +264,64 @@ class SavedTensors:
         if self._non_leaf.setdefault(key, not leaf) and leaf:
             slot["detached"] = True
             if known is not None and not known.get("detached"):
-                self.transitions.append(Transition(uid, name, "detached", state))
+                self.transitions.append(SlotTransition(uid, name, "detached", state))
 
-    def _facts(self, data: torch.Tensor) -> entities.Slot:
+    def _saved_number(self, key: SlotKey, data: torch.Tensor, known: entities.Slot | None) -> entities.Slot | None:
+        """The slot of a number of the program that torch wrapped in a tensor, like the 2 of `x * 2`; None for other tensors,
+        and once the program has got hold of that tensor, as by `node._saved_other`.
+        """
+        if known is not None:
+            if "value" not in known:
+                return None
+            if data._version == 0 and self._storages.find_tensor_storage(data) is None:
+                return known
+            self._forget_number(key)
+            return None
+        narrow = _WRAPPED_NUMBERS.get(data.dtype) if type(data) is torch.Tensor and data.dim() == 0 else None
+        if narrow is None or self._storages.find_tensor_storage(data) is not None:
+            return None
+        with torch._C._ExcludeDispatchKeyGuard(DISPATCH_KEYS):  # our kernel would be given the number, not the tensor
+            if torch.result_type(data, narrow) is not narrow.dtype:
+                return None
+        self._address_by_number[key] = address = storage_address_of(data)
+        self._numbers_by_address.setdefault(address, set()).add(key)
+        return {"value": encode_number(data.tolist()), "state": "ok"}
+
+    def _forget_number(self, key: SlotKey) -> None:
+        address = self._address_by_number.pop(key, None)
+        if address is None:
+            return
+        self._numbers_by_address[address].discard(key)
+        if not self._numbers_by_address[address]:
+            del self._numbers_by_address[address]
+
+    def is_number(self, node: str, name: str) -> bool:
+        return "value" in self.slots[node][name]
+
+    def has_number_in(self, storages: Iterable[str]) -> bool:
+        """Whether the program has got hold of a number that a node saved: one of these storages is it."""
+        return bool(self._numbers_by_address) and any(
+            self._storages.address(storage) in self._numbers_by_address for storage in storages
+        )
+
+    def _slot_facts(self, data: torch.Tensor) -> entities.Slot:
         """What is saved, without the slot's state."""
         own = handles.as_plain_tensor(data)
-        slot = cast(entities.Slot, {"dtype": handles.dtype_name(data), "shape": handles.shape(own)})
-        tensor = self._tensors.find(data)
+        slot = cast(entities.Slot, {"dtype": handles.dtype_name(data), "shape": handles.concrete_shape(own)})
+        tensor = self._tensors.find_uid(data)
         if tensor is not None:
             slot["tensor"] = tensor
         if handles.has_storage(data):
-            slot["storage"] = self._storages.register(data)
+            slot["storage"] = self._storages.register_tensor_storage(data)
             slot["offset"], slot["stride"] = own.storage_offset(), list(own.stride())
         return slot
 
-    def _bytes_differ(self, uid: str, name: str, slot: entities.Slot) -> bool:
+    def _has_changed_bytes(self, uid: str, name: str, slot: entities.Slot) -> bool:
         """Whether the saved elements are other bytes than when they were saved; at first sight they are noted."""
         facts: Any = slot
         if "storage" not in facts or (uid, name) in self._unread:
             return False
-        size = cells.itemsize(facts["dtype"])
+        size = cells.dtype_itemsize(facts["dtype"])
         region = size, tuple(facts["shape"]), tuple(facts["stride"]), facts["offset"]
         current = self._storages.region_digest(facts["storage"], region)
         if current is None:
@@ -267,7 +330,7 @@ class SavedTensors:
         return saved != current
 
 
-def held_uids(slot: entities.Slot) -> list[str]:
+def uids_held_by_slot(slot: entities.Slot) -> list[str]:
     """The counter, storage and tensor that a slot still holds."""
     if slot["state"] == "freed":
         return []
@@ -275,7 +338,7 @@ def held_uids(slot: entities.Slot) -> list[str]:
     return [uid for uid in uids if uid is not None]
 
 
-def storage_and_dtype(slot: entities.Slot) -> tuple[str, str] | None:
+def storage_and_dtype_of_slot(slot: entities.Slot) -> tuple[str, str] | None:
     """The (storage, dtype) that a slot reads; None for one that is freed or has no storage."""
     storage, dtype = slot.get("storage"), slot.get("dtype")
     return (storage, dtype) if storage and dtype and slot["state"] != "freed" else None

@@ -11,7 +11,7 @@ import torch
 
 from gradbox.recorder.probes.handles import as_plain_tensor, temporarily_at_version
 
-DISTANT_VERSION = 1 << 20
+UNREACHED_VERSION_OFFSET = 1 << 20
 """Versions ahead of its own at which a view is asked: none that the program will come to."""
 
 
@@ -50,12 +50,12 @@ class StaleViews:
         """The program used it, or may have asked."""
         self._stale.pop(uid, None)
 
-    def note_node(self, uid: str, node: str) -> None:
+    def note_node_of_view(self, uid: str, node: str) -> None:
         """The uid of the node that was read."""
         if uid in self._stale:
             self._views_by_node[node] = uid
 
-    def take_views_of_dead(self, dead_nodes: Iterable[str]) -> list[str]:
+    def take_views_of_dead_nodes(self, dead_nodes: Iterable[str]) -> list[str]:
         """The views that had these nodes: the nodes died because torch made others, so somebody asked."""
         views = [uid for node in dead_nodes if (uid := self._views_by_node.pop(node, None)) is not None]
         for uid in views:
@@ -65,7 +65,7 @@ class StaleViews:
     def is_stale(self, uid: str) -> bool:
         return uid in self._stale
 
-    def needs_no_reading(self, uid: str, tensor: torch.Tensor) -> bool:
+    def can_skip_reading_node(self, uid: str, tensor: torch.Tensor) -> bool:
         """Whether there is nothing to read: it was since the last write, or must not be."""
         return not self._stale[uid].had_node or bool(self._stale[uid].read_at == as_plain_tensor(tensor)._version)
 
@@ -76,5 +76,5 @@ class StaleViews:
         if stale_view.node is None:
             with temporarily_at_version(tensor, stale_view.version_before):
                 stale_view.node = own.grad_fn
-        with temporarily_at_version(tensor, stale_view.read_at + DISTANT_VERSION):
+        with temporarily_at_version(tensor, stale_view.read_at + UNREACHED_VERSION_OFFSET):
             return own.grad_fn

@@ -11,8 +11,13 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from gradbox.recorder.probes import cells
-from gradbox.recorder.probes.device_bytes import DeviceBytes, UnreadableBytes, bytes_on, kernel_bytes
-from gradbox.recorder.probes.device_kernels import kernels_of
+from gradbox.recorder.probes.device_bytes import (
+    DeviceBytes,
+    UnreadableBytes,
+    device_bytes_of_storage,
+    kernel_bytes_if_readable,
+)
+from gradbox.recorder.probes.device_kernels import kernels_for_device
 from gradbox.recorder.probes.handles import as_plain_tensor
 from gradbox.recorder.trace_delta import TraceDelta
 from gradbox.wire import entities
@@ -38,11 +43,11 @@ class StorageRecord:
         self.accumulating = False  # a gradient on its way into a `.grad`, which will read it through another tensor
         self.window_ranges: dict[str, list[tuple[int, int]]] = {}
 
-    def read(self) -> Any:
+    def read_bytes(self) -> Any:
         """Its bytes where they lie, those of a device as `DeviceBytes` or `UnreadableBytes`; None when it is dead."""
         raise NotImplementedError
 
-    def inherit(self, other: "StorageRecord") -> None:
+    def inherit_from(self, other: "StorageRecord") -> None:
         """It is the storage that the other was: what was reported of that one is reported of this."""
         self.data, self.digest, self.dtypes, self.cells = other.data, other.digest, other.dtypes, other.cells
         self.large_copy_bytes = other.large_copy_bytes
@@ -56,12 +61,12 @@ class StorageRecord:
         return memoryview((ctypes.c_char * self.nbytes).from_address(self.pointer)).cast("B")
 
 
-class TorchStorage(StorageRecord):
+class TorchStorageRecord(StorageRecord):
     def __init__(self, uid: str, storage: torch.UntypedStorage) -> None:
         super().__init__(uid, str(storage.device))
         self.weak_reference: Any = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
 
-    def read(self) -> Any:
+    def read_bytes(self) -> Any:
         storage = torch.UntypedStorage._new_with_weak_ptr(self.weak_reference.cdata)
         if storage is None:
             return None
@@ -76,10 +81,10 @@ class TorchStorage(StorageRecord):
         if storage.device.type == "mps":  # it can't compute with float64
             copy = storage.cpu()  # type: ignore[no-untyped-call]
             return ctypes.string_at(copy.data_ptr(), self.nbytes)
-        return bytes_on(storage)
+        return device_bytes_of_storage(storage)
 
 
-class TransientGradStorage(StorageRecord):
+class TransientGradStorageRecord(StorageRecord):
     """A storage of a gradient on its way: known by address, its bytes through the tensors that read it.
 
     A Python object for it would count as one more owner, and autograd no longer adds up in place what it owns alone.
@@ -97,7 +102,7 @@ class TransientGradStorage(StorageRecord):
     def living_handles(self) -> list[torch.Tensor]:
         return [tensor for ref in self._handles if (tensor := ref()) is not None]
 
-    def read(self) -> Any:
+    def read_bytes(self) -> Any:
         tensors = self.living_handles()
         if not tensors:
             return None
@@ -110,18 +115,20 @@ class TransientGradStorage(StorageRecord):
                 self.nbytes = max(self.nbytes, int(last + 1) * size)
         if self.device == "cpu":
             return self.mapped_bytes()
-        kernels = kernels_of(tensors[0].device)
-        return b"" if kernels is None or not self.nbytes else kernel_bytes(kernels, self.pointer, self.nbytes)
+        kernels = kernels_for_device(tensors[0].device)
+        return (
+            b"" if kernels is None or not self.nbytes else kernel_bytes_if_readable(kernels, self.pointer, self.nbytes)
+        )
 
 
-class ArrayStorage(StorageRecord):
+class ArrayStorageRecord(StorageRecord):
     """Memory that numpy owns; lives as long as the array that owns it."""
 
     def __init__(self, uid: str, owner: np.ndarray[Any, Any]) -> None:
         super().__init__(uid, "cpu")
         self.weak_reference = weakref.ref(owner)
 
-    def read(self) -> Any:
+    def read_bytes(self) -> Any:
         owner = self.weak_reference()
         if owner is None:
             return None
@@ -144,50 +151,52 @@ def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: 
     record.dtypes = list(dtypes)
     facts: entities.Storage = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
     if isinstance(buffer, UnreadableBytes):
-        delta.update(record.uid, facts)
+        delta.update_entity(record.uid, facts)
         return
-    listed = {d: cells.decode_cells(bytes(buffer), d) for d in dtypes if len(buffer) // cells.itemsize(d) <= MAX_CELLS}
+    listed = {
+        d: cells.decode_cells(bytes(buffer), d) for d in dtypes if len(buffer) // cells.dtype_itemsize(d) <= MAX_CELLS
+    }
     facts["summary"] = {
-        d: summary for d in dtypes if d not in listed and (summary := summary_of(buffer, d)) is not None
+        d: summary for d in dtypes if d not in listed and (summary := summary_of_buffer(buffer, d)) is not None
     } or None
     recorded, record.cells = record.cells, listed
     if listed and list(listed) == list(recorded) and all(len(listed[d]) == len(recorded[d]) for d in listed):
         patch = {d: p for d in listed if (p := changed_cells(recorded[d], listed[d]))}
         pending = delta.pending.get(record.uid, {})
         if sum(map(len, patch.values())) * 2 < sum(map(len, listed.values())) and "cells" not in pending:
-            delta.update(record.uid, facts)
+            delta.update_entity(record.uid, facts)
             if patch:
                 delta.patch_cells(record.uid, listed, patch)
             return
     facts["cells"] = listed or None
-    delta.update(record.uid, facts)
+    delta.update_entity(record.uid, facts)
 
 
 def report_windows(delta: TraceDelta, record: StorageRecord, wanted_elements: dict[str, set[int]]) -> None:
     """For a storage too big to list: head, tail and the elements that small handles read, as runs of values."""
-    large = [d for d in record.dtypes if record.nbytes // cells.itemsize(d) > MAX_CELLS]
+    large = [d for d in record.dtypes if record.nbytes // cells.dtype_itemsize(d) > MAX_CELLS]
     if not large:
         return
     runs = {}
     for d in large:
-        total = record.nbytes // cells.itemsize(d)
+        total = record.nbytes // cells.dtype_itemsize(d)
         want = set(range(cells.EDGE_CELLS)) | set(range(total - cells.EDGE_CELLS, total))
         runs[d] = cells.merged_ranges(want | {k for k in wanted_elements.get(d, ()) if 0 <= k < total})
     if not record.unreported and record.window_ranges == runs:
         return
     record.window_ranges = runs
-    buffer = record.read()
+    buffer = record.read_bytes()
     if isinstance(buffer, UnreadableBytes):
         return
     windows: dict[str, list[tuple[int, list[Number]]]] = {}
     for d, spans in runs.items():
-        size = cells.itemsize(d)
+        size = cells.dtype_itemsize(d)
         windows[d] = [(a, cells.decode_cells(buffer[a * size : b * size], d)) for a, b in spans]
     facts: entities.Storage = {"windows": windows}
-    delta.update(record.uid, facts)
+    delta.update_entity(record.uid, facts)
 
 
-def summary_of(buffer: Any, dtype: str) -> entities.Summary | None:
+def summary_of_buffer(buffer: Any, dtype: str) -> entities.Summary | None:
     """The summary of a storage's bytes, computed where they lie."""
     return buffer.summary(dtype) if isinstance(buffer, DeviceBytes) else cells.summary_of_bytes(buffer, dtype)
 

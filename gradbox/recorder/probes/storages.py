@@ -13,18 +13,18 @@ from gradbox.recorder.observation import Observation
 from gradbox.recorder.probes import cells
 from gradbox.recorder.probes.device_bytes import DeviceBytes, UnreadableBytes
 from gradbox.recorder.probes.handles import as_plain_tensor
-from gradbox.recorder.probes.holders import Holders
+from gradbox.recorder.probes.holders import StorageHolders
 from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.probes.storage_records import (
-    ArrayStorage,
+    ArrayStorageRecord,
     StorageRecord,
-    TorchStorage,
-    TransientGradStorage,
+    TorchStorageRecord,
+    TransientGradStorageRecord,
     byte_extent,
     report_cells,
     report_windows,
 )
-from gradbox.recorder.uids import uid_order
+from gradbox.recorder.uids import uid_sort_key
 from gradbox.wire import entities
 from gradbox.wire.entities import MAX_CELLS
 from gradbox.wire.job_records import FocusRecord
@@ -57,7 +57,7 @@ class Storages(Probe):
     writable_without_ops: the program has ways to write bytes that are no operators.
     """
 
-    def __init__(self, context: ProbeContext, holders: Holders, writable_without_ops: bool) -> None:
+    def __init__(self, context: ProbeContext, holders: StorageHolders, writable_without_ops: bool) -> None:
         super().__init__(context)
         self._uids, self._holders = context.uids, holders
         self._by_address: dict[int, str] = {}
@@ -73,63 +73,67 @@ class Storages(Probe):
         self._copied_bytes = 0  # bytes of the copies of large storages
         self.allocated: list[str] = []
 
-    def register(self, tensor: torch.Tensor) -> str:
+    def register_tensor_storage(self, tensor: torch.Tensor) -> str:
         """The uid of a tensor's storage."""
         storage_address = storage_address_of(tensor)
         uid = self._by_address.get(storage_address)
         record = self.records.get(uid) if uid is not None else None
-        if isinstance(record, TransientGradStorage):
+        if isinstance(record, TransientGradStorageRecord):
             if record.accumulating or record.living_handles():
                 record.add_handle(tensor)
                 return record.uid
             uid = None  # another storage at the same place
         if uid is None:
-            uid = self._by_address[storage_address] = self._uids.allocate("s")
+            uid = self._by_address[storage_address] = self._uids.allocate_uid("s")
             self._address_by_uid[uid] = storage_address
             if self._context.running_backwards:
                 self._transients.add(uid)
-                self._add_record(TransientGradStorage(uid, tensor))
+                self._add_record(TransientGradStorageRecord(uid, tensor))
             else:
-                self._add_record(TorchStorage(uid, as_plain_tensor(tensor).untyped_storage()))
+                self._add_record(TorchStorageRecord(uid, as_plain_tensor(tensor).untyped_storage()))
         return uid
 
-    def promote_transients(self) -> None:
+    def promote_transient_storages(self) -> None:
         """Backward is over: what is left of its gradients are storages like any other."""
-        for uid in sorted(self._transients, key=uid_order):
+        for uid in sorted(self._transients, key=uid_sort_key):
             record = self.records.get(uid)
-            if isinstance(record, TransientGradStorage) and (tensors := record.living_handles()):
-                promoted = self.records[uid] = TorchStorage(uid, tensors[0].untyped_storage())
-                promoted.inherit(record)
+            if isinstance(record, TransientGradStorageRecord) and (tensors := record.living_handles()):
+                promoted = self.records[uid] = TorchStorageRecord(uid, tensors[0].untyped_storage())
+                promoted.inherit_from(record)
                 self._transients.discard(uid)
 
-    def find(self, tensor: torch.Tensor) -> str | None:
+    def find_tensor_storage(self, tensor: torch.Tensor) -> str | None:
         uid = self._by_address.get(storage_address_of(tensor))
         record = self.records.get(uid) if uid is not None else None
-        return uid if not isinstance(record, TransientGradStorage) or record.living_handles() else None
+        return uid if not isinstance(record, TransientGradStorageRecord) or record.living_handles() else None
 
-    def mark_accumulating(self, tensor: torch.Tensor) -> None:
+    def address(self, uid: str) -> int | None:
+        """Where a storage of torch's lies: the address of its record in torch, not of its bytes."""
+        return self._address_by_uid.get(uid)
+
+    def mark_gradient_accumulating(self, tensor: torch.Tensor) -> None:
         """AccumulateGrad takes this gradient: until it is done, what lies at the address is the same storage."""
         record = self.records.get(self._by_address.get(storage_address_of(tensor), ""))
-        if isinstance(record, TransientGradStorage):
+        if isinstance(record, TransientGradStorageRecord):
             record.accumulating = True
 
-    def expose(self, uid: str) -> None:
+    def mark_exposed(self, uid: str) -> None:
         """Its memory is in other hands: whatever the program does may write it."""
         self.exposed.add(uid)
 
-    def register_array(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
+    def register_array_storage(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
         """The storage that holds an array's memory, and the byte of it at which that begins."""
         pointer, nbytes = byte_extent(owner)
         for record in self.records.values():
-            if record.device != "cpu" or (record.never_compared and record.read() is None):
+            if record.device != "cpu" or (record.never_compared and record.read_bytes() is None):
                 continue
             if record.pointer <= pointer and pointer + nbytes <= record.pointer + record.nbytes and record.nbytes > 0:
-                self.expose(record.uid)
+                self.mark_exposed(record.uid)
                 return record.uid, pointer - record.pointer
-        record = ArrayStorage(self._uids.allocate("s"), owner)
+        record = ArrayStorageRecord(self._uids.allocate_uid("s"), owner)
         self._add_record(record)
-        self.expose(record.uid)
-        record.read()
+        self.mark_exposed(record.uid)
+        record.read_bytes()
         return record.uid, 0
 
     def _add_record(self, record: StorageRecord) -> None:
@@ -137,22 +141,22 @@ class Storages(Probe):
         self.records[record.uid] = record
         self.allocated.append(record.uid)
 
-    def capture(self, uid: str, dtype: str) -> None:
+    def capture_bytes(self, uid: str, dtype: str) -> None:
         """What a storage holds right after the operation that made or wrote it, in case it dies before the observation."""
         record = self.records[uid]
         if record.never_compared:
-            buffer = record.read()
+            buffer = record.read_bytes()
             if buffer is not None and len(buffer) <= MAX_CAPTURE_BYTES and record.device == "cpu":
                 record.data = bytes(buffer)
                 if dtype not in record.dtypes:
                     record.dtypes.append(dtype)
 
-    def discard_contents(self, uid: str) -> None:
+    def discard_captured_bytes(self, uid: str) -> None:
         """Nobody wrote it yet; should it die so, nothing is known to have been in it."""
         if self.records[uid].never_compared:
             self.records[uid].data = None
 
-    def compare(self, observation: Observation) -> list[str]:
+    def compare_storages(self, observation: Observation) -> list[str]:
         """Find what changed, among all or what may have changed; the uids of the dead.
 
         A large storage is compared where an operator took it, or where its bytes can be written without one.
@@ -161,7 +165,7 @@ class Storages(Probe):
         compare_large = observation.ops_unobserved or (observation.observe_all and self._writable_without_ops)
         self.changed = {}
         if not self._context.running_backwards:
-            self.promote_transients()
+            self.promote_transient_storages()
         if observation.observe_all or compare_large:
             self.compared = set(self.records)
         else:
@@ -175,19 +179,19 @@ class Storages(Probe):
             )
             self.compared = {uid for uids in candidates for uid in uids if uid in self.records}
         dead = []
-        for uid in sorted(self.compared, key=uid_order):
+        for uid in sorted(self.compared, key=uid_sort_key):
             record = self.records[uid]
             layout = record.pointer, record.nbytes
-            buffer = record.read()
+            buffer = record.read_bytes()
             self._layout_changed = self._layout_changed or layout != (record.pointer, record.nbytes)
             if buffer is not None:
-                self._compare_record(record, buffer, compare_large or uid in self.exposed or uid in touched)
+                self._compare_record_bytes(record, buffer, compare_large or uid in self.exposed or uid in touched)
             else:
                 dead.append(uid)
                 self._retire_record(record)
         for uid in self._transients:
             self.records[uid].accumulating = False
-        self._holders.clear_released()
+        self._holders.clear_released_storages()
         return dead
 
     def _retire_record(self, record: StorageRecord) -> None:
@@ -196,7 +200,9 @@ class Storages(Probe):
             if record.data is not None:
                 report_cells(self._delta, record, record.data, record.dtypes)
             else:
-                self._delta.update(uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)})
+                self._delta.update_entity(
+                    uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
+                )
         self._layout_changed = True
         self._copied_bytes -= record.large_copy_bytes
         del self.records[uid]
@@ -206,7 +212,7 @@ class Storages(Probe):
         for uids in (self._transients, self._without_holders, self.exposed, self.compared):
             uids.discard(uid)
 
-    def _compare_record(self, record: StorageRecord, buffer: Any, compare_large: bool) -> None:
+    def _compare_record_bytes(self, record: StorageRecord, buffer: Any, compare_large: bool) -> None:
         if isinstance(buffer, UnreadableBytes):
             return
         nbytes = len(buffer)
@@ -234,31 +240,31 @@ class Storages(Probe):
             record.region_digests.clear()
             record.unreported = True
             if not record.never_compared:
-                dtype = (self._holders.dtypes(record.uid) or record.dtypes or ["uint8"])[0]
-                self.changed[record.uid] = (dtype, *changed_elements(old, record.data, cells.itemsize(dtype)))
+                dtype = (self._holders.dtypes_of_storage(record.uid) or record.dtypes or ["uint8"])[0]
+                self.changed[record.uid] = (dtype, *changed_elements(old, record.data, cells.dtype_itemsize(dtype)))
         record.never_compared = False
 
-    def update(self, observation: Observation) -> None:  # noqa: ARG002
-        for uid in sorted(self._holders.changed, key=uid_order):
+    def update_delta(self, observation: Observation) -> None:  # noqa: ARG002
+        for uid in sorted(self._holders.changed, key=uid_sort_key):
             if uid in self.records:
-                facts: entities.Storage = {"held_by": sorted(self._holders.holders_of(uid), key=uid_order) or None}
-                self._delta.update(uid, facts)
-        self._holders.clear_changed()
+                facts: entities.Storage = {"held_by": sorted(self._holders.holders_of(uid), key=uid_sort_key) or None}
+                self._delta.update_entity(uid, facts)
+        self._holders.clear_changed_storages()
 
-    def update_contents(self, wanted: dict[str, dict[str, set[int]]]) -> None:
+    def report_contents(self, wanted: dict[str, dict[str, set[int]]]) -> None:
         """Report what is new. wanted: the elements to list of big storages, by dtype."""
         reported = {
             uid for uid in (*self.compared, *self._holders.changed, *self.allocated, *wanted) if uid in self.records
         }
-        for uid in sorted(reported, key=uid_order):
+        for uid in sorted(reported, key=uid_sort_key):
             record = self.records[uid]
-            dtypes = self._holders.dtypes(uid) or record.dtypes or ["uint8"]
+            dtypes = self._holders.dtypes_of_storage(uid) or record.dtypes or ["uint8"]
             if record.unreported or record.never_compared or dtypes != record.dtypes:
-                buffer = record.read()
+                buffer = record.read_bytes()
                 if buffer is None:
                     continue
                 if record.never_compared:
-                    self._compare_record(record, buffer, True)
+                    self._compare_record_bytes(record, buffer, True)
                 report_cells(self._delta, record, buffer, dtypes)
             if record.nbytes > MAX_CELLS and not record.never_compared:
                 report_windows(self._delta, record, wanted.get(uid, {}))
@@ -269,7 +275,7 @@ class Storages(Probe):
                 self._without_holders.add(uid)
         self.allocated.clear()
 
-    def update_overlaps(self) -> None:
+    def report_overlaps(self) -> None:
         """Report which storages' bytes lie inside another's: two `from_numpy` of one array are two storages.
 
         Only memory that was handed out, or came from elsewhere, can be in two.
@@ -293,30 +299,30 @@ class Storages(Probe):
             else:
                 outer = record
         for uid in self.records:
-            if uid in inside or self._delta.storage(uid).get("within") is not None:
+            if uid in inside or self._delta.storage_state(uid).get("within") is not None:
                 facts: entities.Storage = {"within": inside.get(uid)}
-                self._delta.update(uid, facts)
+                self._delta.update_entity(uid, facts)
 
     def uids_by_address(self, device: str) -> dict[int, str]:
         """The storages of a kind of device, by the address at which each begins."""
         return {r.pointer: uid for uid, r in self.records.items() if r.pointer and r.device.startswith(device)}
 
-    def is_modified(self, uid: str) -> bool:
+    def is_storage_modified(self, uid: str) -> bool:
         """Whether a small storage holds other bytes than at the last observation."""
         record = self.records.get(uid)
         if record is None or record.data is None or record.never_compared or len(record.data) > MAX_CAPTURE_BYTES:
             return False
-        buffer = record.read()
+        buffer = record.read_bytes()
         return buffer is not None and not isinstance(buffer, UnreadableBytes) and bytes(buffer) != record.data
 
-    def contents(self, uid: str) -> Any:
+    def storage_bytes(self, uid: str) -> Any:
         """The storage's bytes as this observation found them, or where they lie; None when it is gone."""
         record = self.records.get(uid)
         if record is None:
             return None
         if record.data is not None and not record.never_compared:
             return record.data
-        buffer = record.read()
+        buffer = record.read_bytes()
         small = isinstance(buffer, DeviceBytes) and len(buffer) <= ALWAYS_COMPARED_BYTES
         return bytes(buffer) if small else buffer  # as the copy that is then kept
 
@@ -325,7 +331,7 @@ class Storages(Probe):
 
         Of a copy that is kept, it is computed once: the copy is replaced where the storage was found to hold other bytes.
         """
-        record, data = self.records.get(uid), self.contents(uid)
+        record, data = self.records.get(uid), self.storage_bytes(uid)
         if record is None or data is None or isinstance(data, UnreadableBytes):
             return None
         if isinstance(data, DeviceBytes):
@@ -340,7 +346,7 @@ class Storages(Probe):
         digest = record.region_digests.get(region)
         if digest is None:
             digest = cells.region_digest(data, *region)
-            if len(digest) < cells.MAX_UNDIGESTED < len(record.data):  # fewer bytes would stand for themselves
+            if len(digest) < cells.MAX_UNDIGESTED_BYTES < len(record.data):  # fewer bytes would stand for themselves
                 record.region_digests[region] = digest
         return digest
 
@@ -369,13 +375,13 @@ MAX_WRITTEN_ELEMENTS = 256
 """Written elements of a big storage that stay in its windows."""
 
 
-class Windows(Probe):
+class StorageWindows(Probe):
     """Reports the storages' contents: of big ones the elements that small handles read and those that were written.
 
     focus: `{"storage", "step", "from", "to"}`, elements of one big storage that are listed too, from that step on.
     """
 
-    def __init__(self, context: ProbeContext, focus: FocusRecord, storages: Storages, holders: Holders) -> None:
+    def __init__(self, context: ProbeContext, focus: FocusRecord, storages: Storages, holders: StorageHolders) -> None:
         super().__init__(context)
         self._storages, self._holders = storages, holders
         self._written: dict[str, dict[str, set[int]]] = {}
@@ -384,27 +390,27 @@ class Windows(Probe):
             last = min(int(focus["to"]), int(focus["from"]) + MAX_CELLS)
             self._focus = focus["storage"], int(focus.get("step") or 0), range(int(focus["from"]), last)
 
-    def update(self, observation: Observation) -> None:
+    def update_delta(self, observation: Observation) -> None:
         focused = {self._focus[0]} if self._focus is not None and observation.step >= self._focus[1] else set()
         wanted: dict[str, dict[str, set[int]]] = {}
         for storage in self._storages.compared | self._holders.changed | focused:
             record = self._storages.records.get(storage)
             if record is not None and record.nbytes > MAX_CELLS:
-                wanted[storage] = self._elements_to_list(storage, storage in focused)
-        self._storages.update_contents(wanted)
-        self._storages.update_overlaps()
+                wanted[storage] = self._elements_to_show(storage, storage in focused)
+        self._storages.report_contents(wanted)
+        self._storages.report_overlaps()
 
-    def _elements_to_list(self, storage: str, focused: bool) -> dict[str, set[int]]:
+    def _elements_to_show(self, storage: str, focused: bool) -> dict[str, set[int]]:
         """The elements to list, by the dtype under which they are read."""
         wanted: dict[str, set[int]] = {}
         if focused and self._focus is not None:
-            for dtype in self._holders.dtypes(storage):
+            for dtype in self._holders.dtypes_of_storage(storage):
                 wanted.setdefault(dtype, set()).update(self._focus[2])
         for uid in self._holders.holders_of(storage):
             if uid[0] == "t":
-                facts: Any = self._delta.tensor(uid)
+                facts: Any = self._delta.tensor_state(uid)
                 if math.prod(facts.get("shape") or [0]) <= MAX_CELLS and "stride" in facts:
-                    elements = cells.elements_of(facts["shape"], facts["stride"], facts["offset"])
+                    elements = cells.strided_element_indices(facts["shape"], facts["stride"], facts["offset"])
                     wanted.setdefault(facts["dtype"], set()).update(elements)
         if storage in self._storages.changed:
             dtype, _, elements = self._storages.changed[storage]
@@ -414,6 +420,6 @@ class Windows(Probe):
             wanted.setdefault(dtype, set()).update(written)
         return wanted
 
-    def forget(self, storage: str) -> None:
+    def forget_storage(self, storage: str) -> None:
         """This storage died."""
         self._written.pop(storage, None)

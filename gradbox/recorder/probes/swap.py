@@ -9,7 +9,7 @@ from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.uids import WeakUids
 
 
-class SwapTensors:
+class SwapTensorsPatch:
     """Wraps the function while entered. The tensors keep their uids: the Python objects are the same after it."""
 
     def __init__(self, context: ProbeContext, tensor_uids: WeakUids, storages: Storages) -> None:
@@ -28,12 +28,12 @@ class SwapTensors:
         uids: list[tuple[Any, str | None]] = []
         with self._context.guard():
             if not self._context.running_backwards:
-                self._storages.promote_transients()  # gradients are known by weak references until then
-            uids = [(tensor, self._uids.unbind(tensor)) for tensor in (t1, t2)]
+                self._storages.promote_transient_storages()  # gradients are known by weak references until then
+            uids = [(tensor, self._uids.unbind_object(tensor)) for tensor in (t1, t2)]
         try:
             return self._original(t1, t2)
         finally:
             with self._context.guard():
                 for tensor, uid in uids:
                     if uid is not None:
-                        self._uids.bind(tensor, uid)
+                        self._uids.bind_uid(tensor, uid)

@@ -12,24 +12,24 @@ import torch
 from torch.autograd import forward_ad
 
 from gradbox.recorder.observation import DetachedCopy, Observation
-from gradbox.recorder.probes.counters import Counters
+from gradbox.recorder.probes.counters import VersionCounters
 from gradbox.recorder.probes.handles import (
     as_plain_tensor,
-    attributes,
     dense_parts,
     dtype_name,
-    gradient,
+    grad_without_warning,
     has_storage,
+    instance_attributes,
     is_leaf,
     is_plain_tensor,
-    quantization,
+    quantization_facts,
     tensor_facts,
 )
-from gradbox.recorder.probes.holders import Holders
+from gradbox.recorder.probes.holders import StorageHolders
 from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.probes.stale_views import StaleViews
 from gradbox.recorder.probes.storages import Storages, storage_address_of
-from gradbox.recorder.uids import NodeUids, ObjectUids, WeakUids, object_ref, uid_order
+from gradbox.recorder.uids import NodeUids, ObjectUids, WeakUids, referenced_object_uid, uid_sort_key
 from gradbox.wire import entities, events
 from gradbox.wire.base import Value
 
@@ -37,24 +37,24 @@ from gradbox.wire.base import Value
 class DetachedCopies:
     """Knows which handles on each storage require grad, and recognizes a copy of one of them that does not."""
 
-    def __init__(self, context: ProbeContext, uids: WeakUids, counters: Counters) -> None:
+    def __init__(self, context: ProbeContext, uids: WeakUids, counters: VersionCounters) -> None:
         self._context, self._uids, self._counters = context, uids, counters
         self._requiring_grad: dict[str, list[str]] = {}  # storage -> the handles on it that require grad
 
-    def note_requiring_grad(self, uid: str, storage: str) -> None:
+    def note_handle_requiring_grad(self, uid: str, storage: str) -> None:
         """This handle on the storage requires grad."""
         handles = self._requiring_grad.setdefault(storage, [])
         if uid not in handles:
             handles.append(uid)
 
-    def note_new_handle(self, uid: str, tensor: torch.Tensor, storage: str) -> None:
+    def detect_detached_copy(self, uid: str, tensor: torch.Tensor, storage: str) -> None:
         """A new handle on the storage requires no grad; a leaf on one of a tensor that requires it is a detached copy."""
         handles = self._requiring_grad.get(storage)
         own = as_plain_tensor(tensor)
         if not handles or own._is_view() or own.is_inference() or not (own.is_floating_point() or own.is_complex()):
             return
-        living = [(handle, other) for handle in handles if (other := self._uids.get(handle)) is not None]
-        source = next((handle for handle, other in living if self._counters.share_counter(other, tensor)), None)
+        living = [(handle, other) for handle in handles if (other := self._uids.get_object(handle)) is not None]
+        source = next((handle for handle, other in living if self._counters.is_counter_shared(other, tensor)), None)
         if source is not None:
             copy = DetachedCopy(source, uid, "detach")
         elif living:
@@ -76,14 +76,19 @@ class DenseParts:
     """
 
     def __init__(
-        self, context: ProbeContext, uids: WeakUids, storages: Storages, counters: Counters, holders: Holders
+        self,
+        context: ProbeContext,
+        uids: WeakUids,
+        storages: Storages,
+        counters: VersionCounters,
+        holders: StorageHolders,
     ) -> None:
         self._context, self._delta, self._uids = context, context.delta, uids
         self._storages, self._counters, self._holders = storages, counters, holders
         self._parts: dict[str, dict[str, str]] = {}  # tensor -> name of a part -> the part's uid
         self.incomplete: dict[str, None] = {}
 
-    def update(self, uid: str, tensor: torch.Tensor, counter: str | None) -> dict[str, str] | None:
+    def report_parts(self, uid: str, tensor: torch.Tensor, counter: str | None) -> dict[str, str] | None:
         """Report a tensor's parts; their uids by name, None for a dense one.
 
         counter: of the whole; torch gives it to what the program gets when it asks for a part.
@@ -100,24 +105,24 @@ class DenseParts:
             parts = dense_parts(tensor)
         for name, part in parts.items():
             if name not in uids:
-                uids[name] = self._uids.allocate()
+                uids[name] = self._uids.allocate_uid()
             elif backward:
                 continue
-            self._update_part(uids[name], part, counter)
+            self._report_part(uids[name], part, counter)
         return dict(uids) or None
 
-    def _update_part(self, uid: str, part: torch.Tensor, counter: str | None) -> None:
+    def _report_part(self, uid: str, part: torch.Tensor, counter: str | None) -> None:
         out = tensor_facts(part)
         out["leaf"] = out["requires_grad"] = None  # autograd knows the whole, not its parts
         if has_storage(part) and not self._context.running_backwards:  # then it would be known by this object alone
-            out["storage"] = storage = self._storages.register(part)
+            out["storage"] = storage = self._storages.register_tensor_storage(part)
             if counter is not None:
-                self._counters.link_storage(counter, storage)
-        self._delta.update(uid, out)
+                self._counters.link_counter_to_storage(counter, storage)
+        self._delta.update_entity(uid, out)
         stored, dtype = out.get("storage"), out.get("dtype")
-        self._holders.set_storages(uid, [(stored, dtype)] if stored and dtype else [])
+        self._holders.set_storages_of_holder(uid, [(stored, dtype)] if stored and dtype else [])
 
-    def forget(self, uid: str) -> list[str]:
+    def forget_tensor(self, uid: str) -> list[str]:
         """A tensor died; the uids of its parts."""
         self.incomplete.pop(uid, None)
         return list(self._parts.pop(uid, {}).values())
@@ -126,13 +131,13 @@ class DenseParts:
 GRAPH_FACTS = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
 """Facts of a handle whose change may have changed what a node saved."""
 
-Encode = Callable[[Any], Value]
+EncodeValue = Callable[[Any], Value]
 
 
 class Tensors(Probe):
     """The handles of a run.
 
-    displaced: known handles of which one of `GRAPH_FACTS` changed in this observation. retaining_grad: handles that
+    changed_handles: known handles of which one of `GRAPH_FACTS` changed in this observation. retaining_grad: handles that
     backward gives a `.grad` although they are no leaves.
     """
 
@@ -143,8 +148,8 @@ class Tensors(Probe):
         node_uids: NodeUids,
         objects: ObjectUids,
         storages: Storages,
-        counters: Counters,
-        holders: Holders,
+        counters: VersionCounters,
+        holders: StorageHolders,
         stale_views: StaleViews,
     ) -> None:
         super().__init__(context)
@@ -154,7 +159,7 @@ class Tensors(Probe):
         self._queue: dict[str, torch.Tensor] | None = None  # to be observed; None between observations
         self._observed: set[str] = set()
         self._from_program = True  # what is registered in this observation is so because the program's text leads there
-        self.displaced: dict[str, None] = {}
+        self.changed_handles: dict[str, None] = {}
         self._unstable: dict[str, None] = {}  # in a transform's or a dual level's hands, which end without an operator
         self.retaining_grad: dict[str, None] = {}
         self._hooked: dict[str, None] = {}
@@ -162,7 +167,7 @@ class Tensors(Probe):
         self._fingerprints: dict[str, tuple[Any, ...]] = {}
         self._parts = DenseParts(context, uids, storages, counters, holders)
 
-    def register(self, tensor: torch.Tensor, refresh: bool = False, from_program: bool = True) -> str:
+    def register_tensor(self, tensor: torch.Tensor, refresh: bool = False, from_program: bool = True) -> str:
         """Its uid. In an observation it is observed too; before one its facts are noted, for it may die until then.
 
         refresh: note the facts anew, an operation just changed them. from_program: the program's text leads to it.
@@ -178,66 +183,66 @@ class Tensors(Probe):
             observation = self._context.observation
             observation.touched_tensors[uid] = None
             if uid not in self._delta.state and (refresh or uid not in observation.provisional_facts):
-                observation.provisional_facts[uid] = self._facts(uid, tensor)
+                observation.provisional_facts[uid] = self._tensor_facts(uid, tensor)
         return uid
 
-    def enqueue(self, uids: Iterable[str]) -> None:
+    def enqueue_tensors(self, uids: Iterable[str]) -> None:
         """Have these observed, as far as they live."""
         for uid in uids:
-            tensor = self.uids.get(uid)
+            tensor = self.uids.get_object(uid)
             if tensor is not None:
-                self.register(tensor, from_program=False)
+                self.register_tensor(tensor, from_program=False)
 
     def mark_views_stale(self, storage: str, writer: str) -> None:
         """An operation wrote a storage through one of the tensors on it: views whose counter that moved are stale."""
         self.stale_views.mark_current(writer)
         for uid in self._holders.holders_of(storage):
-            recorded, view = self._delta.tensor(uid), self.uids.get(uid)
+            recorded, view = self._delta.tensor_state(uid), self.uids.get_object(uid)
             counter = recorded.get("counter")
             if uid == writer or view is None or recorded.get("base") is None or counter is None:
                 continue
-            before, own = self._counters.version(counter), as_plain_tensor(view)
+            before, own = self._counters.known_version(counter), as_plain_tensor(view)
             if before is not None and own._version != before and own._base.requires_grad:
                 self.stale_views.mark_stale(uid, before, recorded.get("grad_fn") is not None)
 
-    def begin(self, observation: Observation) -> None:
+    def begin_observation(self, observation: Observation) -> None:
         """Have what operators took and made observed, or everything."""
         self._queue, self._observed = {}, set()
         self._from_program = True
-        self.displaced.clear()
-        self.enqueue(observation.touched_tensors)
-        self.enqueue(self._unstable)
+        self.changed_handles.clear()
+        self.enqueue_tensors(observation.touched_tensors)
+        self.enqueue_tensors(self._unstable)
         if not self._context.running_backwards:
-            self.enqueue(self._parts.incomplete)
+            self.enqueue_tensors(self._parts.incomplete)
         if observation.observe_all:
-            self.enqueue_all()
+            self.enqueue_all_living()
 
-    def end(self, observation: Observation) -> None:  # noqa: ARG002
+    def end_observation(self, observation: Observation) -> None:  # noqa: ARG002
         self._queue = None
 
-    def enqueue_all(self) -> None:
+    def enqueue_all_living(self) -> None:
         """Have everything that lives observed."""
         self._from_program = False
-        self.enqueue([uid for uid, _ in self.uids.living()])
+        self.enqueue_tensors([uid for uid, _ in self.uids.living_objects()])
 
-    def has_pending(self) -> bool:
+    def has_pending_tensors(self) -> bool:
         """Whether something is still to be observed."""
         return bool(self._queue)
 
     def observed_uids(self) -> list[str]:
         """The uids of what this observation observed."""
-        return sorted(self._observed, key=uid_order)
+        return sorted(self._observed, key=uid_sort_key)
 
-    def enqueue_related(self, written: Iterable[str], moved: Iterable[str]) -> None:
+    def enqueue_related_tensors(self, written: Iterable[str], moved: Iterable[str]) -> None:
         """Have those observed whose place in the graph may be another: storages were written, counters moved."""
         groups = [self._holders.holders_of(storage) for storage in written]
-        groups += [self._counters.handles_of(counter) for counter in moved]
+        groups += [self._counters.handles_with_counter(counter) for counter in moved]
         for group in groups:
             tensors = [uid for uid in group if uid[0] == "t"]
-            if len(tensors) > 1 and any(self._delta.tensor(uid).get("requires_grad") for uid in tensors):
-                self.enqueue(tensors)
+            if len(tensors) > 1 and any(self._delta.tensor_state(uid).get("requires_grad") for uid in tensors):
+                self.enqueue_tensors(tensors)
 
-    def observe_pending(self, encode: Encode) -> None:
+    def observe_pending_tensors(self, encode: EncodeValue) -> None:
         """Observe what is enqueued, and what that leads to. encode: encodes the values of a tensor's attributes."""
         queue = self._queue
         assert queue is not None
@@ -246,13 +251,13 @@ class Tensors(Probe):
             try:
                 self._observe_tensor(uid, tensor, encode)
             except Exception as error:  # the one that refuses is left out; the others are reported
-                self._context.report_fault(error)
+                self._context.report_recorder_fault(error)
 
-    def _fingerprint(self, tensor: torch.Tensor) -> tuple[Any, ...] | None:
+    def _tensor_fingerprint(self, tensor: torch.Tensor) -> tuple[Any, ...] | None:
         """What can't stay the same where anything that is reported of it changed; None for what is no ordinary tensor."""
-        if not is_plain_tensor(tensor) or forward_ad._current_level >= 0 or attributes(tensor):
+        if not is_plain_tensor(tensor) or forward_ad._current_level >= 0 or instance_attributes(tensor):
             return None
-        grad = gradient(tensor)
+        grad = grad_without_warning(tensor)
         hooks = tensor._backward_hooks
         return (
             storage_address_of(tensor),
@@ -266,48 +271,48 @@ class Tensors(Probe):
             tensor._cdata,
             len(hooks) if hooks else 0,
             tensor.retains_grad,
-            "" if grad is None else self.uids.find(grad),  # None: one not met yet
+            "" if grad is None else self.uids.find_uid(grad),  # None: one not met yet
         )
 
-    def _is_unchanged(self, uid: str, tensor: torch.Tensor) -> bool:
+    def _skip_if_unchanged(self, uid: str, tensor: torch.Tensor) -> bool:
         """Whether it is as last reported; then only its counter is noted, and what it leads to."""
         fingerprint = None if self.stale_views.is_stale(uid) else self._fingerprints.get(uid)
-        if fingerprint is None or fingerprint != self._fingerprint(tensor):
+        if fingerprint is None or fingerprint != self._tensor_fingerprint(tensor):
             return False
-        recorded = self._delta.tensor(uid)
-        if self._counters.counter_of(uid, tensor, recorded.get("storage")) != recorded.get("counter"):
+        recorded = self._delta.tensor_state(uid)
+        if self._counters.observe_tensor_counter(uid, tensor, recorded.get("storage")) != recorded.get("counter"):
             return False
         base, grad = recorded.get("base"), recorded.get("grad")
         if base is not None or grad is not None:
-            self.enqueue(known for known in (base, grad) if known is not None)
+            self.enqueue_tensors(known for known in (base, grad) if known is not None)
         return True
 
     def collect_graph_roots(self) -> None:
         """Have the graphs of all tensors walked."""
-        for uid, tensor in self.uids.living():
+        for uid, tensor in self.uids.living_objects():
             node = None if self.stale_views.is_stale(uid) else self._grad_fn(uid, tensor)
             if node is not None:
                 self._context.observation.graph_roots.append(node)
 
-    def _observe_tensor(self, uid: str, tensor: torch.Tensor, encode: Encode) -> None:
-        if self._is_unchanged(uid, tensor):
+    def _observe_tensor(self, uid: str, tensor: torch.Tensor, encode: EncodeValue) -> None:
+        if self._skip_if_unchanged(uid, tensor):
             return
-        facts = self._facts(uid, tensor)
+        facts = self._tensor_facts(uid, tensor)
         own = as_plain_tensor(tensor)
-        base, grad = own._base if own._is_view() else None, gradient(tensor, self.stale_views.is_stale(uid))
-        facts["base"] = self.register(base) if base is not None else None
-        facts["grad"] = self.register(grad) if grad is not None else None
-        facts["attrs"] = attrs = self._attributes(tensor, encode)
+        base, grad = own._base if own._is_view() else None, grad_without_warning(tensor, self.stale_views.is_stale(uid))
+        facts["base"] = self.register_tensor(base) if base is not None else None
+        facts["grad"] = self.register_tensor(grad) if grad is not None else None
+        facts["attrs"] = attrs = self._encoded_attributes(tensor, encode)
         self._objects.set_referenced_objects(
-            uid, tuple(o for v in (attrs or {}).values() if (o := object_ref(v)) is not None)
+            uid, tuple(o for v in (attrs or {}).values() if (o := referenced_object_uid(v)) is not None)
         )
-        facts["parts"] = self._parts.update(uid, tensor, facts.get("counter"))
-        self._note_transforms(uid, tensor, facts)
+        facts["parts"] = self._parts.report_parts(uid, tensor, facts.get("counter"))
+        self._add_transform_facts(uid, tensor, facts)
         if own.is_quantized:
-            facts["quant"] = quantization(tensor)
-        self._note_displaced(uid, facts)
-        self._note_hooks_left(uid, facts)
-        self._delta.update(uid, facts)
+            facts["quant"] = quantization_facts(tensor)
+        self._note_changed_handle(uid, facts)
+        self._log_hooks_left_behind(uid, facts)
+        self._delta.update_entity(uid, facts)
         self._update_holders(uid, facts)
         if facts["retains_grad"]:
             self.retaining_grad[uid] = None
@@ -316,37 +321,37 @@ class Tensors(Probe):
         else:
             self._hooked.pop(uid, None)
         comparable = facts.get("storage") and facts.get("counter") and facts["leaf"] is not None
-        fingerprint = self._fingerprint(tensor) if comparable and not self.stale_views.is_stale(uid) else None
+        fingerprint = self._tensor_fingerprint(tensor) if comparable and not self.stale_views.is_stale(uid) else None
         if fingerprint is not None:
             self._fingerprints[uid] = fingerprint
         else:
             self._fingerprints.pop(uid, None)
 
-    def _note_transforms(self, uid: str, tensor: torch.Tensor, facts: entities.Tensor) -> None:
+    def _add_transform_facts(self, uid: str, tensor: torch.Tensor, facts: entities.Tensor) -> None:
         """What a wrapper of torch.func wraps, and a dual tensor's tangent."""
         wraps = facts.get("wraps")
         if wraps is not None:
-            wraps["value"] = {"ref": self.register(torch._C._functorch.get_unwrapped(tensor))}
+            wraps["value"] = {"ref": self.register_tensor(torch._C._functorch.get_unwrapped(tensor))}
         elif forward_ad._current_level >= 0 and facts["storage"]:
             tangent = forward_ad.unpack_dual(tensor).tangent  # type: ignore[no-untyped-call]
-            facts["tangent"] = self.register(tangent) if tangent is not None else None
-        elif "tangent" in self._delta.tensor(uid):
+            facts["tangent"] = self.register_tensor(tangent) if tangent is not None else None
+        elif "tangent" in self._delta.tensor_state(uid):
             facts["tangent"] = None
         if wraps is not None or facts.get("tangent") is not None:
             self._unstable[uid] = None
         else:
             self._unstable.pop(uid, None)
 
-    def _note_displaced(self, uid: str, facts: entities.Tensor) -> None:
-        recorded: Any = self._delta.tensor(uid)
+    def _note_changed_handle(self, uid: str, facts: entities.Tensor) -> None:
+        recorded: Any = self._delta.tensor_state(uid)
         if recorded and any(recorded.get(key) != facts.get(key) for key in GRAPH_FACTS):
-            self.displaced[uid] = None
+            self.changed_handles[uid] = None
             if recorded.get("storage") != facts.get("storage"):
                 self._context.observation.storages_rebound = True
 
-    def _note_hooks_left(self, uid: str, facts: entities.Tensor) -> None:
+    def _log_hooks_left_behind(self, uid: str, facts: entities.Tensor) -> None:
         """Its hooks stayed with the node that it had: a write in place gave it another one."""
-        recorded: Any = self._delta.tensor(uid)
+        recorded: Any = self._delta.tensor_state(uid)
         hooks, node = recorded.get("hooks"), recorded.get("grad_fn")
         if hooks and node and not facts["hooks"] and facts["grad_fn"] not in (node, None):
             left: events.HookLeft = {"kind": "event", "event": "hook_left", "tensor": uid, "node": node, "count": hooks}
@@ -354,41 +359,41 @@ class Tensors(Probe):
 
     def _update_holders(self, uid: str, facts: entities.Tensor) -> None:
         storage, dtype = facts.get("storage"), facts.get("dtype")
-        self._holders.set_storages(uid, [(storage, dtype)] if storage and dtype else [])
+        self._holders.set_storages_of_holder(uid, [(storage, dtype)] if storage and dtype else [])
 
-    def collect_dead(self, observation: Observation) -> None:
-        dead = self.uids.collect_dead()
+    def collect_dead_entities(self, observation: Observation) -> None:
+        dead = self.uids.collect_dead_uids()
         self._counters.forget_tensors(dead)
-        dead += [part for uid in dead for part in self._parts.forget(uid)]
+        dead += [part for uid in dead for part in self._parts.forget_tensor(uid)]
         for uid in dead:
             self._fingerprints.pop(uid, None)
             self.retaining_grad.pop(uid, None)
             self._hooked.pop(uid, None)
             self._unstable.pop(uid, None)
             self.stale_views.mark_current(uid)
-            self._holders.remove(uid)
+            self._holders.remove_holder(uid)
             self._objects.set_referenced_objects(uid, ())
         observation.dead_uids += dead
 
-    def _facts(self, uid: str, tensor: torch.Tensor) -> entities.Tensor:
+    def _tensor_facts(self, uid: str, tensor: torch.Tensor) -> entities.Tensor:
         out = tensor_facts(tensor, self.stale_views.is_stale(uid))
         observing = self._queue is not None
         known = uid in self._context.observation.provisional_facts or uid in self._delta.state
-        out["storage"] = storage = self._storages.register(tensor) if has_storage(tensor) else None
+        out["storage"] = storage = self._storages.register_tensor_storage(tensor) if has_storage(tensor) else None
         if observing:
             inference = as_plain_tensor(tensor).is_inference()
-            out["counter"] = None if inference else self._counters.counter_of(uid, tensor, storage)
+            out["counter"] = None if inference else self._counters.observe_tensor_counter(uid, tensor, storage)
         elif storage is not None:
-            self._storages.capture(storage, dtype_name(tensor))
+            self._storages.capture_bytes(storage, dtype_name(tensor))
         node = self._grad_fn(uid, tensor)
         if node is not None:
             out["grad_fn"] = node_uid = self._node_uids.uid_of(node)
             out["output_nr"] = as_plain_tensor(tensor).output_nr
-            self.stale_views.note_node(uid, node_uid)
+            self.stale_views.note_node_of_view(uid, node_uid)
             if observing:
                 self._context.observation.graph_roots.append(node)
         elif self.stale_views.is_stale(uid) and uid in self._delta.state:
-            recorded = self._delta.tensor(uid)
+            recorded = self._delta.tensor_state(uid)
             out["leaf"], out["grad_fn"] = recorded.get("leaf"), recorded.get("grad_fn")
             out["output_nr"] = recorded.get("output_nr")
         else:
@@ -396,30 +401,30 @@ class Tensors(Probe):
         out["retains_grad"] = as_plain_tensor(tensor).retains_grad if out["leaf"] is False else None
         if storage is not None:
             if out["requires_grad"]:
-                self.detached_copies.note_requiring_grad(uid, storage)
+                self.detached_copies.note_handle_requiring_grad(uid, storage)
             elif not known:
-                self.detached_copies.note_new_handle(uid, tensor, storage)
+                self.detached_copies.detect_detached_copy(uid, tensor, storage)
         return out
 
-    def hooked_outputs(self, node: str) -> list[tuple[str, torch.Tensor]]:
+    def hooked_outputs_of_node(self, node: str) -> list[tuple[str, torch.Tensor]]:
         """The living results of a node on which the program registered hooks, with their uids."""
-        results = [uid for uid in self._hooked if self._delta.tensor(uid).get("grad_fn") == node]
-        return [(uid, tensor) for uid in results if (tensor := self.uids.get(uid)) is not None]
+        results = [uid for uid in self._hooked if self._delta.tensor_state(uid).get("grad_fn") == node]
+        return [(uid, tensor) for uid in results if (tensor := self.uids.get_object(uid)) is not None]
 
     def _grad_fn(self, uid: str, tensor: torch.Tensor) -> Any:
         if not as_plain_tensor(tensor).requires_grad:
             return None
         stale = self.stale_views.is_stale(uid)
-        if stale and (self._queue is None or self.stale_views.needs_no_reading(uid, tensor)):
+        if stale and (self._queue is None or self.stale_views.can_skip_reading_node(uid, tensor)):
             return None
         try:
             return self.stale_views.read_node(uid, tensor) if stale else as_plain_tensor(tensor).grad_fn
         except RuntimeError:  # a view that torch forbids to be changed in place, and that was
             return None
 
-    def _attributes(self, tensor: torch.Tensor, encode: Encode) -> dict[str, Value] | None:
+    def _encoded_attributes(self, tensor: torch.Tensor, encode: EncodeValue) -> dict[str, Value] | None:
         """What the program put on it: `x.name = …`."""
-        own = attributes(tensor)
+        own = instance_attributes(tensor)
         if type(own) is not dict or not own:
             return None
         return {

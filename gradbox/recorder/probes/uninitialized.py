@@ -15,26 +15,26 @@ from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.wire.events import UninitializedRead
 
-MAX_ELEMENTS = 1 << 20
+MAX_TRACKED_ELEMENTS = 1 << 20
 """Elements of a storage up to which it is known which were written; of a larger one the first write counts for all."""
 
-MAX_READS = 50
+MAX_REPORTED_READS = 50
 """Reads that one trace tells of."""
 
 ALLOCATING_OPERATIONS = re.compile(r"^aten::(new_)?empty")
-_OVERWRITES = re.compile(
+_OVERWRITING_OPERATIONS = re.compile(
     r"^aten::(fill|zero|copy|normal|uniform|random|bernoulli|exponential|geometric|cauchy|log_normal|set|resize|ones|eye)_"
 )
-_METADATA_ONLY = re.compile(
+_METADATA_OPERATIONS = re.compile(
     r"_like\b|^aten::(new_|size|sym_|stride|numel|dim|is_|_is|requires_grad|set_|_version|resize|storage_offset|result_type"
     r"|record_stream|pin_memory|_has|lift|output_nr|data|can_cast|retain|_backward|detach|_fw_primal|_make_dual|squeeze|view)"
 )
 _LIFT_PREFIX = "aten::lift"
-_PARTIAL_WRITES = re.compile(r"^aten::(_?index_put|masked_|scatter|index_|put_|_foreach|_fused|_amp)")
+_PARTIALLY_WRITING_OPERATIONS = re.compile(r"^aten::(_?index_put|masked_|scatter|index_|put_|_foreach|_fused|_amp)")
 """Writes that depend on their arguments' values, or on lists."""
 
 
-class Uninitialized:
+class UninitializedMemory:
     """Follows such memory by the storages' uids: None where no element is written, else which of them are."""
 
     def __init__(self, tensors: Tensors, storages: Storages) -> None:
@@ -43,7 +43,7 @@ class Uninitialized:
         self._read_count = 0
 
     @property
-    def has_any(self) -> bool:
+    def has_uninitialized(self) -> bool:
         """Whether there is such memory."""
         return bool(self._written_elements)
 
@@ -51,40 +51,40 @@ class Uninitialized:
         """Operations passed unseen."""
         self._written_elements.clear()
 
-    def note_made(self, tensor: torch.Tensor) -> None:
+    def note_allocation(self, tensor: torch.Tensor) -> None:
         """An operation that writes nothing made this tensor."""
         if tensor.numel() and handles.has_storage(tensor) and tensor.device.type == "cpu":
-            self._written_elements[self._storages.register(tensor)] = None
+            self._written_elements[self._storages.register_tensor_storage(tensor)] = None
 
-    def read_events(self, name: str, op: Any, args: Iterable[Any], kwargs: dict[str, Any], written: Iterable[torch.Tensor]) -> list[UninitializedRead]:  # fmt: skip
+    def uninitialized_read_events(self, name: str, op: Any, args: Iterable[Any], kwargs: dict[str, Any], written: Iterable[torch.Tensor]) -> list[UninitializedRead]:  # fmt: skip
         """What an operation that is about to run reads of such memory. written: the tensors that it writes."""
         if name.startswith(_LIFT_PREFIX):  # `torch.tensor` and its like filled it without an operator
-            for tensor in handles.flatten_tensors(args):
-                self._written_elements.pop(self._storages.find(tensor) or "", None)
-        if not self._written_elements or _METADATA_ONLY.search(name) or returns_views(op):
+            for tensor in handles.collect_tensors(args):
+                self._written_elements.pop(self._storages.find_tensor_storage(tensor) or "", None)
+        if not self._written_elements or _METADATA_OPERATIONS.search(name) or returns_views(op):
             return []
-        overwrites = bool(_OVERWRITES.match(name))
+        overwrites = bool(_OVERWRITING_OPERATIONS.match(name))
         taken = list(args) if not overwrites else list(args)[1:]
         outs = {id(tensor) for tensor in written} if overwrites or name.endswith("out") else set()
         taken += [value for key, value in kwargs.items() if key != "out"]
         return [
             event
-            for tensor in handles.flatten_tensors(taken)
-            if id(tensor) not in outs and (event := self.read_event(tensor)) is not None
+            for tensor in handles.collect_tensors(taken)
+            if id(tensor) not in outs and (event := self.uninitialized_read_event(tensor)) is not None
         ]
 
-    def read_event(self, tensor: torch.Tensor) -> UninitializedRead | None:
+    def uninitialized_read_event(self, tensor: torch.Tensor) -> UninitializedRead | None:
         """The event of reading this tensor; None where each of its elements was written, or nothing is known of it."""
         uid = self._uninitialized_storage(tensor)
-        if uid is None or not tensor.numel() or self._read_count >= MAX_READS:
+        if uid is None or not tensor.numel() or self._read_count >= MAX_REPORTED_READS:
             return None
         elements = self._written_elements[uid]
         if elements is not None:
-            view = written_marks(elements, tensor)
+            view = written_mask(elements, tensor)
             if view is None or view.all():
                 return None
         self._read_count += 1
-        return {"kind": "event", "event": "uninitialized_read", "tensor": self._tensors.register(tensor)}
+        return {"kind": "event", "event": "uninitialized_read", "tensor": self._tensors.register_tensor(tensor)}
 
     def note_write(self, name: str, tensor: torch.Tensor) -> None:
         """An operation wrote to this tensor."""
@@ -92,13 +92,13 @@ class Uninitialized:
         if uid is None:
             return
         size = tensor.untyped_storage().nbytes() // tensor.element_size()
-        if _PARTIAL_WRITES.match(name) or tensor.numel() >= size or size > MAX_ELEMENTS:
+        if _PARTIALLY_WRITING_OPERATIONS.match(name) or tensor.numel() >= size or size > MAX_TRACKED_ELEMENTS:
             del self._written_elements[uid]
             return
         elements = self._written_elements[uid]
         if elements is None:
             elements = self._written_elements[uid] = np.zeros(size, bool)
-        view = written_marks(elements, tensor)
+        view = written_mask(elements, tensor)
         if view is None:
             del self._written_elements[uid]
             return
@@ -110,13 +110,13 @@ class Uninitialized:
         """The storage of a tensor, where its memory is such; memory in other hands is not."""
         if not self._written_elements or not handles.has_storage(tensor) or tensor.device.type != "cpu":
             return None
-        uid = self._storages.find(tensor)
+        uid = self._storages.find_tensor_storage(tensor)
         if uid in self._storages.exposed:
             self._written_elements.pop(uid, None)
         return uid if uid in self._written_elements else None
 
 
-def written_marks(elements: "np.ndarray[Any, Any]", tensor: torch.Tensor) -> "np.ndarray[Any, Any] | None":
+def written_mask(elements: "np.ndarray[Any, Any]", tensor: torch.Tensor) -> "np.ndarray[Any, Any] | None":
     """The marks of a tensor's elements, to be read and written; None where the tensor counts in other elements."""
     shape, stride, offset = tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset()
     last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))

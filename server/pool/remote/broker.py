@@ -29,7 +29,7 @@ BrokerError = (RedisError, OSError)
 """What is raised where the broker does not answer, or not as it should."""
 
 
-def connect(url: str, block_seconds: float = 0.0) -> Broker:
+def create_broker_connections(url: str, block_seconds: float = 0.0) -> Broker:
     """A pool of connections. block_seconds: seconds for which a command may block by itself. Connects at the first
     command.
     """
@@ -42,13 +42,13 @@ def connect(url: str, block_seconds: float = 0.0) -> Broker:
     )
 
 
-async def disconnect(broker: Broker) -> None:
+async def close_broker_connections(broker: Broker) -> None:
     """Close all connections of a pool, those too in which a command was cancelled."""
     await broker.aclose()
     await broker.connection_pool.disconnect(inuse_connections=True)
 
 
-def celery_app(url: str) -> Any:
+def create_celery_app(url: str) -> Any:
     """Celery with both queues. Its messages are JSON: unpickling one would run what it says."""
     app = Celery("gradbox", broker=url, set_as_current=False)
     app.conf.update(
@@ -78,7 +78,7 @@ def celery_app(url: str) -> Any:
     return app
 
 
-def celery_key(queue: str) -> str:
+def celery_list_key(queue: str) -> str:
     """The key of a queue's list of messages."""
     return f"gradbox:celery:{queue}"
 
@@ -86,7 +86,7 @@ def celery_key(queue: str) -> str:
 _MEMORY_BROKER_URL = "memory://localhost"
 
 
-class Tokens:
+class CeleryTokens:
     """Celery's messages, which say no more than that a program waits. One too many finds nothing and does no harm; one too
     few is made up for by the census.
 
@@ -95,12 +95,12 @@ class Tokens:
     """
 
     def __init__(self) -> None:
-        app = celery_app(_MEMORY_BROKER_URL)
+        app = create_celery_app(_MEMORY_BROKER_URL)
         app.conf.broker_transport_options = {}
-        self._templates = {queue: _message_template(app, queue) for queue in QUEUE_OF_DEVICE.values()}
+        self._templates = {queue: _celery_message_template(app, queue) for queue in QUEUE_OF_DEVICE.values()}
         app.close()
 
-    def message(self, queue: str) -> bytes:
+    def create_message(self, queue: str) -> bytes:
         """A message to the workers of a queue, as it is in the queue's list in Redis."""
         text, ids = self._templates[queue]
         for known in ids:
@@ -108,7 +108,7 @@ class Tokens:
         return text.encode()
 
 
-def _message_template(app: Any, queue: str) -> tuple[str, tuple[str, str]]:
+def _celery_message_template(app: Any, queue: str) -> tuple[str, tuple[str, str]]:
     """A message of Celery, and the ids in it: that of the task and that of its delivery."""
     app.send_task(TASK_NAME, queue=queue, ignore_result=True)
     with app.connection_for_write() as connection:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.pool.remote.broker import QUEUE_OF_DEVICE, Broker, BrokerError, Tokens, celery_key
-from server.pool.remote.messages import WorkerRecord, parse_workers, queue_key_prefix, submitted_at
-from server.pool.remote.remote_run import Inbox, RemoteRun
+from server.pool.remote.broker import QUEUE_OF_DEVICE, Broker, BrokerError, CeleryTokens, celery_list_key
+from server.pool.remote.messages import WorkerRecord, parse_worker_records, queue_key_prefix, run_submission_time
+from server.pool.remote.remote_run import RemoteRun, RunStreamReader
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 
@@ -32,14 +32,17 @@ log = logging.getLogger("gradbox.pool")
 
 @dataclass
 class QueueState:
-    """The state of one queue, of all web processes together. capacity: programs at once. age: seconds that the first has waited."""
+    """The state of one queue, of all web processes together. capacity: programs at once.
+
+    longest_wait_seconds: for which the oldest of those that wait has waited.
+    """
 
     limit: int
     network_limit: int
-    running: int = 0
-    waiting: int = 0
+    running_count: int = 0
+    waiting_count: int = 0
     capacity: int = 0
-    age: float = 0.0
+    longest_wait_seconds: float = 0.0
     unread_tokens: int = 0
     average_seconds: float = field(default=1.0)
 
@@ -48,22 +51,22 @@ class QueueState:
         return max(2, self.limit // 4)
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether the next run would be refused, whoever asks for it."""
-        return self.running >= self.capacity and self.waiting >= self.limit
+        return self.running_count >= self.capacity and self.waiting_count >= self.limit
 
-    def wait_estimate(self, waiting: int) -> float:
+    def estimate_wait_seconds(self, waiting: int) -> float:
         """Seconds until it is worth another try."""
         return max(1.0, self.average_seconds * waiting / max(1, self.capacity))
 
 
-class Census:
+class QueueCensus:
     """Counts workers, and tells each run its place in the queue or that it is lost.
 
     runs: those that this process waits for, by name.
     """
 
-    def __init__(self, broker: Broker, inbox: Inbox, tokens: Tokens, settings: Settings) -> None:
+    def __init__(self, broker: Broker, inbox: RunStreamReader, tokens: CeleryTokens, settings: Settings) -> None:
         self._broker, self._inbox, self._tokens = broker, inbox, tokens
         limit = settings.queue
         network_limit = limit if settings.classroom else max(2, limit * 3 // 4)
@@ -77,12 +80,12 @@ class Census:
         self._added = asyncio.Event()
         self.closed = False  # as of an inbox
 
-    def add(self, run: RemoteRun, queue: str) -> None:
+    def watch_run(self, run: RemoteRun, queue: str) -> None:
         """Watch a run that has just been asked for."""
         self.runs[run.id], self._queue_of[run.id] = run, queue
         self._added.set()
 
-    async def watch_forever(self) -> None:
+    async def poll_forever(self) -> None:
         """Until it is closed; while the broker does not answer, nothing is known and nothing is lost."""
         while not self.closed:
             try:
@@ -106,7 +109,7 @@ class Census:
             await asyncio.sleep(INTERVAL)
 
     async def _count_workers(self) -> None:
-        self.workers, gone = await read_workers(self._broker)
+        self.workers, gone = await read_worker_records(self._broker)
         if gone:
             await self._broker.srem(WORKERS_KEY, *gone)
         at_work = [worker for worker in self.workers if not worker.draining]
@@ -125,12 +128,16 @@ class Census:
             pipe.zcard(queue_key_prefix(name) + "waiting")
             pipe.zcard(queue_key_prefix(name) + "running")
             pipe.hkeys(queue_key_prefix(name) + "tickets")
-            pipe.llen(celery_key(name))
-            queue.waiting, queue.running, tickets, queue.unread_tokens = await pipe.execute()
-            queue.age = max((time.time() - submitted_at(run.decode()) for run in tickets), default=0.0)
-            if queue.waiting and not queue.unread_tokens and queue.running < queue.capacity:
-                count = min(queue.waiting, queue.capacity - queue.running)
-                await self._broker.lpush(celery_key(name), *(self._tokens.message(name) for _ in range(count)))
+            pipe.llen(celery_list_key(name))
+            queue.waiting_count, queue.running_count, tickets, queue.unread_tokens = await pipe.execute()
+            queue.longest_wait_seconds = max(
+                (time.time() - run_submission_time(run.decode()) for run in tickets), default=0.0
+            )
+            if queue.waiting_count and not queue.unread_tokens and queue.running_count < queue.capacity:
+                count = min(queue.waiting_count, queue.capacity - queue.running_count)
+                await self._broker.lpush(
+                    celery_list_key(name), *(self._tokens.create_message(name) for _ in range(count))
+                )
 
     async def _poll_runs(self) -> None:
         runs = [run for run in self.runs.values() if not run.ended.is_set()]
@@ -143,10 +150,10 @@ class Census:
             pipe.zscore(key + "running", run.id)
         answers: list[Any] = await pipe.execute()
         for run, rank, score in zip(runs, answers[::2], answers[1::2], strict=True):
-            await self._update_run(run, rank, score)
+            await self._update_run_position(run, rank, score)
         self._queue_of = {name: queue for name, queue in self._queue_of.items() if name in self.runs}
 
-    async def _update_run(self, run: RemoteRun, rank: int | None, score: float | None) -> None:
+    async def _update_run_position(self, run: RemoteRun, rank: int | None, score: float | None) -> None:
         now = time.monotonic()
         if rank is not None:
             run.last_seen = now
@@ -161,14 +168,14 @@ class Census:
             run.last_seen, run.heartbeat_score = now, score
         connected = self._inbox.connected_since
         if connected is not None and now - max(run.last_seen, connected) > LOST_AFTER:
-            await self._inbox.read_rest(run.id)  # what it said may not be read yet
+            await self._inbox.read_rest_of_run(run.id)  # what it said may not be read yet
             if not run.ended.is_set() and now - run.last_seen > LOST_AFTER:
                 run.mark_lost()
 
 
-async def read_workers(broker: Broker) -> tuple[list[WorkerRecord], list[bytes]]:
+async def read_worker_records(broker: Broker) -> tuple[list[WorkerRecord], list[bytes]]:
     """The workers that are alive, and the names of those that are not any more. Raises BrokerError."""
     names = list(await broker.smembers(WORKERS_KEY))
     records = await broker.mget([b"gradbox:worker:" + name for name in names]) if names else []
     gone = [name for name, record in zip(names, records, strict=True) if record is None]
-    return parse_workers([record for record in records if record is not None]), gone
+    return parse_worker_records([record for record in records if record is not None]), gone

@@ -47,7 +47,7 @@ Message = TraceMessage | AnswerMessage
 MESSAGE_ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="kind")])
 
 
-class RunResult(Model):
+class RemoteRunResult(Model):
     """What a worker saw of a child that has ended, beside its lines.
 
     outcome, usage: as in `AssemblyRequest`. ended: whether the last line of a trace has come. size: bytes of the lines.
@@ -100,7 +100,7 @@ def new_run_name() -> str:
     return f"{time.time_ns():020d}-{secrets.token_hex(6)}"
 
 
-def submitted_at(run: str) -> float:
+def run_submission_time(run: str) -> float:
     """When a run was given its name, in seconds since 1970."""
     return int(run.partition("-")[0]) / 1e9
 
@@ -120,7 +120,7 @@ def encode_model(value: Model) -> bytes:
     return value.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
-def parse_workers(values: list[bytes]) -> list[WorkerRecord]:
+def parse_worker_records(values: list[bytes]) -> list[WorkerRecord]:
     """The workers of their records; one that is not valid is none."""
     records = []
     for value in values:

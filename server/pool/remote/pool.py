@@ -11,13 +11,21 @@ from typing import Any, Protocol
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
-from server.pool.assembly import Assembler, Recording, cancelled_trace, read_answers, recorded_trace
-from server.pool.cache import cache_key
+from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, parse_answers, record_trace
+from server.pool.cache import result_cache_key
 from server.pool.interface import SERVER_CLIENT, NoAnswers
-from server.pool.machine_workers import wait_for_first
+from server.pool.machine_workers import wait_for_any_event
 from server.pool.remote import scripts
-from server.pool.remote.broker import QUEUE_OF_DEVICE, TIMEOUT, BrokerError, Tokens, celery_key, connect, disconnect
-from server.pool.remote.census import LOST_AFTER, Census
+from server.pool.remote.broker import (
+    QUEUE_OF_DEVICE,
+    TIMEOUT,
+    BrokerError,
+    CeleryTokens,
+    celery_list_key,
+    close_broker_connections,
+    create_broker_connections,
+)
+from server.pool.remote.census import LOST_AFTER, QueueCensus
 from server.pool.remote.messages import (
     RUN_TTL,
     AnswerMessage,
@@ -31,9 +39,9 @@ from server.pool.remote.messages import (
 from server.pool.remote.remote_run import (
     LOST_OUTCOME,
     READ_TIMEOUT,
-    Inbox,
     PositionReporter,
     RemoteRun,
+    RunStreamReader,
     decompress_outside_loop,
 )
 from server.pool.zygote import WorkersUnavailable
@@ -73,11 +81,11 @@ class RemotePool:
 
     def __init__(self, settings: Settings, blobs: BlobStore) -> None:
         self._settings, self._blobs = settings, blobs
-        self._broker = connect(settings.queue_url)
-        self._waiting_broker = connect(settings.queue_url, READ_TIMEOUT)
-        self._inbox = Inbox(self._waiting_broker)
-        self._tokens = Tokens()
-        self._census = Census(self._broker, self._inbox, self._tokens, settings)
+        self._broker = create_broker_connections(settings.queue_url)
+        self._waiting_broker = create_broker_connections(settings.queue_url, READ_TIMEOUT)
+        self._inbox = RunStreamReader(self._waiting_broker)
+        self._tokens = CeleryTokens()
+        self._census = QueueCensus(self._broker, self._inbox, self._tokens, settings)
         self.queues = self._census.queues
         self.queue = self.queues["cpu"]
         self._assembler = Assembler(max(2, settings.workers))
@@ -89,8 +97,8 @@ class RemotePool:
 
     async def start(self) -> None:
         self._assembler.start()
-        self._spawn(self._inbox.read_forever())
-        self._spawn(self._census.watch_forever())
+        self._spawn_task(self._inbox.read_forever())
+        self._spawn_task(self._census.poll_forever())
 
     async def close(self) -> None:
         self._closed = self._inbox.closed = self._census.closed = True
@@ -107,20 +115,20 @@ class RemotePool:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=READ_TIMEOUT + 2 * TIMEOUT)
         for broker in (self._broker, self._waiting_broker):
-            await disconnect(broker)
+            await close_broker_connections(broker)
         await self._assembler.close()
 
     @property
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         connected = self._inbox.connected_since is not None
-        return connected and self.booted and not self.queue.full and not self._assembler.failing
+        return connected and self.has_booted and not self.queue.is_full and not self._assembler.failing
 
     @property
-    def booted(self) -> bool:
+    def has_booted(self) -> bool:
         return self.queue.capacity > 0
 
     @property
-    def workers(self) -> int:
+    def worker_count(self) -> int:
         return max(1, self.queue.capacity)
 
     @property
@@ -132,26 +140,26 @@ class RemotePool:
         return self._census.versions
 
     @property
-    def layers(self) -> Mapping[str, str]:
+    def confinement_layers(self) -> Mapping[str, str]:
         return self._census.layers
 
     @property
-    def spares(self) -> int:
+    def spare_count(self) -> int:
         return sum(worker.spares for worker in self._census.workers)
 
     @property
-    def boots(self) -> int:
+    def boot_count(self) -> int:
         return sum(worker.boots for worker in self._census.workers)
 
     @property
-    def pid(self) -> int | None:
+    def zygote_pid(self) -> int | None:
         return None
 
     @property
-    def machines(self) -> list[dict[str, Any]]:
+    def machine_status(self) -> list[dict[str, Any]]:
         return [worker.model_dump(exclude={"layers"}) for worker in self._census.workers]
 
-    def problem(self, device: str) -> str:
+    def unavailable_reason(self, device: str) -> str:
         queue = QUEUE_OF_DEVICE.get(device, device)
         if self._has_workers(queue):
             return ""
@@ -165,7 +173,7 @@ class RemotePool:
     def cancelled_trace(self, job: Job) -> RecordedTrace:
         return cancelled_trace(job, self.versions)
 
-    async def run(
+    async def run_job(
         self,
         job: Job,
         client: Client = SERVER_CLIENT,
@@ -175,29 +183,29 @@ class RemotePool:
     ) -> RecordedTrace:
         stop = stop or asyncio.Event()
         positions = PositionReporter(on_position)
-        record = partial(self._record, client=client, positions=positions, stop=stop, may_join=may_join)
-        return await recorded_trace(self._assembler, job, record, stop, self._settings.log_programs)
+        record = partial(self._record_with_retry, client=client, positions=positions, stop=stop, may_join=may_join)
+        return await record_trace(self._assembler, job, record, stop, self._settings.log_programs)
 
-    async def answer(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
+    async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         message = AnswerMessage(job=job)
         for again in (False, True):
-            run = self._new_run(PositionReporter(None))
-            await self._execute(run, "cpu", message, client, "", front=again, stop=asyncio.Event())
+            run = self._create_run(PositionReporter(None))
+            await self._run_to_end(run, "cpu", message, client, "", front=again, stop=asyncio.Event())
             if not run.lost:
                 recording = await self._read_recording(run)
-                return read_answers(job, bytes(recording.data), run.result is not None and run.result.ended)
+                return parse_answers(job, bytes(recording.data), run.result is not None and run.result.ended)
         raise NoAnswers("the machines that ran the programs were lost")
 
-    async def _record(
+    async def _record_with_retry(
         self, job: Job, client: Client, positions: PositionReporter, stop: asyncio.Event, may_join: bool
-    ) -> Recording:
+    ) -> ChildRecording:
         """Run a program once, or once more where its worker was lost and it gives the same again."""
         queue, message = QUEUE_OF_DEVICE[job.device], TraceMessage(job=job)
-        key = cache_key(job, self.versions) if may_join else ""
+        key = result_cache_key(job, self.versions) if may_join else ""
         while True:
-            run = self._new_run(positions)
-            cancelled = await self._execute(run, queue, message, client, key, positions.front, stop)
-            if run.lost and not positions.retried and run.repeatable and not stop.is_set() and not self._closed:
+            run = self._create_run(positions)
+            cancelled = await self._run_to_end(run, queue, message, client, key, positions.goes_first, stop)
+            if run.lost and not positions.retried and run.is_repeatable and not stop.is_set() and not self._closed:
                 log.warning("the worker %s was lost; its program is run again", run.worker or "of a run")
                 positions.retried = True
                 continue
@@ -205,10 +213,10 @@ class RemotePool:
                 return run.unfinished_recording(LOST_OUTCOME) if run.lost else run.cancelled_recording()
             return await self._read_recording(run)
 
-    def _new_run(self, positions: PositionReporter) -> RemoteRun:
+    def _create_run(self, positions: PositionReporter) -> RemoteRun:
         return RemoteRun(new_run_name(), 2 * self._settings.trace + (1 << 20), positions)
 
-    async def _execute(
+    async def _run_to_end(
         self,
         run: RemoteRun,
         queue: str,
@@ -222,14 +230,14 @@ class RemotePool:
 
         front: it goes before all others that wait. key: see `Submission`. Raises Busy, WorkersUnavailable.
         """
-        enqueuing = self._spawn(self._enqueue(run, queue, message, client, key, front))
+        enqueuing = self._spawn_task(self._enqueue_run(run, queue, message, client, key, front))
         try:
             await asyncio.shield(enqueuing)
         except asyncio.CancelledError:
-            self._spawn(self._leave_when_queued(enqueuing, run, queue), "leave")
+            self._spawn_task(self._leave_queue_once_enqueued(enqueuing, run, queue), "leave")
             raise
         try:
-            await wait_for_first(run.ended, stop)
+            await wait_for_any_event(run.ended, stop)
             if not run.ended.is_set():
                 if await self._leave_queue(run, queue) != "cancelled":
                     return True
@@ -237,22 +245,22 @@ class RemotePool:
         except TimeoutError:
             return True
         except asyncio.CancelledError:
-            self._spawn(self._leave_queue(run, queue), "leave")
+            self._spawn_task(self._leave_queue(run, queue), "leave")
             raise
         finally:
-            self._forget(run)
+            self._forget_run(run)
         if run.lost:
-            self._spawn(self._leave_queue(run, queue), "leave")  # should its machine come back, it need not go on
+            self._spawn_task(self._leave_queue(run, queue), "leave")  # should its machine come back, it need not go on
         if run.error is not None:
             raise run.error
         return False
 
-    async def _enqueue(
+    async def _enqueue_run(
         self, run: RemoteRun, queue: str, message: Message, client: Client, key: str, front: bool
     ) -> None:
         """Put it into the queue, or join another. Raises Busy, WorkersUnavailable."""
         await self._wait_for_worker(queue, MAX_WAIT if queue == "cpu" else GPU_MAX_WAIT)
-        census, digests = self._census.queues[queue], [_digest(text) for text in (client.id, client.network)]
+        census, digests = self._census.queues[queue], [_digest_identity(text) for text in (client.id, client.network)]
         submission = Submission(
             run=run.id,
             key=key,
@@ -266,38 +274,40 @@ class RemotePool:
             wake=self._inbox.wake_stream,
             lost=LOST_AFTER,
         )
-        self._inbox.add(run.id, run.handle)
-        self._census.add(run, queue)
+        self._inbox.add_run(run.id, run.handle_entry)
+        self._census.watch_run(run, queue)
         try:
-            answer, value = await self._submit(queue, submission, message)
+            answer, value = await self._run_submit_script(queue, submission, message)
             if answer == b"joined" and value.decode() in self._census.runs:  # this process waits for it already
                 submission.key = ""
-                answer, value = await self._submit(queue, submission, message)
+                answer, value = await self._run_submit_script(queue, submission, message)
             if answer == b"busy":
-                raise Busy(census.wait_estimate(int(value)))
+                raise Busy(census.estimate_wait_seconds(int(value)))
             if answer == b"joined":
-                self._forget(run)
+                self._forget_run(run)
                 run.id = value.decode()
-                self._inbox.add(run.id, run.handle)
-                self._census.add(run, queue)
-                await self._retry(lambda: self._broker.xadd(self._inbox.wake_stream, {"kind": "wake"}, maxlen=1))
+                self._inbox.add_run(run.id, run.handle_entry)
+                self._census.watch_run(run, queue)
+                await self._retry_broker_command(
+                    lambda: self._broker.xadd(self._inbox.wake_stream, {"kind": "wake"}, maxlen=1)
+                )
                 return
             run.on_position(int(value))
         except BaseException:
-            self._forget(run)
+            self._forget_run(run)
             raise
 
-    async def _submit(self, queue: str, submission: Submission, message: Message) -> Any:
+    async def _run_submit_script(self, queue: str, submission: Submission, message: Message) -> Any:
         """What `scripts.SUBMIT` returns."""
-        keys = [queue_key_prefix(queue), celery_key(queue)]
-        arguments = [encode_model(submission), encode_model(message), self._tokens.message(queue)]
-        return await self._retry(partial(self._submit_script, keys=keys, args=arguments))
+        keys = [queue_key_prefix(queue), celery_list_key(queue)]
+        arguments = [encode_model(submission), encode_model(message), self._tokens.create_message(queue)]
+        return await self._retry_broker_command(partial(self._submit_script, keys=keys, args=arguments))
 
-    def _forget(self, run: RemoteRun) -> None:
-        self._inbox.remove(run.id)
+    def _forget_run(self, run: RemoteRun) -> None:
+        self._inbox.remove_run(run.id)
         self._census.runs.pop(run.id, None)
 
-    async def _retry(self, command: Callable[[], Any]) -> Any:
+    async def _retry_broker_command(self, command: Callable[[], Any]) -> Any:
         """The answer of the broker, where it has one in time. Raises WorkersUnavailable."""
         until = time.monotonic() + MAX_WAIT
         while True:
@@ -311,21 +321,21 @@ class RemotePool:
     async def _leave_queue(self, run: RemoteRun, queue: str) -> str:
         """Wait for it no more. Returns what `scripts.LEAVE` does."""
         try:
-            answer = await self._retry(
+            answer = await self._retry_broker_command(
                 partial(self._leave_script, keys=[queue_key_prefix(queue)], args=[run.id, RUN_TTL])
             )
         except WorkersUnavailable:
             return "cancelled"
         return str(answer.decode())
 
-    async def _leave_when_queued(self, enqueuing: asyncio.Task[None], run: RemoteRun, queue: str) -> None:
+    async def _leave_queue_once_enqueued(self, enqueuing: asyncio.Task[None], run: RemoteRun, queue: str) -> None:
         """Wait for it no more, who was cancelled while the broker was asked: it may have put the run into the queue."""
         with contextlib.suppress(Busy, WorkersUnavailable):
             await enqueuing
-            self._forget(run)
+            self._forget_run(run)
             await self._leave_queue(run, queue)
 
-    async def _read_recording(self, run: RemoteRun) -> Recording:
+    async def _read_recording(self, run: RemoteRun) -> ChildRecording:
         """What the worker said at the end; lost where it can't be read."""
         result = run.result
         assert result is not None
@@ -335,7 +345,7 @@ class RemotePool:
         except ValueError:
             log.error("the lines of a run by %s can't be read", run.worker)
             return run.unfinished_recording(LOST_OUTCOME)
-        return Recording(data, result.versions, result.outcome, result.usage, run.worker)
+        return ChildRecording(data, result.versions, result.outcome, result.usage, run.worker)
 
     def _has_workers(self, queue: str) -> bool:
         return self._census.queues[queue].capacity > 0
@@ -351,13 +361,13 @@ class RemotePool:
                 raise WorkersUnavailable(f"there is no {what} now")
             await asyncio.sleep(0.05)
 
-    def _spawn(self, work: Any, name: str = "") -> "asyncio.Task[Any]":
+    def _spawn_task(self, work: Any, name: str = "") -> "asyncio.Task[Any]":
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
 
-def _digest(text: str) -> str:
+def _digest_identity(text: str) -> str:
     """In the place of a visitor's id or address, neither of which the broker need know."""
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from gradbox.wire.trace import Error, HeaderLine, Outcome
-from server.pool.assembly import CANCELLED_OUTCOME, Recording
+from server.pool.assembly import CANCELLED_OUTCOME, ChildRecording
 from server.pool.remote.broker import Broker, BrokerError
-from server.pool.remote.messages import Name, RunResult, Versions, stream_key
+from server.pool.remote.messages import Name, RemoteRunResult, Versions, stream_key
 from server.pool.zygote import WorkersUnavailable
 from server.wire.problems import Busy
 
@@ -27,12 +27,12 @@ RECONNECT_INTERVAL = 0.2
 MAX_ENTRIES = 16
 """Entries of a stream that come with one answer."""
 
-Entry = dict[bytes, bytes]
+StreamEntry = dict[bytes, bytes]
 
 log = logging.getLogger("gradbox.pool")
 
 
-class Inbox:
+class RunStreamReader:
     """broker: its commands may block for `BLOCK` seconds. wake_stream: the stream to which an entry is added to have it
     read more.
     """
@@ -41,23 +41,23 @@ class Inbox:
         self._broker = broker
         self.wake_stream = f"gradbox:wake:{secrets.token_hex(8)}"
         self._last_ids: dict[str, str | bytes] = {self.wake_stream: "0"}  # the id of the last entry read, by stream
-        self._handlers: dict[str, Callable[[Entry], None]] = {}
+        self._handlers: dict[str, Callable[[StreamEntry], None]] = {}
         self.closed = False  # a client that is cancelled at the wrong moment swallows that
         self.connected_since: float | None = None  # as `time.monotonic`; None while the broker does not answer
 
-    def add(self, run: str, handle: Callable[[Entry], None]) -> None:
+    def add_run(self, run: str, handle: Callable[[StreamEntry], None]) -> None:
         """Call this with each entry of a run's stream, from its first. Takes effect when an entry comes to
         `wake_stream`.
         """
         self._last_ids[stream_key(run)] = "0"
         self._handlers[stream_key(run)] = handle
 
-    def remove(self, run: str) -> None:
+    def remove_run(self, run: str) -> None:
         """Read it no more."""
         self._last_ids.pop(stream_key(run), None)
         self._handlers.pop(stream_key(run), None)
 
-    async def read_rest(self, run: str) -> None:
+    async def read_rest_of_run(self, run: str) -> None:
         """Handle what its stream has now. Raises BrokerError."""
         key = stream_key(run)
         if key in self._last_ids:
@@ -124,7 +124,7 @@ class RemoteRun:
     worker: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     lines: bytearray = field(default_factory=bytearray)
-    result: RunResult | None = None
+    result: RemoteRunResult | None = None
     data: bytes = b""
     blob: str = ""
     error: Exception | None = None
@@ -133,7 +133,7 @@ class RemoteRun:
     heartbeat_score: float | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def handle(self, entry: Entry) -> None:
+    def handle_entry(self, entry: StreamEntry) -> None:
         """Take an entry of its stream; one that is not valid ends it as lost."""
         self.last_seen = time.monotonic()
         try:
@@ -141,7 +141,7 @@ class RemoteRun:
         except (ValueError, KeyError, zlib.error):
             self.mark_lost()
 
-    def _apply_entry(self, entry: Entry) -> None:
+    def _apply_entry(self, entry: StreamEntry) -> None:
         kind = entry[b"kind"]
         if kind == b"start":
             self.worker, self.versions = (
@@ -151,9 +151,9 @@ class RemoteRun:
             self.started = True
             self.on_position(-1)
         elif kind == b"lines":
-            self.lines += decompress(entry[b"data"], self.max_bytes - len(self.lines))
+            self.lines += decompress_bounded(entry[b"data"], self.max_bytes - len(self.lines))
         elif kind == b"end":
-            self.result = RunResult.model_validate_json(entry[b"seen"])
+            self.result = RemoteRunResult.model_validate_json(entry[b"seen"])
             self.data, self.blob = entry.get(b"data", b""), entry.get(b"blob", b"").decode()
             self.ended.set()
         elif kind == b"failed":
@@ -169,7 +169,7 @@ class RemoteRun:
         self.ended.set()
 
     @property
-    def repeatable(self) -> bool:
+    def is_repeatable(self) -> bool:
         """Whether another run gives the same: nothing of it ran, or its child said so in its first line."""
         if not self.started:
             return True
@@ -179,11 +179,11 @@ class RemoteRun:
         except ValidationError:
             return False
 
-    def unfinished_recording(self, outcome: Outcome) -> Recording:
+    def unfinished_recording(self, outcome: Outcome) -> ChildRecording:
         """What came of it until now. outcome: how it ended here."""
-        return Recording(self.lines, self.versions, outcome, worker=self.worker)
+        return ChildRecording(self.lines, self.versions, outcome, worker=self.worker)
 
-    def cancelled_recording(self) -> Recording:
+    def cancelled_recording(self) -> ChildRecording:
         """What came until somebody stopped it who was not alone to wait for it."""
         return self.unfinished_recording(CANCELLED_OUTCOME)
 
@@ -199,7 +199,7 @@ class PositionReporter:
         self.started = self.retried = False
 
     @property
-    def front(self) -> bool:
+    def goes_first(self) -> bool:
         """Whether it goes before all others: it has had its turn."""
         return self.started or self.retried
 
@@ -213,13 +213,13 @@ class PositionReporter:
 
 
 async def decompress_outside_loop(data: bytes, max_bytes: int) -> bytes:
-    """`decompress`, in a thread where it takes longer than that takes to answer."""
+    """`decompress_bounded`, in a thread where it takes longer than that takes to answer."""
     if len(data) < MAX_INLINE_BYTES:
-        return decompress(data, max_bytes)
-    return await asyncio.to_thread(decompress, data, max_bytes)
+        return decompress_bounded(data, max_bytes)
+    return await asyncio.to_thread(decompress_bounded, data, max_bytes)
 
 
-def decompress(data: bytes, max_bytes: int) -> bytes:
+def decompress_bounded(data: bytes, max_bytes: int) -> bytes:
     """The bytes of compressed ones. Raises ValueError where they are more than `max_bytes`, and zlib.error."""
     stream = zlib.decompressobj()
     plain = stream.decompress(data, max(max_bytes, 1))

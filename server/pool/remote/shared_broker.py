@@ -18,7 +18,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from server.pool.remote.broker import BrokerError, disconnect
+from server.pool.remote.broker import BrokerError, close_broker_connections
 
 SIGNATURE_SIZE = 32
 
@@ -34,14 +34,14 @@ class MessageSigner:
 
     def sign(self, address: str, content: bytes) -> bytes:
         """The message. address: where it is put, a key or a recipient; it is no valid message anywhere else."""
-        return self._signature(address, content) + content
+        return self._compute_signature(address, content) + content
 
-    def content_of(self, address: str, message: bytes) -> bytes | None:
+    def verify(self, address: str, message: bytes) -> bytes | None:
         """The content of a message that was found at an address; None where nobody with the secret put it there."""
         signature, content = message[:SIGNATURE_SIZE], message[SIGNATURE_SIZE:]
-        return content if hmac.compare_digest(signature, self._signature(address, content)) else None
+        return content if hmac.compare_digest(signature, self._compute_signature(address, content)) else None
 
-    def _signature(self, address: str, content: bytes) -> bytes:
+    def _compute_signature(self, address: str, content: bytes) -> bytes:
         return hmac.digest(self._key, address.encode() + b"\n" + content, "sha256")
 
 
@@ -75,7 +75,7 @@ class SharedBroker:
         self.reachable = True
         self._clock, self._next_attempt = clock, 0.0
 
-    async def ask(self, command: Callable[[], Awaitable[Answer]]) -> Answer | None:
+    async def run_command(self, command: Callable[[], Awaitable[Answer]]) -> Answer | None:
         """The answer to a command; None where there is none in time. While there is none, one caller a `RECONNECT_INTERVAL` waits for it."""
         if not self.reachable:
             if self._clock() < self._next_attempt:
@@ -97,7 +97,7 @@ class SharedBroker:
         return answer
 
     async def close(self) -> None:
-        await disconnect(self.redis)
+        await close_broker_connections(self.redis)
 
 
 PREFIX = "gradbox:limits"
@@ -111,13 +111,13 @@ if full > now + seconds then return tostring(full - now - seconds) end
 redis.call('SET', KEYS[1], string.format('%.6f', full), 'PX', math.ceil((full - now) * 1000) + 1)
 return '0'
 """
-"""As `server.visitors.rate_limits.TokenBuckets.take`. Keys: the bucket's. Arguments: tokens, seconds for each, seconds for all."""
+"""As `server.visitors.rate_limits.TokenBuckets.take_tokens`. Keys: the bucket's. Arguments: tokens, seconds for each, seconds for all."""
 
 CountedLimit = tuple[RateLimitItem, str, str]
 """A limit, what it limits, and whose requests are counted."""
 
 
-class SharedCounts:
+class SharedLimitCounts:
     """secret: makes the digests, which nobody without it can compute for the addresses there are.
 
     Every method returns None where the broker does not answer now.
@@ -135,36 +135,36 @@ class SharedCounts:
         self._storage, self._limiter = storage, MovingWindowRateLimiter(storage)
         self._take_script = broker.redis.register_script(TAKE_TOKENS)
 
-    async def hit(self, counted: Sequence[CountedLimit]) -> bool | None:
+    async def count_request(self, counted: Sequence[CountedLimit]) -> bool | None:
         """Count a request to each limit; whether none was exceeded."""
 
-        async def hit() -> bool:
-            hits = [self._limiter.hit(limit, what, self._digest(owner)) for limit, what, owner in counted]
+        async def hit_limits() -> bool:
+            hits = [self._limiter.hit(limit, what, self._digest_owner(owner)) for limit, what, owner in counted]
             return all(await asyncio.gather(*hits))
 
-        return await self._broker.ask(hit)
+        return await self._broker.run_command(hit_limits)
 
-    async def waits(self, counted: Sequence[CountedLimit]) -> list[float] | None:
+    async def seconds_until_allowed(self, counted: Sequence[CountedLimit]) -> list[float] | None:
         """The seconds until each limit would let another request in; 0.0 where it would now."""
 
-        async def wait(limit: RateLimitItem, what: str, owner: str) -> float:
-            key, seconds = limit.key_for(what, self._digest(owner)), limit.get_expiry()
+        async def seconds_until_limit_allows(limit: RateLimitItem, what: str, owner: str) -> float:
+            key, seconds = limit.key_for(what, self._digest_owner(owner)), limit.get_expiry()
             begin, count = await self._storage.get_moving_window(key, limit.amount, seconds)
             return min(max(begin + seconds - time.time(), 0.001), seconds) if count >= limit.amount else 0.0
 
-        async def wait_for_all() -> list[float]:
-            return await asyncio.gather(*(wait(*counter) for counter in counted))
+        async def seconds_until_each_allows() -> list[float]:
+            return await asyncio.gather(*(seconds_until_limit_allows(*counter) for counter in counted))
 
-        return await self._broker.ask(wait_for_all)
+        return await self._broker.run_command(seconds_until_each_allows)
 
-    async def take(self, what: str, owner: str, tokens: float, capacity: float, seconds: float) -> float | None:
-        """As `server.visitors.rate_limits.TokenBuckets.take`, of a bucket of this capacity that fills in so many seconds."""
-        key, arguments = f"{PREFIX}:{what}/{self._digest(owner)}", [tokens, seconds / capacity, seconds]
+    async def take_tokens(self, what: str, owner: str, tokens: float, capacity: float, seconds: float) -> float | None:
+        """As `server.visitors.rate_limits.TokenBuckets.take_tokens`, of a bucket of this capacity that fills in so many seconds."""
+        key, arguments = f"{PREFIX}:{what}/{self._digest_owner(owner)}", [tokens, seconds / capacity, seconds]
 
-        async def take() -> float:
+        async def run_take_script() -> float:
             return float(await self._take_script(keys=[key], args=arguments))
 
-        return await self._broker.ask(take)
+        return await self._broker.run_command(run_take_script)
 
-    def _digest(self, owner: str) -> str:
+    def _digest_owner(self, owner: str) -> str:
         return hmac.digest(self._key, owner.encode(), "sha256")[:12].hex()

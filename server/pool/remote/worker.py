@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from server.pool.machine_workers import MachineWorkers
 from server.pool.remote import scripts
-from server.pool.remote.broker import BrokerError, connect, disconnect
+from server.pool.remote.broker import BrokerError, close_broker_connections, create_broker_connections
 from server.pool.remote.census import WORKERS_KEY
 from server.pool.remote.messages import (
     MAX_STREAMED,
@@ -19,7 +19,7 @@ from server.pool.remote.messages import (
     RUN_TTL,
     STREAM_TTL,
     AnswerMessage,
-    RunResult,
+    RemoteRunResult,
     WorkerRecord,
     encode_model,
     queue_key_prefix,
@@ -54,7 +54,7 @@ class RemoteWorker:
         self.name = f"{queue}-{secrets.token_hex(3)}"
         self._machine = MachineWorkers(settings, prepare, use_gpu=queue == "gpu")
         self.capacity = 1 if queue == "gpu" else self._machine.count
-        self._broker = connect(settings.queue_url)
+        self._broker = create_broker_connections(settings.queue_url)
         self._take_script, self._heartbeat_script, self._release_script = (
             self._broker.register_script(script) for script in (scripts.TAKE, scripts.HEARTBEAT, scripts.RELEASE)
         )
@@ -68,7 +68,7 @@ class RemoteWorker:
         await self._machine.zygote.wait_until_booted()
         if self.queue == "gpu":
             await self._machine.wait_for_gpu()
-        await self._announce()
+        await self._send_heartbeat()
         self._heartbeat = asyncio.create_task(self._heartbeat_forever())
 
     async def close(self) -> None:
@@ -79,24 +79,24 @@ class RemoteWorker:
         with contextlib.suppress(*BrokerError):
             await self._broker.srem(WORKERS_KEY, self.name)
             await self._broker.delete(f"gradbox:worker:{self.name}")
-        await disconnect(self._broker)
+        await close_broker_connections(self._broker)
         await self._machine.close()
 
-    async def run_next(self) -> None:
+    async def run_waiting_programs(self) -> None:
         """Run the program whose turn it is, and then the next, until none waits. Raises BrokerError."""
         while not self.draining:
             start = [self.name, json.dumps(dict(self._machine.zygote.versions)), RUN_TTL]
             taken = await self._take_script(keys=[queue_key_prefix(self.queue)], args=start)
             if taken is None:
                 return
-            await self._run_taken(taken[0].decode(), taken[1])
+            await self._run_taken_program(taken[0].decode(), taken[1])
 
-    async def _run_taken(self, run: str, body: bytes) -> None:
+    async def _run_taken_program(self, run: str, body: bytes) -> None:
         stop = self._stop_events[run] = asyncio.Event()
         try:
-            await self._run(run, body, stop)
+            await self._run_message(run, body, stop)
         except WorkersUnavailable:
-            await self._write_with_retries(run, {"kind": "failed"})
+            await self._add_entry_with_retries(run, {"kind": "failed"})
         except BrokerError as error:
             log.error("how a run ended could not be told: %s", type(error).__name__)
         finally:
@@ -104,53 +104,53 @@ class RemoteWorker:
             with contextlib.suppress(*BrokerError):
                 await self._release_script(keys=[queue_key_prefix(self.queue)], args=[run])
 
-    async def _run(self, run: str, body: bytes, stop: asyncio.Event) -> None:
+    async def _run_message(self, run: str, body: bytes, stop: asyncio.Event) -> None:
         """Run what a message asks for. Raises WorkersUnavailable, BrokerError."""
         try:
             message = MESSAGE_ADAPTER.validate_json(body)
         except ValueError:
             log.error("a message of %d bytes is not valid", len(body))
-            await self._write_with_retries(run, {"kind": "failed"})
+            await self._add_entry_with_retries(run, {"kind": "failed"})
             return
         gpu = not isinstance(message, AnswerMessage) and message.job.device == "cuda"
         if gpu != (self.queue == "gpu"):
-            await self._write_with_retries(run, {"kind": "failed"})
+            await self._add_entry_with_retries(run, {"kind": "failed"})
             return
         versions = self._machine.zygote.versions
         if isinstance(message, AnswerMessage):
             data, ended = await self._machine.record_answers(message.job)
-            await self._write_end(run, data, RunResult(versions=versions, ended=ended, size=len(data)))
+            await self._write_end_of_run(run, data, RemoteRunResult(versions=versions, ended=ended, size=len(data)))
             return
-        lines = asyncio.create_task(self._write_lines(run, sent := UnsentLines()))
+        lines = asyncio.create_task(self._stream_lines(run, sent := UnsentLines()))
         try:
             job = message.job
-            bounds = self._settings.limits()
+            bounds = self._settings.run_limits()
             limits = {name: min(value, bounds.get(name, value)) for name, value in job.limits.items()}
             job = job.model_copy(update={"limits": limits})
-            recording = await self._machine.record(job, stop, sent.use_buffer)
+            recording = await self._machine.record_job(job, stop, sent.set_buffer)
         finally:
             sent.ended.set()
             await lines
         data = bytes(recording.data)
-        result = RunResult(
+        result = RemoteRunResult(
             versions=dict(recording.versions),
             outcome=recording.outcome,
             usage=recording.usage,
             ended=True,
             size=len(data),
         )
-        await self._write_end(run, data, result)
+        await self._write_end_of_run(run, data, result)
 
-    async def _write_lines(self, run: str, lines: "UnsentLines") -> None:
+    async def _stream_lines(self, run: str, lines: "UnsentLines") -> None:
         """Send the lines of a run as they come, up to what the broker is to hold of it."""
         delay = FIRST_LINES_SECONDS
         while lines.sent_bytes < MAX_STREAMED and not await lines.wait_for_end(delay):
             delay, data = MORE_LINES_SECONDS, lines.take_lines()
             if data:
                 with contextlib.suppress(*BrokerError):  # the end has all of them
-                    await self._add_entry(run, {"kind": "lines", "data": zlib.compress(data, 1)})
+                    await self._add_stream_entry(run, {"kind": "lines", "data": zlib.compress(data, 1)})
 
-    async def _write_end(self, run: str, data: bytes, result: RunResult) -> None:
+    async def _write_end_of_run(self, run: str, data: bytes, result: RemoteRunResult) -> None:
         body = await asyncio.to_thread(zlib.compress, data, 1) if len(data) > 1 << 16 else zlib.compress(data, 1)
         fields: dict[str, Any] = {"kind": "end", "seen": encode_model(result)}
         if len(body) > MAX_STREAMED:
@@ -161,21 +161,21 @@ class RemoteWorker:
             fields["blob"] = run
         else:
             fields["data"] = body
-        await self._write_with_retries(run, fields)
+        await self._add_entry_with_retries(run, fields)
 
-    async def _write_with_retries(self, run: str, fields: dict[str, Any]) -> None:
+    async def _add_entry_with_retries(self, run: str, fields: dict[str, Any]) -> None:
         """Add an entry to a run's stream, again and again while the broker does not answer. Raises BrokerError."""
         until = time.monotonic() + REPORT_TIMEOUT
         while True:
             try:
-                await self._add_entry(run, fields)
+                await self._add_stream_entry(run, fields)
                 return
             except BrokerError:
                 if time.monotonic() > until:
                     raise
                 await asyncio.sleep(POLL_INTERVAL)
 
-    async def _add_entry(self, run: str, fields: dict[str, Any]) -> None:
+    async def _add_stream_entry(self, run: str, fields: dict[str, Any]) -> None:
         pipe = self._broker.pipeline(transaction=False)
         pipe.xadd(stream_key(run), fields)
         ends = fields["kind"] in ("end", "failed")
@@ -190,7 +190,7 @@ class RemoteWorker:
             now = time.monotonic()
             try:
                 if now - announced >= HEARTBEAT_INTERVAL:
-                    await self._announce()
+                    await self._send_heartbeat()
                     announced = now
                 if self._stop_events:
                     for run in await self._heartbeat_script(
@@ -205,15 +205,15 @@ class RemoteWorker:
                     beaten = now
             await asyncio.sleep(POLL_INTERVAL)
 
-    async def _announce(self) -> None:
+    async def _send_heartbeat(self) -> None:
         """Say that it is alive."""
         zygote = self._machine.gpu_zygote if self.queue == "gpu" else self._machine.zygote
         record = WorkerRecord(
             name=self.name,
             queue=self.queue,
-            capacity=self.capacity if zygote.ready else 0,
+            capacity=self.capacity if zygote.is_ready else 0,
             running=len(self._stop_events),
-            spares=zygote.spares,
+            spares=zygote.spare_count,
             boots=zygote.boots,
             draining=self.draining,
             versions=zygote.versions or self._machine.zygote.versions,
@@ -244,7 +244,7 @@ class UnsentLines:
             return False
         return True
 
-    def use_buffer(self, buffer: bytearray) -> None:
+    def set_buffer(self, buffer: bytearray) -> None:
         """They are in this buffer from now on."""
         self._buffer, self.sent_bytes = buffer, 0
 

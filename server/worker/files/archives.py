@@ -31,7 +31,7 @@ class ArchiveWriter(torch._C.PyTorchFileWriter):
         self._path = self._buffer = None
         if isinstance(target, str):
             name = archive_name(target)
-            check_parent(self._files.tree, target)
+            check_parent_directory(self._files.tree, target)
             self._path, self._name, self._alignment = target, name, storage_alignment
             self._files.open(target, "wb").close()
             target = self._buffer = io.BytesIO()
@@ -55,19 +55,19 @@ class ArchiveReader(torch._C.PyTorchFileReader):
         super().__init__(source)
 
 
-def use_file_tree(files: OpenFiles) -> None:
+def use_file_tree_for_archives(files: OpenFiles) -> None:
     """Have torch write its archives to these files and read them there."""
     ArchiveWriter._files = ArchiveReader._files = files
     import_from_buffer = torch._C.import_ir_module_from_buffer
 
-    def import_module(unit: Any, path: str, *arguments: Any) -> Any:
+    def import_script_module(unit: Any, path: str, *arguments: Any) -> Any:
         with files.open(path, "rb") as file:
             return import_from_buffer(unit, file.read(), *arguments)
 
-    def save(script: Any, f: Any, **options: Any) -> None:
+    def save_script_module(script: Any, f: Any, **options: Any) -> None:
         path = os.fspath(f)
         name = archive_name(path)
-        check_parent(files.tree, path)
+        check_parent_directory(files.tree, path)
         data = rename_archive(script.save_to_buffer(**options), name, _ALIGNMENT)
         with files.open(path, "wb") as file:
             file.write(data)
@@ -75,9 +75,9 @@ def use_file_tree(files: OpenFiles) -> None:
     for owner, attribute, value in (
         (torch._C, "PyTorchFileWriter", ArchiveWriter),
         (torch._C, "PyTorchFileReader", ArchiveReader),
-        (torch._C, "import_ir_module", import_module),
-        (torch._C.ScriptFunction, "save", save),
-        (RecursiveScriptModule, "save", save),
+        (torch._C, "import_ir_module", import_script_module),
+        (torch._C.ScriptFunction, "save", save_script_module),
+        (RecursiveScriptModule, "save", save_script_module),
     ):
         setattr(owner, attribute, value)
 
@@ -91,7 +91,7 @@ def archive_name(path: str) -> bytes:
     return stem.encode()
 
 
-def check_parent(tree: FileTree, path: str) -> None:
+def check_parent_directory(tree: FileTree, path: str) -> None:
     """Raise RuntimeError, as torch does, where the directory of a path is not there."""
     parent = path.rpartition("/")[0]
     if parent and not tree.is_directory(parent):

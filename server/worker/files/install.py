@@ -21,15 +21,15 @@ from typing import Any, Self
 from numpy.lib import _datasource
 from torch.autograd import profiler
 
-from server.worker.files.archives import use_file_tree
+from server.worker.files.archives import use_file_tree_for_archives
 from server.worker.files.streams import OpenFiles
-from server.worker.files.tree import HOME, Directory, File, FileTree, Node, os_error, stat_of
+from server.worker.files.tree import HOME, Directory, File, FileTree, FileTreeNode, make_os_error, stat_result_of
 
 
-class Entry:
+class DirectoryEntry:
     """An entry of a directory, as `os.scandir` yields it."""
 
-    def __init__(self, folder: str, name: str, node: Node) -> None:
+    def __init__(self, folder: str, name: str, node: FileTreeNode) -> None:
         self.name, self._node = name, node
         self.path = name if not folder else f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
 
@@ -55,19 +55,19 @@ class Entry:
         return False
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:  # noqa: ARG002
-        return stat_of(self._node)
+        return stat_result_of(self._node)
 
 
-class Entries:
+class DirectoryEntries:
     """The iterator of `os.scandir`."""
 
-    def __init__(self, entries: list[Entry]) -> None:
+    def __init__(self, entries: list[DirectoryEntry]) -> None:
         self._entries = iter(entries)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[DirectoryEntry]:
         return self
 
-    def __next__(self) -> Entry:
+    def __next__(self) -> DirectoryEntry:
         return next(self._entries)
 
     def __enter__(self) -> Self:
@@ -80,103 +80,103 @@ class Entries:
         self._entries = iter(())
 
 
-class SystemCalls:
+class OsReplacements:
     """What stands in the place of the functions of `os`, under the same names and with the same arguments."""
 
     def __init__(self, tree: FileTree, files: OpenFiles) -> None:
         self._tree, self._files = tree, files
         self._real: dict[str, Callable[..., Any]] = {}
 
-    def replacements(self) -> dict[str, Callable[..., Any]]:
+    def os_replacements(self) -> dict[str, Callable[..., Any]]:
         """Name in `os` -> the function that takes its place. Those of the interpreter are kept for real descriptors."""
-        names = [name for name in vars(SystemCalls) if not name.startswith("_") and name != "replacements"]
+        names = [name for name in vars(OsReplacements) if not name.startswith("_") and name != "os_replacements"]
         self._real = {name: getattr(os, name) for name in names}
         return {name: getattr(self, name) for name in names}
 
-    def _node(self, path: Any, dir_fd: int | None = None) -> Node:
+    def _find_node(self, path: Any, dir_fd: int | None = None) -> FileTreeNode:
         """What is at a path, which may be the number of an opened file."""
         if isinstance(path, int):
-            opened = self._files.get(path)
+            opened = self._files.find_open_file(path)
             if opened is None:
-                raise os_error(errno.EBADF)
+                raise make_os_error(errno.EBADF)
             return opened.node
-        return self._tree.find(self._path(path, dir_fd))
+        return self._tree.find_node(self._checked_path(path, dir_fd))
 
-    def _path(self, path: Any, dir_fd: int | None = None) -> Any:
-        if dir_fd is not None and self._files.get(dir_fd) is not None:
+    def _checked_path(self, path: Any, dir_fd: int | None = None) -> Any:
+        if dir_fd is not None and self._files.find_open_file(dir_fd) is not None:
             raise NotImplementedError("dir_fd unavailable on this platform")
         return os.fspath(path)
 
     def stat(self, path: Any, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> os.stat_result:
-        if isinstance(path, int) and self._files.get(path) is None:
+        if isinstance(path, int) and self._files.find_open_file(path) is None:
             return self._real["stat"](path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)  # type: ignore[no-any-return]
-        return stat_of(self._node(path, dir_fd))
+        return stat_result_of(self._find_node(path, dir_fd))
 
     def lstat(self, path: Any, *, dir_fd: int | None = None) -> os.stat_result:
-        return stat_of(self._node(self._path(path), dir_fd))
+        return stat_result_of(self._find_node(self._checked_path(path), dir_fd))
 
     def fstat(self, fd: int) -> os.stat_result:
-        opened = self._files.get(fd)
-        return self._real["fstat"](fd) if opened is None else stat_of(opened.node)
+        opened = self._files.find_open_file(fd)
+        return self._real["fstat"](fd) if opened is None else stat_result_of(opened.node)
 
     def access(
         self, path: Any, mode: int, *, dir_fd: int | None = None, effective_ids: bool = False, follow_symlinks: bool = True
     ) -> bool:  # fmt: skip
         del effective_ids, follow_symlinks
         try:
-            node = self._node(path, dir_fd)
+            node = self._find_node(path, dir_fd)
         except OSError:
             return False
         return not mode & os.X_OK or isinstance(node, Directory) or bool(node.permissions & 0o111)
 
     def listdir(self, path: Any = ".") -> list[Any]:
-        directory = self._directory(path)
+        directory = self._find_directory(path)
         as_bytes = isinstance(path, bytes)
         return [os.fsencode(name) if as_bytes else name for name in directory.entries]
 
-    def scandir(self, path: Any = ".") -> Entries:
-        directory = self._directory(path)
+    def scandir(self, path: Any = ".") -> DirectoryEntries:
+        directory = self._find_directory(path)
         folder = os.fsdecode(path) if not isinstance(path, int) else ""
-        return Entries([Entry(folder, name, node) for name, node in directory.entries.items()])
+        return DirectoryEntries([DirectoryEntry(folder, name, node) for name, node in directory.entries.items()])
 
-    def _directory(self, path: Any) -> Directory:
+    def _find_directory(self, path: Any) -> Directory:
         path = "." if path is None else path
-        node = self._node(path)
+        node = self._find_node(path)
         if not isinstance(node, Directory):
-            raise os_error(errno.ENOTDIR, *(() if isinstance(path, int) else (os.fspath(path),)))
+            raise make_os_error(errno.ENOTDIR, *(() if isinstance(path, int) else (os.fspath(path),)))
         return node
 
     def mkdir(self, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
-        self._tree.make_directory(self._path(path, dir_fd), mode)
+        self._tree.make_directory(self._checked_path(path, dir_fd), mode)
 
     def rmdir(self, path: Any, *, dir_fd: int | None = None) -> None:
-        self._tree.remove_directory(self._path(path, dir_fd))
+        self._tree.remove_directory(self._checked_path(path, dir_fd))
 
     def unlink(self, path: Any, *, dir_fd: int | None = None) -> None:
-        self._tree.remove(self._path(path, dir_fd))
+        self._tree.remove_file(self._checked_path(path, dir_fd))
 
     def remove(self, path: Any, *, dir_fd: int | None = None) -> None:
-        self._tree.remove(self._path(path, dir_fd))
+        self._tree.remove_file(self._checked_path(path, dir_fd))
 
     def rename(self, src: Any, dst: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
-        self._tree.rename(self._path(src, src_dir_fd), self._path(dst, dst_dir_fd))
+        self._tree.rename(self._checked_path(src, src_dir_fd), self._checked_path(dst, dst_dir_fd))
 
     def replace(self, src: Any, dst: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
-        self._tree.rename(self._path(src, src_dir_fd), self._path(dst, dst_dir_fd))
+        self._tree.rename(self._checked_path(src, src_dir_fd), self._checked_path(dst, dst_dir_fd))
 
     def readlink(self, path: Any, *, dir_fd: int | None = None) -> str:
-        self._node(self._path(path), dir_fd)
-        raise os_error(errno.EINVAL, os.fspath(path))
+        self._find_node(self._checked_path(path), dir_fd)
+        raise make_os_error(errno.EINVAL, os.fspath(path))
 
     def chmod(self, path: Any, mode: int, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> None:
         del follow_symlinks
-        self._node(path, dir_fd).permissions = mode & 0o7777
+        self._find_node(path, dir_fd).permissions = mode & 0o7777
 
     def utime(
         self, path: Any, times: Any = None, *, ns: Any = None, dir_fd: int | None = None, follow_symlinks: bool = True
     ) -> None:  # fmt: skip
         del follow_symlinks
-        node = self._node(path, dir_fd)
+        node = self._find_node(path, dir_fd)
         now = time.time_ns()
         nanoseconds = tuple(int(at * 10**9) for at in times) if times is not None else ns or (now, now)
         node.accessed, node.modified = nanoseconds
@@ -184,7 +184,7 @@ class SystemCalls:
 
     def listxattr(self, path: Any = None, *, follow_symlinks: bool = True) -> list[str]:
         del follow_symlinks
-        self._node("." if path is None else path)
+        self._find_node("." if path is None else path)
         return []
 
     def getcwd(self) -> str:
@@ -194,33 +194,33 @@ class SystemCalls:
         return os.fsencode(self._tree.current)
 
     def chdir(self, path: Any) -> None:
-        self._tree.change_directory(self._path(path))
+        self._tree.change_directory(self._checked_path(path))
 
     # by descriptor
 
     def open(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        return self._files.open_descriptor(self._path(path, dir_fd), flags, mode)
+        return self._files.os_open(self._checked_path(path, dir_fd), flags, mode)
 
     def close(self, fd: int) -> None:
-        if self._files.get(fd) is None:
+        if self._files.find_open_file(fd) is None:
             self._real["close"](fd)
         else:
-            self._files.close(fd)
+            self._files.close_descriptor(fd)
 
     def read(self, fd: int, length: int) -> bytes:
-        opened = self._files.get(fd)
+        opened = self._files.find_open_file(fd)
         return self._real["read"](fd, length) if opened is None else opened.read(length)
 
     def write(self, fd: int, data: Any) -> int:
-        opened = self._files.get(fd)
+        opened = self._files.find_open_file(fd)
         return self._real["write"](fd, data) if opened is None else opened.write(data)
 
     def lseek(self, fd: int, position: int, whence: int) -> int:
-        opened = self._files.get(fd)
+        opened = self._files.find_open_file(fd)
         return self._real["lseek"](fd, position, whence) if opened is None else opened.seek(position, whence)
 
     def ftruncate(self, fd: int, length: int) -> None:
-        opened = self._files.get(fd)
+        opened = self._files.find_open_file(fd)
         if opened is None:
             self._real["ftruncate"](fd, length)
         else:
@@ -230,21 +230,21 @@ class SystemCalls:
         if isinstance(path, int):
             self.ftruncate(path, length)
         else:
-            node = self._tree.find(path)
+            node = self._tree.find_node(path)
             descriptor = self.open(path, os.O_WRONLY)
             self.ftruncate(descriptor, length)
             self.close(descriptor)
-            node.touch()
+            node.update_modified_time()
 
     def fsync(self, fd: int) -> None:
-        if self._files.get(fd) is None:
+        if self._files.find_open_file(fd) is None:
             self._real["fsync"](fd)
 
     def isatty(self, fd: int) -> bool:
-        return self._files.get(fd) is None and bool(self._real["isatty"](fd))
+        return self._files.find_open_file(fd) is None and bool(self._real["isatty"](fd))
 
     def get_inheritable(self, fd: int) -> bool:
-        return self._files.get(fd) is None and bool(self._real["get_inheritable"](fd))
+        return self._files.find_open_file(fd) is None and bool(self._real["get_inheritable"](fd))
 
 
 def install_files() -> None:
@@ -253,8 +253,8 @@ def install_files() -> None:
     This makes programs work; it keeps nobody in: the machine's files are denied by the confinement.
     """
     files = OpenFiles(FileTree(), io.open)
-    calls = SystemCalls(files.tree, files).replacements()
-    replace_defaults(tempfile, {getattr(os, name): call for name, call in calls.items()})
+    calls = OsReplacements(files.tree, files).os_replacements()
+    replace_default_arguments(tempfile, {getattr(os, name): call for name, call in calls.items()})
     vars(os).update(calls)
     globber: Any = getattr(glob, "_StringGlobber", None)  # of pathlib, since Python 3.13
     if globber is not None:
@@ -262,7 +262,7 @@ def install_files() -> None:
     builtins.open = io.open = files.open  # type: ignore[assignment]
     bz2._builtin_open = tarfile.bltn_open = files.open  # type: ignore[attr-defined]
     _datasource._file_openers._file_openers[None] = files.open  # type: ignore[attr-defined]
-    use_file_tree(files)
+    use_file_tree_for_archives(files)
     export_profiles_by_python()
     shutil._use_fd_functions = False  # type: ignore[attr-defined]
     os.environ["HOME"] = HOME
@@ -275,10 +275,10 @@ def export_profiles_by_python() -> None:
     if "use_python_export" in defaults:
         export.__defaults__ = (*(defaults | {"use_python_export": True}).values(),)
     else:  # torch 2.11
-        profiler.profile.export_chrome_trace = _export_events  # type: ignore[assignment]
+        profiler.profile.export_chrome_trace = _export_profiler_events  # type: ignore[assignment]
 
 
-def _export_events(profile: Any, path: str) -> None:
+def _export_profiler_events(profile: Any, path: str) -> None:
     """A method of torch's profiler: writes its events in Chrome's format, by Python. Other versions have them in an object."""
     profile._ensure_function_events()
     profile._function_events.export_chrome_trace(path)
@@ -288,7 +288,7 @@ def _export_events(profile: Any, path: str) -> None:
         json.dump({"traceEvents": events}, file)
 
 
-def replace_defaults(module: Any, replacements: dict[Any, Any]) -> None:
+def replace_default_arguments(module: Any, replacements: dict[Any, Any]) -> None:
     """Replace the functions that methods of a module's classes have as default values of their parameters."""
     for kind in vars(module).values():
         for function in vars(kind).values() if isinstance(kind, type) else ():

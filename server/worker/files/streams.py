@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import IO, Any
 
-from server.worker.files.tree import Directory, File, FileTree, Node, os_error
+from server.worker.files.tree import Directory, File, FileTree, FileTreeNode, make_os_error
 
 FIRST_DESCRIPTOR = 1 << 20
 """Numbers of opened files begin here: the kernel gives a child none as high."""
@@ -20,7 +20,7 @@ _FLAGS = {"r": 0, "w": os.O_CREAT | os.O_TRUNC, "a": os.O_CREAT | os.O_APPEND, "
 class OpenFile:
     """A node that is opened, with a position. Raises OSError like read(2) and write(2)."""
 
-    def __init__(self, node: Node, flags: int) -> None:
+    def __init__(self, node: FileTreeNode, flags: int) -> None:
         self.node, self._append = node, bool(flags & os.O_APPEND)
         access = flags & (os.O_WRONLY | os.O_RDWR)
         self.readable, self.writable = access != os.O_WRONLY, access != 0
@@ -30,19 +30,19 @@ class OpenFile:
     def file(self) -> File:
         """The node, which has to be a file."""
         if not isinstance(self.node, File):
-            raise os_error(errno.EISDIR)
+            raise make_os_error(errno.EISDIR)
         return self.node
 
     def read(self, size: int) -> bytes:
         if not self.readable:
-            raise os_error(errno.EBADF)
+            raise make_os_error(errno.EBADF)
         data = bytes(self.file.data[self.position : self.position + size])
         self.position += len(data)
         return data
 
     def write(self, data: Any) -> int:
         if not self.writable:
-            raise os_error(errno.EBADF)
+            raise make_os_error(errno.EBADF)
         file, size = self.file, memoryview(data).nbytes
         if file.is_null:
             return size
@@ -52,25 +52,25 @@ class OpenFile:
             file.data.extend(bytes(self.position - len(file.data)))
         file.data[self.position : self.position + size] = memoryview(data).cast("B")
         self.position += size
-        file.touch()
+        file.update_modified_time()
         return size
 
     def seek(self, offset: int, whence: int) -> int:
         begin = {os.SEEK_SET: 0, os.SEEK_CUR: self.position, os.SEEK_END: len(self.file.data)}.get(whence)
         if begin is None or begin + offset < 0:
-            raise os_error(errno.EINVAL)
+            raise make_os_error(errno.EINVAL)
         self.position = begin + offset
         return self.position
 
     def truncate(self, size: int) -> None:
         if size < 0 or not self.writable:
-            raise os_error(errno.EINVAL)
+            raise make_os_error(errno.EINVAL)
         data = self.file.data
         if size > len(data):
             data.extend(bytes(size - len(data)))
         else:
             del data[size:]
-        self.file.touch()
+        self.file.update_modified_time()
 
 
 class RawFile(io.RawIOBase):
@@ -151,18 +151,18 @@ class OpenFiles:
         self._by_descriptor: dict[int, OpenFile] = {}
         self._next_descriptor = FIRST_DESCRIPTOR
 
-    def open_descriptor(self, path: Any, flags: int, permissions: int) -> int:
+    def os_open(self, path: Any, flags: int, permissions: int) -> int:
         """Open, as `os.open` does; the number by which the file is known."""
-        opened = OpenFile(self.tree.open(path, flags, permissions), flags)
+        opened = OpenFile(self.tree.open_file(path, flags, permissions), flags)
         number, self._next_descriptor = self._next_descriptor, self._next_descriptor + 1
         self._by_descriptor[number] = opened
         return number
 
-    def get(self, descriptor: Any) -> OpenFile | None:
+    def find_open_file(self, descriptor: Any) -> OpenFile | None:
         """The opened file of that number; None for numbers that are the kernel's."""
         return self._by_descriptor.get(descriptor) if isinstance(descriptor, int) else None
 
-    def close(self, descriptor: int) -> None:
+    def close_descriptor(self, descriptor: int) -> None:
         del self._by_descriptor[descriptor]
 
     def open(
@@ -181,13 +181,13 @@ class OpenFiles:
         real = isinstance(file, int) and file not in self._by_descriptor
         if (
             real
-            or not is_valid_mode(mode, buffering, encoding, errors, newline)
+            or not are_open_arguments_valid(mode, buffering, encoding, errors, newline)
             or not (closefd or opener or isinstance(file, int))
         ):
             return self._real_open(file, *arguments)  # which raises where an argument is wrong
         raw = self._open_raw(file, mode, closefd, opener)
         try:
-            return with_buffer_and_text(raw, mode, buffering, encoding, errors, newline)
+            return add_buffer_and_text_layers(raw, mode, buffering, encoding, errors, newline)
         except BaseException:
             raw.close()
             raise
@@ -202,24 +202,24 @@ class OpenFiles:
         elif opener is not None:
             number = opener(file, flags | os.O_CLOEXEC)
             if number not in self._by_descriptor:
-                return self._real_open(number, raw_mode(mode), 0)  # type: ignore[return-value]
+                return self._real_open(number, to_raw_mode(mode), 0)  # type: ignore[return-value]
         else:
-            node = self.tree.open(file, flags)
+            node = self.tree.open_file(file, flags)
             if isinstance(node, Directory):
-                raise os_error(errno.EISDIR, name)
-            return RawFile(OpenFile(node, flags), name, raw_mode(mode), lambda: None)
-        close = functools.partial(self.close, number) if closefd else lambda: None
-        return RawFile(self._by_descriptor[number], name, raw_mode(mode), close)
+                raise make_os_error(errno.EISDIR, name)
+            return RawFile(OpenFile(node, flags), name, to_raw_mode(mode), lambda: None)
+        close = functools.partial(self.close_descriptor, number) if closefd else lambda: None
+        return RawFile(self._by_descriptor[number], name, to_raw_mode(mode), close)
 
 
-def is_valid_mode(mode: Any, buffering: Any, encoding: Any, errors: Any, newline: Any) -> bool:
+def are_open_arguments_valid(mode: Any, buffering: Any, encoding: Any, errors: Any, newline: Any) -> bool:
     """Whether `open` takes these arguments."""
     if type(mode) is not str or type(buffering) is not int or not _MODE.match(mode):
         return False
     return "b" not in mode or (encoding is None and errors is None and newline is None)
 
 
-def raw_mode(mode: str) -> str:
+def to_raw_mode(mode: str) -> str:
     """The mode as `io.FileIO` has it: `rb+` for both `r+b` and `rb+`."""
     kind = next(letter for letter in mode if letter in _FLAGS)
     if "+" not in mode:
@@ -227,7 +227,7 @@ def raw_mode(mode: str) -> str:
     return "rb+" if kind in "rw" else f"{kind}b+"
 
 
-def with_buffer_and_text(
+def add_buffer_and_text_layers(
     raw: io.RawIOBase, mode: str, buffering: int, encoding: str | None, errors: str | None, newline: str | None
 ) -> IO[Any]:
     """The raw file under the buffer and the text layer that the mode asks for."""

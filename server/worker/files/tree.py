@@ -19,7 +19,7 @@ _inodes = itertools.count(2)
 
 
 @dataclass(eq=False)
-class Node:
+class FileTreeNode:
     """What has a place in the tree. permissions: the lower bits of its mode; times in nanoseconds."""
 
     permissions: int = 0o644
@@ -28,13 +28,13 @@ class Node:
     modified: int = field(default_factory=time.time_ns)
     changed: int = field(default_factory=time.time_ns)
 
-    def touch(self) -> None:
+    def update_modified_time(self) -> None:
         """Its contents are changed now."""
         self.modified = self.changed = time.time_ns()
 
 
 @dataclass(eq=False)
-class File(Node):
+class File(FileTreeNode):
     """A file. is_null: whether it forgets what is written, like /dev/null."""
 
     data: bytearray = field(default_factory=bytearray)
@@ -42,12 +42,12 @@ class File(Node):
 
 
 @dataclass(eq=False)
-class Directory(Node):
+class Directory(FileTreeNode):
     permissions: int = 0o755
-    entries: dict[str, Node] = field(default_factory=dict)
+    entries: dict[str, FileTreeNode] = field(default_factory=dict)
 
 
-def os_error(number: int, *paths: Any) -> OSError:
+def make_os_error(number: int, *paths: Any) -> OSError:
     """The exception of an error number, about at most two paths."""
     if len(paths) == 2:
         return OSError(number, os.strerror(number), paths[0], None, paths[1])
@@ -77,137 +77,137 @@ class FileTree:
             raise ValueError("embedded null byte")
         return os.path.normpath(f"/{text}" if text.startswith("/") else f"{self.current}/{text}").replace("//", "/")
 
-    def find(self, path: Any) -> Node:
+    def find_node(self, path: Any) -> FileTreeNode:
         """What is there."""
         path = os.fspath(path)
-        directory, name = self._parent(path, path)
+        directory, name = self._find_parent(path, path)
         node = directory.entries.get(name) if name else directory
         if node is None:
-            raise os_error(errno.ENOENT, path)
-        if not isinstance(node, Directory) and ends_with_slash(path):
-            raise os_error(errno.ENOTDIR, path)
+            raise make_os_error(errno.ENOENT, path)
+        if not isinstance(node, Directory) and has_directory_form(path):
+            raise make_os_error(errno.ENOTDIR, path)
         return node
 
-    def directory(self, path: Any) -> Directory:
-        node = self.find(path)
+    def find_directory(self, path: Any) -> Directory:
+        node = self.find_node(path)
         if not isinstance(node, Directory):
-            raise os_error(errno.ENOTDIR, os.fspath(path))
+            raise make_os_error(errno.ENOTDIR, os.fspath(path))
         return node
 
     def is_directory(self, path: Any) -> bool:
         try:
-            return isinstance(self.find(path), Directory)
+            return isinstance(self.find_node(path), Directory)
         except OSError:
             return False
 
-    def _parent(self, path: Any, *reported: Any) -> tuple[Directory, str]:
+    def _find_parent(self, path: Any, *reported: Any) -> tuple[Directory, str]:
         """The directory that a path lies in, and its last name; the root and "" for the root itself."""
         if not path:
-            raise os_error(errno.ENOENT, *reported)
+            raise make_os_error(errno.ENOENT, *reported)
         *parents, name = self.full_path(path).split("/")[1:]
         at = self.root
         for parent in parents:
             node = at.entries.get(parent)
             if node is None:
-                raise os_error(errno.ENOENT, *reported)
+                raise make_os_error(errno.ENOENT, *reported)
             if not isinstance(node, Directory):
-                raise os_error(errno.ENOTDIR, *reported)
+                raise make_os_error(errno.ENOTDIR, *reported)
             at = node
         if len(os.fsencode(name)) > _MAX_NAME:
-            raise os_error(errno.ENAMETOOLONG, *reported)
+            raise make_os_error(errno.ENAMETOOLONG, *reported)
         return at, name
 
-    def open(self, path: Any, flags: int, permissions: int = 0o666) -> Node:
+    def open_file(self, path: Any, flags: int, permissions: int = 0o666) -> FileTreeNode:
         """The node at the path, made or emptied as the flags of `os.open` say."""
         path = os.fspath(path)
-        directory, name = self._parent(path, path)
+        directory, name = self._find_parent(path, path)
         node = directory.entries.get(name) if name else directory
         if node is None:
             if not flags & os.O_CREAT:
-                raise os_error(errno.ENOENT, path)
-            if ends_with_slash(path):
-                raise os_error(errno.EISDIR, path)
+                raise make_os_error(errno.ENOENT, path)
+            if has_directory_form(path):
+                raise make_os_error(errno.EISDIR, path)
             node = directory.entries[name] = File(permissions & ~0o022)
-            directory.touch()
+            directory.update_modified_time()
             return node
         if flags & os.O_EXCL and flags & os.O_CREAT:
-            raise os_error(errno.EEXIST, path)
+            raise make_os_error(errno.EEXIST, path)
         writes = flags & (os.O_WRONLY | os.O_RDWR)
         if isinstance(node, File):
-            if ends_with_slash(path):
-                raise os_error(errno.ENOTDIR, path)
+            if has_directory_form(path):
+                raise make_os_error(errno.ENOTDIR, path)
             if flags & os.O_TRUNC and writes:
                 node.data = bytearray()  # a new one: the old may be exported
-                node.touch()
+                node.update_modified_time()
         elif writes or flags & os.O_CREAT:
-            raise os_error(errno.EISDIR, path)
+            raise make_os_error(errno.EISDIR, path)
         return node
 
     def make_directory(self, path: Any, permissions: int) -> None:
         """Raises OSError where there is something at the path, or no directory to put it in."""
         path = os.fspath(path)
-        directory, name = self._parent(path, path)
+        directory, name = self._find_parent(path, path)
         if not name or name in directory.entries:
-            raise os_error(errno.EEXIST, path)
+            raise make_os_error(errno.EEXIST, path)
         directory.entries[name] = Directory(permissions & ~0o022)
-        directory.touch()
+        directory.update_modified_time()
 
     def remove_directory(self, path: Any) -> None:
         path = os.fspath(path)
-        directory, name = self._parent(path, path)
-        node = self.directory(path)
+        directory, name = self._find_parent(path, path)
+        node = self.find_directory(path)
         if not name:
-            raise os_error(errno.EBUSY, path)
+            raise make_os_error(errno.EBUSY, path)
         if node.entries:
-            raise os_error(errno.ENOTEMPTY, path)
+            raise make_os_error(errno.ENOTEMPTY, path)
         del directory.entries[name]
-        directory.touch()
+        directory.update_modified_time()
 
-    def remove(self, path: Any) -> None:
+    def remove_file(self, path: Any) -> None:
         path = os.fspath(path)
-        directory, name = self._parent(path, path)
-        if isinstance(self.find(path), Directory):
-            raise os_error(errno.EISDIR, path)
+        directory, name = self._find_parent(path, path)
+        if isinstance(self.find_node(path), Directory):
+            raise make_os_error(errno.EISDIR, path)
         del directory.entries[name]
-        directory.touch()
+        directory.update_modified_time()
 
     def rename(self, source: Any, target: Any) -> None:
         """Move a file or a directory, in the place of what is there. Raises OSError where POSIX would."""
         source, target = os.fspath(source), os.fspath(target)
         both = (source, target)
-        from_directory, old = self._parent(source, *both)
-        to_directory, new = self._parent(target, *both)
+        from_directory, old = self._find_parent(source, *both)
+        to_directory, new = self._find_parent(target, *both)
         node = from_directory.entries.get(old) if old else from_directory
         there = to_directory.entries.get(new) if new else to_directory
         if node is None:
-            raise os_error(errno.ENOENT, *both)
+            raise make_os_error(errno.ENOENT, *both)
         if isinstance(node, Directory):
             if f"{self.full_path(target)}/".startswith(f"{self.full_path(source)}/") and there is not node:
-                raise os_error(errno.EINVAL, *both)
+                raise make_os_error(errno.EINVAL, *both)
             if there is not None and not isinstance(there, Directory):
-                raise os_error(errno.ENOTDIR, *both)
+                raise make_os_error(errno.ENOTDIR, *both)
             if isinstance(there, Directory) and there.entries and there is not node:
-                raise os_error(errno.ENOTEMPTY, *both)
+                raise make_os_error(errno.ENOTEMPTY, *both)
         elif isinstance(there, Directory):
-            raise os_error(errno.EISDIR, *both)
+            raise make_os_error(errno.EISDIR, *both)
         if not old or not new:
-            raise os_error(errno.EBUSY, *both)
+            raise make_os_error(errno.EBUSY, *both)
         del from_directory.entries[old]
         to_directory.entries[new] = node
-        from_directory.touch()
-        to_directory.touch()
+        from_directory.update_modified_time()
+        to_directory.update_modified_time()
 
     def change_directory(self, path: Any) -> None:
-        self.directory(path)
+        self.find_directory(path)
         self.current = self.full_path(os.fspath(path))
 
 
-def ends_with_slash(path: str | bytes) -> bool:
+def has_directory_form(path: str | bytes) -> bool:
     """Whether the path names a directory by its form."""
     return os.fsdecode(path).endswith("/")
 
 
-def stat_of(node: Node) -> os.stat_result:
+def stat_result_of(node: FileTreeNode) -> os.stat_result:
     """What `os.stat` says of a node."""
     if isinstance(node, Directory):
         kind, size, links = (

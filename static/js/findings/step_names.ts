@@ -38,7 +38,7 @@ export class StepNames {
   entitiesThatCanNameOthers(step: number): [string, Entity][] {
     const out: [string, Entity][] = [];
     for (const uid of this.index.uidsThatNameOthers) {
-      const entity = this.entities.entity(uid, step);
+      const entity = this.entities.entityAfter(uid, step);
       if (entity) out.push([uid, entity]);
     }
     return out;

@@ -19,7 +19,7 @@ export interface GraphRails {
   lanes: number;
   /** by node */
   laneOf: Map<string, number>;
-  /** by `edgeKey` */
+  /** by `inputEdgeKey` */
   edges: Map<string, EdgeRail>;
 }
 

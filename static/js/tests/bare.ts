@@ -5,7 +5,7 @@ import { build } from "esbuild";
 import { SCRIPT } from "../../bundle.mjs";
 
 export async function bare(
-  draws: "pictureOf" | "loomOf" | "thumbnailOf" = "pictureOf",
+  draws: "stageSvg" | "loomSvg" | "thumbnailSvg" = "stageSvg",
 ): Promise<(trace: any, step?: number | null, look?: any) => string> {
   const { outputFiles } = await build({
     ...SCRIPT,

@@ -35,7 +35,7 @@ test("nodes of one statement stand in the order in which they were made, however
       ["n10", 0],
     ]),
   };
-  const [graph] = graphModel(openTrace(trace("", [{ set: made }, { set: joined }]))).components;
+  const [graph] = buildGraphModel(openTrace(trace("", [{ set: made }, { set: joined }]))).components;
   assert.deepEqual(
     graph.order.map(({ uid }) => uid),
     ["n9", "n10", "n12"],
@@ -57,7 +57,7 @@ test("a circle of nodes, which no program makes but anybody can write, is drawn"
 for (const { name, recorded } of goldens)
   test(`${name}: nothing lies over anything, every node is drawn or in a fold, the visit and its gradients are in sight`, () => {
     const opened = openTrace(recorded);
-    const model = graphModel(opened);
+    const model = buildGraphModel(opened);
     for (const room of ROOMS)
       for (let i = 0; i < opened.count; i++) {
         const pane = layoutGraphPane(model, i, room, DEFAULT_PANE_OPTIONS);
@@ -106,7 +106,7 @@ for (const { name, recorded } of goldens)
 for (const { name, recorded } of goldens)
   test(`${name}: every edge that is drawn is one of the trace, and goes from its input's box to its reader's`, () => {
     const opened = openTrace(recorded);
-    const model = graphModel(opened);
+    const model = buildGraphModel(opened);
     for (const room of ROOMS)
       for (let i = 0; i < opened.count; i++) {
         const pane = layoutGraphPane(model, i, room, DEFAULT_PANE_OPTIONS);

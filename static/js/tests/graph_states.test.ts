@@ -89,7 +89,7 @@ function loop(turns: number) {
 
 test("a loop's graphs take turns at two places at rest, and stand in the order of the program where there is no room", () => {
   const opened = loop(4);
-  const model = graphModel(opened);
+  const model = buildGraphModel(opened);
   const tops = new Map();
   for (let i = 0; i < opened.count; i++)
     for (const row of layoutGraphPane(

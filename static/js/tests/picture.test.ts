@@ -15,8 +15,8 @@ import { bare } from "./bare.ts";
 import { ALL } from "./traces.ts";
 import { storage, tensor, trace } from "./entities.ts";
 
-const pictureOf = await bare();
-const loomOf = await bare("loomOf");
+const stageSvg = await bare();
+const loomSvg = await bare("loomSvg");
 const goldens = readdirSync("tests/golden")
   .filter((name) => name.endsWith(".json"))
   .map((name) => [name, JSON.parse(readFileSync(`tests/golden/${name}`, "utf8"))]);
@@ -51,7 +51,7 @@ for (const [name, made] of [...goldens, ...Object.entries(ALL).map(([name, make]
   test(`${name}: every step is a file whose cells are the trace's, with those of all that has a name`, () => {
     const opened = openTrace(made);
     for (let i = 0; i < opened.count; i++) {
-      const drawn = elements(pictureOf(made, i, { theme: i % 2 ? "dark" : "light", language: i % 3 ? "en" : "zh" }));
+      const drawn = elements(stageSvg(made, i, { theme: i % 2 ? "dark" : "light", language: i % 3 ? "en" : "zh" }));
       const cells = drawn
         .filter((e) => e.attrs.has("data-cell"))
         .map((e) => `${e.attrs.get("data-cell")} ${e.attrs.get("data-dtype")} ${e.attrs.get("data-value")}`);
@@ -72,16 +72,16 @@ for (const [name, made] of [...goldens, ...Object.entries(ALL).map(([name, make]
 test("the run as a file is well-formed, at every third step and the last", () => {
   for (const [, made] of goldens)
     for (let i = (made.steps.length - 1) % 3; i < made.steps.length; i += 3)
-      assert.ok(elements(loomOf(made, i)).length > 10);
+      assert.ok(elements(loomSvg(made, i)).length > 10);
 });
 
 test("a file needs no other: no variable, address, script or handler", () => {
   for (const [, made] of goldens)
     for (const [draw, theme] of [
-      [pictureOf, "light"],
-      [pictureOf, "dark"],
-      [loomOf, "light"],
-      [loomOf, "dark"],
+      [stageSvg, "light"],
+      [stageSvg, "dark"],
+      [loomSvg, "light"],
+      [loomSvg, "dark"],
     ]) {
       const svg = draw(made, null, { theme });
       assert.doesNotMatch(svg, /var\(|light-dark|@import|@media|<script|<foreignObject|\son\w+=|tabindex|javascript:/i);
@@ -91,7 +91,7 @@ test("a file needs no other: no variable, address, script or handler", () => {
 
 test("the caption says the line, the step and the sentences, in the language asked for", () => {
   const made = ALL.stale();
-  const [english, chinese] = ["en", "zh"].map((language) => pictureOf(made, 3, { language }));
+  const [english, chinese] = ["en", "zh"].map((language) => stageSvg(made, 3, { language }));
   assert.match(english, /<text class="paper-line"[^>]*>d\.zero_\(\)</);
   assert.match(english, /Step 4 of 5 · line 4/);
   assert.match(english, /<text class="paper-note bad"[^>]*>Sigmoid saved result/);
@@ -101,8 +101,8 @@ test("the caption says the line, the step and the sentences, in the language ask
 });
 
 test("light and dark are the tokens' own colours", () => {
-  const light = pictureOf(ALL.sharing(), 1);
-  const dark = pictureOf(ALL.sharing(), 1, { theme: "dark" });
+  const light = stageSvg(ALL.sharing(), 1);
+  const dark = stageSvg(ALL.sharing(), 1, { theme: "dark" });
   assert.match(light, /\.paper\{fill: #ffffff\}/);
   assert.match(dark, /\.paper\{fill: #16191f\}/);
   assert.equal(resolveTokens(":root { --a: light-dark(#fff, #000); --b: 1px; }", "dark").get("a"), "#000");
@@ -138,8 +138,8 @@ test("hostile names and texts stay texts, and what XML can't hold is replaced", 
       log: [{ kind: "event", event: "warning", category: evil, text: evil }],
     },
   ]);
-  elements(loomOf(made, 0));
-  const svg = pictureOf(made, 0);
+  elements(loomSvg(made, 0));
+  const svg = stageSvg(made, 0);
   assert.deepEqual([...new Set(elements(svg).map((e) => e.tag))].sort(), [
     "circle",
     "defs",
@@ -199,6 +199,6 @@ test("a picture reaches as far as its marks", () => {
 test("a stored trace of an earlier server is drawn, its stage and its loom", () => {
   const stored = JSON.parse(readFileSync("tests/contract/schema_1.json", "utf8"));
   for (const i of [0, Math.floor(stored.steps.length / 2), stored.steps.length - 1])
-    assert.ok(elements(pictureOf(stored, i)).length > 10);
-  assert.ok(elements(loomOf(stored)).length > 10);
+    assert.ok(elements(stageSvg(stored, i)).length > 10);
+  assert.ok(elements(loomSvg(stored)).length > 10);
 });

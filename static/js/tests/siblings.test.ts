@@ -8,8 +8,8 @@ import { alternativesToStatement, editsReplacingLine, type Operation } from "../
 
 const PYTHON = `
 import json, sys
-from server.operations.catalogue import catalogue
-json.dump(catalogue("en").model_dump(exclude_none=True)["operations"], sys.stdout)`;
+from server.operations.catalogue import create_catalogue
+json.dump(create_catalogue("en").model_dump(exclude_none=True)["operations"], sys.stdout)`;
 
 const CATALOGUE: Operation[] = JSON.parse(execFileSync(".venv/bin/python", ["-c", PYTHON], { encoding: "utf8" }));
 const TENSORS = ["a", "b", "x", "y", "w", "loss"];

@@ -18,11 +18,11 @@ export class EntityHistory {
 
   /** The state after a step. */
   stateAfter(step: number): EntityLookup {
-    return { get: (uid) => this.entity(uid, step) };
+    return { get: (uid) => this.entityAfter(uid, step) };
   }
 
   /** An entity as it is after a step; undefined where it is not there. */
-  entity(uid: string, step: number): Entity | undefined {
+  entityAfter(uid: string, step: number): Entity | undefined {
     const clampedStep = Math.min(step, this.steps.length - 1);
     const life = this.index.lifetimes.get(uid);
     if (!life || life.birth > clampedStep || life.death < clampedStep) return undefined;

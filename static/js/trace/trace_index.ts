@@ -80,7 +80,7 @@ export function pinKey(nodeUid: string, slot: string, saved: { storage?: string 
   return `${nodeUid}:${slot}|${saved.storage ?? ""}`;
 }
 
-/** The index of one trace, see `buildIndex`. Its methods take a step and answer for the state after it; uids come in order of appearance. */
+/** The index of one trace, see `buildTraceIndex`. Its methods take a step and answer for the state after it; uids come in order of appearance. */
 export class TraceIndex {
   lastStep: number;
   lifetimes = new Map<string, Lifetime>();

@@ -856,8 +856,12 @@ export interface Node {
  *
  * `stale`: torch will raise; `changed`: other bytes at the version it expects. `detached`: it was detached in place,
  * which torch still lets one read, and backward refuses.
+ *
+ * value: a number of the program that torch wrapped in a tensor to save it, like the 2 of `x * 2`. Such a slot has no
+ * storage and no counter, unless the program gets hold of that tensor; then it becomes a slot like any other.
  */
 export interface Slot {
+  value?: boolean | number | NotFinite | BigInt | Complex | null;
   tensor?: string | null;
   storage?: string | null;
   dtype?: string | null;
