@@ -1,5 +1,6 @@
 /** The numbers that a handle or a saved slot reads, and how a sentence writes them. */
 
+import type { Slot } from "../trace/wire.ts";
 import { findEntity, type Cell, type EntityLookup } from "../trace/entities.ts";
 import { shortNumberText } from "../layout/format.ts";
 import { unqualifiedDtype, cellReads, type MemoryReading } from "../layout/reads.ts";
@@ -8,7 +9,8 @@ const MAX_CELLS_READ = 1024;
 const MAX_LISTED_NUMBERS = 6;
 
 /** The elements in logical order; null where the trace does not list them. */
-export function cellsReadBy(entities: EntityLookup, handleOrSlot: MemoryReading): Cell[] | null {
+export function cellsReadBy(entities: EntityLookup, handleOrSlot: MemoryReading | Slot): Cell[] | null {
+  if ("value" in handleOrSlot && handleOrSlot.value != null) return [handleOrSlot.value];
   const row = findEntity(entities, handleOrSlot.storage, "storage")?.cells?.[unqualifiedDtype(handleOrSlot.dtype)];
   if (!row) return null;
   const cells = cellReads(handleOrSlot, MAX_CELLS_READ).map(({ cell }) => row[cell]);

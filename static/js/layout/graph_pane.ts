@@ -30,7 +30,7 @@ import type { Pane, PaneOptions, Rect, PaneRoom } from "./pane.ts";
 import type { GraphRow } from "./graph_places.ts";
 import type { FixedGraphPlaces, GraphModel, GraphComponent, NodeBlock, AttachedLeaf } from "./graph_parts.ts";
 
-export { buildGraphModel as graphModel, nodeLabelsByUid as nodeLabels };
+export { buildGraphModel, nodeLabelsByUid };
 
 export interface GraphTitlePlace {
   key: string;

@@ -3,6 +3,7 @@
 import { findEntity } from "../trace/entities.ts";
 import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { HIDDEN_LEAF_COUNT_WIDTH } from "./graph_docks.ts";
+import { shortValueText } from "./format.ts";
 import { textWidth } from "./metrics.ts";
 import { lastPathParts } from "./node_labels.ts";
 import type { Node, Slot } from "../trace/wire.ts";
@@ -28,6 +29,10 @@ function savedSlotText(
   state: string,
 ): { head: string; now: number | null; width: number } {
   if (state === "freed") return { head: slot, now: null, width: slotChipWidth(slot) };
+  if (saved.value != null) {
+    const numberText = `${slot} = ${shortValueText(saved.value, MAX_SLOT_NAME_LENGTH)}`;
+    return { head: numberText, now: null, width: slotChipWidth(numberText) };
+  }
   const tensorName = saved.tensor ? graphStep.tensorName(saved.tensor) : null;
   const valueName =
     tensorName ?? graphStep.firstNameByStorage.get(saved.storage ?? "") ?? saved.storage ?? saved.tensor ?? "";

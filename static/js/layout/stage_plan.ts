@@ -5,7 +5,7 @@ import {
   layoutGraphPane,
   graphHeightForFixedPlaces,
   graphPaneWidth,
-  nodeLabels,
+  nodeLabelsByUid,
   type GraphPane,
 } from "./graph_pane.ts";
 import {
@@ -76,7 +76,7 @@ const MIN_PANE_SHARE = 0.2;
 
 export function buildStageModel(opened: OpenTrace): StageModel {
   const graph = cachedGraphModel(opened);
-  return { opened, memory: buildMemoryModel(opened, nodeLabels(graph)), graph, scales: new Map() };
+  return { opened, memory: buildMemoryModel(opened, nodeLabelsByUid(graph)), graph, scales: new Map() };
 }
 
 /** Whether a stage of that width shows one pane at a time. @param w pixels */

@@ -1,6 +1,6 @@
 /** Small graphs, rooms to draw them in, and the marks that are drawn. */
 
-import { graphModel, layoutGraphPane } from "../layout/graph_pane.ts";
+import { buildGraphModel, layoutGraphPane } from "../layout/graph_pane.ts";
 import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom } from "../layout/pane.ts";
 import { WHOLE_BAND } from "../layout/view.ts";
 import { graphMarks } from "../marks/graph_marks.ts";
@@ -40,7 +40,7 @@ export function chain(length: number) {
 }
 
 export function draw(opened: OpenTrace, i: number, room: PaneRoom, options: PaneOptions = DEFAULT_PANE_OPTIONS) {
-  const pane = layoutGraphPane(graphModel(opened), i, room, options);
+  const pane = layoutGraphPane(buildGraphModel(opened), i, room, options);
   return { pane, ...graphMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE_BAND) };
 }
 

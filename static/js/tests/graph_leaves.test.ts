@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { graphModel, layoutGraphPane } from "../layout/graph_pane.ts";
+import { buildGraphModel, layoutGraphPane } from "../layout/graph_pane.ts";
 import { DEFAULT_PANE_OPTIONS } from "../layout/pane.ts";
 import { WHOLE_BAND } from "../layout/view.ts";
 import { graphMarks } from "../marks/graph_marks.ts";
@@ -98,7 +98,7 @@ test("a shared leaf stands for itself once, at the reader that the visit is abou
     ]),
   );
   const homes = [0, 1, 2].map((i) =>
-    layoutGraphPane(graphModel(opened), i, ROOMS[0], DEFAULT_PANE_OPTIONS).rows.flatMap((row) =>
+    layoutGraphPane(buildGraphModel(opened), i, ROOMS[0], DEFAULT_PANE_OPTIONS).rows.flatMap((row) =>
       row.docks.flatMap((dock) => (dock.again ? [] : [row.uid])),
     ),
   );
@@ -131,7 +131,7 @@ test("a leaf that two nodes read is called the same beside both, however little 
     ]),
   );
   const shortened = [300, 340, 380, 420].filter((w) => {
-    const pane = layoutGraphPane(graphModel(opened), 1, { w, h: 660 }, DEFAULT_PANE_OPTIONS);
+    const pane = layoutGraphPane(buildGraphModel(opened), 1, { w, h: 660 }, DEFAULT_PANE_OPTIONS);
     const { body } = graphMarks(collectStepFacts(opened, opened.at(1), STAGE_LABELS), pane, WHOLE_BAND);
     const leaves = flat(body).filter(({ attrs }) => attrs["data-node"] === "n1" || attrs["data-again"] === "n1");
     const texts = leaves.map((leaf) =>

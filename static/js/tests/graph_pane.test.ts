@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
-  graphModel,
+  buildGraphModel,
   layoutGraphPane,
   graphHeightForFixedPlaces,
   graphPaneWidth,
-  nodeLabels,
+  nodeLabelsByUid,
   type GraphPane,
 } from "../layout/graph_pane.ts";
 import { DEFAULT_PANE_OPTIONS, type Rect } from "../layout/pane.ts";
@@ -81,7 +81,7 @@ for (const { name, recorded } of goldens)
 for (const { name, recorded } of goldens)
   test(`${name}: at rest a node never moves, and in a small pane the order never changes`, () => {
     const opened = openTrace(recorded);
-    const model = graphModel(opened);
+    const model = buildGraphModel(opened);
     const still = { w: 400, h: graphHeightForFixedPlaces(model, 400) };
     const before = new Map<string, string>();
     const ranks = new Map<string, number>();
@@ -167,8 +167,8 @@ test("nodes of one name are numbered as the program made them, and say so before
       { set: { n3: node("MulBackward0", [["n2", 0]]), n4: node("MulBackward0", []) } },
     ]),
   );
-  const model = graphModel(opened);
-  assert.deepEqual(Object.fromEntries(nodeLabels(model)), { n1: "Mul ₁", n2: "Sin", n3: "Mul ₂", n4: "Mul" });
+  const model = buildGraphModel(opened);
+  assert.deepEqual(Object.fromEntries(nodeLabelsByUid(model)), { n1: "Mul ₁", n2: "Sin", n3: "Mul ₂", n4: "Mul" });
   assert.equal(layoutGraphPane(model, 0, ROOMS[0], DEFAULT_PANE_OPTIONS).rows[0].label, "Mul ₁");
 });
 
@@ -197,9 +197,9 @@ test("a graph in which backward failed does not recede", () => {
 });
 
 test("the graph's share of the stage grows with its rails, and is nothing without a graph", () => {
-  assert.equal(graphPaneWidth(graphModel(openTrace(trace("", [{ set: { f1: vars({}) } }]))), 1000), 0);
-  assert.equal(graphPaneWidth(graphModel(chain(3)), 1000), 385);
-  assert.equal(graphPaneWidth(graphModel(chain(3)), 700), 308);
+  assert.equal(graphPaneWidth(buildGraphModel(openTrace(trace("", [{ set: { f1: vars({}) } }]))), 1000), 0);
+  assert.equal(graphPaneWidth(buildGraphModel(chain(3)), 1000), 385);
+  assert.equal(graphPaneWidth(buildGraphModel(chain(3)), 700), 308);
 });
 
 test("the longest chain has the rail beside the nodes, and no line to it crosses another", () => {
@@ -215,7 +215,7 @@ test("the longest chain has the rail beside the nodes, and no line to it crosses
     ]),
   };
   const opened = openTrace(trace("", [{ set: { ...set, ...nodes } }]));
-  const { rows, edges } = layoutGraphPane(graphModel(opened), 0, ROOMS[0], DEFAULT_PANE_OPTIONS);
+  const { rows, edges } = layoutGraphPane(buildGraphModel(opened), 0, ROOMS[0], DEFAULT_PANE_OPTIONS);
   const rails = new Map(rows.map((row) => [row.uid, row.rail]));
   const outer = Math.min(...rails.values());
   assert.deepEqual(

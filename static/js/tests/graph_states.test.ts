@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { graphModel, layoutGraphPane, graphHeightForFixedPlaces } from "../layout/graph_pane.ts";
+import { buildGraphModel, layoutGraphPane, graphHeightForFixedPlaces } from "../layout/graph_pane.ts";
 import { DEFAULT_PANE_OPTIONS } from "../layout/pane.ts";
 import { openTrace } from "../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace } from "./entities.ts";
@@ -120,7 +120,7 @@ test("a loop's graphs take turns at two places at rest, and stand in the order o
 
 test("two graphs that fold beside each other are two folds, and no node is lost", () => {
   const opened = loop(2);
-  const model = graphModel(opened);
+  const model = buildGraphModel(opened);
   const pane = layoutGraphPane(model, 3, { w: 400, h: 60 }, DEFAULT_PANE_OPTIONS);
   for (const uid of opened.state(3).keys()) assert.ok(pane.anchors.has(uid) || pane.folds.has(uid), uid);
   for (const fold of pane.foldLines)
