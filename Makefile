@@ -182,7 +182,7 @@ build: static/dist/.built
 
 # what a dozen processes import as soon as the tests start is compiled once before, not by each of them
 $(VENV)/.compiled: $(VENV)/.python
-	$(PYTHON) -c "import pytest, server.__main__; from server.worker.preload import preload; preload()"
+	$(PYTHON) -c "import pytest, server.__main__; from server.worker.preload import preload_torch; preload_torch()"
 	@touch $@
 
 # --no-compile: Python compiles a module when it is first imported, and of torch's most never are.
