@@ -69,7 +69,9 @@ def wrap_part_in_watcher(part: ScriptPart, part_index: int, after: str | None, u
         if isinstance(node, ast.expr | ast.stmt):
             ast.copy_location(node, first)
             node.end_lineno, node.end_col_offset = node.lineno, node.col_offset + 1
-    block: ast.stmt = set_line_of_nodes(ast.With([ast.withitem(watcher_placeholder(part_index, ""))], []), unused_line)
+    block: ast.stmt = set_line_of_syntax_nodes(
+        ast.With([ast.withitem(watcher_placeholder(part_index, ""))], []), unused_line
+    )
     block.body = [enter, *inner]  # type: ignore[attr-defined]
     if after is None:
         return block
@@ -77,8 +79,8 @@ def wrap_part_in_watcher(part: ScriptPart, part_index: int, after: str | None, u
     check = ast.Expr(ast.Call(watcher_placeholder(part_index, "update_condition"), [value], []))
     fail = ast.Expr(ast.Call(watcher_placeholder(part_index, "on_condition_error"), [], []))
     caught = ast.ExceptHandler(watcher_placeholder(part_index, "Exception"), None, [fail])
-    last = set_line_of_nodes(ast.Try([check], [caught], [], []), unused_line)
-    whole: ast.stmt = set_line_of_nodes(ast.Try([], [], [], [last]), unused_line)
+    last = set_line_of_syntax_nodes(ast.Try([check], [caught], [], []), unused_line)
+    whole: ast.stmt = set_line_of_syntax_nodes(ast.Try([], [], [], [last]), unused_line)
     whole.body = [block]  # type: ignore[attr-defined]
     return whole
 
@@ -88,7 +90,7 @@ def watcher_placeholder(part_index: int, name: str) -> Any:
     return ast.Constant((_PLACEHOLDER_TAG, part_index, name))  # type: ignore[arg-type]
 
 
-def set_line_of_nodes(node: Any, line: int) -> Any:
+def set_line_of_syntax_nodes(node: Any, line: int) -> Any:
     """The node, and all in it, on one line."""
     for child in ast.walk(node):
         if isinstance(child, ast.expr | ast.stmt | ast.ExceptHandler):

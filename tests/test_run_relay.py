@@ -50,7 +50,7 @@ class Web:
     def __init__(self, url: str, pool: Pool, blobs: Blobs, secret: str = SECRET) -> None:
         self.broker = SharedBroker(url)
         self.relay = RunRelay(self.broker, url, secret.encode(), blobs)
-        self.executions = Executions(pool, ResultCache(1), 10_000_000, lambda *_: None, None, self.relay.name)
+        self.executions = Executions(pool, ResultCache(1), 10_000_000, lambda *_: None, None, self.relay.process_name)
 
     async def states(self, subscription: Subscription) -> list[str]:
         return [state["state"] async for state in self.executions.iterate_states(subscription)]
@@ -78,7 +78,7 @@ def related(url: str, work: Callable[[Web, Web, Blobs], Awaitable[None]], secret
         await pool.wait_until_booted()
         for web in (one, other):
             web.relay.start(web.executions)
-            while not await web.broker.redis.exists(process_alive_key(web.relay.name)):
+            while not await web.broker.redis.exists(process_alive_key(web.relay.process_name)):
                 await asyncio.sleep(0.02)
         try:
             await work(one, other, blobs)
@@ -173,7 +173,7 @@ def test_a_run_is_gone_with_its_process(broker: RedisServer, monkeypatch: pytest
         states = asyncio.create_task(other.states(mirror))
         await one.close()
         assert (await states)[-1] == "done" and mirror.execution.error is not None
-        for missing in (run.id, "ffffffffffff" + run.id[12:], "never", f"{other.relay.name}.{run.id[13:]}"):
+        for missing in (run.id, "ffffffffffff" + run.id[12:], "never", f"{other.relay.process_name}.{run.id[13:]}"):
             assert await other.relay.find_run(missing) is None
             assert not await other.relay.stop_run(missing)
 
@@ -187,10 +187,10 @@ def test_messages_without_a_valid_signature_are_ignored(broker: RedisServer, mon
     async def work(one: Web, stranger: Web, _: Blobs) -> None:
         run = await one.executions.subscribe(job("sleep 600"), ANN)
         assert not await stranger.relay.stop_run(run.id)
-        signed = one.relay._signer.sign(stranger.relay.name, b"{}")
+        signed = one.relay._signer.sign(stranger.relay.process_name, b"{}")
         for message in (b"", b"x" * 100, signed, RelayReply(id="x").model_dump_json().encode()):
-            await one.broker.redis.rpush(process_messages_key(one.relay.name), message)
-        while await one.broker.redis.exists(process_messages_key(one.relay.name)):
+            await one.broker.redis.rpush(process_messages_key(one.relay.process_name), message)
+        while await one.broker.redis.exists(process_messages_key(one.relay.process_name)):
             await asyncio.sleep(0.02)
         assert run.state == "running" and one.executions.find_subscription(run.id) is run
 

@@ -240,7 +240,7 @@ class FrameTracer:
         for left in ((i,) if kind in COMPOUND_KINDS else ()) + tuple(table.enclosing_statements(i)):
             if left in around_next:
                 break
-            if left not in self._left_early and self._has_step_after(left):
+            if left not in self._left_early and self._has_step_when_left(left):
                 self._record_step(frame, left)
             self._left_early.discard(left)
 
@@ -293,7 +293,7 @@ class FrameTracer:
             else:
                 self._left_early.discard(statement)
 
-    def _has_step_after(self, i: int) -> bool:
+    def _has_step_when_left(self, i: int) -> bool:
         node = self._table.syntax_node(i)
         return type(node).__name__ in KINDS_WITH_STEP_AFTER and not (
             isinstance(node, ast.Try | ast.TryStar) and not node.handlers

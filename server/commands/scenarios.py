@@ -88,7 +88,7 @@ async def print_program(stores: ContentStores, args: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return 1
     if program is None:
-        return report_missing_content(args.id)
+        return report_unknown_id(args.id)
     header = {"id": program.id, "created": format_date(program.created), "versions": program.versions.model_dump()}
     print_json({**header, **program.content.model_dump(mode="json", by_alias=True)})
     return 0
@@ -100,7 +100,7 @@ def print_json(fields: dict[str, Any]) -> None:
 
 
 async def remove_content(stores: ContentStores, args: argparse.Namespace) -> int:
-    return 0 if await stores.programs.remove_content(args.id, args.reason) else report_missing_content(args.id)
+    return 0 if await stores.programs.remove_content(args.id, args.reason) else report_unknown_id(args.id)
 
 
 async def export_archive(stores: ContentStores, args: argparse.Namespace) -> int:
@@ -146,7 +146,7 @@ async def read_archive_batches(file: TextIO) -> AsyncIterator[list[Record]]:
         yield batch
 
 
-def report_missing_content(id_: str, what: str = "saved program") -> int:
+def report_unknown_id(id_: str, what: str = "saved program") -> int:
     print(f"there is no {what} {escape_control_characters(id_)!r}", file=sys.stderr)
     return 1
 
@@ -208,13 +208,13 @@ async def print_series(store: SeriesStore, args: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return 1
     if series is None:
-        return report_missing_content(args.id, "series")
+        return report_unknown_id(args.id, "series")
     print_json({"id": series.id, "created": format_date(series.created), **series.content.model_dump(mode="json")})
     return 0
 
 
 async def remove_series(store: SeriesStore, args: argparse.Namespace) -> int:
-    return 0 if await store.remove_content(args.id, args.reason) else report_missing_content(args.id, "series")
+    return 0 if await store.remove_content(args.id, args.reason) else report_unknown_id(args.id, "series")
 
 
 SERIES_ACTIONS: dict[str, Callable[[SeriesStore, argparse.Namespace], Coroutine[Any, Any, int]]] = {

@@ -195,7 +195,7 @@ class MatrixService:
             answers: list[Answer] = []
             for start in range(0, len(sources), BATCH_SIZE):
                 await self._wait_until_idle_or_wanted()
-                answers += await self._run_answer_job(AnswerJob(programs=sources[start : start + BATCH_SIZE]))
+                answers += await self._run_answer_job_when_free(AnswerJob(programs=sources[start : start + BATCH_SIZE]))
             cells[situation.key] = await asyncio.to_thread(cells_from_answers, situation, answers)
             self.situations_done = len(cells)
         whole = await asyncio.to_thread(create_measurement, versions, cells)
@@ -210,7 +210,7 @@ class MatrixService:
                 async with asyncio.timeout(POLL_INTERVAL):
                     await self._is_wanted.wait()
 
-    async def _run_answer_job(self, job: AnswerJob) -> list[Answer]:
+    async def _run_answer_job_when_free(self, job: AnswerJob) -> list[Answer]:
         while True:
             try:
                 return await self._pool.run_answer_job(job)

@@ -45,14 +45,14 @@ def can_broadcast(a: Shape, b: Shape) -> bool:
 def check_broadcast(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     """`a + b`: the shapes broadcast."""
     a, b = shapes["a"], shapes["b"]
-    return None if can_broadcast(a, b) else ShapeMismatch("fit_broadcast", ("a", "b"), _format_shape_pair(a, b))
+    return None if can_broadcast(a, b) else ShapeMismatch("fit_broadcast", ("a", "b"), _shape_pair_args(a, b))
 
 
 def check_broadcast_to(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     """`a.copy_(b)`: b broadcasts to the shape of a."""
     a, b = shapes["a"], shapes["b"]
     fits = len(b) <= len(a) and all(right in (left, 1) for left, right in zip(reversed(a), reversed(b), strict=False))
-    return None if fits else ShapeMismatch("fit_into", ("a", "b"), _format_shape_pair(a, b))
+    return None if fits else ShapeMismatch("fit_into", ("a", "b"), _shape_pair_args(a, b))
 
 
 def check_cat(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
@@ -63,13 +63,13 @@ def check_cat(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     if (0,) in (tuple(a), tuple(b)):
         return None  # torch leaves an empty vector out
     fits = len(a) == len(b) and list(a[1:]) == list(b[1:])
-    return None if fits else ShapeMismatch("fit_joined", ("a", "b"), _format_shape_pair(a, b))
+    return None if fits else ShapeMismatch("fit_joined", ("a", "b"), _shape_pair_args(a, b))
 
 
 def check_stack(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
     """`torch.stack([a, b])`: the shapes are equal."""
     a, b = shapes["a"], shapes["b"]
-    return None if list(a) == list(b) else ShapeMismatch("fit_same", ("a", "b"), _format_shape_pair(a, b))
+    return None if list(a) == list(b) else ShapeMismatch("fit_same", ("a", "b"), _shape_pair_args(a, b))
 
 
 def check_matrix_by_vector(shapes: Shapes, _: Texts) -> ShapeMismatch | None:
@@ -173,5 +173,5 @@ def _parse_integer(text: str) -> int | None:
     return int(text) if re.fullmatch(r"\s*-?\d{1,9}\s*", text) else None
 
 
-def _format_shape_pair(a: Shape, b: Shape) -> dict[str, str | int]:
+def _shape_pair_args(a: Shape, b: Shape) -> dict[str, str | int]:
     return {"left": format_shape(a), "right": format_shape(b)}

@@ -52,7 +52,7 @@ LanguageParameter = Annotated[
 
 
 @dataclass(frozen=True)
-class Exporter:
+class DrawingResponder:
     """Draws for one request."""
 
     request: Request
@@ -84,11 +84,11 @@ class Exporter:
 
 async def get_exporter(
     request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
-) -> Exporter:
-    return Exporter(request, services, client, disconnected)
+) -> DrawingResponder:
+    return DrawingResponder(request, services, client, disconnected)
 
 
-ExporterDep = Annotated[Exporter, Depends(get_exporter)]
+ExporterDep = Annotated[DrawingResponder, Depends(get_exporter)]
 
 
 async def step_draw_request(

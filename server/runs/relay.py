@@ -80,7 +80,7 @@ class RunRelay:
     """
 
     def __init__(self, broker: SharedBroker, url: str, secret: bytes, blobs: BlobStore) -> None:
-        self.name = secrets.token_hex(6)
+        self.process_name = secrets.token_hex(6)
         self._broker, self._blobs = broker, blobs
         self._signer = MessageSigner(secret, b"runs of other web processes")
         self._reading_broker = create_broker_connections(url, READ_TIMEOUT)
@@ -98,7 +98,7 @@ class RunRelay:
     async def close(self) -> None:
         """Answer nothing more, but what is asked already: that the runs have ended."""
         self._closed = True
-        await self._broker.run_command(lambda: self._broker.redis.delete(process_alive_key(self.name)))
+        await self._broker.run_command(lambda: self._broker.redis.delete(process_alive_key(self.process_name)))
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=2 * READ_TIMEOUT)
         for task in self._tasks:
@@ -168,7 +168,7 @@ class RunRelay:
     ) -> tuple[RelayReply, bytes] | None:
         """The answer of the process that accepted a run; None where it knows none, or has not answered for `MAX_WAIT`."""
         match = _ID.fullmatch(run)
-        if match is None or match[1] == self.name:
+        if match is None or match[1] == self.process_name:
             return None
         wait = LONGEST_WAIT if known is not None else 0.0
         until = time.monotonic() + MAX_WAIT + 2 * wait
@@ -184,7 +184,7 @@ class RunRelay:
         self, owner: str, run: str, ask: Literal["state", "stop"], known: RunState | None, seconds: float
     ) -> tuple[RelayReply, bytes] | None:
         """The answer to one question; None where none comes within so many seconds."""
-        question = RelayQuestion(id=secrets.token_hex(8), sender=self.name, run=run, ask=ask, known=known)
+        question = RelayQuestion(id=secrets.token_hex(8), sender=self.process_name, run=run, ask=ask, known=known)
         waiting: asyncio.Future[tuple[RelayReply, bytes]] = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting
         try:
@@ -246,9 +246,9 @@ class RunRelay:
         while not self._closed:
             try:
                 if time.monotonic() - seen > ALIVE_TTL / 4:
-                    await self._reading_broker.set(process_alive_key(self.name), 1, ex=ALIVE_TTL)
+                    await self._reading_broker.set(process_alive_key(self.process_name), 1, ex=ALIVE_TTL)
                     seen = time.monotonic()
-                popped = await self._reading_broker.blpop([process_messages_key(self.name)], READ_TIMEOUT)
+                popped = await self._reading_broker.blpop([process_messages_key(self.process_name)], READ_TIMEOUT)
                 if popped is not None:
                     self._handle_message(popped[1])
             except BrokerError:
@@ -258,7 +258,7 @@ class RunRelay:
 
     def _handle_message(self, signed: bytes) -> None:
         """Answer a question, or give an answer to who waits for it. What nobody with the secret wrote is none."""
-        content = self._signer.verify(self.name, signed)
+        content = self._signer.verify(self.process_name, signed)
         if content is None:
             log.error("a message to this web process has another signature: is GRADBOX_SECRET the same in all of them?")
             return

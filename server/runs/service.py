@@ -22,11 +22,11 @@ MAX_PROPOSALS = 32
 """Programs that may wait at the same time for a process to propose fixes of them."""
 
 
-class RunsElsewhere(Protocol):
+class RunsOfOtherProcesses(Protocol):
     """The runs that other web processes accepted: see `server.runs.relay.RunRelay`."""
 
     @property
-    def name(self) -> str: ...
+    def process_name(self) -> str: ...
 
     def start(self, executions: Executions) -> None: ...
 
@@ -45,7 +45,7 @@ class SharedState(Protocol):
     def results(self) -> SharedResults: ...
 
     @property
-    def runs(self) -> RunsElsewhere: ...
+    def runs(self) -> RunsOfOtherProcesses: ...
 
     @property
     def reachable(self) -> bool: ...
@@ -66,7 +66,7 @@ class RunService:
         executions: Executions,
         limits: SharedRateLimiter,
         live_limits: SharedRateLimiter,
-        other_processes: RunsElsewhere | None = None,
+        other_processes: RunsOfOtherProcesses | None = None,
     ) -> None:
         self._settings, self._pool, self.executions = settings, pool, executions
         self.proposals = DrawingQueue(MAX_PROPOSALS)
@@ -177,7 +177,7 @@ def create_run_service(
         metrics.count_finished_run(job, result)
         log.log_finished_run(job, result, settings.log_programs)
 
-    results, process = (shared.results, shared.runs.name) if shared is not None else (None, "")
+    results, process = (shared.results, shared.runs.process_name) if shared is not None else (None, "")
     executions = Executions(pool, cache, settings.cache, on_result, results, process)
     other_processes = shared.runs if shared is not None else None
     return RunService(settings, pool, executions, limits.runs, limits.live_runs, other_processes)

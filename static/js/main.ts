@@ -161,10 +161,10 @@ startPageLinks();
 
 render(currentState(), null);
 store.subscribe(render);
-const opening = addressAtNoteStep(
+const openingAddress = addressAtNoteStep(
   await readAddress(location.hash),
   page.predicts ? null : (servedSeries?.step ?? null),
 );
 const chosenSettings = program.chosenSettings();
-dispatch({ type: "pageOpened", address: opening });
+dispatch({ type: "pageOpened", address: openingAddress });
 if (chosenSettings) dispatch({ type: "settingsChanged", settings: chosenSettings }); // made while the page was getting ready

@@ -172,7 +172,9 @@ def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: 
     delta.update_entity(record.uid, facts)
 
 
-def report_windows(delta: TraceDelta, record: StorageRecord, wanted_elements: dict[str, set[int]]) -> None:
+def report_windows_of_large_storage(
+    delta: TraceDelta, record: StorageRecord, wanted_elements: dict[str, set[int]]
+) -> None:
     """For a storage too big to list: head, tail and the elements that small handles read, as runs of values."""
     large = [d for d in record.dtypes if record.nbytes // cells.dtype_itemsize(d) > MAX_CELLS]
     if not large:

@@ -22,7 +22,7 @@ from gradbox.recorder.probes.storage_records import (
     TransientGradStorageRecord,
     byte_extent,
     report_cells,
-    report_windows,
+    report_windows_of_large_storage,
 )
 from gradbox.recorder.uids import uid_sort_key
 from gradbox.wire import entities
@@ -267,7 +267,7 @@ class Storages(Probe):
                     self._compare_record_bytes(record, buffer, True)
                 report_cells(self._delta, record, buffer, dtypes)
             if record.nbytes > MAX_CELLS and not record.never_compared:
-                report_windows(self._delta, record, wanted.get(uid, {}))
+                report_windows_of_large_storage(self._delta, record, wanted.get(uid, {}))
             record.unreported = False
             if self._holders.holders_of(uid):
                 self._without_holders.discard(uid)

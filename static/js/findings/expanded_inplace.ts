@@ -2,7 +2,7 @@
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { operationName } from "./operation_name.ts";
-import { namedWriteTarget, hasRepeatedCells, findRefusedWrite } from "./refused_write.ts";
+import { namedWriteTargetUid, hasRepeatedCells, findRefusedWrite } from "./refused_write.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 export function diagnoseInPlaceWriteToExpanded(facts: RunFacts): Diagnosis[] {
@@ -10,7 +10,7 @@ export function diagnoseInPlaceWriteToExpanded(facts: RunFacts): Diagnosis[] {
   if (!write || !hasRepeatedCells(write.tensor)) return [];
   if (write.op.grad_mode && write.tensor.leaf && write.tensor.requires_grad) return [];
   const { step, op, views, tensor } = write;
-  const target = namedWriteTarget(facts, write);
+  const target = namedWriteTargetUid(facts, write);
   const nearestExpand = views.find(({ uid }) => hasRepeatedCells(facts.tensor(uid, step) ?? tensor));
   const firstExpand =
     [...views].reverse().find(({ uid, op: viewOp }) => hasRepeatedCells(facts.tensor(uid, viewOp.step) ?? tensor)) ??

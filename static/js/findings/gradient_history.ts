@@ -22,7 +22,7 @@ export type GradChange =
  * The changes of a `.grad` from None to what it holds after a step, in order; none where it is None.
  * @param uid of the tensor
  */
-export function gradientHistory(facts: RunFacts, uid: string, step: number): GradChange[] {
+export function gradientChangesSinceNone(facts: RunFacts, uid: string, step: number): GradChange[] {
   const history = tensorHistoryOf(facts);
   const changes = history.fieldChanges(uid, "grad").filter((change) => change.step <= step);
   if (!changes.at(-1)?.value) return [];

@@ -6,7 +6,7 @@ import { operationName } from "./operation_name.ts";
 import {
   customFunctionNodeOfTarget,
   multiOutputView,
-  namedWriteTarget,
+  namedWriteTargetUid,
   findRefusedWrite,
   viewMadeUnderNoGrad,
 } from "./refused_write.ts";
@@ -20,7 +20,7 @@ export function diagnoseInPlaceWriteToLeafView(facts: RunFacts): Diagnosis[] {
   if (!leaf?.leaf || !leaf.requires_grad) return [];
   if (multiOutputView(write) || viewMadeUnderNoGrad(facts, write) || customFunctionNodeOfTarget(facts, write))
     return [];
-  const target = namedWriteTarget(facts, write);
+  const target = namedWriteTargetUid(facts, write);
   const [x, y] = [facts.nameFact(base, step), facts.nameFact(target, step)];
   const requiredGradStep = stepThatRequiredGrad(facts, base, step);
   const findingFacts = {

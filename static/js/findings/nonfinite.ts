@@ -30,7 +30,7 @@ const MAX_LISTED_VALUES = 5;
 const MAX_OPERATIONS_BACK = 200;
 
 /** Operations that only carry numbers on, or take them as the program gives them. */
-const VALUE_CARRYING_OPERATIONS =
+const CARRIED_OR_GIVEN_VALUES =
   /^(empty|full|tensor|lift|to|_to_copy|copy_|fill_|masked_fill|masked_fill_|scalar_tensor|zeros|ones|new_|arange|clone|detach|view|item)/;
 
 export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
@@ -146,7 +146,7 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const nanOperation = firstNanOperation(facts, lastWriter ?? op, step);
   if (!nanOperation) return null;
   const name = operationName(nanOperation.name);
-  const isGiven = !nanOperation.inputs.length || VALUE_CARRYING_OPERATIONS.test(name);
+  const isGiven = !nanOperation.inputs.length || CARRIED_OR_GIVEN_VALUES.test(name);
   const output = nanOperation.outputs[0];
   const x = facts.nameFact(output, step);
   const operands = nanOperation.inputs.filter((uid) => uid !== output);

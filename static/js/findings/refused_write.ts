@@ -36,7 +36,7 @@ export function findRefusedWrite(facts: RunFacts): RefusedWrite | null {
  * What is written, by a name: the handle's own, else that of the view it was made of.
  * @returns the uid of what is named
  */
-export function namedWriteTarget(facts: RunFacts, { uid, views, base, step }: RefusedWrite): string {
+export function namedWriteTargetUid(facts: RunFacts, { uid, views, base, step }: RefusedWrite): string {
   const handles = [...views.map((view) => view.uid), base];
   return handles.find((handleUid) => facts.nameText(handleUid, step)) ?? uid;
 }

@@ -10,7 +10,7 @@ import {
   type GradientArrival,
   type GradientFlow as Flow,
 } from "./gradient_flow.ts";
-import { gradientHistory, gradValueAt, type GradChange } from "./gradient_history.ts";
+import { gradientChangesSinceNone, gradValueAt, type GradChange } from "./gradient_history.ts";
 import { hookThatChangedGradient, GradientRows, type AnswerRow } from "./gradient_rows.ts";
 import { gradientValuesFact, gradAttributeFact, type Gradient } from "./gradient_values.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -136,7 +136,7 @@ function answerForPassedGradient(facts: RunFacts, uid: string, step: number, x: 
 }
 
 function answerForStoredGrad(facts: RunFacts, uid: string, step: number, x: Fact) {
-  const changes = gradientHistory(facts, uid, step);
+  const changes = gradientChangesSinceNone(facts, uid, step);
   const value = gradValueAt(facts, uid, step);
   const shownChanges = changes.slice(-MAX_SHOWN_CHANGES);
   const rows = new GradientRows(facts);

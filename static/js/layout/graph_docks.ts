@@ -184,7 +184,7 @@ function addLeafGradients(row: GraphRow, grads: ReturnType<typeof leafGradients>
 }
 
 /** Leaves in a slim line, at its end; those without room are counted. */
-export function addLeavesToCollapsedRow(
+export function addLeavesToSlimRow(
   graphStep: GraphStep,
   row: GraphRow,
   line: LineRoom,

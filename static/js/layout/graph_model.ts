@@ -188,7 +188,7 @@ class GraphBlocksBuilder {
       for (const input of this.inputEdges(uid)) {
         const dock = this.reshapedLeafAbove(input.to);
         if (!dock) connections.inputs.push(input);
-        else addLeafEdge(connections.docks, dock, input.k);
+        else attachLeaf(connections.docks, dock, input.k);
         for (const via of dock?.vias ?? []) docked.add(via);
       }
       const placeholders = { lane: 0, line: 0, component: {} as GraphComponent, visited: false, seed: false };
@@ -199,7 +199,7 @@ class GraphBlocksBuilder {
   }
 }
 
-function addLeafEdge(docks: AttachedLeaf[], { vias, leaf }: { vias: string[]; leaf: string }, k: number) {
+function attachLeaf(docks: AttachedLeaf[], { vias, leaf }: { vias: string[]; leaf: string }, k: number) {
   const sameLeaf = vias.length ? undefined : docks.find((other) => other.leaf === leaf && !other.vias.length);
   if (!sameLeaf) docks.push({ leaf, vias, ks: [k] });
   else if (!sameLeaf.ks.includes(k)) sameLeaf.ks.push(k);

@@ -1,6 +1,6 @@
 /** A node's line in the graph pane from left to right: its name, its tensor's name, what it saved, its leaves, its gradients. */
 
-import { addAttachedLeaves, addLeavesToCollapsedRow, addHiddenLeafCount, visitOrderMarkWidth } from "./graph_docks.ts";
+import { addAttachedLeaves, addLeavesToSlimRow, addHiddenLeafCount, visitOrderMarkWidth } from "./graph_docks.ts";
 import { addOutgoingGradients, addInitialGradient, addGradientSumAtNode } from "./graph_gradients.ts";
 import { OPEN_NODE_HEIGHT, graphRailX, COLLAPSED_NODE_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
 import { addSavedSlots, HIDDEN_SLOT_COUNT_WIDTH as SLOTS_COUNT } from "./graph_slots.ts";
@@ -79,7 +79,7 @@ export function layoutGraphRow(
     addHiddenLeafCount(row, position.docks, line);
     addOutgoingGradients(graphStep, row, node, column);
     addInitialGradient(graphStep, row, column);
-  } else addLeavesToCollapsedRow(graphStep, row, line, isPlaced);
+  } else addLeavesToSlimRow(graphStep, row, line, isPlaced);
   return row;
 }
 

@@ -18,7 +18,7 @@ import {
   UNNAMED_COLUMN_WIDTH_STACKED,
   CELL_SCALES,
   MIN_LOOM_SCALE,
-  STACKED_CELL_SCALES,
+  CELL_SIZES_WITH_CODE_ABOVE,
 } from "./loom_sizes.ts";
 import { shareOfRowsThatFit, storagesTouchedByRow, timeSharedColumns } from "./loom_windows.ts";
 import { textWidth } from "./metrics.ts";
@@ -50,7 +50,7 @@ export function layoutLoom(
   const code = stacked ? 8 : loomCodeWidth(run, stageWidth, MAX_CODE_WIDTH_SHARE.roomy);
   const margins = railMargins(run);
   const lastingStorageLives = storagesOutlivingRow(run);
-  const sizes = stacked ? STACKED_CELL_SCALES : CELL_SCALES;
+  const sizes = stacked ? CELL_SIZES_WITH_CODE_ABOVE : CELL_SCALES;
   const maxWidth = stageWidth / MIN_LOOM_SCALE;
   for (const [cell, maxCells] of sizes) {
     if (cell < MIN_READABLE_CELL_WIDTH || maxCells < MIN_READABLE_CELL_WIDTH) continue;
@@ -84,7 +84,7 @@ function columnsOfBoundedWidth(
   const touches = storagesTouchedByRow(runRows);
   const memoryWidth = width - code - 14 - unnamedWidth - 10 - estimateLoomGraphWidth(runRows, width, stacked);
   let cheapest: { cell: number; columns: StorageColumns; cost: number } | null = null;
-  for (const [cell, maxCells] of stacked ? STACKED_CELL_SCALES : CELL_SCALES) {
+  for (const [cell, maxCells] of stacked ? CELL_SIZES_WITH_CODE_ABOVE : CELL_SCALES) {
     const widest = Math.max(memoryWidth * 0.4, MIN_COLUMN_WIDTH);
     const homes = groupColumnsByHome(namedLives, runRows.storageNames, margins, {
       cell,

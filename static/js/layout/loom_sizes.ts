@@ -65,7 +65,7 @@ export const CELL_SCALES = [
   [20, 2],
 ];
 
-export const STACKED_CELL_SCALES = [
+export const CELL_SIZES_WITH_CODE_ABOVE = [
   [40, 24],
   [34, 24],
   [28, 8],

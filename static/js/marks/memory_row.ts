@@ -17,7 +17,7 @@ import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { PlacedItem, RowLayout, HandleLine, RowItem } from "../layout/memory_parts.ts";
 
-interface Row {
+interface MemoryRowDrawing {
   facts: StepFacts;
   item: RowItem;
   layout: RowLayout;
@@ -63,7 +63,7 @@ export function isRowSelected({ block }: RowItem, selected: string | null) {
   return selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
 }
 
-function rowStorageMarks({ facts, item, layout, columns }: Row) {
+function rowStorageMarks({ facts, item, layout, columns }: MemoryRowDrawing) {
   const { storage } = item.block;
   if (!storage) return [];
   const stripPlace = {
@@ -79,7 +79,7 @@ function rowStorageMarks({ facts, item, layout, columns }: Row) {
 }
 
 /** A storage's name and what is unusual about it, at the end of its strip. */
-function storageTitleMark({ facts, item, layout, columns }: Omit<Row, "open">, uid: string) {
+function storageTitleMark({ facts, item, layout, columns }: Omit<MemoryRowDrawing, "open">, uid: string) {
   const storage = findEntity(facts.snap.entities, uid, "storage");
   const dtypesWidth = layout.strip.bands.length > 1 ? 30 : 0;
   const x = columns.strip + layout.strip.w + 7 + dtypesWidth;
@@ -111,7 +111,7 @@ function storageTitleMark({ facts, item, layout, columns }: Omit<Row, "open">, u
   return null;
 }
 
-function handleLineMarks(row: Row, line: HandleLine): (VNode | null | VNode[])[] {
+function handleLineMarks(row: MemoryRowDrawing, line: HandleLine): (VNode | null | VNode[])[] {
   const { facts, item, layout, columns, open } = row;
   const { uid } = line;
   const handle = findHandle(facts.snap.entities, uid);
@@ -128,7 +128,11 @@ function handleLineMarks(row: Row, line: HandleLine): (VNode | null | VNode[])[]
   ];
 }
 
-function handleMarkInCollapsedRow(row: Row, line: HandleLine, cardPlace: { x: number; y: number; w: number }) {
+function handleMarkInCollapsedRow(
+  row: MemoryRowDrawing,
+  line: HandleLine,
+  cardPlace: { x: number; y: number; w: number },
+) {
   const { facts, item } = row;
   const title = { named: line.names.length > 0, gradient: item.block.purpose?.gradient === line.uid };
   return handleCardMarkInCollapsedRow(
@@ -140,13 +144,13 @@ function handleMarkInCollapsedRow(row: Row, line: HandleLine, cardPlace: { x: nu
 }
 
 /** A closed row leaves room for its handles without a name. */
-function handleWidthInCollapsedRow({ facts, item, columns }: Row, line: HandleLine) {
+function handleWidthInCollapsedRow({ facts, item, columns }: MemoryRowDrawing, line: HandleLine) {
   if (!line.first || !item.block.others.length) return columns.cardW;
   const shape = findHandle(facts.snap.entities, line.uid)?.shape ?? [];
   return Math.min(columns.cardW - 22, textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5) + 15);
 }
 
-function unnamedHandleMarksInRow(row: Row, y: number) {
+function unnamedHandleMarksInRow(row: MemoryRowDrawing, y: number) {
   const { facts, item, layout, columns } = row;
   const usedWidth = handleWidthInCollapsedRow(row, layout.lines[0]) + 4;
   const isPassingGradient = item.block.purpose?.gradient !== undefined;
@@ -160,7 +164,7 @@ function unnamedHandleMarksInRow(row: Row, y: number) {
 }
 
 /** What a row without names is for. */
-function purposeLabelMark({ item, columns, open, layout }: Row, y: number) {
+function purposeLabelMark({ item, columns, open, layout }: MemoryRowDrawing, y: number) {
   const { block } = item;
   if (block.names.size && !block.label) return null;
   const labelWidth = columns.namesW + (layout.lines.length ? 0 : columns.cardW);
@@ -172,7 +176,7 @@ function purposeLabelMark({ item, columns, open, layout }: Row, y: number) {
 }
 
 /** The names of a handle, and a line from them to its card. */
-function rowNameMarks({ facts, item, layout, columns }: Row, line: HandleLine, y: number) {
+function rowNameMarks({ facts, item, layout, columns }: MemoryRowDrawing, line: HandleLine, y: number) {
   const isOpen = layout.level !== "slim";
   const left = columns.names + item.indent * columns.indent;
   const lines = line.names[line.names.length - 1].line;
@@ -207,13 +211,13 @@ function hiddenNamesText({ block }: RowItem, line: HandleLine) {
     .join(", ");
 }
 
-function unnamedHandleLineMarks({ facts, layout, columns }: Row) {
+function unnamedHandleLineMarks({ facts, layout, columns }: MemoryRowDrawing) {
   return layout.quiet.map(({ uids, y }) =>
     unnamedHandlesMark(facts, uids, columns, ROW_SIZES.inset + y, { x: columns.card, room: columns.cardW, say: true }),
   );
 }
 
-function rowCounterMarks({ facts, layout, columns, open }: Row) {
+function rowCounterMarks({ facts, layout, columns, open }: MemoryRowDrawing) {
   const shownGroups = layout.groups.filter((group) => group.counter && facts.snap.entities.has(group.counter));
   const hasSeveralWearers = shownGroups.length > 1 || shownGroups.some((group) => group.uids.length > 1);
   return shownGroups.map((group) =>
@@ -233,7 +237,7 @@ function rowCounterMarks({ facts, layout, columns, open }: Row) {
 }
 
 /** Thin lines from the strip down to each handle that reads a part of it. */
-function readGuideLineMarks({ layout, columns, open }: Row) {
+function readGuideLineMarks({ layout, columns, open }: MemoryRowDrawing) {
   const [band] = layout.strip.bands;
   if (!open || layout.strip.bands.length > 1 || band?.lines !== 1) return [];
   const guideEnds = new Map<number, number>();

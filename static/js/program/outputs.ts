@@ -25,7 +25,7 @@ export interface OutputRow {
 }
 
 /** A notice of an output that an article or a comment holds. */
-interface OutputNotice {
+interface ClaimedOutputNotice {
   kind: "printed" | "claimed";
   line: number;
   args: { text: string; from?: number; label?: string; block?: boolean; cell?: boolean; orphan?: boolean };
@@ -49,7 +49,7 @@ export function compareOutputs(trace: Trace): OutputRow[] {
   const { notices, source } = trace.program;
   const claims = (notices ?? []).filter(
     (n) => (n.kind === "printed" || n.kind === "claimed") && n.line,
-  ) as OutputNotice[];
+  ) as ClaimedOutputNotice[];
   if (!claims.length || !trace.steps.length) return [];
   const owners = moduleStatementOfEachStep(trace);
   const lines = source.split("\n");
