@@ -3,7 +3,6 @@
 import ctypes
 import faulthandler
 import fcntl
-import gc
 import json
 import os
 import select
@@ -109,7 +108,6 @@ def rehearse_until_job(rehearse: Callable[[Callable[[], bool]], None], job_fd: i
     if not poll.poll(REHEARSE_AFTER_MS):
         rehearse(lambda: bool(poll.poll(0)))
         require_one_thread()
-    gc.collect(1)  # so that a program's own cycles are collected at the same statement, rehearsed or not
 
 
 def move_descriptors_to_3_4_5(job_fd: int, trace_fd: int, ready_fd: int | None) -> tuple[int, int, int | None]:

@@ -6,6 +6,7 @@ Everything done with the source is done here: a hostile one hurts only its own r
 
 import ast
 import builtins
+import gc
 import json
 import linecache
 import os
@@ -147,6 +148,7 @@ class ProgramRun:
         recorder = self._recorder = Recorder(context)
         self._set_up_interpreter(pasted.source, module, recorder)
         recorder.observer.devices.start_tracking_memory()
+        gc.collect()  # so that a program's own cycles are collected at the same statement, rehearsed or not
         error = self._execute_code(code, namespace, recorder)
         outcome: OutcomeRecord = {"status": "finished"}
         line = statements.rows[-1]["line"] if statements.rows else 1

@@ -15,7 +15,7 @@ from gradbox.recorder.probes import cells, handles
 from gradbox.recorder.probes.cells import encode_number
 from gradbox.recorder.probes.counters import VersionCounters
 from gradbox.recorder.probes.holders import StorageHolders
-from gradbox.recorder.probes.probe import DISPATCH_KEYS, ProbeContext
+from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.stale_views import StaleViews
 from gradbox.recorder.probes.storages import Storages, storage_address_of
 from gradbox.recorder.uids import WeakUids
@@ -27,12 +27,9 @@ MAX_SAMPLED_SLOTS = 64
 _RUNNING_STATISTICS = ("running_mean", "running_var")
 """Slots of a batch norm that its backward reads only where it was not in training: each forward writes them."""
 
-_WRAPPED_NUMBERS = {
-    torch.float64: torch.zeros((), dtype=torch.float16),
-    torch.int64: torch.zeros((), dtype=torch.int8),
-    torch.complex128: torch.zeros((), dtype=torch.complex64),
-}
-"""By the dtype that torch gives a number of the program, a tensor whose dtype such a number leaves as it is."""
+_tensors_as_values: Any = torch._C.ScriptList([torch.zeros(())])
+"""A list of C++ values: a tensor that torch made of a number comes out of it as the number, without a call of the dispatcher."""
+_tensors_as_values.pop()
 
 _VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
 
@@ -277,15 +274,15 @@ class SavedTensors:
                 return known
             self._forget_number(key)
             return None
-        narrow = _WRAPPED_NUMBERS.get(data.dtype) if type(data) is torch.Tensor and data.dim() == 0 else None
-        if narrow is None or self._storages.find_tensor_storage(data) is not None:
+        if type(data) is not torch.Tensor or data.dim() or not handles.has_storage(data):
             return None
-        with torch._C._ExcludeDispatchKeyGuard(DISPATCH_KEYS):  # our kernel would be given the number, not the tensor
-            if torch.result_type(data, narrow) is not narrow.dtype:
-                return None
+        _tensors_as_values.append(data)
+        number = _tensors_as_values.pop()
+        if isinstance(number, torch.Tensor) or self._storages.find_tensor_storage(data) is not None:
+            return None
         self._address_by_number[key] = address = storage_address_of(data)
         self._numbers_by_address.setdefault(address, set()).add(key)
-        return {"value": encode_number(data.tolist()), "state": "ok"}
+        return {"value": encode_number(number), "state": "ok"}
 
     def _forget_number(self, key: SlotKey) -> None:
         address = self._address_by_number.pop(key, None)
