@@ -188,9 +188,11 @@ $(VENV)/.compiled: $(VENV)/.python
 # --no-compile: Python compiles a module when it is first imported, and of torch's most never are.
 # pip installs torch, for uv would take a build for CUDA; uv installs the rest in a fifth of the time, and pip where uv can't,
 # as on a machine whose index only pip's configuration names
+# static/dist: the package has it among its assets, and is installed before the page is built
 $(VENV)/.python: pyproject.toml
 	@test -n "$(BASE)" || { echo "Gradbox needs Python 3.11, 3.12 or 3.13"; exit 1; }
 	test -x $(PYTHON) || $(BASE) -m venv $(VENV)
+	mkdir -p static/dist
 	torch=$$($(PYTHON) -c "import torch" 2>/dev/null || echo "torch==$(TORCH)"); \
 		test -z "$$torch" || $(PYTHON) -m pip install -q --no-compile $$torch
 	{ $(PYTHON) -m pip install -q uv && $(VENV)/bin/uv pip install -q --python $(PYTHON) -e ".[test]"; } || \

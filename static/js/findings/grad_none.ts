@@ -82,7 +82,7 @@ function diagnosisOf(
     names: namesInFacts(x, ...["y", "loss", "from"].map((name) => reason.facts[name] as Fact)),
     facts: findingFacts,
     fixes: reason.fixes.map((kind) => fixHint(kind, cause, { x: plainName(x), to: reason.to ?? readPlace.line })),
-    explainsError: explainsError,
+    explainsError,
   };
 }
 

@@ -38,7 +38,7 @@ export function mentionsAt(facts: RunFacts, step: number): StatementMentions {
 export function statementMentions(text: string, kind: string): StatementMentions {
   const code = withoutStrings(text.slice(0, MAX_STATEMENT_CHARACTERS));
   const names = new Set<string>(withoutStrings(code, true).match(/[A-Za-z_]\w*/g));
-  return { names, gradReads: pathsWithGradRead(code, kind), targets: writeTargets(code) };
+  return { names, gradReads: pathsWithGradRead(code, kind), targets: namesWrittenBy(code) };
 }
 
 /**
@@ -74,7 +74,7 @@ function pathsWithGradRead(code: string, kind: string): string[] {
   return isCondition && /\.grad\s+is\s+(?:not\s+)?None/.test(code) ? [] : [...paths];
 }
 
-function writeTargets(code: string) {
+function namesWrittenBy(code: string) {
   const targets = new Set<string>();
   const assignment = ASSIGNMENT_PATTERN.exec(code);
   if (assignment && isOutsideBrackets(assignment[1])) {

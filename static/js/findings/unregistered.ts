@@ -107,6 +107,6 @@ function diagnosisOf(facts: RunFacts, change: AttributeChange, hiddenUids: strin
       effect: facts.steps[effect].line,
     },
     fixes: [fixHint(isTensor ? "register_parameter" : "module_list", facts.place(change.step), { x: change.name })],
-    explainsError: explainsError,
+    explainsError,
   };
 }

@@ -243,7 +243,7 @@ function makeGraphComponent(members: string[], blocks: Map<string, NodeBlock>, i
   const orderedBlocks = order.map((uid) => blocks.get(uid) as NodeBlock);
   const component = { key: order[0], order: orderedBlocks, rails: assignRailLanes(order, inputs), birth, death };
   orderedBlocks.forEach((block, i) =>
-    Object.assign(block, { component: component, line: i, lane: component.rails.laneOf.get(block.uid) ?? 0 }),
+    Object.assign(block, { component, line: i, lane: component.rails.laneOf.get(block.uid) ?? 0 }),
   );
   return component;
 }

@@ -80,7 +80,7 @@ export function createLive(
         type: "failed",
         id,
         problem: problemOfResponse(error.status, error.problem),
-        retryAfter: retryAfter,
+        retryAfter,
       });
     }
   }

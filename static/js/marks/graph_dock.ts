@@ -52,7 +52,7 @@ function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top
       "aria-label": node?.name ?? uid,
     },
     isNew && !isSmall && newThingHaloMark(x, y, w, height, 6),
-    h("rect", { key: "box", class: "node-box", x, y, width: w, height: height, rx: 5 }),
+    h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: 5 }),
     h(
       "text",
       {
@@ -97,7 +97,7 @@ function leafNodeMark(
       "aria-label": `AccumulateGrad ${place.label.replace(/^\S+ /, "")}`,
     },
     isNew && !isSmall && newThingHaloMark(x, y, w, height, 12),
-    h("rect", { key: "box", class: "node-box", x, y, width: w, height: height, rx: height / 2 }),
+    h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: height / 2 }),
     turn && turnWidth && !again ? visitOrderMark(turn, x + 9, y + height / 2) : null,
     h(
       "text",

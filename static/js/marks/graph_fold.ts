@@ -38,7 +38,7 @@ export function graphFoldMark({ labels, snap }: StepFacts, fold: GraphFoldPlace)
       ...foldToggleAttributes(fold.key, fold.open, `${count}: ${details}`, fold.open ? [] : fold.uids),
     },
     isNew && h("rect", { key: "halo", class: "halo thin", x: x - 2, y: -2, width: w + 4, height: height + 4, rx: 7 }),
-    h("rect", { key: "box", class: "fold-line-box", x, y: 0, width: w, height: height, rx: 5 }),
+    h("rect", { key: "box", class: "fold-line-box", x, y: 0, width: w, height, rx: 5 }),
     foldSignMark(x, height, fold.open),
     h(
       "text",
@@ -88,7 +88,7 @@ export function unreadLeavesLineMark(labels: StageLabels, line: NonNullable<Unre
       transform: `translate(0 ${y})`,
       ...foldToggleAttributes(line.key, line.open, text, line.open ? [] : line.uids),
     },
-    h("rect", { key: "box", class: "fold-line-box plain", x, y: 0, width: w, height: height, rx: 5 }),
+    h("rect", { key: "box", class: "fold-line-box plain", x, y: 0, width: w, height, rx: 5 }),
     foldSignMark(x, height, line.open),
     h(
       "text",

@@ -15,7 +15,7 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
   const { grad, chip, key, now: isNow, to, x, w, h: height } = place;
   const y = place.y - top;
   const maxMagnitude = chip.cells.reduce((m: number, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m), 0);
-  const parts = [h("rect", { key: "back", class: "chip-back", x, y, width: w, height: height, rx: 3 })];
+  const parts = [h("rect", { key: "back", class: "chip-back", x, y, width: w, height, rx: 3 })];
   let partX = x;
   chip.texts.forEach((text, i) => {
     const value = chip.cells[i];
@@ -25,7 +25,7 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
         h("rect", {
           key: `wash ${i}`,
           class: `wash ${value < 0 ? "neg" : "pos"}`,
-          ...{ x: partX, y, width, height: height },
+          ...{ x: partX, y, width, height },
           "fill-opacity": 0.1 + 0.28 * (Math.abs(value) / maxMagnitude),
         }),
       );
@@ -39,7 +39,7 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
     );
     partX += width;
   });
-  parts.push(h("rect", { key: "frame", class: "chip-frame", x, y, width: w, height: height, rx: 3 }));
+  parts.push(h("rect", { key: "frame", class: "chip-frame", x, y, width: w, height, rx: 3 }));
   parts.push(h("title", { key: "title" }, `${labels.gradient} ${gradientChipTitle(grad, to?.text ?? "")}`));
   return h(
     "g",

@@ -50,7 +50,7 @@ function graphNodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
     },
     isNew && newThingHaloMark(x, 0, w, height, 8),
     railed && row.dot && railDotMark(stepFacts, row, cy),
-    h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height: height, rx: 6 }),
+    h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height, rx: 6 }),
     h(
       "text",
       { key: "name", class: "node-name", x: x + row.lead, y: cy + font * 0.36, "font-size": font },
@@ -118,7 +118,7 @@ function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: 
   const description = slot.state === "freed" ? `${slot.slot} ${labels.released}` : text;
   const { x, w, h: height } = slot;
   const y = slot.y - rowY;
-  const boxAttributes = { x, y, width: w, height: height };
+  const boxAttributes = { x, y, width: w, height };
   return h(
     "g",
     {

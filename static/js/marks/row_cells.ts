@@ -59,7 +59,7 @@ function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, 
         x: place.x,
         y: place.y + band.y,
         width: w,
-        height: height,
+        height,
         rx: 3,
       }),
       ...bandCellMarks(stepFacts, uid, band, values, place, isWhollyWritten),
@@ -84,7 +84,7 @@ function stripOutlineMark(dtype: string, place: CellStripPlace, y: number, w: nu
     x: place.x,
     y: place.y + y,
     width: w,
-    height: height,
+    height,
     rx: 3,
   });
 }

@@ -80,7 +80,7 @@ function rowPinMark(
     h(
       "g",
       { key: "head", class: "pin-head" },
-      h("rect", { x, y: top, width: w, height: height, rx: saved.state === "changed" ? 2 : height / 2 }),
+      h("rect", { x, y: top, width: w, height, rx: saved.state === "changed" ? 2 : height / 2 }),
       !dot && h("text", { x: x + w / 2, y: top + 9.8, "font-size": PIN_FONT_SIZE }, text),
     ),
     h("title", {}, description),

@@ -1,7 +1,8 @@
 /** The program as text or as cards: two buttons and a command; the cards' script comes when they are first chosen. */
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
-import type { Builder, createBuilder as BuildercreateBuilder } from "../builder/builder.ts";
+import type * as builderModule from "../builder/builder.ts";
+import type { Builder } from "../builder/builder.ts";
 import type { CardCommand } from "../builder/card_keys.ts";
 import type { PageState } from "../page_state/state.ts";
 import type { LineMessage } from "../program/message.ts";
@@ -20,7 +21,7 @@ interface CardsParts {
 /** @param builderOptions the cards' own @param onLoadFailed called where the script can not be fetched */
 export function createCards(
   { form, buttons, host }: CardsParts,
-  builderOptions: Omit<Parameters<typeof BuildercreateBuilder>[0], "host">,
+  builderOptions: Omit<Parameters<typeof builderModule.createBuilder>[0], "host">,
   onLoadFailed: () => void,
 ) {
   let builder: Builder | null = null;

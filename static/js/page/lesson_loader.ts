@@ -1,17 +1,17 @@
 /** The lesson that a page's program belongs to: its script and its sentences are fetched where there is one. */
 
 import { loadCourseLocale } from "../words/page_locale.ts";
-import type { startLesson as LessonstartLesson } from "../lesson/lesson.ts";
+import type * as lessonModule from "../lesson/lesson.ts";
 import type { Locale } from "../words/sentences.ts";
 
-type Arguments = Parameters<typeof LessonstartLesson>;
+type StartLessonArguments = Parameters<typeof lessonModule.startLesson>;
 
 /** @param host null where the program belongs to none */
 export async function startLessonOf(
   host: HTMLElement | null,
-  store: Arguments[1],
+  store: StartLessonArguments[1],
   say: Locale["say"],
-  program: Arguments[3],
+  program: StartLessonArguments[3],
 ) {
   if (!host) return;
   try {

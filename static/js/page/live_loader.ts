@@ -4,7 +4,7 @@ import { loadLiveLocale } from "../words/page_locale.ts";
 import { readPreference, writePreference } from "../browser/preferences.ts";
 import { onFirstInteraction } from "../browser/first_interaction.ts";
 import { hasChangedField } from "../browser/store.ts";
-import type { createLive as LivecreateLive } from "../live/live.ts";
+import type * as liveModule from "../live/live.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageState } from "../page_state/state.ts";
@@ -29,7 +29,7 @@ export function startLive(
   { toggle, foot }: { toggle: HTMLInputElement | null; foot: HTMLElement },
   store: LiveStore,
   say: Locale["say"],
-  picture: Parameters<typeof LivecreateLive>[3],
+  picture: Parameters<typeof liveModule.createLive>[3],
 ) {
   if (!toggle) return;
   toggle.checked = store.state().isLive;

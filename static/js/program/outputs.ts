@@ -145,7 +145,7 @@ function observedOutput(
     text: observedText,
     error: raised,
     step: raised ? (raised.step ?? null) : lastStep < 0 ? null : (step ?? lastStep),
-    reached: reached,
+    reached,
     none,
     gaps,
   };

@@ -119,7 +119,7 @@ export function collectNamesAndPaths(entities: NamesAndPathsEntities, sources: I
     const scope = frame.caller ? `${frame.name}` : "";
     for (const [name, value] of frame.vars) {
       const ref = referencedUid(value);
-      if (ref && isThere(ref)) addTag(ref, { kind: "var", text: name, frame: uid, name, scope: scope });
+      if (ref && isThere(ref)) addTag(ref, { kind: "var", text: name, frame: uid, name, scope });
     }
   }
   const visitObject = (uid: string) => {
