@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -136,3 +137,14 @@ def test_programs_in_strings_import_what_there_is() -> None:
                 if name not in defined and not (file / f"{name}.py").exists() and not (file / name).is_dir():
                     absent.append(f"{path.name}: {module}.{name}")
     assert absent == []
+
+
+def test_a_clone_has_the_folders_that_an_installation_needs() -> None:
+    """`make run` installs the project before the page is built; the rule makes what the repository does not have."""
+    folders = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-dir"].values()
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    rule = re.search(r"^\$\(VENV\)/\.python:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert rule is not None
+    before_install = rule[1].partition("install")[0]
+    missing = [folder for folder in folders if f"{folder}/" in ignored and f"mkdir -p {folder}\n" not in before_install]
+    assert list(folders) and missing == []
