@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gradbox.language.determinism import nondeterministic_names
+from gradbox.language.tree import SyntaxNodes
 from tests.chaos_cluster import hosts, programs
 from tests.chaos_cluster.disruptions import Disruption
 from tests.chaos_cluster.report import faults, lines
@@ -47,7 +48,8 @@ def test_a_save_is_answered_by_an_id_or_a_refusal() -> None:
 def test_programs_say_which_they_are_and_some_give_another_result_each_time() -> None:
     assert len({programs.create(kind, 7).source for kind, _ in programs.KINDS}) == len(programs.KINDS)
     changing = [
-        bool(nondeterministic_names(ast.parse(kind.format(token="", n=1, twice=2)))) for kind, _ in programs.KINDS
+        bool(nondeterministic_names(SyntaxNodes(ast.parse(kind.format(token="", n=1, twice=2)))))
+        for kind, _ in programs.KINDS
     ]
     assert changing == [False, True, False, True, False]
 

@@ -5,6 +5,7 @@ import ast
 import pytest
 
 from gradbox.language.determinism import nondeterministic_names
+from gradbox.language.tree import SyntaxNodes
 
 CHANGING = """
 import time
@@ -90,7 +91,7 @@ torch.ｓｅｅｄ()
 @pytest.mark.parametrize("line", CHANGING.strip().split("\n"))
 def test_a_clock_or_chance_from_outside_is_named(line: str) -> None:
     source = f"import torch\n{line}\n"
-    assert nondeterministic_names(ast.parse(source))
+    assert nondeterministic_names(SyntaxNodes(ast.parse(source)))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_clock_or_chance_from_outside_is_named(line: str) -> None:
     ],
 )
 def test_a_clock_or_chance_in_an_unusual_place_is_named(source: str) -> None:
-    assert nondeterministic_names(ast.parse(source))
+    assert nondeterministic_names(SyntaxNodes(ast.parse(source)))
 
 
 @pytest.mark.parametrize(
@@ -127,4 +128,4 @@ def test_a_clock_or_chance_in_an_unusual_place_is_named(source: str) -> None:
     ],
 )
 def test_what_a_seed_determines_is_not_named(source: str) -> None:
-    assert nondeterministic_names(ast.parse(source)) == []
+    assert nondeterministic_names(SyntaxNodes(ast.parse(source))) == []

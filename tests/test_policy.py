@@ -3,11 +3,16 @@
 import ast
 import json
 import sys
+from collections import Counter
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
-from gradbox.language import policy
+from gradbox.language import policy, tree
+from gradbox.language.determinism import nondeterministic_names
+from gradbox.language.paste import normalise_pasted_text
 from gradbox.language.policy import MAX_DEPTH, REASONS, parse_and_check_program
 from gradbox.recorder.instrument import instrument_tree
 from gradbox.wire.program import Refusal
@@ -22,10 +27,10 @@ def refused(source: str) -> list[Refusal]:
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_our_own_programs_are_accepted_unchanged(path: Path) -> None:
-    tree, refusals = parse_and_check_program(path.read_text())
+    nodes, refusals = parse_and_check_program(path.read_text())
     assert refusals == []
-    assert tree is not None
-    assert ast.dump(tree) == ast.dump(ast.parse(path.read_text()))
+    assert nodes is not None
+    assert ast.dump(nodes.tree) == ast.dump(ast.parse(path.read_text()))
 
 
 @pytest.mark.parametrize(
@@ -171,10 +176,10 @@ def test_what_is_accepted_compiles_with_its_instruments(shape: str) -> None:
     while least < most:  # the largest that is accepted
         n = (least + most + 1) // 2
         least, most = (n, most) if not refused(make(n)) else (least, n - 1)
-    tree, refusals = parse_and_check_program(make(least))
-    assert tree is not None
+    nodes, refusals = parse_and_check_program(make(least))
+    assert nodes is not None
     assert refusals == []
-    compile(instrument_tree(tree)[0], "<program>", "exec")
+    compile(instrument_tree(nodes)[0], "<program>", "exec")
     assert least >= 60
 
 
@@ -217,3 +222,28 @@ def test_the_page_knows_every_reason_in_the_same_words() -> None:
     for key, words in REASONS.items():
         assert english[f"why_{key}"] == words
         assert chinese[f"why_{key}"] != words
+
+
+def test_a_program_is_parsed_and_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: Counter[str] = Counter()
+    for module, name in ((ast, "parse"), (tree, "nodes_by_depth")):
+        counted(monkeypatch, module, name, counts)
+    pasted = normalise_pasted_text("import torch\nx = torch.ones(2)  # tensor([1., 1.])\nf = lambda y: y + x\nf(x)\n")
+    nodes, refusals = parse_and_check_program(pasted.source, pasted.nodes, is_compiled_next=True)
+    assert nodes is not None
+    assert refusals == []
+    assert nondeterministic_names(nodes) == []
+    _, statements = instrument_tree(nodes)
+    assert [row["kind"] for row in statements.rows] == ["Import", "Assign", "Assign", "Expr"]
+    assert counts == {"parse": 1, "nodes_by_depth": 1}
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, counts: Counter[str]) -> None:
+    """Have the calls of a function counted."""
+    function = getattr(module, name)
+
+    def count_call(*args: Any, **kwargs: Any) -> Any:
+        counts[name] += 1
+        return function(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, count_call)

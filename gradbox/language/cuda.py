@@ -21,7 +21,7 @@ from gradbox.language.placement import (
     starts_with_cuda_index,
     tests_cuda_availability,
 )
-from gradbox.language.tree import walk_tree
+from gradbox.language.tree import SyntaxNodes, walk_tree
 
 COPY_CALL = '.to("cpu", copy=True)'
 COPY_HELPER = '''\
@@ -51,10 +51,11 @@ _DTYPES = {
 class CudaEdits(ProgramEdits):
     """Every place where a program asks for CUDA. Raises RecursionError for a program that is nested too deep."""
 
-    def __init__(self, source: str, tree: ast.Module, modules: ImportedModules) -> None:
+    def __init__(self, source: str, tree: ast.Module) -> None:
         super().__init__(source, tree)
-        self._source, self._modules = source, modules
-        self._nodes = walk_tree(tree)
+        self._source, self._syntax_nodes = source, SyntaxNodes(tree)
+        self._nodes = list(self._syntax_nodes)
+        self._modules = modules = ImportedModules(self._syntax_nodes)
         self._placement = DevicePlacement(tree, modules, self._nodes)
         self._torch = modules.local_name("torch", "torch")
         self._helper = ""
@@ -278,7 +279,7 @@ class CudaEdits(ProgramEdits):
     def _insert_copy_helper(self) -> str:
         """The name of the function that stands in for a move where the tree does not tell of what; it is put in."""
         if not self._helper:
-            taken = bound_names(self._nodes)
+            taken = bound_names(self._syntax_nodes)
             self._helper = next(name for name in ("copied", "copied_", "copied__") if name not in taken)
             self.insert_source_line(
                 self._line_after_imports(), 0, COPY_HELPER.format(name=self._helper, torch=self._torch)

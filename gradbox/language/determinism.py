@@ -8,7 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gradbox.language.tree import walk_tree
+from gradbox.language.tree import SyntaxNodes
 
 _NONDETERMINISTIC_ATTRIBUTES = """
 _inst _rand _urandom asctime benchmark BitGenerator clock_getres clock_gettime ctime elapsed_time Event get_count
@@ -44,18 +44,16 @@ DATE_TYPE = re.compile(r"datetime|\bM8\b|(?:^|[<>=|,])M(?:,|$)")
 """In a text: a dtype of numpy that can hold today's date, also by its letter alone."""
 
 
-_NAMING_NODES = frozenset((ast.Name, ast.Attribute, ast.Import, ast.ImportFrom, ast.MatchClass, ast.Call, ast.Constant))
-"""The kinds of nodes that can use a name; `nondeterministic_names_in_node` has a case for each."""
-
-
-def nondeterministic_names(tree: ast.AST) -> list[str]:
-    """The names in a program's tree by which it may give another result each time, sorted; empty where it can't."""
-    nodes = [node for node in walk_tree(tree) if type(node) in _NAMING_NODES]
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
+def nondeterministic_names(nodes: SyntaxNodes) -> list[str]:
+    """The names in a program by which it may give another result each time, sorted; empty where it can't."""
+    suspects = _nodes_to_judge(nodes)
+    if not suspects:
+        return []
+    calls = nodes.of_kind(ast.Call)
     seeded = {id(call.func) for call in calls if has_constant_seed(call)}
     looked_up = {id(call.func) for call in calls if is_getattr_with_constant_name(call)}
     names: set[str] = set()
-    for node in nodes:
+    for node in suspects:
         fixed = id(node) in seeded
         names.update(
             name
@@ -63,6 +61,19 @@ def nondeterministic_names(tree: ast.AST) -> list[str]:
             if not (fixed and name in SEEDED_BY_SYSTEM)
         )
     return sorted(names)
+
+
+def _nodes_to_judge(nodes: SyntaxNodes) -> list[ast.AST]:
+    """The nodes for which `nondeterministic_names_in_node` may have an answer; names and attributes are looked up at once."""
+    attributes = nodes.of_kind(ast.Attribute)
+    suspect_attributes = {name for name in {node.attr for node in attributes} if is_nondeterministic_name(name)}
+    return [
+        *nodes.of_kinds(ast.Import, ast.ImportFrom, ast.MatchClass),
+        *(node for node in nodes.of_kind(ast.Name) if node.id in NONDETERMINISTIC_GLOBALS),
+        *(node for node in attributes if node.attr in suspect_attributes),
+        *(call for call in nodes.of_kind(ast.Call) if is_getattr_with_constant_name(call)),
+        *(node for node in nodes.of_kind(ast.Constant) if type(node.value) is str),
+    ]
 
 
 def nondeterministic_names_in_node(node: ast.AST, constant_lookup: bool) -> Iterator[str]:
@@ -89,15 +100,20 @@ def nondeterministic_names_in_node(node: ast.AST, constant_lookup: bool) -> Iter
             yield text[:40]
 
 
-def name_if_nondeterministic(name: str) -> Iterator[str]:
-    """The name, where an attribute or an import of that name may change a result."""
-    if (
+def is_nondeterministic_name(name: str) -> bool:
+    """Whether an attribute or an import of that name may change a result."""
+    return (
         name in NONDETERMINISTIC_ATTRIBUTES
         or name in SEEDED_BY_SYSTEM
         or name in DYNAMIC_ACCESS
         or name == "*"
         or name.startswith(_NONDETERMINISTIC_PREFIXES)
-    ):
+    )
+
+
+def name_if_nondeterministic(name: str) -> Iterator[str]:
+    """The name, where it is one."""
+    if is_nondeterministic_name(name):
         yield name
 
 

@@ -61,6 +61,9 @@ _LITERAL_NAMES = {
 MAX_LENGTH = 4_000
 """Characters of a comment that is searched for output."""
 
+MAX_COMMENT_LINES = 100
+"""Lines of a comment below its statement that are read."""
+
 
 def expected_outputs(lines: list[str], tree: ast.Module) -> list[Notice]:
     """A notice for each statement whose comment, or a string that stands alone, says what is printed.
@@ -68,13 +71,15 @@ def expected_outputs(lines: list[str], tree: ast.Module) -> list[Notice]:
     kind `claimed`; args: text; label, a text that the statement prints before it; block, where the text is that of
     all statements since the last such block; from, the first line of the statement.
     """
+    commented = {k for k, line in enumerate(lines, 1) if "#" in line}
     outputs = [
-        notice for node in _statements_run_once(tree.body) for notice in _notices_of_outputs_in_comments(node, lines)
+        notice
+        for node in (_statements_run_once(tree.body) if commented else ())
+        if node.end_lineno in commented or (node.end_lineno or 0) + 1 in commented
+        for notice in _notices_of_outputs_in_comments(node, lines)
     ]
-    return [
-        *outputs,
-        *(notice for k, node in enumerate(tree.body) if k for notice in _notice_of_outputs_in_string(node)),
-    ]
+    texts = [node for node in tree.body[1:] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    return [*outputs, *(notice for node in texts for notice in _notice_of_outputs_in_string(node))]
 
 
 def _statements_run_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -95,8 +100,8 @@ def _notices_of_outputs_in_comments(node: ast.stmt, lines: list[str]) -> Iterato
     if comment_text and not comment:
         return  # another statement stands behind it
     below: list[str] = []
-    for line in lines[last + 1 :]:
-        if not line.lstrip().startswith("#") or len(below) >= 100:
+    for line in lines[last + 1 : last + 1 + MAX_COMMENT_LINES]:
+        if not line.lstrip().startswith("#"):
             break
         below.append(line.strip()[1:])
     for text in ("\n".join([comment[1:], *below]) if comment else "", "\n".join(below)):

@@ -2,9 +2,8 @@
 
 import ast
 import builtins
-from collections.abc import Iterable
 
-from gradbox.language.tree import walk_tree
+from gradbox.language.tree import SyntaxNodes
 
 KNOWN_IMPORTS = {
     "torch": "import torch",
@@ -18,35 +17,29 @@ KNOWN_IMPORTS = {
 """Names that articles use without their import; added only where the name is used like a module, `nn.Linear`."""
 
 
-def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
+_NODES_WITH_BOUND_NAME = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
+)  # fmt: skip
+"""Kinds of nodes that bind their `name`, if they have one."""
+
+
+def bound_names(nodes: SyntaxNodes) -> set[str]:
     """Every name that the program binds, in whatever scope."""
-    names: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load):
-                names.add(node.id)
-        elif isinstance(node, ast.Constant | ast.Call | ast.Attribute):  # most of all others
-            continue
-        elif isinstance(node, ast.arg):
-            names.add(node.arg)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names.update(alias.asname or alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.MatchMapping):
-            names.add(node.rest or "")
-        elif isinstance(
-            node,
-            ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar,
-        ):
-            names.add(node.name or "")
+    names = {node.id for node in nodes.of_kind(ast.Name) if type(node.ctx) is not ast.Load}
+    names.update(node.arg for node in nodes.of_kind(ast.arg))
+    names.update(alias.asname or alias.name.split(".")[0] for alias in nodes.of_kind(ast.alias))
+    names.update(node.rest or "" for node in nodes.of_kind(ast.MatchMapping))
+    for kind in _NODES_WITH_BOUND_NAME:
+        names.update(node.name or "" for node in nodes.of_kind(kind))  # type: ignore[attr-defined]
     return names
 
 
 class ImportedModules:
     """What the imported names of a program stand for: dotted paths of modules and of their members."""
 
-    def __init__(self, nodes: Iterable[ast.AST]) -> None:
+    def __init__(self, nodes: SyntaxNodes) -> None:
         self.names: dict[str, str] = {}
-        for node in nodes:
+        for node in nodes.imports():
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     name, _, below = alias.name.partition(".")
@@ -70,16 +63,12 @@ class ImportedModules:
         return next((name for name, module_path in self.names.items() if module_path == path), otherwise)
 
 
-def missing_imports(tree: ast.Module) -> list[str]:
+def missing_imports(nodes: SyntaxNodes) -> list[str]:
     """The names in KNOWN_IMPORTS that the program uses and does not bind."""
-    nodes = walk_tree(tree)
     have = bound_names(nodes) | set(dir(builtins))
-    used: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            used.add(node.value.id)
-        elif isinstance(node, ast.Name) and node.id in ("torch", "tensor"):
-            used.add("torch" if node.id not in have else "")  # `tensor(...)` is what torch prints
+    used = {node.value.id for node in nodes.of_kind(ast.Attribute) if type(node.value) is ast.Name}
+    if not {node.id for node in nodes.of_kind(ast.Name) if node.id in ("torch", "tensor")} <= have:
+        used.add("torch")  # `tensor(...)` is what torch prints
     if "*" in have:
         used &= {"torch"}
     return [name for name in KNOWN_IMPORTS if name in used and name not in have]

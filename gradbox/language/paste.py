@@ -16,7 +16,7 @@ from gradbox.language.expected_output import expected_outputs
 from gradbox.language.names import KNOWN_IMPORTS, bound_names, import_insertion_line, missing_imports
 from gradbox.language.text import ProgramLine, QuoteScan, split_lines, try_parse_lines
 from gradbox.language.transcript import notebook_code_lines, strip_cell_prompts, strip_prompts
-from gradbox.language.tree import walk_tree
+from gradbox.language.tree import SyntaxNodes
 from gradbox.wire.program import Edit, Notice, Repair
 
 SPACE_CHARACTERS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
@@ -39,11 +39,15 @@ _PYTHON_FENCES = ("python", "py", "python3", "py3", "pycon", "ipython", "pytorch
 
 @dataclass
 class PastedProgram:
-    """The program: `lines[k]` is the pasted line that line k+1 of `source` came from, None where it was added."""
+    """The program: `lines[k]` is the pasted line that line k+1 of `source` came from, None where it was added.
+
+    nodes: of the source, if it was parsed on the way.
+    """
 
     source: str
     lines: list[int | None]
     notices: list[Notice] = field(default_factory=list)
+    nodes: SyntaxNodes | None = field(default=None, compare=False, repr=False)
 
 
 def normalise_pasted_text(text: str) -> PastedProgram:
@@ -70,14 +74,20 @@ def normalise_pasted_text(text: str) -> PastedProgram:
         tree = try_parse_lines(lines)
     if tree is not None and not tree.body:
         notices.append(Notice(line=None, kind="empty"))
+    nodes, at = None, 0
+    added: list[ProgramLine] = []
     if tree is not None:
+        nodes = SyntaxNodes(tree)
         notices += _expected_output_notices(lines, tree)
-    at, added = _add_missing_imports(lines, tree)
+        at, added = _add_missing_imports(lines, nodes)
     notices = _move_notices_to_program_lines(lines, notices)
     notices += [Notice(line=at + k + 1, kind="import", args={"text": line.text}) for k, line in enumerate(added)]
     notices.sort(key=lambda notice: notice.line or 0)
     return PastedProgram(
-        "\n".join(line.text for line in lines), [line.origin for line in lines], _cap_notices_of_each_kind(notices)
+        "\n".join(line.text for line in lines),
+        [line.origin for line in lines],
+        _cap_notices_of_each_kind(notices),
+        None if added else nodes,
     )
 
 
@@ -91,7 +101,7 @@ def parse_program(lines: list[ProgramLine]) -> ast.Module | None:
         isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in ("In", "Out")
         for node in targets[:9]
     )
-    return tree if not cell or bound_names(walk_tree(tree)) & {"In", "Out"} else None
+    return tree if not cell or bound_names(SyntaxNodes(tree)) & {"In", "Out"} else None
 
 
 def _move_notices_to_program_lines(lines: list[ProgramLine], notices: list[Notice]) -> list[Notice]:
@@ -258,11 +268,9 @@ def _expected_output_notices(lines: list[ProgramLine], tree: ast.Module) -> list
     return out
 
 
-def _add_missing_imports(lines: list[ProgramLine], tree: ast.Module | None) -> tuple[int, list[ProgramLine]]:
+def _add_missing_imports(lines: list[ProgramLine], nodes: SyntaxNodes) -> tuple[int, list[ProgramLine]]:
     """Put the imports that the program forgot on top of it; where, from 0, and what."""
-    if tree is None:
-        return 0, []
-    at = import_insertion_line(tree)
-    added = [ProgramLine(KNOWN_IMPORTS[name], None) for name in missing_imports(tree)]
+    at = import_insertion_line(nodes.tree)
+    added = [ProgramLine(KNOWN_IMPORTS[name], None) for name in missing_imports(nodes)]
     lines[at:at] = added
     return at, added

@@ -11,7 +11,7 @@ from typing import Any
 
 from gradbox.language.names import ImportedModules, bound_names
 from gradbox.language.text import parse_without_warnings
-from gradbox.language.tree import nodes_by_depth
+from gradbox.language.tree import SyntaxNodes
 from gradbox.wire.program import Refusal
 
 _ALLOWED = """
@@ -118,17 +118,23 @@ TOO_DEEP = "this is nested too deeply"
 HAS_NULL_BYTE = "source code cannot contain null bytes"
 
 
-def parse_and_check_program(source: str) -> tuple[ast.Module | None, list[Refusal]]:
-    """The program's tree, and every reason not to run it, in order of lines. Columns count characters."""
+def parse_and_check_program(
+    source: str, nodes: SyntaxNodes | None = None, is_compiled_next: bool = False
+) -> tuple[SyntaxNodes | None, list[Refusal]]:
+    """The program's nodes, and every reason not to run it, in order of lines. Columns count characters.
+
+    nodes: of the source, where it is parsed already. is_compiled_next: what only the compiler finds is left to the caller,
+    who compiles the tree unless there are refusals.
+    """
     if "\0" in source:
         line = source.count("\n", 0, source.index("\0")) + 1
         return None, [Refusal(line=line, message=HAS_NULL_BYTE, key="syntax", args={"text": HAS_NULL_BYTE})]
     try:
-        tree = parse_without_warnings(source)
-        depths = nodes_by_depth(tree)
-        if len(depths) > MAX_DEPTH:
-            return None, [Refusal(line=first_line_too_deep(depths), message=TOO_DEEP, key="deep")]
-        error = find_compile_error(tree)
+        nodes = nodes or SyntaxNodes(parse_without_warnings(source))
+        if len(nodes.levels) > MAX_DEPTH:
+            return None, [Refusal(line=first_line_too_deep(nodes.levels), message=TOO_DEEP, key="deep")]
+        refused = list(_PolicyChecker(nodes).refused_nodes())
+        error = find_compile_error(nodes.tree) if refused or not is_compiled_next else None
         if error is not None:
             return None, [syntax_refusal(error, source, encoded=True)]
     except SyntaxError as error:
@@ -138,10 +144,9 @@ def parse_and_check_program(source: str) -> tuple[ast.Module | None, list[Refusa
     except ValueError as error:  # half a character, or a number too long to read
         return None, [Refusal(line=1, message=str(error), key="syntax", args={"text": str(error)})]
     lines = source.split("\n")
-    checker = _PolicyChecker([node for level in depths for node in level])
-    refusals = [_make_refusal(lines, node, what, why) for node, what, why in checker.refused_nodes()]
+    refusals = [_make_refusal(lines, node, what, why) for node, what, why in refused]
     refusals.sort(key=lambda refusal: (refusal.line, refusal.col))
-    return tree, refusals[:MAX_REFUSALS]
+    return nodes, refusals[:MAX_REFUSALS]
 
 
 def find_compile_error(tree: ast.Module) -> SyntaxError | None:
@@ -162,7 +167,7 @@ def first_line_too_deep(depths: list[list[ast.AST]]) -> int:
 
 
 class _PolicyChecker:
-    def __init__(self, nodes: list[ast.AST]) -> None:
+    def __init__(self, nodes: SyntaxNodes) -> None:
         self._nodes = nodes
         self._bound = bound_names(nodes)
         self._modules = ImportedModules(nodes)
@@ -170,11 +175,11 @@ class _PolicyChecker:
     def refused_nodes(self) -> Iterator[tuple[ast.AST, str, str]]:
         """(node, what, key of the reason)"""
         on_the_way: set[ast.AST] = set()  # to a member that is open
-        for node in self._nodes:
+        for node in self._nodes.imports():
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     yield from self._refuse_module(alias, alias.name)
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 if node.level:
                     yield node, f"import of '{'.' * node.level}{node.module or ''}'", "relative"
                 elif node.module is not None:
@@ -184,18 +189,18 @@ class _PolicyChecker:
                     if not refused:
                         for alias in node.names:
                             yield from self._refuse_member(alias, f"{node.module}.{alias.name}")
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                if node.id in CLOSED_BUILTINS and node.id not in self._bound:
-                    yield node, f"'{node.id}'", CLOSED_BUILTINS[node.id]
-            elif isinstance(node, ast.Attribute):
-                if node.attr in CLOSED_ATTRIBUTES:
-                    yield node, f"'{node.attr}'", CLOSED_ATTRIBUTES[node.attr]
-                else:
-                    path = self._modules.dotted_path(node)
-                    if path in OPEN_MEMBERS:
-                        on_the_way.add(node.value)
-                    elif path is not None and node not in on_the_way:
-                        yield from self._refuse_member(node, path)
+        for attribute in self._nodes.of_kind(ast.Attribute):
+            if attribute.attr in CLOSED_ATTRIBUTES:
+                yield attribute, f"'{attribute.attr}'", CLOSED_ATTRIBUTES[attribute.attr]
+            else:
+                path = self._modules.dotted_path(attribute)
+                if path in OPEN_MEMBERS:
+                    on_the_way.add(attribute.value)
+                elif path is not None and attribute not in on_the_way:
+                    yield from self._refuse_member(attribute, path)
+        for name in self._nodes.of_kind(ast.Name):
+            if name.id in CLOSED_BUILTINS and type(name.ctx) is ast.Load and name.id not in self._bound:
+                yield name, f"'{name.id}'", CLOSED_BUILTINS[name.id]
 
     def _refuse_module(self, node: ast.AST, name: str) -> Iterator[tuple[ast.AST, str, str]]:
         top = name.split(".")[0]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from gradbox.language.edits import ProgramEdits
 from gradbox.language.names import ImportedModules
 from gradbox.language.policy import CLOSED_MEMBERS, UNAVAILABLE_MODULES
-from gradbox.language.tree import walk_tree
+from gradbox.language.tree import SyntaxNodes
 from gradbox.wire.program import Repair
 
 DEFAULT_SHAPE = "4, 4"
@@ -21,7 +21,7 @@ class RepairDraft(ProgramEdits):
 
     def __init__(self, source: str, tree: ast.Module, line: int | None = None) -> None:
         super().__init__(source, tree)
-        self.nodes = walk_tree(tree)
+        self.nodes = SyntaxNodes(tree)
         self.modules = ImportedModules(self.nodes)
         self.torch = self.modules.local_name("torch", "torch")
         self.numpy = self.modules.local_name("numpy", "np")

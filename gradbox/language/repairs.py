@@ -12,7 +12,6 @@ from collections.abc import Callable
 from gradbox.language.cuda import CudaEdits
 from gradbox.language.edits import apply_edits, map_edits_to_pasted
 from gradbox.language.file_repairs import repair_missing_file, repair_numpy_readers
-from gradbox.language.names import ImportedModules
 from gradbox.language.package_repairs import (
     repair_pandas_readers,
     repair_sklearn_samples,
@@ -24,7 +23,6 @@ from gradbox.language.plot_repairs import repair_input_calls, repair_plots, repa
 from gradbox.language.policy import parse_and_check_program
 from gradbox.language.repair_draft import MAX_EDITS, RepairDraft
 from gradbox.language.text import is_parsable, parse_without_warnings
-from gradbox.language.tree import walk_tree
 from gradbox.wire.program import Edit, Refusal, Repair
 
 _KEYWORDS = {"backend": "backend", "nopython": "fullgraph", "dynamic": "dynamic"}
@@ -172,7 +170,7 @@ def cpu_repairs(pasted: PastedProgram, text: str) -> list[Repair]:
     """For an error of a missing CUDA device: one repair that changes all uses of CUDA to the CPU."""
     tree = parse_without_warnings(pasted.source)
     try:
-        edits = CudaEdits(pasted.source, tree, ImportedModules(walk_tree(tree))).sorted_edits()
+        edits = CudaEdits(pasted.source, tree).sorted_edits()
     except RecursionError:  # nested too deep
         return []
     if not 0 < len(edits) <= MAX_EDITS or not is_parsable(apply_edits(pasted.source, edits)):

@@ -8,8 +8,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import cast
 
-from gradbox.language.tree import child_nodes
+from gradbox.language.tree import SyntaxNodes, child_nodes
 
 MEMORY_EXPOSING_NAMES = re.compile(
     r"numpy|^np$|__array|dlpack|storage|data_ptr|frombuffer|asarray|memoryview|share_memory|^apply_$|^map2?_$|struct|^array$"
@@ -60,24 +62,24 @@ def attribute_path(node: ast.expr) -> tuple[str, ...] | None:
     return (node.id, *reversed(attributes)) if isinstance(node, ast.Name) else None
 
 
-def passes_mutating_methods(nodes: Iterable[ast.AST]) -> bool:
+def passes_mutating_methods(nodes: SyntaxNodes) -> bool:
     """Whether methods that change objects are handed on: `x.register_hook(seen.append)`."""
-    mutators = {id(node) for node in nodes if isinstance(node, ast.Attribute) and node.attr in MUTATING_METHODS}
-    return bool(mutators) and not mutators <= {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    mutators = {id(node) for node in nodes.of_kind(ast.Attribute) if node.attr in MUTATING_METHODS}
+    return bool(mutators) and not mutators <= {id(call.func) for call in nodes.of_kind(ast.Call)}
 
 
-def exception_variable_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
+def exception_variable_names(nodes: SyntaxNodes) -> frozenset[str]:
     """The names of `except … as name`, which are unbound again without a statement that says so."""
-    return frozenset(node.name for node in nodes if isinstance(node, ast.ExceptHandler) and node.name)
+    return frozenset(node.name for node in nodes.of_kind(ast.ExceptHandler) if node.name)
 
 
-def numpy_import_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
+def numpy_import_names(nodes: SyntaxNodes) -> frozenset[str]:
     """The names that numpy and what is in it go by."""
     names = set()
-    for node in nodes:
+    for node in nodes.imports():
         if isinstance(node, ast.Import):
             names |= {(alias.asname or alias.name) for alias in node.names if alias.name.split(".")[0] == "numpy"}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "numpy":
+        elif (node.module or "").split(".")[0] == "numpy":
             names |= {alias.asname or alias.name for alias in node.names}
     return frozenset(names)
 
@@ -85,8 +87,11 @@ def numpy_import_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
 def statement_effects(node: ast.stmt, numpy_import_names: frozenset[str]) -> StatementEffects:
     """Of a statement's own part: of a loop its head, of a definition what runs when it is made."""
     effects = StatementEffects()
+    if type(node) in _KINDS_THAT_RUN_WHOLE:
+        _collect_effects(child_nodes(node), effects, numpy_import_names)
+        return effects
     for part in nodes_run_in_own_step(node):
-        _collect_effects(part, effects, numpy_import_names)
+        _collect_effects([part], effects, numpy_import_names)
     if isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:
             if alias.name == "*":
@@ -100,9 +105,13 @@ def statement_effects(node: ast.stmt, numpy_import_names: frozenset[str]) -> Sta
         effects.bound_paths.add((node.name,))
     elif isinstance(node, ast.For | ast.AsyncFor):
         iterable_effects = StatementEffects()
-        _collect_effects(node.iter, iterable_effects, numpy_import_names)
+        _collect_effects([node.iter], iterable_effects, numpy_import_names)
         effects.iterated_paths = frozenset(iterable_effects.paths)
     return effects
+
+
+_KINDS_THAT_RUN_WHOLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
+"""Statements of which every part runs in their own step."""
 
 
 def nodes_run_in_own_step(node: ast.stmt) -> Iterator[ast.AST]:
@@ -153,19 +162,25 @@ def _parameter_defaults(args: ast.arguments) -> Iterable[ast.expr]:
     return [*args.defaults, *(value for value in args.kw_defaults if value is not None)]
 
 
-def _collect_effects(part: ast.AST, effects: StatementEffects, numpy_import_names: frozenset[str]) -> None:
-    stack: list[ast.AST] = [part]
+def _collect_effects(parts: list[ast.AST], effects: StatementEffects, numpy_import_names: frozenset[str]) -> None:
+    stack = parts[::-1]
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.Attribute | ast.Subscript):
-            _collect_attribute_effects(node, effects, numpy_import_names, stack)
+        kind = type(node)
+        if kind is ast.Name:
+            path = (node.id,)  # type: ignore[attr-defined]
+            effects.paths[path] = None
+            if type(node.ctx) is not ast.Load:  # type: ignore[attr-defined]
+                effects.bound_paths.add(path)
+            _collect_identifier_effects(path[0], effects, numpy_import_names)
             continue
-        if isinstance(node, ast.Name):
-            effects.paths[(node.id,)] = None
-            if not isinstance(node.ctx, ast.Load):
-                effects.bound_paths.add((node.id,))
-            _collect_identifier_effects(node.id, effects, numpy_import_names)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if kind is ast.Attribute or kind is ast.Subscript:
+            _collect_attribute_effects(cast(ast.expr, node), effects, numpy_import_names, stack)
+            continue
+        if kind is ast.BinOp or kind is ast.Call:
+            stack += reversed(child_nodes(node))
+            continue
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
             effects.exposes_memory = effects.exposes_memory or (
                 node.value.isidentifier() and MEMORY_EXPOSING_NAMES.search(node.value) is not None
             )
@@ -203,8 +218,14 @@ def _collect_attribute_effects(
 def _collect_identifier_effects(word: str, effects: StatementEffects, numpy_import_names: frozenset[str]) -> None:
     if word in INDIRECT_ACCESS_NAMES:
         effects.may_change_anything = True
-    if word in numpy_import_names or MEMORY_EXPOSING_NAMES.search(word):
+    if word in numpy_import_names or word_exposes_memory(word):
         effects.exposes_memory = True
+
+
+@lru_cache(2048)
+def word_exposes_memory(word: str) -> bool:
+    """Whether a word hands out memory, or writes it; a program says few words often."""
+    return MEMORY_EXPOSING_NAMES.search(word) is not None
 
 
 def is_pure_lambda(node: ast.Lambda) -> bool:

@@ -6,10 +6,11 @@ their lines, and the running statement is found from a frame's instruction (`Pro
 """
 
 import ast
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
-from gradbox.language.tree import walk_tree
+from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import effects
 from gradbox.recorder.stack import to_program_line
 from gradbox.wire.records import StatementRecord
@@ -27,6 +28,9 @@ from gradbox.wire.records import StatementRecord
     LAMBDA_HOOK,
 ) = (f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop", "lambda"))
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+PLAIN_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Import, ast.ImportFrom)
+"""Most statements of most programs: they have one step, after them."""
+
 LOOP_STATEMENT_KINDS = ("For", "AsyncFor", "While")
 
 
@@ -43,8 +47,8 @@ class ProgramStatements:
         self._statement_cache: dict[tuple[CodeType, int], int | None] = {}
         self._positions: dict[CodeType, list[Any]] = {}
 
-    def begin_file(self, nodes: list[ast.AST]) -> None:
-        """A file's statements follow; these are all its nodes."""
+    def begin_file(self, nodes: SyntaxNodes) -> None:
+        """A file's statements follow; these are its nodes."""
         self.numpy_import_names = effects.numpy_import_names(nodes)
         self.exception_variable_names |= effects.exception_variable_names(nodes)
         self.passes_mutating_methods = self.passes_mutating_methods or effects.passes_mutating_methods(nodes)
@@ -119,28 +123,23 @@ class Instrumenter:
         self.statements, self.line_offset = statements, line_offset
         self.has_yields = False  # there is a `yield` in it
 
-    def instrument_module(self, tree: ast.Module) -> ast.Module:
-        nodes = walk_tree(tree)
-        self.has_yields = any(isinstance(node, ast.Yield) for node in nodes)
+    def instrument_module(self, nodes: SyntaxNodes) -> ast.Module:
+        self.has_yields = bool(nodes.of_kind(ast.Yield))
         self.statements.begin_file(nodes)
-        tree.body = self.instrument_body(tree.body, None, None, head=True)
-        if any(isinstance(node, ast.Lambda) for node in nodes):
-            tree = LambdaTransformer(self).visit(tree)
-        return tree
+        nodes.tree.body = self.instrument_body(nodes.tree.body, None, None, head=True)
+        if nodes.of_kind(ast.Lambda):
+            LambdaTransformer(self).visit(nodes.tree)
+        return nodes.tree
 
-    def make_hook_call(self, name: str, i: int | None, position_of: ast.AST, *arguments: ast.expr) -> ast.Call:
-        first = [] if i is None else [ast.Constant(i)]
-        node = ast.Call(ast.Name(name, ast.Load()), [*first, *arguments], [])
-        for part in (node, node.func, *first):
-            ast.copy_location(part, position_of)
-        return node
+    def make_hook_call(self, name: str, i: int | None, position_of: Any, *arguments: ast.expr) -> ast.Call:
+        place = position_of.lineno, position_of.col_offset, position_of.end_lineno, position_of.end_col_offset
+        return _hook_call(name, i, arguments, *place)
 
-    def make_hook_statement(self, name: str, i: int | None, position_of: ast.AST) -> ast.Expr:
+    def make_hook_statement(self, name: str, i: int | None, position_of: Any) -> ast.Expr:
         """The call as a statement; it stands at the first column of `position_of`, whatever that spans."""
-        node = self.make_hook_call(name, i, position_of)
-        for part in (node, node.func, *node.args):
-            part.end_lineno, part.end_col_offset = part.lineno, part.col_offset + 1
-        return ast.copy_location(ast.Expr(node), node)
+        line, col = position_of.lineno, position_of.col_offset
+        call = _hook_call(name, i, (), line, col, line, col + 1)
+        return ast.Expr(call, lineno=line, col_offset=col, end_lineno=line, end_col_offset=col + 1)
 
     def instrument_body(
         self, body: list[ast.stmt], parent: int | None, loop: int | None, head: bool = False
@@ -162,6 +161,8 @@ class Instrumenter:
 
     def instrument_statement(self, node: ast.stmt, i: int, loop: int | None) -> list[ast.stmt]:
         """A statement with its calls of the recorder. i: its index; loop: that of the loop it is in, None for none."""
+        if type(node) in PLAIN_STATEMENTS and not self.has_yields:
+            return [node, self.make_hook_statement(STEP_HOOK, i, node)]
         if isinstance(node, FunctionNode):
             self.instrument_function(node, i)
             return [node, self.make_hook_statement(STEP_HOOK, i, node)]
@@ -287,6 +288,20 @@ class LambdaTransformer(ast.NodeTransformer):
         return node
 
 
+_LOAD = ast.Load()
+
+
+def _hook_call(
+    name: str, i: int | None, arguments: Sequence[ast.expr], line: int, col: int, end_line: int, end_col: int
+) -> ast.Call:
+    """A call of a hook. The place of all its parts is given to the constructors: `copy_location` takes longer."""
+    function = ast.Name(name, _LOAD, lineno=line, col_offset=col, end_lineno=end_line, end_col_offset=end_col)
+    passed = list(arguments)
+    if i is not None:
+        passed.insert(0, ast.Constant(i, lineno=line, col_offset=col, end_lineno=end_line, end_col_offset=end_col))
+    return ast.Call(function, passed, [], lineno=line, col_offset=col, end_lineno=end_line, end_col_offset=end_col)
+
+
 def is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
@@ -296,7 +311,7 @@ def is_future_import(node: ast.stmt) -> bool:
 
 
 def instrument_tree(
-    tree: ast.Module, statements: ProgramStatements | None = None, line_offset: int = 0
+    nodes: SyntaxNodes, statements: ProgramStatements | None = None, line_offset: int = 0
 ) -> tuple[ast.Module, ProgramStatements]:
     """The tree with the recorder's calls in it, ready to compile, and the table of its statements.
 
@@ -304,4 +319,4 @@ def instrument_tree(
     source before this file.
     """
     work = Instrumenter(ProgramStatements() if statements is None else statements, line_offset)
-    return work.instrument_module(tree), work.statements
+    return work.instrument_module(nodes), work.statements

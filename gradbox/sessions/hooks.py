@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import instrument
 from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.recorder import Recorder
@@ -174,7 +175,7 @@ def compile_with_hooks(
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 20_000))
     try:
-        tree, _ = instrument.instrument_tree(tree, statements, line_offset)
+        tree, _ = instrument.instrument_tree(SyntaxNodes(tree), statements, line_offset)
         tree = _HookPlaceholderInserter().visit(tree)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from gradbox import __version__
+from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import stack
 from gradbox.recorder.instrument import ProgramStatements, instrument_tree
 from gradbox.recorder.trace_lines import device_name, statements_with_character_columns
@@ -150,7 +151,9 @@ class SessionCode:
         tables: dict[str, StatementTable] = {}
         for file in self.files:
             first = len(self.statements.rows)
-            instrument_tree(ast.parse(file.source, file.path), self.statements, self.line_offsets[file.path])
+            instrument_tree(
+                SyntaxNodes(ast.parse(file.source, file.path)), self.statements, self.line_offsets[file.path]
+            )
             tables[file.path] = StatementTable(ast.parse(file.source, file.path), self.statements, first)
         self.statements.passes_mutating_methods = True
         return tables

@@ -4,7 +4,6 @@ small programs.
 Everything done with the source is done here: a hostile one hurts only its own run.
 """
 
-import ast
 import builtins
 import gc
 import json
@@ -27,6 +26,7 @@ from gradbox.gradient_check.check import GradientChecker
 from gradbox.gradient_check.replay import ReplayableProgram
 from gradbox.language import paste, policy, repairs
 from gradbox.language.determinism import nondeterministic_names
+from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder.displayhook import statements_with_pasted_output
 from gradbox.recorder.instrument import ProgramStatements, instrument_tree
 from gradbox.recorder.probes.probe import ProbeContext
@@ -91,17 +91,20 @@ class ProgramRun:
     def run_and_exit(self) -> None:
         """Check, run and trace the program. Ends this process with the last line of the trace."""
         pasted = paste.normalise_pasted_text(self._source)
-        tree, refusals = policy.parse_and_check_program(pasted.source)
+        nodes, refusals = policy.parse_and_check_program(pasted.source, pasted.nodes, is_compiled_next=True)
         statements, code = ProgramStatements(), None
-        deterministic = tree is not None and not nondeterministic_names(tree)
-        if tree is not None and not refusals:
+        deterministic = nodes is not None and not nondeterministic_names(nodes)
+        if nodes is not None and not refusals:
             try:
                 if self._check is None:
-                    statements, code = compile_instrumented(tree)
+                    statements, code = compile_instrumented(nodes)
                 else:
-                    code = compile(tree, PROGRAM_FILENAME, "exec", dont_inherit=True)
-            except SyntaxError as error:  # what only the compiler finds: `return` outside a function
-                refusals = [policy.syntax_refusal(error, pasted.source)]
+                    code = compile(nodes.tree, PROGRAM_FILENAME, "exec", dont_inherit=True)
+            except (
+                SyntaxError
+            ) as error:  # what only the compiler finds, `return` outside a function: in Python's own words
+                _, refusals = policy.parse_and_check_program(pasted.source)
+                refusals = refusals or [policy.syntax_refusal(error, pasted.source)]
             except (RecursionError, MemoryError):
                 refusals = [policy.too_deep_refusal(pasted.source)]
         self._write_line({"header": self._create_header(pasted, statements), "deterministic": deterministic})
@@ -272,12 +275,12 @@ def run_program_and_exit(job: JobRecord, write: Callable[[bytes], None]) -> NoRe
     os._exit(1)
 
 
-def compile_instrumented(tree: ast.Module) -> tuple[ProgramStatements, types.CodeType]:
+def compile_instrumented(nodes: SyntaxNodes) -> tuple[ProgramStatements, types.CodeType]:
     """The instrumented program; the compiler's own limits are those of plain Python."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(20_000)
     try:
-        tree, statements = instrument_tree(tree)
+        tree, statements = instrument_tree(nodes)
     finally:
         sys.setrecursionlimit(limit)
     return statements, compile(tree, PROGRAM_FILENAME, "exec", dont_inherit=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from gradbox.language.edits import ProgramEdits, apply_edits
 from gradbox.language.names import ImportedModules
 from gradbox.language.text import parse_without_warnings
-from gradbox.language.tree import walk_tree
+from gradbox.language.tree import SyntaxNodes, walk_tree
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.List, ast.Tuple, ast.Dict)
 
@@ -59,8 +59,8 @@ class FixProgram:
         self.source = source
         self.lines = source.split("\n")
         self.tree = parse_without_warnings(source)
-        self.nodes = walk_tree(self.tree)
-        self.modules = ImportedModules(self.nodes)
+        syntax_nodes = SyntaxNodes(self.tree)
+        self.nodes, self.modules = list(syntax_nodes), ImportedModules(syntax_nodes)
         self.statements = [node for node in self.nodes if isinstance(node, ast.stmt)]
 
     def edits(self) -> ProgramEdits:
