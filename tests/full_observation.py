@@ -18,12 +18,18 @@ from tests.tracing import HOST, qualified
 _observe = Observer.observe
 
 
-def comparing(report: Callable[[dict[str, Any]], None]) -> Callable[..., Any]:
-    """`Observer.observe`, and after it an observation of everything; `report` takes what only that one finds."""
+def comparing(
+    report: Callable[[dict[str, Any]], None], on_everything: Callable[[int], None] = lambda _: None
+) -> Callable[..., Any]:
+    """`Observer.observe`, and after it an observation of everything; `report` takes what only that one finds.
+
+    on_everything: takes the numbers of the steps that observed everything by themselves.
+    """
 
     def observe(self: Observer, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
         _observe(self, observation, observe_frames)
         if observation.observe_all:
+            on_everything(observation.step)
             return
         reported = dict(self._delta.pending), list(self._delta.removed)
         self._delta.take_pending_changes()

@@ -8,30 +8,41 @@ import pickle
 import sys
 import tempfile
 import types
+from pathlib import Path
 from typing import Any
 
 import torch
 import torch._dynamo
 
 from gradbox.recorder import instrument, stack
+from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes import ops
+from gradbox.sessions import unstepped_code
 from gradbox.sessions.hooks import pass_value_through, redirect_partial
 from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.session import Session
 from tests.fork_host import Request, Write, serve
+from tests.full_observation import comparing
 from tests.plain_host import StandardOutput, described, prepare_main
 from tests.process_state import process_state
 from tests.referee.torch_facts import facts
+from tests.tracing import ROOT
 
 
 def handle(request: Request, write: Write) -> None:
     """Write a pickle of what a session recorded of a program, and of what the program did. This process is a fork for it.
 
-    as_it_is: its code is not instrumented. `lines` of the trace; `printed`, `error`, `facts` as tests.plain_host has them of plain Python; `left`: what is not
+    as_it_is: its code is not instrumented. modules: texts of modules beside it, by name, that are not stepped. missed: say what
+    its steps missed as `missed`, and which of them observed everything as `everything`, with the modules of the project as if they were installed. `lines` of the trace; `printed`, `error`, `facts` as tests.plain_host has them of plain Python; `left`: what is not
     as it was before the session, but for the numbers of hooks, which are the program's. `with_hooks`: functions of the
     program that still call the recorder.
     """
     source = request["source"]
+    missed: list[dict[str, Any]] = []
+    everything: list[int] = []
+    if request.get("missed"):
+        unstepped_code.INSTALLATION_FOLDERS += (f"{ROOT}/",)
+        Observer.observe = comparing(missed.append, everything.append)
     namespace = prepare_main(source)
     out = StandardOutput()
     session = Session(
@@ -39,6 +50,9 @@ def handle(request: Request, write: Write) -> None:
     )
     result: dict[str, Any] = {"error": None}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(out):
+        sys.path.insert(0, folder)
+        for name, text in request.get("modules", {}).items():
+            Path(folder, f"{name}.py").write_text(text)
         before = process_state()
         session.begin()
         if request.get("without_values") and not request["as_it_is"]:
@@ -54,7 +68,13 @@ def handle(request: Request, write: Write) -> None:
         if error is not None:
             result["error"] = described(error, source)
     result["left"] = [name for name in before if before[name] != after[name] and name != "hook numbers"]
-    result |= {"printed": out.getvalue(), "lines": session.lines, "facts": facts(namespace)}
+    result |= {
+        "missed": missed,
+        "everything": everything,
+        "printed": out.getvalue(),
+        "lines": session.lines,
+        "facts": facts(namespace),
+    }
     result["with_hooks"] = [
         function.__qualname__ for function in functions_of_program() if has_hooks(function.__code__)
     ]

@@ -49,6 +49,11 @@ class StatementEffects:
     may_change_anything: bool = False
     iterated_paths: frozenset[tuple[str, ...]] = frozenset()
 
+    def add_bound_name(self, name: str) -> None:
+        """The statement binds this name."""
+        self.paths[(name,)] = None
+        self.bound_paths.add((name,))
+
 
 def attribute_path(node: ast.expr) -> tuple[str, ...] | None:
     """`a.b.c` as ("a", "b", "c"); `a.b[0].c` as ("a", "b"), for all of it is reached from there."""
@@ -96,13 +101,10 @@ def statement_effects(node: ast.stmt, numpy_import_names: frozenset[str]) -> Sta
         for alias in node.names:
             if alias.name == "*":
                 effects.may_change_anything = True
-            name = (alias.asname or alias.name.split(".")[0],)
-            effects.paths[name] = None
-            effects.bound_paths.add(name)
+            effects.add_bound_name(alias.asname or alias.name.split(".")[0])
         effects.exposes_memory = False
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        effects.paths[(node.name,)] = None
-        effects.bound_paths.add((node.name,))
+        effects.add_bound_name(node.name)
     elif isinstance(node, ast.For | ast.AsyncFor):
         iterable_effects = StatementEffects()
         _collect_effects([node.iter], iterable_effects, numpy_import_names)
@@ -185,8 +187,7 @@ def _collect_effects(parts: list[ast.AST], effects: StatementEffects, numpy_impo
                 node.value.isidentifier() and MEMORY_EXPOSING_NAMES.search(node.value) is not None
             )
         elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
-            effects.paths[(node.name,)] = None
-            effects.bound_paths.add((node.name,))
+            effects.add_bound_name(node.name)
         elif isinstance(node, ast.MatchMapping) and node.rest:
             effects.paths[(node.rest,)] = None
         elif isinstance(node, ast.Global | ast.Nonlocal):

@@ -35,14 +35,18 @@ LOOP_STATEMENT_KINDS = ("For", "AsyncFor", "While")
 
 
 class ProgramStatements:
-    """The table of statements by index, and the way from a running instruction back to one."""
+    """The table of statements by index, and the way from a running instruction back to one.
+
+    may_write_without_ops: the program may write a tensor's bytes but by an operator. exception_variable_names: names that are
+    unbound without a statement that says so. All of it grows where modules are imported that are stepped.
+    """
 
     def __init__(self) -> None:
         self.rows: list[StatementRecord] = []
         self.effects: list[effects.StatementEffects] = []
         self.numpy_import_names: frozenset[str] = frozenset()
         self.exception_variable_names: frozenset[str] = frozenset()
-        self.passes_mutating_methods = False
+        self.passes_mutating_methods = self.may_write_without_ops = False
         self._loops: dict[tuple[int, bool], tuple[int, ...]] = {}
         self._statement_cache: dict[tuple[CodeType, int], int | None] = {}
         self._positions: dict[CodeType, list[Any]] = {}
@@ -69,15 +73,11 @@ class ProgramStatements:
                 "loop": loop,
             }
         )
-        self.effects.append(effects.statement_effects(node, self.numpy_import_names))
+        statement_effects = effects.statement_effects(node, self.numpy_import_names)
+        if statement_effects.exposes_memory or statement_effects.may_change_anything:
+            self.may_write_without_ops = True
+        self.effects.append(statement_effects)
         return len(self.rows) - 1
-
-    def may_write_without_ops(self) -> bool:
-        """Whether the program may write a tensor's bytes but by an operator."""
-        return any(
-            statement_effects.exposes_memory or statement_effects.may_change_anything
-            for statement_effects in self.effects
-        )
 
     def enclosing_loops(self, i: int, include_self: bool) -> tuple[int, ...]:
         """The loops around statement i, outermost first; `include_self`: i itself too, where it is one.
@@ -153,6 +153,8 @@ class Instrumenter:
                 out, deferred = out + deferred, []
             i = self.statements.add_statement(node, parent, loop, self.line_offset)
             if first:
+                if parent is None and is_docstring(node):
+                    self.statements.effects[i].add_bound_name("__doc__")
                 out.append(node)
                 deferred.append(self.make_hook_statement(STEP_HOOK, i, node))
             else:

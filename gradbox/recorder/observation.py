@@ -51,8 +51,8 @@ class Observation:
     """Filled by the hooks (operators, the engine, the recorder's calls), read by the probes, forgotten with its step.
 
     step: the number of the step in the making. log: its log. everything_requested: a hook asks to observe all that
-    lives, not only what the statement may have changed; observe_all: that is what the observation does.
-    exposes_memory: the statement may have handed out a tensor's memory. skipped_steps: steps that passed unrecorded
+    lives, not only what the statement may have changed; observe_all: that is what the observation does;
+    unstepped_code_ran: only because code without steps may have run. exposes_memory: the statement may have handed out a tensor's memory. skipped_steps: steps that passed unrecorded
     before; skipped_visits: the same of a backward pass. ops_unobserved: operators ran that were not recorded.
     tensors_printed: torch put a tensor into words. storages_rebound: tensors may have gone to other storages.
     counters_ambiguous: a new tensor may share a version counter that only a saved slot holds. displayed_repr: what an
@@ -66,6 +66,7 @@ class Observation:
     step: int = 0
     everything_requested: bool = True
     observe_all: bool = True
+    unstepped_code_ran: bool = False
     past_unknown: bool = False
     exposes_memory: bool = False
     skipped_steps: int = 0

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import cast
 
+from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.probes.arrays import NumpyArrays
 from gradbox.recorder.probes.counters import VersionCounters
@@ -33,16 +34,16 @@ MAX_RELATED_ROUNDS = 8
 class Observer:
     """The probes of a run. `observe` brings the trace's state up to date.
 
-    focus: see `StorageWindows`. writable_without_ops: the program has ways to write bytes that are no operators.
+    focus: see `StorageWindows`.
     """
 
-    def __init__(self, context: ProbeContext, focus: FocusRecord, writable_without_ops: bool) -> None:
+    def __init__(self, context: ProbeContext, focus: FocusRecord, statements: ProgramStatements) -> None:
         self._context, self._delta = context, context.delta
         tensor_uids = WeakUids(context.uids, "t")
         self.node_uids = node_uids = NodeUids(context.uids)
         objects = ObjectUids(context.uids)
         self.holders = StorageHolders()
-        self.storages = Storages(context, self.holders, writable_without_ops)
+        self.storages = Storages(context, self.holders, statements)
         self.counters = VersionCounters(context, tensor_uids)
         self.stale_views = StaleViews()
         self.saved_tensors = SavedTensors(

@@ -71,13 +71,13 @@ class Recorder:
         self._last_raised: tuple[int, ...] | None = None
         self._output = OutputLog(context, int(run.limits["output"]))
         self.focus_counts: dict[int, int] | None = None
-        self.observer = observer = Observer(context, run.focus, run.statements.may_write_without_ops())
+        self.observer = observer = Observer(context, run.focus, run.statements)
         self.frames = Frames(
             context,
             run.globals,
             observer.values,
             observer.reachability,
-            run.statements.exception_variable_names,
+            run.statements,
             run.hidden_names,
         )
         self._skipped = SkippedIterations(

@@ -1,9 +1,10 @@
 """The steps of a run: what asks for one, what each observes, and how it is written."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation
@@ -26,6 +27,16 @@ def always_true() -> bool:
     return True
 
 
+class CodeWithoutSteps(Protocol):
+    """What runs in the process beside the code that is stepped."""
+
+    def may_change_anything(self, frame: FrameType | None) -> bool:
+        """Whether what it changes is not known from the statement at work. frame: the innermost one that runs."""
+
+    def values(self) -> Iterable[Any]:
+        """What it keeps for itself, and may change at any statement."""
+
+
 @dataclass(frozen=True)
 class RunContext:
     """What a run is made of, and what it is held to.
@@ -34,7 +45,7 @@ class RunContext:
     called with a limit's name and its value when the run has to end; it does not return. focus: see `IterationSchedule`.
     displayed: the statements whose value is wanted as an interactive session shows it. hidden_names: of the
     module, that are not the program's; None for all that it had before, as long as they are not bound anew.
-    is_recorded: whether what the current thread does is recorded.
+    is_recorded: whether what the current thread does is recorded. unstepped_code: None where there is none of the program's.
     """
 
     globals: dict[str, Any]
@@ -46,6 +57,7 @@ class RunContext:
     displayed: frozenset[int] = frozenset()
     hidden_names: frozenset[str] | None = None
     is_recorded: Callable[[], bool] = always_true
+    unstepped_code: CodeWithoutSteps | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,10 +278,16 @@ class StepRecorder:
             or self._statements.passes_mutating_methods
             or is_last
         )
+        observation.unstepped_code_ran = not observation.observe_all and self._unstepped_code_may_change_anything()
+        observation.observe_all = observation.observe_all or observation.unstepped_code_ran
         observation.everything_requested = False
         observation.exposes_memory = effects is not None and effects.exposes_memory
         observation.skipped_steps = self._skipped_iterations.take_skipped_step_count()
         observation.storages_rebound = observation.skipped_steps > 0  # some may have gone to other storages unobserved
+
+    def _unstepped_code_may_change_anything(self) -> bool:
+        unstepped = self._run.unstepped_code
+        return unstepped is not None and unstepped.may_change_anything(sys._getframe())
 
     def _observe_step(
         self, request: StepRequest, position: StepPosition, observation: Observation
@@ -307,6 +325,10 @@ class StepRecorder:
         sufficient = self._frames.observe_statement_effects(frame, effects, first_iteration, suspended)
         if sufficient and entered is not None:
             sufficient = self._frames.observe_entered_frame(entered)
+        if sufficient and self._run.unstepped_code is not None:
+            for value in self._run.unstepped_code.values():
+                self._observer.reachability.observe_value(value)
+            sufficient = not self._observer.reachability.incomplete
         return sufficient
 
     def _mark_entities_existing(self, observation: Observation) -> None:

@@ -34,6 +34,7 @@ from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.process_changes import RecordingImportFinder
 from gradbox.sessions.session_code import SessionCode, header_record
 from gradbox.sessions.streams import recorded_stream, recorded_warnings
+from gradbox.sessions.unstepped_code import UnsteppedCode
 from gradbox.wire import limits
 from gradbox.wire.limits import Limit
 from gradbox.wire.records import (
@@ -125,10 +126,12 @@ class Session:
         hidden = None
         if self.options.shows_earlier_names:
             hidden = frozenset(n for n in self.namespace if n.startswith("_")) | self.options.hidden_names
+        with process_changes.program_files_registered(self._code.line_offsets):
+            unstepped = UnsteppedCode(self.namespace)
         context = RunContext(
             self.namespace, self._code.statements, self.limits, self._write_step, self._stop_at_limit,
             self.options.focus, hidden_names=hidden,
-            is_recorded=functools.partial(is_current_thread_recorded, threading.get_ident()),
+            is_recorded=functools.partial(is_current_thread_recorded, threading.get_ident()), unstepped_code=unstepped,
         )  # fmt: skip
         self.recorder = recorder = Recorder(context)
         self.hooks = hooks = InstrumentationHooks(recorder)

@@ -113,7 +113,6 @@ class SessionCode:
         self.files: list[SessionFile] = []
         self.line_offsets: dict[str, int] = {}
         self.statements = ProgramStatements()
-        self.statements.passes_mutating_methods = True  # code that is not stepped may change anything
         self._line_count = 0
         self._modules: dict[str, tuple[str, CodeType]] = {}
         self._code_pairs: CodePairs = {}
@@ -155,7 +154,6 @@ class SessionCode:
                 SyntaxNodes(ast.parse(file.source, file.path)), self.statements, self.line_offsets[file.path]
             )
             tables[file.path] = StatementTable(ast.parse(file.source, file.path), self.statements, first)
-        self.statements.passes_mutating_methods = True
         return tables
 
     def restore_plain_functions(self) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import torch
 
 from gradbox.recorder.effects import StatementEffects
+from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.reachability import MISSING, Reachability, follow_attributes
 from gradbox.recorder.stack import frames_outward, is_program_code, stepping_depth, to_program_line
@@ -78,8 +79,7 @@ class GeneratorSentinel:
 class Frames:
     """The program's frames.
 
-    module: the program's globals. exception_variable_names: names that are unbound without a statement that says so. hidden_names:
-    of the module, that are not the program's; None for all that it has now, as long as they are not bound anew.
+    module: the program's globals. hidden_names: of the module, that are not the program's; None for all that it has now, as long as they are not bound anew.
     iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0.
     recorded_lines: frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at the
     next one already.
@@ -91,12 +91,12 @@ class Frames:
         module: dict[str, Any],
         values: ValueEncoder,
         reachability: Reachability,
-        exception_variable_names: frozenset[str],
+        statements: ProgramStatements,
         hidden_names: frozenset[str] | None = None,
     ) -> None:
         self._context, self._delta, self._uids, self._module = context, context.delta, context.uids, module
         self._values, self._reachability = values, reachability
-        self._exception_variable_names = exception_variable_names
+        self._statements = statements
         self._hidden = dict(module) if hidden_names is None else {n: module[n] for n in hidden_names if n in module}
         self._uids_by_key: dict[tuple[int, Any], str] = {}
         self._keys: dict[str, tuple[int, Any]] = {}
@@ -231,9 +231,13 @@ class Frames:
             iterated_before = not first_iteration and path in effects.iterated_paths and path not in effects.bound_paths
             if uid == self.module_uid or path[0] in names or path[0] in variables:
                 self._observe_attribute_path(uid, names, path, effects, iterated_before)
-            else:
+            elif frame.f_globals is self._module:
                 self._observe_attribute_path(self.module_uid, self._module, path, effects, iterated_before)
-        for name in self._exception_variable_names & variables.keys():
+            else:  # of another file, whose globals are not drawn: but what they lead to may be
+                end, _ = follow_attributes(dict.get(frame.f_globals, path[0], MISSING), path[1:])
+                if end is not MISSING:
+                    self._reachability.observe_value(end)
+        for name in self._statements.exception_variable_names & variables.keys():
             if name not in names:
                 self._unset_variable(uid, name)
         for name in {path[0] for path in effects.bound_paths} & free:
@@ -312,7 +316,7 @@ class Frames:
         self._set_variable(uid, name, self._values.encode(value))
         if followed:
             self._reachability.observe_value(end)
-        elif type(value) is FunctionType and len(path) > 1:
+        elif type(value) is FunctionType and (len(path) > 1 or not is_program_code(value.__code__)):
             self._reachability.observe_referents(value)
 
     def _update_enclosing_variable(self, frame: FrameType | None, name: str) -> None:

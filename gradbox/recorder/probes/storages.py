@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.probes import cells
 from gradbox.recorder.probes.device_bytes import DeviceBytes, UnreadableBytes
@@ -54,10 +55,9 @@ class Storages(Probe):
 
     compared: those of which the last observation compared the bytes. changed: of those that differ (dtype, number of
     changed elements or None, the first of them). allocated: met since. exposed: their memory was handed out.
-    writable_without_ops: the program has ways to write bytes that are no operators.
     """
 
-    def __init__(self, context: ProbeContext, holders: StorageHolders, writable_without_ops: bool) -> None:
+    def __init__(self, context: ProbeContext, holders: StorageHolders, statements: ProgramStatements) -> None:
         super().__init__(context)
         self._uids, self._holders = context.uids, holders
         self._by_address: dict[int, str] = {}
@@ -68,7 +68,7 @@ class Storages(Probe):
         self._transients: set[str] = set()
         self._without_holders: set[str] = set()  # living, and read by nobody that is known
         self.compared: set[str] = set()
-        self._writable_without_ops = writable_without_ops
+        self._statements = statements
         self._layout_changed = False  # memory came, went or lies elsewhere
         self._copied_bytes = 0  # bytes of the copies of large storages
         self.allocated: list[str] = []
@@ -162,7 +162,9 @@ class Storages(Probe):
         A large storage is compared where an operator took it, or where its bytes can be written without one.
         """
         touched = observation.touched_storages
-        compare_large = observation.ops_unobserved or (observation.observe_all and self._writable_without_ops)
+        compare_large = observation.ops_unobserved or (
+            observation.observe_all and self._statements.may_write_without_ops and not observation.unstepped_code_ran
+        )
         self.changed = {}
         if not self._context.running_backwards:
             self.promote_transient_storages()
@@ -280,7 +282,7 @@ class Storages(Probe):
 
         Only memory that was handed out, or came from elsewhere, can be in two.
         """
-        if not (self._writable_without_ops and self._layout_changed):
+        if not (self._statements.may_write_without_ops and self._layout_changed):
             return
         self._layout_changed = False
         spans = sorted(

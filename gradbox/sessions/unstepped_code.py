@@ -1,0 +1,163 @@
+"""Code of the user's process that runs without steps: modules of the user's that are not stepped, other threads.
+
+What a stepped statement changes can be read from its text and from what its values lead to. Code without steps may change
+more: what its module's globals hold, and, while it waits for a function that it has called, anything that its frame holds.
+torch and whatever is installed beside it change what they are given, as on the server.
+"""
+
+import ast
+import site
+import sys
+import sysconfig
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+import torch
+
+from gradbox.language.tree import SyntaxNodes
+from gradbox.recorder import introspection, stack
+from gradbox.recorder.effects import word_exposes_memory
+
+THREADS_WITHOUT_TENSORS = frozenset(("IPython", "gradbox", "ipykernel", "ipykernel_launcher", "tornado", "tqdm", "zmq"))
+"""Packages whose threads draw progress, or talk to a notebook."""
+
+MAX_MODULES = 40
+"""Modules of the user's without steps whose globals are looked at; with more, each step observes everything."""
+
+
+_UNCHANGEABLE_TYPES = (
+    bool, int, float, complex, str, bytes, type(None), range, ModuleType, BuiltinFunctionType, CodeType, torch.dtype,
+    torch.device,
+)  # fmt: skip
+"""Types of values that lead to nothing which can be changed."""
+
+
+class UnsteppedCode:
+    """What the process runs beside the files that are stepped. namespace: of the program's main file."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self._namespace = namespace
+        self._classified: dict[str, ModuleType] = {}
+        self._modules: dict[str, ModuleType] = {}
+        self._is_foreign: dict[CodeType, bool] = {}
+        self._exposes_memory = self._has_other_threads = False
+        self._has_earlier_functions = any(
+            is_function_of_namespace_without_steps(value, namespace) for value in list(namespace.values())
+        )
+
+    def may_change_anything(self, frame: FrameType | None) -> bool:
+        """Whether what it changes is not known from the statement at work. frame: the innermost one that runs."""
+        self._classify_new_modules()
+        had_other_threads, self._has_other_threads = self._has_other_threads, has_other_threads()
+        return (
+            self._has_earlier_functions
+            or self._exposes_memory
+            or len(self._modules) > MAX_MODULES
+            or had_other_threads  # one that is over now may have run since the last step
+            or self._has_other_threads
+            or self._waits_for_program(frame)
+        )
+
+    def values(self) -> Iterator[Any]:
+        """What the globals of the user's modules without steps lead to, as far as it can be changed."""
+        for name, module in list(self._modules.items()):
+            if sys.modules.get(name) is module:
+                yield from values_behind_members(vars(module), name)
+
+    def _classify_new_modules(self) -> None:
+        if len(self._classified) == len(sys.modules):
+            return
+        for name, module in list(sys.modules.items()):
+            if self._classified.get(name) is module:
+                continue
+            self._classified[name] = module
+            self._modules.pop(name, None)
+            if type(module) is ModuleType and vars(module) is not self._namespace:
+                path = vars(module).get("__file__")
+                if type(path) is str and not is_installed_file(path) and path not in stack.line_offsets:
+                    self._modules[name] = module
+                    self._exposes_memory = self._exposes_memory or source_exposes_memory(path)
+        for name in self._classified.keys() - sys.modules.keys():
+            del self._classified[name]
+
+    def _waits_for_program(self, frame: FrameType | None) -> bool:
+        """Whether code of the user's without steps has called a function that has some, and waits for it."""
+        waits = False
+        for outer in stack.frames_outward(frame):
+            code = outer.f_code
+            foreign = self._is_foreign.get(code)
+            if foreign is None:
+                path = code.co_filename
+                foreign = not (path.startswith("<") or stack.is_program_code(code) or is_installed_file(path))
+                self._is_foreign[code] = foreign
+            waits = waits or foreign
+            if waits and stack.is_program_code(code):
+                return True
+        return False
+
+
+def values_behind_members(members: Mapping[str, Any], module: str, depth: int = 0) -> Iterator[Any]:
+    """What a namespace leads to: the values of a module's globals, those that its functions keep, and the same of its classes."""
+    for value in list(dict.values(members) if type(members) is dict else members.values()):
+        kind = type(value)
+        if kind is FunctionType:
+            yield from filter(None, (value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__))
+        elif issubclass(kind, type):
+            if depth < 2 and introspection.class_module(value) == module:
+                yield from values_behind_members(introspection.class_dict(value), module, depth + 1)
+        elif not issubclass(kind, _UNCHANGEABLE_TYPES):
+            yield value
+
+
+def is_function_of_namespace_without_steps(value: Any, namespace: dict[str, Any]) -> bool:
+    """Whether it is a function from before the recording, of no file that is stepped, that may bind names of the namespace."""
+    if type(value) is not FunctionType or value.__globals__ is not namespace:
+        return False
+    return not stack.is_program_code(value.__code__)
+
+
+def has_other_threads() -> bool:
+    """Whether a thread of Python's runs that may have tensors in its hands."""
+    if threading.active_count() == 1:
+        return False
+    current = threading.current_thread()
+    return any(thread is not current and not is_thread_without_tensors(thread) for thread in threading.enumerate())
+
+
+def is_thread_without_tensors(thread: threading.Thread) -> bool:
+    """Whether a thread only draws progress, or talks to a notebook; the main thread waits for the one that is recorded."""
+    target = getattr(thread, "_target", None)
+    modules = introspection.class_module(type(thread)), getattr(target, "__module__", None) or ""
+    return any(str(name).partition(".")[0] in THREADS_WITHOUT_TENSORS for name in modules)
+
+
+def installation_folders() -> tuple[str, ...]:
+    """Where Python's own modules lie, and those that are installed; and gradbox."""
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    folders = {sysconfig.get_paths().get(name) for name in names}
+    folders |= {sysconfig.get_paths(vars={"base": sys.base_prefix, "platbase": sys.base_prefix}).get(n) for n in names}
+    folders |= {*site.getsitepackages(), site.getusersitepackages()} if hasattr(site, "getsitepackages") else set()
+    folders |= {str(Path(path).resolve()) for path in folders if path}
+    folders |= {str(stack.PROJECT_FOLDER / "gradbox"), str(Path(torch.__path__[0]).parent)}
+    return tuple(f"{path}/" for path in folders if path)
+
+
+INSTALLATION_FOLDERS = installation_folders()
+
+
+def is_installed_file(path: str) -> bool:
+    """Whether a file is Python's own, of an installed package, or of gradbox."""
+    return path.startswith((*INSTALLATION_FOLDERS, "<frozen "))
+
+
+def source_exposes_memory(path: str) -> bool:
+    """Whether a module's text has a word that hands out a tensor's memory, beside the imports; also where it can't be read."""
+    try:
+        nodes = SyntaxNodes(ast.parse(Path(path).read_bytes()))
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    names = {node.id for node in nodes.of_kind(ast.Name)} - {"np", "numpy"}
+    return any(word_exposes_memory(word) for word in names | {node.attr for node in nodes.of_kind(ast.Attribute)})
