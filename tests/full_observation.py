@@ -30,7 +30,8 @@ def comparing(
         _observe(self, observation, observe_frames)
         if observation.observe_all:
             on_everything(observation.step)
-            return
+            if observation.slots_unobserved:
+                return
         reported = dict(self._delta.pending), list(self._delta.removed)
         self._delta.take_pending_changes()
         full = Observation(step=observation.step)
@@ -63,9 +64,11 @@ def record(job: JobRecord, write: Callable[[bytes], None]) -> None:
     run_program_and_exit(job, end)
 
 
-def unobserved(source: str, before: Callable[[], None] | None = None) -> list[dict[str, Any]]:
-    """What the steps of a program missed; `before` as for `tests.tracing.trace`."""
-    missed: list[dict[str, Any]] = json.loads(HOST.ask(job={"source": source}, before=qualified(before), missed=True))
+def unobserved(source: str, before: Callable[[], None] | None = None, **job: Any) -> list[dict[str, Any]]:
+    """What the steps of a program missed; `before` and `job` as for `tests.tracing.trace`."""
+    missed: list[dict[str, Any]] = json.loads(
+        HOST.ask(job={"source": source, **job}, before=qualified(before), missed=True)
+    )
     return missed
 
 

@@ -40,6 +40,7 @@ HIDDEN = [
     "m = items.append\nm(4)",
     "import weakref\nr = weakref.ref(x)\nr().requires_grad_()",
     "h = x.requires_grad_().register_hook(print)\nh.remove()",
+    "y = x.requires_grad_().exp()\nz = y + 1\nitems.append(y)\ny = None\nitems.pop().mul_(1)",
     "globals()['items'] = 3",
     "setattr(x, 'grad', torch.ones(2))",
     "class A:\n    pass\na = A()\na._kept = x\na._kept.requires_grad_()",

@@ -10,7 +10,9 @@ from pydantic import ValidationError
 
 from gradbox.recorder.thinning import MAX_SHARE, IterationSchedule
 from gradbox.wire.trace import Focus, trace_document
+from tests.full_observation import unobserved
 from tests.plain_python import run_plain
+from tests.recorder_changes import print_count_of_walked_nodes
 from tests.sampling import every, sampled
 from tests.test_agreement import ADDRESS, PROGRAMS
 from tests.tracing import Replay, events, printed, trace
@@ -272,3 +274,52 @@ def test_intervals_grow_and_room_is_left() -> None:
             spent += 0.01
     assert seen[:20] == list(range(1, 21))
     assert seen[-1] > 10_000 and spent <= MAX_SHARE + 0.01
+
+
+UNSEEN_CHANGES = {
+    "a chain": "    x = x.sin()",
+    "a chain in a list": "    seen.append(x.exp())\n    x = seen[-1] * 0.1",
+    "a write to what was saved": "    y = x.exp()\n    z = y * y\n    kept.append(z)\n    y.add_(1)",
+    "a write now and then": "    y = x.exp()\n    z = y * y\n    kept.append(z)\n    seen.append(y)\n"
+    "    if k % 7 == 3:\n        seen[k // 2].add_(1)",
+    "a write to what dies": "    y = seen.pop().sin() if seen else x.exp()\n    kept.append(y * y)\n    seen.append(y)\n"
+    "    if k % 5 == 4:\n        seen.pop().mul_(2)\n        y = None",
+    "a write to a result that dies": "    y = x.exp()\n    kept.append(y + 1)\n    seen.append(y)\n    y = None\n"
+    "    if k % 5 == 4:\n        seen.pop(0).mul_(1)",
+    "a view's write": "    y = x.exp()\n    kept.append(y * y)\n    seen.append(y)\n"
+    "    if k % 6 == 5:\n        seen[k - 3][:2].zero_()",
+    "a backward": "    y = (x.exp() ** 2).sum()\n    kept.append(y)\n    if k % 9 == 8:\n"
+    "        kept[k - 4].backward(retain_graph=k % 2 == 0)",
+    "a gradient": "    y = (w * x.detach()).sum()\n    y.backward()\n    if k % 8 == 7:\n        w.grad = None",
+    "weights": "    y = (w * x.detach().exp()).sum()\n    kept.append(y)\n    if k % 4 == 3:\n"
+    "        with torch.no_grad():\n            w.mul_(0.9)",
+    "memory that goes elsewhere": "    y = x.exp()\n    kept.append(y * y)\n    seen.append(y)\n"
+    "    if k % 6 == 5:\n        seen[k - 4].data = torch.ones(4)\n        kept.append(seen[k - 4].view(2, 2) * 2)",
+    "a module that goes elsewhere": "    y = net(x.detach())\n    kept.append(y * y)\n"
+    "    if k % 6 == 5:\n        net.double().float()\n        kept.append(net.weight.view(-1) * 2)",
+    "what leaves the graph": "    y = x.exp()\n    kept.append(y * y)\n    seen.append(y)\n"
+    "    if k % 6 == 5:\n        seen[k - 4].detach_()",
+    "what a node saved": "    y = x.exp()\n    kept.append(y * y)\n    if k % 6 == 5:\n"
+    "        with torch.no_grad():\n            kept[k - 3].grad_fn._saved_self.mul_(2)\n    y = None",
+    "numpy": "    y = torch.ones(4, requires_grad=True).exp()\n    kept.append(y * y)\n    seen.append(y.detach().numpy())\n"
+    "    if k % 6 == 5:\n        seen[k - 4][0] = 7",
+}
+"""Bodies of a long loop that change what is known already, also where nothing is recorded."""
+
+
+@pytest.mark.parametrize("name", UNSEEN_CHANGES)
+def test_what_changed_unseen_is_found_without_asking_each_node(name: str) -> None:
+    source = (
+        "import torch\nx = torch.ones(4, requires_grad=True)\nw = torch.ones(4, requires_grad=True)\n"
+        f"net = torch.nn.Linear(4, 4)\nseen, kept = [], []\nfor k in range(60):\n{UNSEEN_CHANGES[name]}\nlast = 0\n"
+    )
+    limits = {"steps": 90}
+    assert any("skipped" in step for step in trace(source, limits=limits)["steps"])
+    assert unobserved(source, limits=limits) == []
+
+
+def test_after_unseen_iterations_only_new_nodes_are_walked() -> None:
+    source = "import torch\nx = torch.ones(4, requires_grad=True)\nfor k in range(400):\n    x = x.sin()\n"
+    recorded = trace(source, print_count_of_walked_nodes, limits={"steps": 200})
+    assert sum("skipped" in step for step in recorded["steps"]) > 20
+    assert int(printed(recorded).split()[-1]) <= 401

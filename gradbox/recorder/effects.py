@@ -34,6 +34,9 @@ MUTATING_METHODS = frozenset(_MUTATING_METHODS.split())
 """Methods that change an object and call no operator for it; one handed on without being called may run anywhere."""
 
 
+_GRAPH_NAMES = re.compile(r"_(raw_)?saved_|(data|detach_|resize_|resize_as_|set_|swap_tensors|untyped_storage)$")
+
+
 @dataclass
 class StatementEffects:
     """Of one statement. paths: names with the attributes that follow them, as keys in the order in which they are
@@ -71,6 +74,12 @@ def passes_mutating_methods(nodes: SyntaxNodes) -> bool:
     """Whether methods that change objects are handed on: `x.register_hook(seen.append)`."""
     mutators = {id(node) for node in nodes.of_kind(ast.Attribute) if node.attr in MUTATING_METHODS}
     return bool(mutators) and not mutators <= {id(call.func) for call in nodes.of_kind(ast.Call)}
+
+
+def reaches_into_graph(nodes: SyntaxNodes) -> bool:
+    """Whether a program has words by which what a node saved can be changed without an operation, or got hold of."""
+    words = {node.attr for node in nodes.of_kind(ast.Attribute)} | {node.id for node in nodes.of_kind(ast.Name)}
+    return any(_GRAPH_NAMES.match(word) for word in words) or not words.isdisjoint(INDIRECT_ACCESS_NAMES)
 
 
 def exception_variable_names(nodes: SyntaxNodes) -> frozenset[str]:

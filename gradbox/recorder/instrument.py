@@ -7,7 +7,7 @@ their lines, and the running statement is found from a frame's instruction (`Pro
 
 import ast
 from collections.abc import Sequence
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from gradbox.language.tree import SyntaxNodes
@@ -38,7 +38,7 @@ class ProgramStatements:
     """The table of statements by index, and the way from a running instruction back to one.
 
     may_write_without_ops: the program may write a tensor's bytes but by an operator. exception_variable_names: names that are
-    unbound without a statement that says so. All of it grows where modules are imported that are stepped.
+    unbound without a statement that says so. reaches_into_graph: see the function of that name. All of it grows where modules are imported that are stepped.
     """
 
     def __init__(self) -> None:
@@ -46,16 +46,17 @@ class ProgramStatements:
         self.effects: list[effects.StatementEffects] = []
         self.numpy_import_names: frozenset[str] = frozenset()
         self.exception_variable_names: frozenset[str] = frozenset()
-        self.passes_mutating_methods = self.may_write_without_ops = False
+        self.passes_mutating_methods = self.may_write_without_ops = self.reaches_into_graph = False
         self._loops: dict[tuple[int, bool], tuple[int, ...]] = {}
-        self._statement_cache: dict[tuple[CodeType, int], int | None] = {}
-        self._positions: dict[CodeType, list[Any]] = {}
+        self._statement_cache: dict[tuple[int, int], int | None] = {}  # (id of code, instruction) -> statement
+        self._positions: dict[int, tuple[CodeType, list[tuple[int | None, int | None]]]] = {}  # id of code -> it, places
 
     def begin_file(self, nodes: SyntaxNodes) -> None:
         """A file's statements follow; these are its nodes."""
         self.numpy_import_names = effects.numpy_import_names(nodes)
         self.exception_variable_names |= effects.exception_variable_names(nodes)
         self.passes_mutating_methods = self.passes_mutating_methods or effects.passes_mutating_methods(nodes)
+        self.reaches_into_graph = self.reaches_into_graph or effects.reaches_into_graph(nodes)
 
     def add_statement(self, node: ast.stmt, parent: int | None, loop: int | None, line_offset: int = 0) -> int:
         """Its index in the table. parent, loop: the indices of the statement and of the loop that it is in; None for none.
@@ -96,19 +97,33 @@ class ProgramStatements:
 
     def statement_at(self, code: CodeType, instruction: int) -> int | None:
         """The innermost statement whose text holds the instruction at this offset of the code."""
-        key = (code, instruction)
+        key = (id(code), instruction)
         if key not in self._statement_cache:
             self._statement_cache[key] = self._find_statement(code, instruction)
         return self._statement_cache[key]
 
-    def _find_statement(self, code: CodeType, instruction: int) -> int | None:
-        positions = self._positions.get(code)
-        if positions is None:
-            positions = self._positions[code] = list(code.co_positions())
-        index = instruction // 2
-        if not 0 <= index < len(positions) or positions[index][0] is None:
+    def line_of_frame(self, frame: FrameType) -> int | None:
+        """The line of the program's source at which a frame is. `f_lineno` searches from the beginning of its code each time."""
+        position = self._position(frame.f_code, frame.f_lasti)
+        line = frame.f_lineno if position is None else position[0]
+        return None if line is None else to_program_line(frame.f_code, line)
+
+    def _position(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
+        """The line and the column of the instruction at this offset of the code; None where it has no place."""
+        known = self._positions.get(id(code))  # the hash of a code object is computed anew each time, of all that is in it
+        if known is None:
+            known = self._positions[id(code)] = code, [(line, col) for line, _, col, _ in code.co_positions()]
+        index, positions = instruction // 2, known[1]
+        if not 0 <= index < len(positions):
             return None
-        line, _, col, _ = positions[index]
+        line, col = positions[index]
+        return None if line is None else (line, col or 0)
+
+    def _find_statement(self, code: CodeType, instruction: int) -> int | None:
+        place = self._position(code, instruction)
+        if place is None:
+            return None
+        line, col = place
         position, best = (to_program_line(code, line), col or 0), None
         for i, row in enumerate(self.rows):
             if (row["line"], row["col"]) <= position < (row["end_line"], row["end_col"]):

@@ -52,7 +52,8 @@ class Observation:
 
     step: the number of the step in the making. log: its log. everything_requested: a hook asks to observe all that
     lives, not only what the statement may have changed; observe_all: that is what the observation does;
-    unstepped_code_ran: only because code without steps may have run. exposes_memory: the statement may have handed out a tensor's memory. skipped_steps: steps that passed unrecorded
+    unstepped_code_ran: only because code without steps may have run. slots_unobserved: what nodes saved may have changed in a
+    way that no operation, counter or byte shows. exposes_memory: the statement may have handed out a tensor's memory. skipped_steps: steps that passed unrecorded
     before; skipped_visits: the same of a backward pass. ops_unobserved: operators ran that were not recorded.
     tensors_printed: torch put a tensor into words. storages_rebound: tensors may have gone to other storages.
     counters_ambiguous: a new tensor may share a version counter that only a saved slot holds. displayed_repr: what an
@@ -67,6 +68,7 @@ class Observation:
     everything_requested: bool = True
     observe_all: bool = True
     unstepped_code_ran: bool = False
+    slots_unobserved: bool = True
     past_unknown: bool = False
     exposes_memory: bool = False
     skipped_steps: int = 0
@@ -95,6 +97,10 @@ class Observation:
         self.log.append(entry)
         return len(self.log) - 1
 
+    def note_ops_unobserved(self) -> None:
+        """Operations run, or ran, that are not recorded."""
+        self.ops_unobserved = self.slots_unobserved = True
+
     def last_writes_by_storage(self) -> dict[str, tuple[int, str]]:
         """storage -> (place in the log of the last operation that wrote it, the tensor through which)."""
         return {storage: (call.log_index, tensor) for call in self.op_calls for storage, tensor in call.writes}
@@ -116,8 +122,9 @@ class Observation:
         self.graph_roots.clear()
         self.visited_nodes.clear()
         if after_fault:
-            self.everything_requested = True
+            self.everything_requested = self.slots_unobserved = True
             return
+        self.slots_unobserved = False
         self.ops_unobserved = self.tensors_printed = False
         self.touched_storages.clear()
         self.detached_copies.clear()

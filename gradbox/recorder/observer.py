@@ -114,6 +114,8 @@ class Observer:
             [*observation.reached_tensors, *self.stale_views.take_views_of_dead_nodes(observation.dead_uids)]
         )
         self.reachability.begin_observation(not observation.observe_all)
+        if observation.skipped_steps:  # known tensors first: one that reads another storage now matters for new ones
+            self.tensors.observe_pending_tensors(self.values.encode)
         if not observe_frames(observation.observe_all):
             observation.observe_all = True
             self.reachability.begin_observation(False)
@@ -158,9 +160,9 @@ class Observer:
             update(observation)
 
     def _walk_graph(self, observation: Observation) -> None:
-        """Walk from the roots that were met; from all, and over known nodes too, where slots may have changed."""
+        """Walk from the roots that were met; from all, and over known nodes too, where slots may have changed unobserved."""
         all_nodes = (
-            observation.observe_all
+            observation.slots_unobserved
             or observation.counters_ambiguous
             or self._has_changed_saved_handle()
             or self.saved_tensors.has_number_in(self.storages.allocated)

@@ -126,9 +126,13 @@ class Recorder:
         """A stretch begins, or ends, in which nothing is observed."""
         self.ops.set_recording_paused(paused)
         self.backward.set_recording_paused(paused)
-        if not paused:
-            observation = self._context.observation
-            observation.everything_requested = observation.ops_unobserved = True
+        observation = self._context.observation
+        if paused:
+            with self._guard():
+                self.observer.counters.keep_saved_counters_readable()
+            return
+        observation.everything_requested = observation.ops_unobserved = True
+        observation.slots_unobserved = observation.slots_unobserved or self.backward.ran_while_paused
 
     def stop_recording(self) -> None:
         """Record nothing any more, from within a step too: a limit is reached, and the program goes on."""

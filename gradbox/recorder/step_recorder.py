@@ -33,6 +33,9 @@ class CodeWithoutSteps(Protocol):
     def may_change_anything(self, frame: FrameType | None) -> bool:
         """Whether what it changes is not known from the statement at work. frame: the innermost one that runs."""
 
+    def reaches_into_graph(self) -> bool:
+        """Whether its text has words by which what a node saved can be changed without an operation."""
+
     def values(self) -> Iterable[Any]:
         """What it keeps for itself, and may change at any statement."""
 
@@ -212,7 +215,8 @@ class StepRecorder:
         """Observe what the request calls for, and write the step."""
         observation = self._context.observation
         inside = self._context.is_within_operation()
-        observation.ops_unobserved = observation.ops_unobserved or inside
+        if inside:
+            observation.note_ops_unobserved()
         position = self._step_position(request)
         self.line = position.line
         is_last = isinstance(request, StatementStep) and request.is_last
@@ -246,7 +250,8 @@ class StepRecorder:
             step["visit"] = request.visit
         self._write_step(step, observation)
         observation.reset_for_next_step(after_fault=failed)
-        observation.ops_unobserved = observation.ops_unobserved or inside  # the next step may be back outside
+        if inside:  # the next step may be back outside
+            observation.note_ops_unobserved()
         self.count += 1
         if not is_last:
             self._stop_at_limits()
@@ -283,7 +288,15 @@ class StepRecorder:
         observation.everything_requested = False
         observation.exposes_memory = effects is not None and effects.exposes_memory
         observation.skipped_steps = self._skipped_iterations.take_skipped_step_count()
-        observation.storages_rebound = observation.skipped_steps > 0  # some may have gone to other storages unobserved
+        if observation.skipped_steps and self._may_text_reach_into_graph():
+            # tensors may have gone to other storages unobserved
+            observation.storages_rebound = observation.slots_unobserved = True
+        observation.slots_unobserved = observation.slots_unobserved or unknown or is_last
+
+    def _may_text_reach_into_graph(self) -> bool:
+        """Whether some statement, or code without steps, may change what a node saved by another way than an operation."""
+        unstepped = self._run.unstepped_code
+        return self._statements.reaches_into_graph or (unstepped is not None and unstepped.reaches_into_graph())
 
     def _unstepped_code_may_change_anything(self) -> bool:
         unstepped = self._run.unstepped_code

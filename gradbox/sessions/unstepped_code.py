@@ -19,7 +19,7 @@ import torch
 
 from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import introspection, stack
-from gradbox.recorder.effects import word_exposes_memory
+from gradbox.recorder.effects import reaches_into_graph, word_exposes_memory
 
 THREADS_WITHOUT_TENSORS = frozenset(("IPython", "gradbox", "ipykernel", "ipykernel_launcher", "tornado", "tqdm", "zmq"))
 """Packages whose threads draw progress, or talk to a notebook."""
@@ -43,7 +43,7 @@ class UnsteppedCode:
         self._classified: dict[str, ModuleType] = {}
         self._modules: dict[str, ModuleType] = {}
         self._is_foreign: dict[CodeType, bool] = {}
-        self._exposes_memory = self._has_other_threads = False
+        self._exposes_memory = self._has_other_threads = self._reaches_into_graph = False
         self._has_earlier_functions = any(
             is_function_of_namespace_without_steps(value, namespace) for value in list(namespace.values())
         )
@@ -79,9 +79,25 @@ class UnsteppedCode:
                 path = vars(module).get("__file__")
                 if type(path) is str and not is_installed_file(path) and path not in stack.line_offsets:
                     self._modules[name] = module
-                    self._exposes_memory = self._exposes_memory or source_exposes_memory(path)
+                    self._note_words_of_file(path)
         for name in self._classified.keys() - sys.modules.keys():
             del self._classified[name]
+
+    def reaches_into_graph(self) -> bool:
+        """Whether its text has words by which what a node saved can be changed without an operation."""
+        return self._has_earlier_functions or self._reaches_into_graph
+
+    def _note_words_of_file(self, path: str) -> None:
+        """A module without steps came: note whether its text hands out memory or gets at the graph, beside its imports."""
+        try:
+            nodes = SyntaxNodes(ast.parse(Path(path).read_bytes()))
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            self._exposes_memory = self._reaches_into_graph = True
+            return
+        words = {node.id for node in nodes.of_kind(ast.Name)} - {"np", "numpy"}
+        words |= {node.attr for node in nodes.of_kind(ast.Attribute)}
+        self._exposes_memory = self._exposes_memory or any(word_exposes_memory(word) for word in words)
+        self._reaches_into_graph = self._reaches_into_graph or reaches_into_graph(nodes)
 
     def _waits_for_program(self, frame: FrameType | None) -> bool:
         """Whether code of the user's without steps has called a function that has some, and waits for it."""
@@ -151,13 +167,3 @@ INSTALLATION_FOLDERS = installation_folders()
 def is_installed_file(path: str) -> bool:
     """Whether a file is Python's own, of an installed package, or of gradbox."""
     return path.startswith((*INSTALLATION_FOLDERS, "<frozen "))
-
-
-def source_exposes_memory(path: str) -> bool:
-    """Whether a module's text has a word that hands out a tensor's memory, beside the imports; also where it can't be read."""
-    try:
-        nodes = SyntaxNodes(ast.parse(Path(path).read_bytes()))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return True
-    names = {node.id for node in nodes.of_kind(ast.Name)} - {"np", "numpy"}
-    return any(word_exposes_memory(word) for word in names | {node.attr for node in nodes.of_kind(ast.Attribute)})

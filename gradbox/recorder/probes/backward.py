@@ -135,7 +135,8 @@ class VisitRecorder(Protocol):
 
 
 class BackwardRecorder:
-    """Wraps the engine while entered. running_passes: the passes that run, the innermost last.
+    """Wraps the engine while entered. running_passes: the passes that run, the innermost last. ran_while_paused: the engine
+    was at work since recording was paused.
 
     is_recorded: whether what the current thread does is recorded.
     """
@@ -153,12 +154,14 @@ class BackwardRecorder:
         self._recorder, self._is_recorded = recorder, is_recorded
         self._engine: Any = None
         self._next_hook_id = FIRST_HOOK_ID
-        self._paused = False
+        self._paused = self.ran_while_paused = False
         self.running_passes: list[BackwardPass] = []
 
     def set_recording_paused(self, paused: bool) -> None:
         """Let the engine run unobserved for a while."""
         self._paused = paused
+        if paused:
+            self.ran_while_paused = bool(self.running_passes)
 
     def __enter__(self) -> Self:
         self._engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
@@ -170,6 +173,7 @@ class BackwardRecorder:
 
     def _run_engine_recorded(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
         if self._paused or not self._is_recorded():
+            self.ran_while_paused = True
             return self._engine(roots, *args, **kwargs)
         handles: list[Any] = []
         current_pass: BackwardPass | None = None

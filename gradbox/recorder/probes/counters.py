@@ -6,7 +6,12 @@ from typing import Any
 import torch
 
 from gradbox.recorder.observation import Observation
-from gradbox.recorder.probes.handles import as_plain_tensor, temporarily_at_version
+from gradbox.recorder.probes.handles import (
+    as_plain_tensor,
+    empty_tensor_with_counter_of,
+    is_plain_tensor,
+    temporarily_at_version,
+)
 from gradbox.recorder.probes.probe import Probe, ProbeContext
 from gradbox.recorder.uids import WeakUids
 from gradbox.wire import entities
@@ -31,9 +36,34 @@ class VersionCounters(Probe):
         self._observed_versions: dict[str, int] = {}
         self._slot_counts: dict[str, int] = {}  # counter -> how many slots hold it
         self._maybe_dead: dict[str, None] = {}
+        self._written_versions: dict[str, int] = {}  # since the last observation, of counters that slots hold
+        self._readable: dict[str, Any] = {}  # counter -> an empty tensor that has it, while nothing is observed
+
+    def keep_saved_counters_readable(self) -> None:
+        """Nothing is observed for a while, and handles may die: see to it that the counters of what nodes saved can be read
+        after it. Each gets one more tensor that has it, and no memory.
+        """
+        for uid, (counter, _) in self._counter_of.items():
+            if counter in self._slot_counts and counter not in self._readable:
+                tensor = self._tensors.get_object(uid)
+                if tensor is not None and is_plain_tensor(tensor):
+                    self._readable[counter] = empty_tensor_with_counter_of(tensor)
 
     def begin_observation(self, observation: Observation) -> None:  # noqa: ARG002
         self._observed_versions = {}
+        if self._readable:
+            self._written_versions |= {counter: tensor._version for counter, tensor in self._readable.items()}
+            self._readable.clear()
+        for counter, version in self._written_versions.items():
+            if self._reported_versions.get(counter, version) != version:
+                self._observed_versions[counter] = version
+        self._written_versions.clear()
+
+    def note_version_after_write(self, uid: str, tensor: torch.Tensor) -> None:
+        """An operation wrote to a tensor, which may be gone at the observation; what a node saved may still have its counter."""
+        known = self._counter_of.get(uid)
+        if known is not None and known[0] in self._slot_counts:
+            self._written_versions[known[0]] = as_plain_tensor(tensor)._version
 
     def observe_tensor_counter(self, uid: str, tensor: torch.Tensor, storage: str | None) -> str:
         """The counter that this tensor has; its value is noted for this observation."""

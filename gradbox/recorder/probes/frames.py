@@ -15,7 +15,7 @@ from gradbox.recorder.effects import StatementEffects
 from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.reachability import MISSING, Reachability, follow_attributes
-from gradbox.recorder.stack import frames_outward, is_program_code, stepping_depth, to_program_line
+from gradbox.recorder.stack import frames_outward, is_program_code, stepping_depth
 from gradbox.recorder.uids import encode_reference, referenced_object_uid
 from gradbox.recorder.values import ValueEncoder
 from gradbox.wire import entities
@@ -359,7 +359,7 @@ class Frames:
         }
 
     def _statement_line(self, frame: FrameType) -> int | None:
-        return self.recorded_lines.get(id(frame)) or program_line_of_frame(frame)
+        return self.recorded_lines.get(id(frame)) or self._statements.line_of_frame(frame)
 
     def _update_frame(
         self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: FrameState
@@ -388,12 +388,6 @@ class Frames:
     def reset_iteration_count(self, frame: FrameType, loop: int) -> None:
         """A loop begins anew."""
         self.iteration_counts.pop((self.uid_of(frame), loop), None)
-
-
-def program_line_of_frame(frame: FrameType) -> int | None:
-    """The line of the program's source at which a frame is."""
-    line: int | None = frame.f_lineno
-    return None if line is None else to_program_line(frame.f_code, line)
 
 
 class _ResumeCallback:

@@ -69,6 +69,13 @@ def temporarily_at_version(tensor: torch.Tensor, version: int) -> Iterator[None]
         _set_versions((tensor,), (before,))
 
 
+def empty_tensor_with_counter_of(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor without memory that shares the version counter of a plain one, and keeps nothing of it alive."""
+    alias = tensor.detach()
+    alias.data = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+    return alias
+
+
 def dtype_name(tensor: torch.Tensor) -> str:
     """ "float32" for `torch.float32`."""
     return str(as_plain_tensor(tensor).dtype)[6:]

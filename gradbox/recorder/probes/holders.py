@@ -4,13 +4,17 @@ from collections.abc import Iterable
 
 
 class StorageHolders:
-    """changed: storages of which the holders changed since they were reported. released: those that lost one."""
+    """changed: storages of which the holders changed since they were reported. released: those that lost one.
+
+    read_by_handles: storages that a tensor or an array reads, with how many do; others are held by nodes alone.
+    """
 
     def __init__(self) -> None:
         self._dtypes_by_storage: dict[str, dict[str, tuple[str, ...]]] = {}
         self._dtypes_by_holder: dict[str, dict[str, tuple[str, ...]]] = {}
         self.changed: set[str] = set()
         self.released: set[str] = set()
+        self.read_by_handles: dict[str, int] = {}
 
     def set_storages_of_holder(self, holder: str, storages: Iterable[tuple[str, str]]) -> None:
         """`holder` reads these (storage, dtype), and no others."""
@@ -24,7 +28,10 @@ class StorageHolders:
             self._release_storage_from_holder(storage, holder)
         for storage, dtypes in current.items():
             if before.get(storage) != dtypes:
-                self._dtypes_by_storage.setdefault(storage, {})[holder] = dtypes
+                readers = self._dtypes_by_storage.setdefault(storage, {})
+                if holder not in readers and holder[0] != "n":
+                    self.read_by_handles[storage] = self.read_by_handles.get(storage, 0) + 1
+                readers[holder] = dtypes
                 self.changed.add(storage)
         if current:
             self._dtypes_by_holder[holder] = current
@@ -54,6 +61,10 @@ class StorageHolders:
     def _release_storage_from_holder(self, storage: str, holder: str) -> None:
         readers = self._dtypes_by_storage[storage]
         del readers[holder]
+        if holder[0] != "n":
+            self.read_by_handles[storage] -= 1
+            if not self.read_by_handles[storage]:
+                del self.read_by_handles[storage]
         self.changed.add(storage)
         self.released.add(storage)
         if not readers:

@@ -65,7 +65,7 @@ class UnobservedJit:
                 )
                 raise
             finally:
-                self._context.observation.ops_unobserved = True  # steps inside have reported what was before them
+                self._context.observation.note_ops_unobserved()  # steps inside have reported what was before them
                 self._forget_uninitialized_memory()
 
         return call_unobserved

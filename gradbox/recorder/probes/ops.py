@@ -143,7 +143,7 @@ class OpRecorder:
         if is_index_put(name):
             call.repeated_counts = repeated_index_counts(args, kwargs)
         if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
-            self._context.observation.ops_unobserved = True
+            self._context.observation.note_ops_unobserved()
         if any(requires for _, requires in call.inputs):
             call.inference_mode = torch.is_inference_mode_enabled()
             call.called_directly = is_called_by_program(frame)

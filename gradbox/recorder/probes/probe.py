@@ -75,7 +75,7 @@ DISPATCH_KEYS = torch._C.DispatchKeySet(DISPATCH_KEY)
 
 def unobserved_ops(observation: Observation) -> Any:
     """The context in which no operation is recorded."""
-    observation.ops_unobserved = True
+    observation.note_ops_unobserved()
     return torch._C._ExcludeDispatchKeyGuard(DISPATCH_KEYS)
 
 

@@ -137,14 +137,18 @@ class SavedTensors:
         return uid in self._slots_by_uid
 
     def sample_unmodified_uids(self, kind_letter: str) -> list[str]:
-        """Some of the counters or storages that slots hold and that are as they were when they were saved."""
+        """Some of the counters or storages that slots hold and that are as they were when they were saved: one slot is asked
+        for all that hold the same.
+        """
         intact = (
             uid
             for uid, slots in self._slots_by_uid.items()
-            if uid[0] == kind_letter
-            and all(self.slots[node][name]["state"] in ("ok", "unknown") for node, name in slots)
+            if uid[0] == kind_letter and self._is_intact(next(iter(slots)))
         )
         return list(islice(intact, MAX_SAMPLED_SLOTS))
+
+    def _is_intact(self, key: SlotKey) -> bool:
+        return self.slots[key[0]][key[1]]["state"] in ("ok", "unknown")
 
     def recheck_slots(self, uids: Iterable[str]) -> dict[str, NodeSlots]:
         """The slots of the nodes of which one changed, for these counters moved or these storages were written.

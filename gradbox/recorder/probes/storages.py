@@ -168,9 +168,10 @@ class Storages(Probe):
         self.changed = {}
         if not self._context.running_backwards:
             self.promote_transient_storages()
-        if observation.observe_all or compare_large:
+        if observation.slots_unobserved:
             self.compared = set(self.records)
-        else:
+        else:  # what nodes alone hold can't be written
+            handles = self._holders.read_by_handles if observation.observe_all or compare_large else ()
             candidates = (
                 touched,
                 self.exposed,
@@ -178,6 +179,7 @@ class Storages(Probe):
                 self._transients,
                 self._without_holders,
                 self._holders.released,
+                handles,
             )
             self.compared = {uid for uids in candidates for uid in uids if uid in self.records}
         dead = []

@@ -196,6 +196,9 @@ class Tensors(Probe):
     def mark_views_stale(self, storage: str, writer: str) -> None:
         """An operation wrote a storage through one of the tensors on it: views whose counter that moved are stale."""
         self.stale_views.mark_current(writer)
+        writing = self.uids.get_object(writer)
+        if writing is not None:
+            self._counters.note_version_after_write(writer, writing)
         for uid in self._holders.holders_of(storage):
             recorded, view = self._delta.tensor_state(uid), self.uids.get_object(uid)
             counter = recorded.get("counter")
