@@ -291,8 +291,8 @@ TRAPS = [
         "f = torch.tensor([True])\n",
         every_number_arrives,
         {
-            "integers as they are": PlantedFault(instead(cells, "encode_number", lambda value: value)),
-            "floats as doubles": PlantedFault(instead(cells, "shortest_float", float)),
+            "numbers as they are": PlantedFault(instead(cells, "encode_number", lambda value: value), "JSON"),
+            "floats as doubles": PlantedFault(instead(cells, "encode_floats", lambda values: values.tolist())),
             "lists of torch": PlantedFault(instead(cells, "decode_cells", as_torch_reads_it), "JSON"),
         },
     ),

@@ -49,7 +49,9 @@ class ProgramStatements:
         self.passes_mutating_methods = self.may_write_without_ops = self.reaches_into_graph = False
         self._loops: dict[tuple[int, bool], tuple[int, ...]] = {}
         self._statement_cache: dict[tuple[int, int], int | None] = {}  # (id of code, instruction) -> statement
-        self._positions: dict[int, tuple[CodeType, list[tuple[int | None, int | None]]]] = {}  # id of code -> it, places
+        self._positions: dict[
+            int, tuple[CodeType, list[tuple[int | None, int | None]]]
+        ] = {}  # id of code -> it, places
 
     def begin_file(self, nodes: SyntaxNodes) -> None:
         """A file's statements follow; these are its nodes."""
@@ -110,7 +112,9 @@ class ProgramStatements:
 
     def _position(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
         """The line and the column of the instruction at this offset of the code; None where it has no place."""
-        known = self._positions.get(id(code))  # the hash of a code object is computed anew each time, of all that is in it
+        known = self._positions.get(
+            id(code)
+        )  # the hash of a code object is computed anew each time, of all that is in it
         if known is None:
             known = self._positions[id(code)] = code, [(line, col) for line, _, col, _ in code.co_positions()]
         index, positions = instruction // 2, known[1]

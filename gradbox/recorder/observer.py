@@ -127,6 +127,8 @@ class Observer:
 
     def _observe_related_tensors(self, observation: Observation) -> None:
         """Observe what is related to what changed, until nothing new comes of it."""
+        if not (observation.op_calls or self.tensors.changed_handles or self.counters.has_observed_versions()):
+            return
         written = set(observation.last_writes_by_storage())
         for _ in range(MAX_RELATED_ROUNDS):
             moved = [counter for counter, _, _ in self.counters.version_changes()]
@@ -151,8 +153,10 @@ class Observer:
         self.tensors.detached_copies.forget_storages(dead_storages)
         moved = self.counters.version_changes()
         self._walk_graph(observation)
-        for uid, slots in self.saved_tensors.recheck_slots([*(c for c, _, _ in moved), *self.storages.changed]).items():
-            self.graph.update_node_slots(uid, slots)
+        if moved or self.storages.changed:
+            changed = [*(counter for counter, _, _ in moved), *self.storages.changed]
+            for uid, slots in self.saved_tensors.recheck_slots(changed).items():
+                self.graph.update_node_slots(uid, slots)
         self.arrays.observe_living_arrays()
         self._append_events(observation, dead_storages, moved)
         observation.dead_uids += dead_storages
@@ -238,10 +242,11 @@ class Observer:
     def _remove_dead_entities(self, observation: Observation) -> None:
         """Retire what died; what came and went inside the statement is reported with its provisional facts."""
         gone = [*observation.dead_uids, *observation.retired_frames, *observation.ended_backwards]
-        for uid in gone:
-            if uid not in self._delta.state and uid in observation.provisional_facts:
-                self._delta.update_entity(uid, observation.provisional_facts[uid])
-        for uid in [*gone, *self.values.objects.collect_dead_uids()]:
+        if observation.provisional_facts:
+            for uid in gone:
+                if uid not in self._delta.state and uid in observation.provisional_facts:
+                    self._delta.update_entity(uid, observation.provisional_facts[uid])
+        for uid in gone + self.values.objects.collect_dead_uids():
             self._delta.remove_entity(uid)
             self.windows.forget_storage(uid)
 

@@ -63,7 +63,7 @@ class RunContext:
     unstepped_code: CodeWithoutSteps | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StepRequest:
     """A step of any kind."""
 
@@ -72,7 +72,7 @@ class StepRequest:
     frame: FrameType | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StatementStep(StepRequest):
     """After a statement. encoded_value: the value of a bare expression. is_last: the run ends with it."""
 
@@ -81,26 +81,26 @@ class StatementStep(StepRequest):
     is_last: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ValueStep(StepRequest):
     """A step that hands over a value, which is not encoded yet; None for none."""
 
     value: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HeadStep(ValueStep):
     """Before the body of a loop, a branch, a `with` or a `match`. value: of the test or the subject."""
 
     kind: ClassVar[StepKind] = "head"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReturnStep(ValueStep):
     kind: ClassVar[StepKind] = "return"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class YieldStep(ValueStep):
     """suspended: the uid of the frame that yields."""
 
@@ -108,7 +108,7 @@ class YieldStep(ValueStep):
     suspended: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CallStep(ValueStep):
     """A function begins; the step is the calling statement's. entered: the function's frame."""
 
@@ -116,14 +116,14 @@ class CallStep(ValueStep):
     entered: FrameType | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ResumeStep(CallStep):
     """A generator goes on. value: what was sent to it."""
 
     kind: ClassVar[StepKind] = "resume"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RaiseStep(StepRequest):
     """A statement raised at a line. stack: the frames that the exception went through; None for those that run."""
 
@@ -132,7 +132,7 @@ class RaiseStep(StepRequest):
     stack: list[FrameType] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class VisitStep(StepRequest):
     """The engine ran a node."""
 
@@ -140,7 +140,7 @@ class VisitStep(StepRequest):
     visit: Visit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EndStep(StepRequest):
     """After the program; there is no such step where nothing changed since the last one."""
 
@@ -148,7 +148,7 @@ class EndStep(StepRequest):
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class BeginStep(StepRequest):
     """What is there when the recording begins."""
 

@@ -29,13 +29,15 @@ def uid_sort_key(uid: str) -> tuple[str, int]:
 
 
 class WeakUids:
-    """Uids of objects that take weak references, by identity. Nothing is kept alive."""
+    """Uids of objects that take weak references, by identity. Nothing is kept alive. dead: those that died since the last
+    `collect_dead_uids`.
+    """
 
     def __init__(self, uids: UidAllocator, letter: str) -> None:
         self._uids, self._letter = uids, letter
         self._by_id: dict[int, tuple[weakref.ref[Any], str]] = {}
         self._by_uid: dict[str, weakref.ref[Any]] = {}
-        self._dead: list[tuple[int, str]] = []
+        self.dead: list[tuple[int, str]] = []
 
     def __len__(self) -> int:
         """How many live, or died since the last `collect_dead_uids`."""
@@ -57,7 +59,7 @@ class WeakUids:
         return self._uids.allocate_uid(self._letter)
 
     def bind_uid(self, value: Any, uid: str) -> None:
-        entry, dead = (id(value), uid), self._dead
+        entry, dead = (id(value), uid), self.dead
         ref = weakref.ref(value, lambda _: dead.append(entry))
         self._by_id[id(value)], self._by_uid[uid] = (ref, uid), ref
 
@@ -82,8 +84,8 @@ class WeakUids:
     def collect_dead_uids(self) -> list[str]:
         """Forget those that died since the time before; their uids."""
         dead: list[str] = []
-        while self._dead:
-            address, uid = self._dead.pop(0)
+        while self.dead:
+            address, uid = self.dead.pop(0)
             if self._by_uid.pop(uid, None) is not None:
                 dead.append(uid)
                 if self._by_id[address][1] == uid:
@@ -158,6 +160,8 @@ class ObjectUids:
     def collect_dead_uids(self) -> list[str]:
         """Forget those that nothing reported leads to; their uids."""
         dead: list[str] = []
+        if not self._candidates:
+            return dead
         cycle_members: list[str] = []
         while self._candidates:
             uid, _ = self._candidates.popitem()
@@ -226,12 +230,15 @@ class NodeToken:
 
 
 class NodeUids:
-    """Names nodes and notices their death. A node's wrapper is never kept: it would keep the saved tensors alive."""
+    """Names nodes and notices their death. A node's wrapper is never kept: it would keep the saved tensors alive.
+
+    dead: the uids of those that died since the last `collect_dead_uids`.
+    """
 
     def __init__(self, uids: UidAllocator) -> None:
         self._uids = uids
         self._tokens: dict[str, weakref.ref[NodeToken]] = {}
-        self._dead: list[str] = []
+        self.dead: list[str] = []
 
     def uid_of(self, node: Any) -> str:
         metadata = node.metadata
@@ -239,7 +246,7 @@ class NodeUids:
         if token is None:
             token = metadata[TOKEN_KEY] = NodeToken(self._uids.allocate_uid("n"))
             uid = token.uid
-            self._tokens[uid] = weakref.ref(token, lambda _: self._dead.append(uid))
+            self._tokens[uid] = weakref.ref(token, lambda _: self.dead.append(uid))
         name: str = token.uid
         return name
 
@@ -254,7 +261,7 @@ class NodeUids:
 
     def collect_dead_uids(self) -> list[str]:
         """The uids of the nodes that died since the last call."""
-        dead, self._dead = self._dead, []
+        dead, self.dead = self.dead, []
         for uid in dead:
             self._tokens.pop(uid, None)
         return dead

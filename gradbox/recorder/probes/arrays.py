@@ -71,6 +71,8 @@ class NumpyArrays(Probe):
         return storage, at + pointer - byte_extent(owner)[0]
 
     def collect_dead_entities(self, observation: Observation) -> None:
+        if not self.uids.dead:
+            return
         dead = self.uids.collect_dead_uids()
         for uid in dead:
             self._holders.remove_holder(uid)

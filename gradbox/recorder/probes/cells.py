@@ -67,19 +67,15 @@ def encode_number(value: Any) -> Any:
     return value
 
 
-def shortest_float(value: Any) -> float:
-    """A narrow float with the fewest digits that give it back: 0.1 and not 0.10000000149011612."""
-    wide = float(value)
-    return wide if wide == int(wide) else float(str(value))
+def encode_floats(values: "np.ndarray[Any, Any]") -> list[Any]:
+    """Each float with the fewest digits that give it back: 0.1 and not 0.10000000149011612."""
+    wide = values.tolist()
+    if values.dtype.itemsize < 8:
+        wide = [w if w.is_integer() else float(str(v)) for w, v in zip(wide, values, strict=True)]
+    return wide if all(map(math.isfinite, wide)) else [encode_number(value) for value in wide]
 
 
-def encode_float(value: Any) -> Any:
-    wide = float(value)
-    if not math.isfinite(wide):
-        return {"$f": repr(wide)}
-    return shortest_float(value)
-
-
+@cache
 def dtype_itemsize(dtype: str) -> int:
     return int(getattr(torch, dtype).itemsize)
 
@@ -99,13 +95,13 @@ def decode_cells(data: Any, dtype: str) -> list[Number]:
     size = dtype_itemsize(dtype)
     data = memoryview(data)[: len(data) // size * size]
     if dtype in _FLOAT_DTYPES:
-        return [encode_float(value) for value in np.frombuffer(data, _FLOAT_DTYPES[dtype])]
+        return encode_floats(np.frombuffer(data, _FLOAT_DTYPES[dtype]))
     if dtype in _INTEGER_DTYPES:
         return [encode_number(value) for value in np.frombuffer(data, _INTEGER_DTYPES[dtype]).tolist()]
     if dtype == "bool":
         return [bool(value) for value in data]
     if dtype in _COMPLEX_DTYPES:
-        flat = [encode_float(value) for value in np.frombuffer(data, _COMPLEX_DTYPES[dtype])]
+        flat = encode_floats(np.frombuffer(data, _COMPLEX_DTYPES[dtype]))
         return [{"$c": (real, imag)} for real, imag in zip(flat[::2], flat[1::2], strict=True)]
     if dtype == "bfloat16":
         wide = np.frombuffer(data, "u2").astype("u4") << 16

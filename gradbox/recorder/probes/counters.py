@@ -172,6 +172,10 @@ class VersionCounters(Probe):
         """As this observation found it, or as it was reported."""
         return self._observed_versions.get(counter, self._reported_versions.get(counter))
 
+    def has_observed_versions(self) -> bool:
+        """Whether this observation has met a counter."""
+        return bool(self._observed_versions)
+
     def version_changes(self) -> list[tuple[str, int, int]]:
         """(counter, from, to) for those that moved since the last observation."""
         return [

@@ -142,6 +142,8 @@ class AutogradGraph(Probe):
         return attributes
 
     def collect_dead_entities(self, observation: Observation) -> None:
+        if not self._node_uids.dead:
+            return
         dead = self._node_uids.collect_dead_uids()
         for uid in dead:
             self._reported.discard(uid)

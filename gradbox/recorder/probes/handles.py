@@ -4,7 +4,7 @@ import gc
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
@@ -76,13 +76,86 @@ def empty_tensor_with_counter_of(tensor: torch.Tensor) -> torch.Tensor:
     return alias
 
 
+_names: dict[Any, str] = {}
+
+
+def cached_name(value: Any) -> str:
+    """ "float32" for `torch.float32`, "cpu" for a device: torch makes these texts anew each time."""
+    name = _names.get(value)
+    if name is None:
+        name = _names[value] = str(value).removeprefix("torch.")
+    return name
+
+
 def dtype_name(tensor: torch.Tensor) -> str:
     """ "float32" for `torch.float32`."""
-    return str(as_plain_tensor(tensor).dtype)[6:]
+    return cached_name(as_plain_tensor(tensor).dtype)
+
+
+class PlainRead(NamedTuple):
+    """What a plain tensor with memory says of itself, each thing asked once."""
+
+    type_name: str
+    dtype: torch.dtype
+    device: torch.device
+    bits: tuple[bool, bool, bool]
+    shape: torch.Size
+    requires_grad: bool
+    leaf: bool | None
+    offset: int
+    stride: tuple[int, ...]
+    hooks: int
+
+
+def read_plain_tensor(tensor: torch.Tensor) -> PlainRead | None:
+    """None for a tensor of a subclass, one that is not strided, and one without memory of its own."""
+    kind = type(tensor)
+    if (kind is not _Tensor and kind is not _Parameter) or tensor.layout is not _STRIDED or tensor.is_nested:
+        return None
+    if tensor.is_meta or _is_functorch_wrapped(tensor) or _is_legacy_batched(tensor) or tensor._is_zerotensor():
+        return None
+    shape, dtype = tensor.shape, tensor.dtype
+    for size in shape:
+        if type(size) is not int:
+            return None
+    try:
+        leaf = tensor.is_leaf
+    except RuntimeError:
+        leaf = None
+    hooks = tensor._backward_hooks
+    return PlainRead(
+        kind.__name__, dtype, tensor.device, (tensor.is_inference(), dtype.is_complex and tensor.is_conj(), tensor.is_neg()),
+        shape, tensor.requires_grad, leaf, int(tensor.storage_offset()), tensor.stride(), len(hooks) if hooks else 0,
+    )  # fmt: skip
+
+
+_STRIDED = torch.strided
+_BITS: tuple[Literal["inference", "conj", "neg"], ...] = ("inference", "conj", "neg")
+
+
+def facts_of_read(read: PlainRead) -> entities.Tensor:
+    """The same as the wire has it."""
+    return {
+        "kind": "tensor",
+        "type": read.type_name,
+        "dtype": cached_name(read.dtype),
+        "device": cached_name(read.device),
+        "layout": "strided",
+        "bits": [bit for bit, is_set in zip(_BITS, read.bits, strict=True) if is_set] if any(read.bits) else None,
+        "shape": list(read.shape),
+        "requires_grad": read.requires_grad,
+        "leaf": read.leaf,
+        "offset": read.offset,
+        "stride": list(read.stride),
+        "hooks": read.hooks or None,
+    }
 
 
 def tensor_facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
     """What torch says of a tensor; what it refuses to say is left out. stale: see `stale_views`."""
+    read = None if stale else read_plain_tensor(tensor)
+    if read is not None:
+        return facts_of_read(read)
     own, tensor = tensor, as_plain_tensor(tensor)
     out: entities.Tensor = {"kind": "tensor", "type": type(own).__name__, "dtype": str(tensor.dtype)[6:]}
     out["device"], out["layout"] = str(tensor.device), str(tensor.layout)[6:]

@@ -1,5 +1,7 @@
 """The modes in force: grad, inference, autocast, anomaly detection, default dtype, saved-tensor hooks, functorch."""
 
+from typing import Any
+
 import torch
 
 from gradbox.recorder.observation import Observation
@@ -11,9 +13,22 @@ class TorchModes(Probe):
     def __init__(self, context: ProbeContext) -> None:
         super().__init__(context)
         self._uid = context.uids.allocate_uid("m")
+        self._settings: tuple[Any, ...] = ()
 
     def update_delta(self, observation: Observation) -> None:  # noqa: ARG002
-        self._delta.update_entity(self._uid, mode_facts())
+        settings = (
+            torch.is_grad_enabled(),
+            torch.is_inference_mode_enabled(),
+            torch.is_autocast_enabled("cpu"),
+            torch.is_anomaly_enabled(),
+            torch.get_default_dtype(),
+            torch._C._autograd._top_saved_tensors_default_hooks(True),
+            torch._C._functorch.get_interpreter_stack(),
+        )
+        if settings != self._settings or settings[2] or settings[5] is not None or settings[6]:
+            # of all that the facts are made of, these can change where the settings are equal
+            self._settings = settings if settings[5] is None and not settings[6] else ()
+            self._delta.update_entity(self._uid, mode_facts())
 
 
 def mode_facts() -> entities.Mode:

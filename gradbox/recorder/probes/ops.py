@@ -135,16 +135,19 @@ class OpRecorder:
         }
         call = OpCall(entry)
         touched = self._context.observation.touched_storages
-        for tensor in handles.collect_tensors([*args, *kwargs.values()]):
-            call.inputs.append((self._tensors.register_tensor(tensor), handles.as_plain_tensor(tensor).requires_grad))
+        requires_grad = False
+        for tensor in handles.collect_tensors((*args, *kwargs.values()) if kwargs else args):
+            uid, requires = self._tensors.register_tensor(tensor), handles.as_plain_tensor(tensor).requires_grad
+            entry["inputs"].append(uid)
+            call.inputs.append((uid, requires))
+            requires_grad = requires_grad or requires
             if handles.has_storage(tensor):  # what it writes may be an input that its schema does not call written
                 touched.add(self._storages.register_tensor_storage(tensor))
-        entry["inputs"] = [uid for uid, _ in call.inputs]
         if is_index_put(name):
             call.repeated_counts = repeated_index_counts(args, kwargs)
         if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
             self._context.observation.note_ops_unobserved()
-        if any(requires for _, requires in call.inputs):
+        if requires_grad:
             call.inference_mode = torch.is_inference_mode_enabled()
             call.called_directly = is_called_by_program(frame)
             call.deep_copies = is_deepcopy_by_program(frame)
@@ -169,9 +172,11 @@ class OpRecorder:
 
     def _end_op_call(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         observation = self._context.observation
-        inputs = set(call.entry["inputs"])
-        derived = any(handles.as_plain_tensor(tensor).requires_grad for tensor in handles.collect_tensors([result]))
-        if derived and call.entry["grad_mode"]:  # torch asked its inputs for their nodes
+        entry = call.entry
+        inputs = entry["inputs"]
+        results = handles.collect_tensors((result,))
+        requiring = [handles.as_plain_tensor(tensor).requires_grad for tensor in results]
+        if entry["grad_mode"] and any(requiring):  # torch asked its inputs for their nodes
             for uid in inputs:
                 self._tensors.stale_views.mark_current(uid)
         for tensor in self._written_tensors(op, args, kwargs):
@@ -180,24 +185,27 @@ class OpRecorder:
             self._storages.capture_bytes(storage, handles.dtype_name(tensor))
             call.writes.append((storage, self._tensors.register_tensor(tensor)))
             self._tensors.mark_views_stale(*call.writes[-1])
-            self._uninitialized.note_write(call.entry["name"], tensor)
-        for tensor in handles.collect_tensors([result]):
+            self._uninitialized.note_write(entry["name"], tensor)
+        entry["requires_grad"] = requiring
+        for tensor in results:
             uid = self._tensors.register_tensor(tensor, refresh=True)
-            call.entry["outputs"].append(uid)
-            call.entry["requires_grad"].append(handles.as_plain_tensor(tensor).requires_grad)
-            if ALLOCATING_OPERATIONS.match(call.entry["name"]) and handles.has_storage(tensor):
+            entry["outputs"].append(uid)
+            if ALLOCATING_OPERATIONS.match(entry["name"]) and handles.has_storage(tensor):
                 self._storages.discard_captured_bytes(self._storages.register_tensor_storage(tensor))
                 self._uninitialized.note_allocation(tensor)
             if uid not in inputs:
                 call.results.append((uid, handles.is_leaf(tensor) is True, handles.dtype_name(tensor)))
-        call.log_index = observation.append_log_entry(call.entry)
+        call.log_index = observation.append_log_entry(entry)
         observation.op_calls.append(call)
 
     def _written_tensors(self, op: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
         """The arguments that the operation writes to, where they have a storage."""
+        positions = self._written_argument_positions(op)
+        if not positions:
+            return []
         arguments = [
             kwargs.get(argument) if isinstance(argument, str) else args[argument] if argument < len(args) else None
-            for argument in self._written_argument_positions(op)
+            for argument in positions
         ]
         return [tensor for tensor in handles.collect_tensors(arguments) if handles.has_storage(tensor)]
 
@@ -277,7 +285,10 @@ def call_operation(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def has_torch_function_override(args: Any, kwargs: dict[str, Any]) -> bool:
     """Whether a call with these arguments from Python would ask a subclass or a mode."""
     values = (*args, *kwargs.values()) if kwargs else args
-    return has_torch_function(values) or any(type(value) is list and has_torch_function(value) for value in values)
+    if has_torch_function(values):
+        return True
+    lists = [value for value in values if type(value) is list]
+    return bool(lists) and any(map(has_torch_function, lists))
 
 
 def args_with_numbers_as_tensors(op: Any, args: Any) -> list[Any] | None:
@@ -306,6 +317,8 @@ def torch_frames(frame: FrameType | None) -> Iterable[FrameType]:
 
 def is_printing_tensor(frame: FrameType | None) -> bool:
     """Whether torch is putting a tensor into words: that computes a good deal and changes nothing."""
+    if frame is None or not frame.f_code.co_filename.startswith(TORCH_FOLDER):  # most operations
+        return False
     return any(f.f_code.co_filename == _PRINTING_FILE for f in torch_frames(frame))
 
 

@@ -6,8 +6,8 @@ Inside the fence no mode and no subclass of the program answers for a tensor, an
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Self
 
 import torch
 
@@ -21,6 +21,9 @@ RECURSION_ALLOWANCE = 400
 set_tracing_state: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
 
 
+_ENTERED_ALREADY: AbstractContextManager[Any] = nullcontext()
+
+
 class RecorderGuard:
     """While entered the recorder is at work: its torch calls are not recorded, its faults do not reach the program.
 
@@ -30,31 +33,39 @@ class RecorderGuard:
     def __init__(self, report_fault: Callable[[BaseException], None]) -> None:
         self._report_fault = report_fault
         self.busy = self._closed = False
+        self._recursion_limit = 0
+        self._tracing: Any = None
+        self._torch_function: Any = None
+        self._torch_dispatch: Any = None
 
     def stay_busy(self) -> None:
         """Be busy for good."""
         self.busy = self._closed = True
 
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        if self.busy:
-            yield
-            return
-        limit, tracing = sys.getrecursionlimit(), torch._C._get_tracing_state()
+    def __call__(self) -> AbstractContextManager[Any]:
+        return _ENTERED_ALREADY if self.busy else self
+
+    def __enter__(self) -> Self:
+        self._recursion_limit, self._tracing = sys.getrecursionlimit(), torch._C._get_tracing_state()
         self.busy = True
-        sys.setrecursionlimit(limit + RECURSION_ALLOWANCE)
-        if tracing is not None:
+        sys.setrecursionlimit(self._recursion_limit + RECURSION_ALLOWANCE)
+        if self._tracing is not None:
             set_tracing_state(None)
-        try:
-            with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
-                yield
-        except Exception as error:
+        self._torch_function, self._torch_dispatch = torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch()
+        self._torch_function.__enter__()
+        self._torch_dispatch.__enter__()
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        self._torch_dispatch.__exit__(None, None, None)
+        self._torch_function.__exit__(None, None, None)
+        if isinstance(error, Exception):
             self._report_fault(error)
-        finally:
-            if tracing is not None:
-                set_tracing_state(tracing)
-            sys.setrecursionlimit(limit)
-            self.busy = self._closed
+        if self._tracing is not None:
+            set_tracing_state(self._tracing)
+        sys.setrecursionlimit(self._recursion_limit)
+        self.busy = self._closed
+        return isinstance(error, Exception)
 
     @contextmanager
     def unrecorded(self) -> Iterator[None]:

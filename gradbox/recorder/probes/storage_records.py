@@ -18,11 +18,14 @@ from gradbox.recorder.probes.device_bytes import (
     kernel_bytes_if_readable,
 )
 from gradbox.recorder.probes.device_kernels import kernels_for_device
-from gradbox.recorder.probes.handles import as_plain_tensor
+from gradbox.recorder.probes.handles import as_plain_tensor, cached_name
 from gradbox.recorder.trace_delta import TraceDelta
 from gradbox.wire import entities
 from gradbox.wire.base import Number
 from gradbox.wire.entities import MAX_CELLS
+
+COPIED_WHEN_READ_BYTES = 1 << 12
+"""Bytes up to which a copy costs less than a view."""
 
 
 class StorageRecord:
@@ -55,27 +58,30 @@ class StorageRecord:
         self.never_compared, self.window_ranges = other.never_compared, other.window_ranges
 
     def mapped_bytes(self) -> Any:
-        """The bytes from `pointer` on, without a copy."""
+        """The bytes from `pointer` on; where they are many without a copy."""
         if not self.pointer or not self.nbytes:
             return b""
+        if self.nbytes <= COPIED_WHEN_READ_BYTES:
+            return ctypes.string_at(self.pointer, self.nbytes)
         return memoryview((ctypes.c_char * self.nbytes).from_address(self.pointer)).cast("B")
 
 
 class TorchStorageRecord(StorageRecord):
     def __init__(self, uid: str, storage: torch.UntypedStorage) -> None:
-        super().__init__(uid, str(storage.device))
+        super().__init__(uid, cached_name(storage.device))
         self.weak_reference: Any = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
 
     def read_bytes(self) -> Any:
         storage = torch.UntypedStorage._new_with_weak_ptr(self.weak_reference.cdata)
         if storage is None:
             return None
-        self.nbytes = storage.nbytes()
+        self.nbytes = nbytes = storage.nbytes()
+        if self.device == "cpu":
+            self.pointer = storage.data_ptr() if nbytes else 0
+            return self.mapped_bytes()
         if storage.device.type == "meta":
             return b""
         self.pointer = storage.data_ptr() if self.nbytes else 0
-        if storage.device.type == "cpu":
-            return self.mapped_bytes()
         if not self.nbytes:
             return b""
         if storage.device.type == "mps":  # it can't compute with float64
@@ -91,7 +97,7 @@ class TransientGradStorageRecord(StorageRecord):
     """
 
     def __init__(self, uid: str, tensor: torch.Tensor) -> None:
-        super().__init__(uid, str(as_plain_tensor(tensor).device))
+        super().__init__(uid, cached_name(as_plain_tensor(tensor).device))
         self._handles: list[weakref.ref[torch.Tensor]] = []
         self.add_handle(tensor)
 

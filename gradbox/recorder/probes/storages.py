@@ -166,7 +166,7 @@ class Storages(Probe):
             observation.observe_all and self._statements.may_write_without_ops and not observation.unstepped_code_ran
         )
         self.changed = {}
-        if not self._context.running_backwards:
+        if self._transients and not self._context.running_backwards:
             self.promote_transient_storages()
         if observation.slots_unobserved:
             self.compared = set(self.records)
@@ -182,8 +182,11 @@ class Storages(Probe):
                 handles,
             )
             self.compared = {uid for uids in candidates for uid in uids if uid in self.records}
-        dead = []
-        for uid in sorted(self.compared, key=uid_sort_key):
+        dead: list[str] = []
+        if not self.compared:
+            self._holders.clear_released_storages()
+            return dead
+        for uid in sorted(self.compared, key=uid_sort_key) if len(self.compared) > 1 else list(self.compared):
             record = self.records[uid]
             layout = record.pointer, record.nbytes
             buffer = record.read_bytes()
@@ -249,7 +252,8 @@ class Storages(Probe):
         record.never_compared = False
 
     def update_delta(self, observation: Observation) -> None:  # noqa: ARG002
-        for uid in sorted(self._holders.changed, key=uid_sort_key):
+        changed = self._holders.changed
+        for uid in sorted(changed, key=uid_sort_key) if len(changed) > 1 else changed:
             if uid in self.records:
                 facts: entities.Storage = {"held_by": sorted(self._holders.holders_of(uid), key=uid_sort_key) or None}
                 self._delta.update_entity(uid, facts)
@@ -260,11 +264,13 @@ class Storages(Probe):
         reported = {
             uid for uid in (*self.compared, *self._holders.changed, *self.allocated, *wanted) if uid in self.records
         }
-        for uid in sorted(reported, key=uid_sort_key):
+        for uid in sorted(reported, key=uid_sort_key) if len(reported) > 1 else reported:
             record = self.records[uid]
             dtypes = self._holders.dtypes_of_storage(uid) or record.dtypes or ["uint8"]
             if record.unreported or record.never_compared or dtypes != record.dtypes:
-                buffer = record.read_bytes()
+                buffer = record.data if uid in self.compared and not record.never_compared else None
+                if buffer is None:
+                    buffer = record.read_bytes()
                 if buffer is None:
                     continue
                 if record.never_compared:

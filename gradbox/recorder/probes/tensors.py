@@ -16,11 +16,9 @@ from gradbox.recorder.probes.counters import VersionCounters
 from gradbox.recorder.probes.handles import (
     as_plain_tensor,
     dense_parts,
-    dtype_name,
     grad_without_warning,
     has_storage,
     instance_attributes,
-    is_leaf,
     is_plain_tensor,
     quantization_facts,
     tensor_facts,
@@ -260,20 +258,25 @@ class Tensors(Probe):
         """What can't stay the same where anything that is reported of it changed; None for what is no ordinary tensor."""
         if not is_plain_tensor(tensor) or forward_ad._current_level >= 0 or instance_attributes(tensor):
             return None
-        grad = grad_without_warning(tensor)
+        try:
+            leaf = tensor.is_leaf
+        except RuntimeError:
+            leaf = None
+        retains_grad = tensor.retains_grad
+        grad = tensor.grad if leaf or (leaf is False and retains_grad) else None
         hooks = tensor._backward_hooks
         return (
             storage_address_of(tensor),
             tensor._version,
             tensor.requires_grad,
-            is_leaf(tensor),
+            leaf,
             tensor.storage_offset(),
             tensor.shape,
             tensor.stride(),
             tensor.dtype,
             tensor._cdata,
             len(hooks) if hooks else 0,
-            tensor.retains_grad,
+            retains_grad,
             "" if grad is None else self.uids.find_uid(grad),  # None: one not met yet
         )
 
@@ -305,7 +308,8 @@ class Tensors(Probe):
         base, grad = own._base if own._is_view() else None, grad_without_warning(tensor, self.stale_views.is_stale(uid))
         facts["base"] = self.register_tensor(base) if base is not None else None
         facts["grad"] = self.register_tensor(grad) if grad is not None else None
-        facts["attrs"] = attrs = self._encoded_attributes(tensor, encode)
+        own_attributes = instance_attributes(tensor)
+        facts["attrs"] = attrs = self._encoded_attributes(own_attributes, encode)
         self._objects.set_referenced_objects(
             uid, tuple(o for v in (attrs or {}).values() if (o := referenced_object_uid(v)) is not None)
         )
@@ -324,7 +328,8 @@ class Tensors(Probe):
         else:
             self._hooked.pop(uid, None)
         comparable = facts.get("storage") and facts.get("counter") and facts["leaf"] is not None
-        fingerprint = self._tensor_fingerprint(tensor) if comparable and not self.stale_views.is_stale(uid) else None
+        comparable = comparable and not own_attributes and not self.stale_views.is_stale(uid)
+        fingerprint = self._tensor_fingerprint(tensor) if comparable else None
         if fingerprint is not None:
             self._fingerprints[uid] = fingerprint
         else:
@@ -365,6 +370,8 @@ class Tensors(Probe):
         self._holders.set_storages_of_holder(uid, [(storage, dtype)] if storage and dtype else [])
 
     def collect_dead_entities(self, observation: Observation) -> None:
+        if not self.uids.dead:
+            return
         dead = self.uids.collect_dead_uids()
         self._counters.forget_tensors(dead)
         dead += [part for uid in dead for part in self._parts.forget_tensor(uid)]
@@ -382,12 +389,12 @@ class Tensors(Probe):
         out = tensor_facts(tensor, self.stale_views.is_stale(uid))
         observing = self._queue is not None
         known = uid in self._context.observation.provisional_facts or uid in self._delta.state
-        out["storage"] = storage = self._storages.register_tensor_storage(tensor) if has_storage(tensor) else None
+        out["storage"] = storage = self._storages.register_tensor_storage(tensor) if "offset" in out else None
         if observing:
             inference = as_plain_tensor(tensor).is_inference()
             out["counter"] = None if inference else self._counters.observe_tensor_counter(uid, tensor, storage)
         elif storage is not None:
-            self._storages.capture_bytes(storage, dtype_name(tensor))
+            self._storages.capture_bytes(storage, out["dtype"] or "uint8")
         node = self._grad_fn(uid, tensor)
         if node is not None:
             out["grad_fn"] = node_uid = self._node_uids.uid_of(node)
@@ -425,9 +432,8 @@ class Tensors(Probe):
         except RuntimeError:  # a view that torch forbids to be changed in place, and that was
             return None
 
-    def _encoded_attributes(self, tensor: torch.Tensor, encode: EncodeValue) -> dict[str, Value] | None:
+    def _encoded_attributes(self, own: dict[str, Any], encode: EncodeValue) -> dict[str, Value] | None:
         """What the program put on it: `x.name = …`."""
-        own = instance_attributes(tensor)
         if type(own) is not dict or not own:
             return None
         return {
