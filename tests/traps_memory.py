@@ -292,7 +292,9 @@ TRAPS = [
         every_number_arrives,
         {
             "numbers as they are": PlantedFault(instead(cells, "encode_number", lambda value: value), "JSON"),
-            "floats as doubles": PlantedFault(instead(cells, "encode_floats", lambda values: values.tolist())),
+            "floats as doubles": PlantedFault(
+                instead(cells, "encode_floats", lambda values: list(map(cells.encode_number, values.tolist())))
+            ),
             "lists of torch": PlantedFault(instead(cells, "decode_cells", as_torch_reads_it), "JSON"),
         },
     ),
