@@ -34,7 +34,12 @@ from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
 from server.runs.explainer import explain_trace, read_run_for_terminal
 from server.settings import SettingError, Settings
+from server.templating import compile_templates
 from server.visitors.clients import parse_networks
+
+SWITCH_SECONDS = 0.0005
+"""Seconds that a thread of the server computes while the event loop waits for Python's lock. By default it is ten times as
+much, and the loop waits each time that it has looked for requests."""
 
 TRACE_TIMEOUT = 60
 """Seconds that `trace` allows a program where GRADBOX_WALL or GRADBOX_CPU is not set."""
@@ -110,6 +115,8 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
         app = create_app(settings)
         host = f"[{args.host}]" if ":" in args.host else args.host
         print(f"Gradbox: http://{host}:{args.port} (press Ctrl-C to quit)", flush=True)
+        compile_templates()
+        sys.setswitchinterval(SWITCH_SECONDS)
         threading.Thread(target=cache_api_documents, args=(app,), daemon=True).start()
         connections, proxies = create_connection_limiter(settings), parse_networks(settings.trusted_proxies)
         create_server(app, args.host, args.port, connections, proxies).run()

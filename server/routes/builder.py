@@ -1,6 +1,5 @@
 """The builder: the catalogue of operations, the palette at a place of the program, and the form of one operation."""
 
-import asyncio
 import functools
 from typing import Annotated, Any, get_args
 
@@ -8,6 +7,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import ValidationError
 
+from server.http.fair_turns import work_in_thread
 from server.http.responses import ConstantBody
 from server.operations.card_form import CardForm, create_card_form, propose_result_name
 from server.operations.catalogue import TABLES, create_catalogue, operation_sentences
@@ -79,7 +79,7 @@ async def get_palette(
 ) -> Response:
     """The operations that a search finds, each with the likely operands in it. line: below which the card goes."""
     language = request_language(request)
-    forms = await asyncio.to_thread(propose_card_forms, alive)
+    forms = await work_in_thread(propose_card_forms, alive)
     found = [
         (group, [forms[row.name] for row in rows])
         for group, rows in sort_exact_match_first(
