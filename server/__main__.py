@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import importlib
 import json
 import os
@@ -115,9 +116,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
         app = create_app(settings)
         host = f"[{args.host}]" if ":" in args.host else args.host
         print(f"Gradbox: http://{host}:{args.port} (press Ctrl-C to quit)", flush=True)
-        compile_templates()
-        sys.setswitchinterval(SWITCH_SECONDS)
-        threading.Thread(target=cache_api_documents, args=(app,), daemon=True).start()
+        prepare_to_serve(app)
         connections, proxies = create_connection_limiter(settings), parse_networks(settings.trusted_proxies)
         create_server(app, args.host, args.port, connections, proxies).run()
         return 0
@@ -170,10 +169,22 @@ def create_connection_limiter(settings: Settings) -> ConnectionLimiter:
     return ConnectionLimiter(total, per_address, parse_networks(settings.trusted_proxies))
 
 
+def prepare_to_serve(app: FastAPI) -> None:
+    """Do what would keep the event loop later: compile templates, make the documents of the interface, and set apart what
+    stays, which the garbage collector would look through for a tenth of a second every now and then.
+    """
+    compile_templates()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    gc.collect()
+    gc.freeze()
+    threading.Thread(target=cache_api_documents, args=(app,), daemon=True).start()
+
+
 def cache_api_documents(app: FastAPI) -> None:
-    """Make what takes long to make and is then kept, before the first visitor asks for it."""
+    """Make what takes a second to make and is then kept, before the first visitor asks for it."""
     app.openapi()
     encoded_schema_document()
+    gc.freeze()
 
 
 def describe_missing_layers(settings: Settings) -> str:
