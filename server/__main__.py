@@ -176,15 +176,18 @@ def prepare_to_serve(app: FastAPI) -> None:
     compile_templates()
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.collect()
-    gc.freeze()
+    gc.disable()
     threading.Thread(target=cache_api_documents, args=(app,), daemon=True).start()
 
 
 def cache_api_documents(app: FastAPI) -> None:
     """Make what takes a second to make and is then kept, before the first visitor asks for it."""
-    app.openapi()
-    encoded_schema_document()
-    gc.freeze()
+    try:
+        app.openapi()
+        encoded_schema_document()
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def describe_missing_layers(settings: Settings) -> str:

@@ -6,6 +6,7 @@ Processor time, for a machine that others use has the loop wait as well. `python
 """
 
 import asyncio
+import gc
 import json
 import os
 import sys
@@ -33,14 +34,38 @@ current_request: ContextVar[str] = ContextVar("current_request", default="")
 
 @dataclass(frozen=True)
 class LoopPiece:
-    """seconds: of the processor. request: that it was done for, "" for none. work: the function."""
+    """seconds: of the processor. request: that it was done for, "" for none. work: the function. collecting: seconds of it in
+    which Python's garbage collector looked for circles."""
 
     seconds: float
     request: str
     work: str
+    collecting: float = 0.0
+
+    @property
+    def own_seconds(self) -> float:
+        """Seconds of the work itself. A pass of the collector falls on whoever makes the next object."""
+        return self.seconds - self.collecting
 
     def __str__(self) -> str:
-        return f"{self.seconds * 1000:.0f} ms in {self.work} for {self.request or 'no request'}"
+        collecting = f", {self.collecting * 1000:.0f} of them in the garbage collector" if self.collecting else ""
+        return f"{self.seconds * 1000:.0f} ms in {self.work} for {self.request or 'no request'}{collecting}"
+
+
+class CollectorTime:
+    """Seconds of this thread's processor time that the garbage collector has taken."""
+
+    def __init__(self) -> None:
+        self.seconds = self._began = 0.0
+
+    def note(self, phase: str, _: dict[str, int]) -> None:
+        if phase == "start":
+            self._began = time.thread_time()
+        else:
+            self.seconds += time.thread_time() - self._began
+
+
+collector = CollectorTime()
 
 
 class MeasuredCallback:
@@ -50,14 +75,21 @@ class MeasuredCallback:
         self._callback, self._context = callback, context
 
     def __call__(self, *arguments: Any) -> None:
-        began = time.thread_time()
+        began, collected = time.thread_time(), collector.seconds
         try:
             self._callback(*arguments)
         finally:
             seconds = time.thread_time() - began
             if seconds > LONG_SECONDS:
                 request = self._context.get(current_request, "") if self._context is not None else ""
-                write_piece(LoopPiece(seconds, request or current_request.get(), describe(self._callback)))
+                write_piece(
+                    LoopPiece(
+                        seconds,
+                        request or current_request.get(),
+                        describe(self._callback),
+                        collector.seconds - collected,
+                    )
+                )
 
     def __repr__(self) -> str:
         return repr(self._callback)
@@ -74,7 +106,7 @@ def describe(callback: Callable[..., Any]) -> str:
 
 
 def write_piece(piece: LoopPiece) -> None:
-    line = json.dumps([piece.seconds, piece.request, piece.work]).encode() + b"\n"
+    line = json.dumps([piece.seconds, piece.request, piece.work, piece.collecting]).encode() + b"\n"
     descriptor = os.open(os.environ[VARIABLE], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
         os.write(descriptor, line)
@@ -83,9 +115,9 @@ def write_piece(piece: LoopPiece) -> None:
 
 
 def read_pieces(path: Path) -> list[LoopPiece]:
-    """Those that were written, the longest first."""
+    """Those that were written, the longest work first."""
     lines = path.read_text().splitlines() if path.exists() else []
-    return sorted((LoopPiece(*json.loads(line)) for line in lines), key=lambda piece: -piece.seconds)
+    return sorted((LoopPiece(*json.loads(line)) for line in lines), key=lambda piece: -piece.own_seconds)
 
 
 def install() -> None:
@@ -101,6 +133,7 @@ def install() -> None:
             name,
             measuring(getattr(selector_events.BaseSelectorEventLoop, name), 1),
         )
+    gc.callbacks.append(collector.note)
     serve = HttpMetricsMiddleware.__call__
 
     async def serve_noted(self: HttpMetricsMiddleware, scope: Any, receive: Any, send: Any) -> None:

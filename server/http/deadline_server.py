@@ -158,6 +158,10 @@ class DeadlineProtocol(H11Protocol):
         super().on_response_complete()
         if self._is_half_closed and self.cycle.response_complete:
             self.transport.close()
+        if (
+            self.transport.is_closing()
+        ):  # a thousand may wait for their clients, and the collector looks through all they hold
+            self.cycle = self.scope = self.headers = None  # type: ignore[assignment]
 
     def handle_events(self) -> None:
         super().handle_events()

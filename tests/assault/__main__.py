@@ -103,6 +103,8 @@ def details(measured: Measured) -> list[str]:
             lines.append(f"{name}: {waits['count']}, longest {waits['longest']:.1f} s, {waits['refusals']} refusals")
     if measured.piece > MAX_SECONDS:
         lines.append(f"longest: {measured.longest_piece}")
+    if measured.collecting > MAX_SECONDS:
+        lines.append(f"the garbage collector took {measured.collecting * 1000:.0f} ms at once")
     return [*lines, *measured.errors]
 
 

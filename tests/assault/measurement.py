@@ -49,7 +49,7 @@ DESCRIPTORS, USUAL_DESCRIPTORS = 16_384, 1024
 class Measured:
     """What came of an assault. waits: by what was waited for, as the visitor reports; alone: before the assault, without
     it. peak, sockets: bytes of the server and its helpers, and of the kernel's sockets. longest_piece: that kept the event
-    loop. stop: seconds that the server took to end; None where it did not. afterwards: "" where everything was as before.
+    loop; collecting: seconds of the longest pass of the garbage collector in it. stop: seconds that the server took to end; None where it did not. afterwards: "" where everything was as before.
     """
 
     waits: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -57,6 +57,7 @@ class Measured:
     peak: int = 0
     sockets: int = 0
     longest_piece: LoopPiece | None = None
+    collecting: float = 0.0
     stop: float | None = None
     afterwards: str = ""
     counts: Counter[str] = field(default_factory=Counter)
@@ -65,7 +66,7 @@ class Measured:
     @property
     def piece(self) -> float:
         """Seconds of the longest piece of work; 0 where all were short."""
-        return self.longest_piece.seconds if self.longest_piece is not None else 0.0
+        return self.longest_piece.own_seconds if self.longest_piece is not None else 0.0
 
     def broken(self) -> list[str]:
         """The bars that it does not hold."""
@@ -200,7 +201,9 @@ def measure(
         with playing(play, server, 2) as assault:
             measured.stop = time_to_stop(server)
         if isinstance(server, PiecesServer):
-            measured.longest_piece = next(iter(read_pieces(server.pieces)), None)
+            pieces = read_pieces(server.pieces)
+            measured.longest_piece = next(iter(pieces), None)
+            measured.collecting = max((piece.collecting for piece in pieces), default=0.0)
     return measured
 
 
