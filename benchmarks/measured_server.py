@@ -128,7 +128,10 @@ class MeasuredServer:
             time.sleep(0.05)
 
     def metrics(self) -> dict[str, float]:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=10) as answer:
+        password = self._settings.get("password")
+        headers = {"Authorization": f"Bearer {password}"} if password else {}
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/metrics", headers=headers)
+        with urllib.request.urlopen(request, timeout=10) as answer:
             rows = [line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#")]
         return {name: float(value) for name, value in rows}
 

@@ -106,6 +106,8 @@ def render(
         result = v8.call("exports.render", text, options, timeout_sec=TIMEOUT, max_memory=MAX_HEAP_BYTES)
         if "steps" in result:
             return DrawReply(steps=result["steps"]), b""
+        if "failed" in result:
+            return DrawReply(failed=result["failed"]), b""
         body = svg_to_png(result["made"], fonts) if draw.png else result["made"].encode()
     except JSTimeoutException:
         return DrawReply(failed=f"it took more than {TIMEOUT:.0f} seconds to draw", ends=True), b""

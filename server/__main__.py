@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import importlib
 import json
 import os
@@ -34,7 +35,12 @@ from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
 from server.runs.explainer import explain_trace, read_run_for_terminal
 from server.settings import SettingError, Settings
+from server.templating import compile_templates
 from server.visitors.clients import parse_networks
+
+SWITCH_SECONDS = 0.0005
+"""Seconds that a thread of the server computes while the event loop waits for Python's lock. By default it is ten times as
+much, and the loop waits each time that it has looked for requests."""
 
 TRACE_TIMEOUT = 60
 """Seconds that `trace` allows a program where GRADBOX_WALL or GRADBOX_CPU is not set."""
@@ -110,7 +116,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
         app = create_app(settings)
         host = f"[{args.host}]" if ":" in args.host else args.host
         print(f"Gradbox: http://{host}:{args.port} (press Ctrl-C to quit)", flush=True)
-        threading.Thread(target=cache_api_documents, args=(app,), daemon=True).start()
+        prepare_to_serve(app)
         connections, proxies = create_connection_limiter(settings), parse_networks(settings.trusted_proxies)
         create_server(app, args.host, args.port, connections, proxies).run()
         return 0
@@ -163,10 +169,25 @@ def create_connection_limiter(settings: Settings) -> ConnectionLimiter:
     return ConnectionLimiter(total, per_address, parse_networks(settings.trusted_proxies))
 
 
+def prepare_to_serve(app: FastAPI) -> None:
+    """Do what would keep the event loop later: compile templates, make the documents of the interface, and set apart what
+    stays, which the garbage collector would look through for a tenth of a second every now and then.
+    """
+    compile_templates()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    gc.collect()
+    gc.disable()
+    threading.Thread(target=cache_api_documents, args=(app,), daemon=True).start()
+
+
 def cache_api_documents(app: FastAPI) -> None:
-    """Make what takes long to make and is then kept, before the first visitor asks for it."""
-    app.openapi()
-    encoded_schema_document()
+    """Make what takes a second to make and is then kept, before the first visitor asks for it."""
+    try:
+        app.openapi()
+        encoded_schema_document()
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def describe_missing_layers(settings: Settings) -> str:

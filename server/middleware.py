@@ -1,5 +1,6 @@
 """What stands between a request and its route: private mode, limits of requests, their metrics."""
 
+import posixpath
 import time
 from collections.abc import MutableMapping
 from typing import Any
@@ -30,6 +31,12 @@ CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gradbox"'}
 """None that makes a browser ask in a window of its own."""
 
 
+def served_path(scope: Scope) -> str:
+    """The path that the application serves: without the prefix of a proxy, and with its dots resolved, as files are found."""
+    path = scope["path"].removeprefix(scope["root_path"])
+    return posixpath.normpath(path) + "/" * path.endswith("/") if path else ""
+
+
 def _is_public_path(path: str) -> bool:
     return path in PUBLIC_PATHS or path in SIGN_IN_ASSETS or path.startswith(PUBLIC_ASSETS)
 
@@ -41,7 +48,7 @@ class AuthenticationMiddleware:
         self._app, self._authenticator = app, authenticator
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        path = scope["path"].removeprefix(scope["root_path"]) if scope["type"] == "http" else ""
+        path = served_path(scope) if scope["type"] == "http" else ""
         if scope["type"] != "http" or _is_public_path(path):
             await self._app(scope, receive, send)
             return
@@ -100,7 +107,7 @@ class RequestRateMiddleware:
         self._app, self._limits, self._proxies = app, limits, proxies
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        path = scope["path"].removeprefix(scope["root_path"]) if scope["type"] == "http" else FREE_PATHS[0]
+        path = served_path(scope) if scope["type"] == "http" else FREE_PATHS[0]
         if path not in FREE_PATHS and not path.startswith(FREE_FOLDER):
             address = client_address(scope, self._proxies)
             try:

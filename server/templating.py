@@ -37,6 +37,14 @@ def preloaded_chunks(script: str) -> list[str]:
 templates.env.globals["preloaded_chunks"] = preloaded_chunks
 
 
+def compile_templates() -> None:
+    """Compile all templates, which takes a tenth of a second: else the first visitor of each page would wait for it, and
+    everybody with them.
+    """
+    for name in templates.env.list_templates():
+        templates.env.get_template(name)
+
+
 def request_language(request: Request) -> str:
     """The language of `?lang=`, else the first supported one of Accept-Language."""
     requested = request.query_params.get("lang")

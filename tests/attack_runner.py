@@ -24,6 +24,8 @@ from typing import Any, NoReturn
 
 import numpy
 import torch
+import torch.utils.cpp_extension
+import torch.utils.file_baton
 
 from server.worker import confine, generator_seed
 from tests.attacks import ATTACKS, ENDS, LOOPS, OF_ROOT, PROGRAMS, UNTRIED, X86

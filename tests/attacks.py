@@ -73,6 +73,44 @@ LIBRARIES = {
     "import a late module": "sys.path.append(PLACE); import late",
     "a loader with workers": "list(torch.utils.data.DataLoader([1, 2], num_workers=1))",
     "a temporary file": "tempfile.TemporaryFile(dir=PLACE)",
+    "torch.load, a pickle in memory that opens": """
+class Opening: __reduce__ = lambda self: (open, (SECRET,))
+b = io.BytesIO(); torch.save(Opening(), b); b.seek(0)
+assert torch.load(b, weights_only=False).read() == 's3cr3t'""",
+    "torch.load, a pickle in memory that runs": """
+class Running: __reduce__ = lambda self: (os.system, ('true',))
+b = io.BytesIO(); torch.save(Running(), b); b.seek(0)
+assert torch.load(b, weights_only=False) == 0""",
+    "torch.load, a pickle in memory of the old format": """
+class Listing: __reduce__ = lambda self: (os.listdir, (PLACE,))
+b = io.BytesIO(); torch.save(Listing(), b, _use_new_zipfile_serialization=False); b.seek(0)
+assert torch.load(b, weights_only=False)""",
+    "torch.load, mapped": "torch.load(f'{PLACE}/tensor.pt', mmap=True)",
+    "read an archive": "torch._C.PyTorchFileReader(f'{PLACE}/tensor.pt')",
+    "write an archive": "torch._C.PyTorchFileWriter(f'{PLACE}/written.pt').write_end_of_file()",
+    "torch.jit, a function that reads": """
+unit = torch.jit.CompilationUnit('def f(path: str):\\n    return torch.from_file(path, False, 6, dtype=torch.uint8)\\n')
+assert bytes(unit.f(SECRET).tolist()) == b's3cr3t'""",
+    "torch.jit, a function that writes": """
+unit = torch.jit.CompilationUnit('def f(path: str):\\n    return torch.from_file(path, True, 6, dtype=torch.uint8)\\n')
+unit.f(f'{PLACE}/mapped by a script').fill_(1)""",
+    "torch.jit.save": """
+unit = torch.jit.CompilationUnit('def f(x: int):\\n    return x\\n')
+module = torch.jit.ScriptModule(); module.save(f'{PLACE}/script.pt')""",
+    "torch.classes.load_library": "torch.classes.load_library(LIBRARY)",
+    "cpp_extension, a compiler": "torch.utils.cpp_extension.subprocess.run(['true'], check=True)",
+    "cpp_extension, a folder for what is built": """
+os.environ['TORCH_EXTENSIONS_DIR'] = PLACE
+torch.utils.cpp_extension._get_build_directory(f'built{os.getpid()}', False)""",
+    "cpp_extension, a lock": "torch.utils.file_baton.FileBaton(f'{PLACE}/lock{os.getpid()}').try_acquire()",
+    "a loader with workers by fork": "list(torch.utils.data.DataLoader([1, 2], num_workers=1, multiprocessing_context='fork'))",
+    "a worker by fork": "p = torch.multiprocessing.get_context('fork').Process(target=int); p.start(); p.join()",
+    "a worker by spawn": "os.waitpid(multiprocessing.util.spawnv_passfds(b'/bin/true', [b'true'], ()), 0)",
+    "a queue between workers": "torch.multiprocessing.get_context('fork').Queue().put(1)",
+    "memory between workers": "torch.UntypedStorage._new_shared(8)",
+    "a tensor between workers, by a file": """
+torch.multiprocessing.set_sharing_strategy('file_system')
+torch.ones(3).share_memory_()""",
 }
 
 NETWORK = {

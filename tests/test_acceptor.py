@@ -9,6 +9,7 @@ import pytest
 from server.http import connections
 from server.http.connections import ConnectionAcceptor, open_listeners
 from server.http.fair_turns import FairTurns
+from server.http.response_delivery import WRITE_TIMEOUT
 from server.visitors.clients import parse_networks
 
 
@@ -167,3 +168,14 @@ def test_a_server_without_descriptors_takes_connections_again(monkeypatch: pytes
         client.close()
 
     asyncio.run(main())
+
+
+def test_the_kernel_gives_up_a_client_that_takes_nothing() -> None:
+    """Also of a connection that the server has left to it: what is set of the listener, a connection inherits."""
+    (listener,) = open_listeners("127.0.0.1", 0)
+    (client,) = clients(listener.getsockname()[1], "127.0.0.1")
+    listener.setblocking(True)
+    connection, _ = listener.accept()
+    with listener, client, connection:
+        milliseconds = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+        assert WRITE_TIMEOUT * 1000 < milliseconds == connections.UNREAD_SECONDS * 1000

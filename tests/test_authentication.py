@@ -57,6 +57,9 @@ def sign_in(client: TestClient, word: str = WORD) -> Any:
 
 def test_every_address_but_the_public_ones_asks_for_the_password(client: TestClient) -> None:
     paths = {re.sub(r"\{\w+\}", "7777777777", route.path) for route in client.app.state.routes}  # type: ignore[attr-defined]
+    paths |= {
+        f"/static/dist/chunks/{way}main.js" for way in ("../", "%2e%2e/", "./../", "a/../../", "..%2f", "%2E%2E%2f./")
+    }
     paths |= {"/nothing", "/static/dist/main.js", "/static/dist", "/healthz/", "//healthz", "/-/status", "/embed/x"}
     assert {*PUBLIC_PATHS, SESSION_PATH, "/", "/metrics", "/api/runs", "/s/7777777777.py"} <= paths
     for path in sorted(paths):

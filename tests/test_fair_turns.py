@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from server.http import fair_turns
-from server.http.fair_turns import FairTurns
+from server.http.fair_turns import FairTurns, work_in_thread
 from server.pool import fair_queue
 
 
@@ -157,3 +157,33 @@ def test_nothing_is_remembered_once_nothing_waits(monkeypatch: pytest.MonkeyPatc
 
     asyncio.run(main())
     assert not turns._scheduler._served and not turns._waiting and not turns._order
+
+
+def test_what_a_request_does_in_a_thread_is_charged_to_its_network() -> None:
+    charged: dict[str, float] = {}
+
+    class Noting(FairTurns):
+        def charge_network(self, network: str, seconds: float) -> None:
+            charged[network] = charged.get(network, 0.0) + seconds
+
+    def compute(count: int) -> int:
+        until = time.thread_time() + 0.05
+        while time.thread_time() < until:
+            count += 1
+        return count
+
+    async def request() -> None:
+        assert await work_in_thread(compute, 7) > 7
+
+    async def failing_request() -> None:
+        with pytest.raises(ZeroDivisionError):
+            await work_in_thread(lambda: compute(1) // 0)
+
+    async def main() -> None:
+        turns = Noting()
+        works = (turns.run_and_charge_network(name, work()) for name, work in (("a", request), ("b", failing_request)))
+        await asyncio.gather(*works)
+        await work_in_thread(compute, 0)  # of no request
+
+    asyncio.run(main())
+    assert charged.keys() == {"a", "b"} and min(charged.values()) >= 0.05

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -9,10 +11,12 @@ from typing import Any
 import pytest
 import uvicorn
 
+from server.http import deadline_server
 from server.http.deadline_server import DeadlineProtocol
 from server.http.fair_turns import FairTurns, TurnWork
 
 TIMEOUT = 0.4
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
 
 
@@ -139,3 +143,106 @@ def test_a_client_that_disconnects_during_a_response_is_noticed() -> None:
 
     asyncio.run(leave())
     assert ended == ["http.disconnect"]
+
+
+def raw_exchange(port: int, request: bytes, *, reads: bool = True) -> bytes:
+    """What comes back to a client that sends this, closes its side, and reads or does not."""
+    with socket.create_connection(("127.0.0.1", port), 20) as connection:
+        connection.sendall(request)
+        if not reads:
+            return b""
+        connection.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: connection.recv(1 << 16), b""))
+
+
+HALF_CLOSED = {
+    "before its request was served": GET,
+    "of a large response": GET.replace(b"/", b"/large", 1),
+    "after a body": HEAD + b"\r\nabcd",
+    "after chunks": b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n",
+    "after two requests": GET * 2,
+    "that expects to be asked": HEAD + b"Expect: 100-continue\r\n\r\nabcd",
+    "of HTTP/1.0": GET.replace(b"1.1", b"1.0"),
+}
+LARGE = 4 << 20
+
+
+async def slow_or_large(scope: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await asyncio.sleep(0.3)
+    body = b"x" * (LARGE if scope["path"] == "/large" else 2)
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": body[:1], "more_body": True})
+    await asyncio.sleep(0.1)
+    await send({"type": "http.response.body", "body": body[1:]})
+
+
+@pytest.mark.parametrize("name", HALF_CLOSED)
+def test_a_client_that_has_closed_its_side_gets_its_answer(name: str) -> None:
+    async def main() -> bytes:
+        async with served(slow_or_large, http=DeadlineProtocol) as port:
+            return await asyncio.to_thread(raw_exchange, port, HALF_CLOSED[name])
+
+    answer = asyncio.run(main())
+    assert answer.count(b" 200 OK\r\n") == HALF_CLOSED[name].count(b" HTTP/1."), answer[:1000]
+    assert answer.count(b"x") >= (LARGE if "large" in name else 2)
+    assert answer.endswith((b"x", b"0\r\n\r\n"))
+
+
+@pytest.mark.parametrize("version", [b"1.1", b"1.0"])
+def test_a_client_that_is_gone_is_noticed_before_its_answer(version: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though its end looks like that of one that has closed its side only."""
+    monkeypatch.setattr(deadline_server, "HALF_CLOSED_CHECK", 0.2)
+    ended: list[str] = []
+
+    async def waiting(_: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:  # noqa: ARG001
+        await receive()
+        ended.append((await receive())["type"])
+
+    async def main() -> None:
+        async with served(waiting, http=DeadlineProtocol) as port:
+            await asyncio.to_thread(raw_exchange, port, GET.replace(b"1.1", version), reads=False)
+            async with asyncio.timeout(10):
+                while not ended:
+                    await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+    assert ended == ["http.disconnect"]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n4\r\nabcd\r\n0\r\n\r\n",
+        b"POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"a:\r\n" * 15_000 + b"\r\n",
+    ],
+    ids=["two lengths", "chunks in HTTP/1.0", "trailers"],
+)
+def test_after_a_request_that_may_be_read_in_two_ways_the_connection_is_closed(request_: bytes) -> None:
+    """What follows is not read as another request."""
+    answer = asyncio.run(sent(request_ + GET))
+    assert re.findall(rb"^HTTP/1.1 (\d+)", answer, re.MULTILINE) == [b"400"]
+
+
+def test_a_malformed_body_after_the_response_has_begun_ends_the_connection(caplog: pytest.LogCaptureFixture) -> None:
+    async def early(_: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
+        await send({"type": "http.response.start", "status": 413, "headers": []})
+        await send({"type": "http.response.body", "body": b"begun", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        await send({"type": "http.response.body", "body": b"late"})
+
+    async def main() -> bytes:
+        async with served(early) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            await reader.readuntil(b"begun")
+            writer.write(b"no chunk\r\n")
+            rest = await asyncio.wait_for(reader.read(), 10)
+            writer.close()
+            return rest
+
+    assert b"400" not in asyncio.run(main())
+    assert not caplog.records

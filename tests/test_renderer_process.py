@@ -273,3 +273,66 @@ def test_however_many_ask_for_one_picture_there_is_room_for_others(monkeypatch: 
             await drawings.close()
 
     asyncio.run(render())
+
+
+def crowded_trace(names: int, steps: int, tensors: int, cell: float) -> dict[str, object]:
+    """A run whose names are those of so many tensors, in turn. cell: the elements of each."""
+    golden: dict[str, object] = json.loads((ROOT / "tests/golden/a_module_learns.json").read_text())
+    made: dict[str, object] = {}
+    for k in range(1, tensors + 1):
+        made[f"s{k}"] = {"kind": "storage", "device": "cpu", "nbytes": 8, "cells": {"float32": [cell, cell]}}
+        made[f"c{k}"] = {"kind": "counter", "value": 0}
+        made[f"t{k}"] = {
+            "kind": "tensor",
+            "shape": [2],
+            "stride": [1],
+            "offset": 0,
+            "dtype": "float32",
+            "leaf": True,
+            "requires_grad": False,
+            "storage": f"s{k}",
+            "counter": f"c{k}",
+            "device": "cpu",
+        }
+    variables = {f"v{k}": {"ref": f"t{k % tensors + 1}"} for k in range(names)}
+    made["f1"] = {"kind": "frame", "name": "<module>", "line": 1, "state": "running", "vars": variables}
+    step = {"kind": "statement", "stmt": 0, "line": 1, "frame": "f1", "depth": 0, "gone": [], "log": []}
+    golden["steps"] = [{**step, "i": k, "set": made if k == 0 else {}} for k in range(steps)]
+    return golden
+
+
+def compare(left: dict[str, object], right: dict[str, object]) -> tuple[str, Renderer]:
+    """The reply of a comparison, or why there is none; the renderer that made it."""
+    pair = {side: {"title": "", "trace": trace} for side, trace in (("left", left), ("right", right))}
+
+    async def render() -> tuple[str, Renderer]:
+        drawings = Renderer(10**7)
+        try:
+            request = DrawRequest(kind="comparison")
+            trace = gzip.compress(json.dumps(pair).encode())
+            return (await drawings.get_drawing("a", request, trace, nobody)).decode(), drawings
+        except RenderingFailed as failed:
+            await drawings.get_drawing("b", DrawRequest(kind="stage", step=1), packed(3), nobody)
+            return failed.problem.message, drawings
+        finally:
+            await drawings.close()
+
+    return asyncio.run(render())
+
+
+@pytest.mark.parametrize(("left", "right"), [(1, 1), (1, 900), (900, 1), (2, 3)], ids=str)
+def test_thousands_of_names_are_compared(left: int, right: int) -> None:
+    """Names that share memory do not list each other in every difference."""
+    text, drawings = compare(crowded_trace(9_000, 2, left, 1.0), crowded_trace(9_000, 2, right, 2.0))
+    reply = json.loads(text)
+    assert (drawings.starts, drawings.failures) == (1, 0)
+    values = [difference for difference in reply["differences"] if difference["property"] == "values"]
+    assert len(values) > 100 and reply["omitted"] > 1000
+    assert {(difference["left"], difference["right"]) for difference in values} == {("[1, 1]", "[2, 2]")}
+    assert len(text) < 1_000_000
+
+
+def test_a_comparison_that_would_take_too_long_leaves_the_drawing_process_alive() -> None:
+    text, drawings = compare(crowded_trace(6_000, 300, 1, 1.0), crowded_trace(6_000, 300, 1, 2.0))
+    assert "too many names at too many steps" in text
+    assert (drawings.starts, drawings.failures) == (1, 1)

@@ -20,7 +20,7 @@ REPLACED = {
     DeadlineServer: ("startup", "handle_exit", "shutdown"),
     DeadlineProtocol: (
         *("connection_made", "connection_lost", "data_received", "handle_events", "send_400_response"),
-        *("on_response_complete", "pause_writing", "resume_writing"),
+        *("on_response_complete", "eof_received", "pause_writing", "resume_writing"),
     ),
 }
 """Methods that uvicorn calls and that are ours. Under another name ours would never be called."""

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from gradbox.wire.base import STRICT, FailFastList, Model, RequestModel
+from gradbox.wire.base import STRICT, FailFastList, FewFields, Model, RequestModel
 from gradbox.wire.gradient_check import GradientCheck, GradientCheckOptions
 from gradbox.wire.trace import Focus, Status
 
@@ -59,7 +59,7 @@ class PipelineItem(RequestModel):
     """
 
     operation: str = Field(max_length=100)
-    operands: dict[str, Annotated[str, Field(max_length=1000)] | int | float] = {}
+    operands: FewFields[dict[str, Annotated[str, Field(max_length=1000)] | int | float]] = {}
     name: Annotated[str, Field(max_length=100)] | None = None
 
 

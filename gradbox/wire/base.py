@@ -9,6 +9,7 @@ from typing import Annotated, Any, NotRequired, TypeVar
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
@@ -65,6 +66,17 @@ MAX_FIELDS = 50
 """Fields of what a client sends; with a million of them, there would be a million reports of unknown ones."""
 
 
+def check_field_count(value: Any) -> Any:
+    """The value. Raises ValueError where it is a dictionary with too many fields."""
+    if isinstance(value, dict) and len(value) > MAX_FIELDS:
+        raise ValueError(f"it has {len(value)} fields")
+    return value
+
+
+FewFields = Annotated[T, BeforeValidator(check_field_count)]
+"""A dictionary of what a client sends, which is refused before its items are looked at."""
+
+
 class RequestModel(Model):
     """A part of a request."""
 
@@ -72,9 +84,7 @@ class RequestModel(Model):
     @classmethod
     def check_field_count(cls, value: Any) -> Any:
         """Few enough fields to look at each."""
-        if isinstance(value, dict) and len(value) > MAX_FIELDS:
-            raise ValueError(f"it has {len(value)} fields")
-        return value
+        return check_field_count(value)
 
 
 NotFinite = TypedDict("NotFinite", {"$f": Annotated[str, Field(pattern="^(nan|inf|-inf)$")]})

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from gradbox.wire.api import ProgramInput
-from gradbox.wire.base import FailFastList, Model
+from gradbox.wire.base import FailFastList, Model, RequestModel
 from gradbox.wire.trace import Trace
 
 FindingSeverity = Literal["error", "warning", "note"]
@@ -101,7 +101,7 @@ class Finding(Model):
 EXAMPLE_LEAF_WRITE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\nx += 1\n"
 
 
-class FixRequest(Model):
+class FixRequest(RequestModel):
     """A program as it was pasted, and the finding that fixes are wanted for: its kind and the line of its cause."""
 
     source: str = Field(examples=[EXAMPLE_LEAF_WRITE])

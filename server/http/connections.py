@@ -17,6 +17,7 @@ from typing import Protocol
 from starlette.types import Scope
 
 from server.http.fair_turns import FairTurns
+from server.http.response_delivery import WRITE_TIMEOUT
 from server.visitors.clients import (
     Network,
     client_address,
@@ -113,6 +114,10 @@ MAX_PER_NETWORK = MAX_WAITING // 2
 
 RECEIVE_BUFFER, SEND_BUFFER = 1 << 16, 1 << 18
 """Bytes that the kernel holds for a connection in each direction; it doubles them, for its own bookkeeping."""
+
+UNREAD_SECONDS = WRITE_TIMEOUT + 10
+"""Seconds after which the kernel gives up a client that acknowledges nothing, also one whose connection the server has
+closed or left behind."""
 
 CONNECTION_SECONDS = 0.0003
 """Seconds that setting up a connection takes, most of them after its turn."""
@@ -225,6 +230,8 @@ def open_listeners(host: str | None, port: int) -> list[socket.socket]:
                 listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)  # connections inherit these
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+            if hasattr(socket, "TCP_USER_TIMEOUT"):
+                listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD_SECONDS * 1000))
             listener.setblocking(False)
             listener.bind(address)
             listener.listen(BACKLOG)

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gradbox.wire.api import ProblemReply
+from server.http.bounded_connection import MAX_HEAD_BYTES, MAX_HEADERS, BoundedConnection
 from server.http.connections import ConnectionAcceptor, ConnectionLimiter, open_listeners
 from server.http.fair_turns import FairTurns
 from server.http.response_delivery import WRITE_TIMEOUT, ResponseDelivery, serve_with_chunked_body
@@ -28,37 +29,15 @@ from server.wire.problems import ProblemError
 REQUEST_TIMEOUT = 30.0
 """Seconds from the first byte of a request to its last."""
 
-MAX_HEAD_BYTES, MAX_HEADERS = 1 << 15, 200
-"""Bytes of a request's line and headers, and headers."""
-
-MAX_CHUNKS, MIN_CHUNK_BYTES = 20, 256
-"""Chunks of a body that may have any size; of more, the bytes that they have to have on average. Each is parsed by itself."""
-
 MALFORMED = (
     "this is not a valid HTTP/1.1 request with one Host header and one length, "
-    f"up to {MAX_HEAD_BYTES} bytes of headers, and chunks of more than a few bytes"
+    f"up to {MAX_HEAD_BYTES} bytes and {MAX_HEADERS} lines of headers, and chunks of more than a few bytes"
 )
+HALF_CLOSED_CHECK = 1.0
+"""Seconds after which it is looked whether a client that has closed its side is still there, each time."""
+
 TOO_MANY = "there are too many connections, in all or from this address"
 TIMED_OUT = f"the request was not complete after {REQUEST_TIMEOUT:.0f} seconds"
-
-
-class BoundedConnection(h11.Connection):
-    """Refuses requests of too many headers or small chunks as malformed."""
-
-    _chunks = _bytes = 0
-
-    def next_event(self) -> Any:
-        event = super().next_event()
-        if isinstance(event, h11.Request):
-            self._chunks = self._bytes = 0
-            if len(event.headers) > MAX_HEADERS:
-                raise h11.RemoteProtocolError("too many headers")
-        elif isinstance(event, h11.Data):
-            self._chunks += event.chunk_start
-            self._bytes += len(event.data)
-            if self._chunks > MAX_CHUNKS and self._bytes < (self._chunks - 1) * MIN_CHUNK_BYTES:
-                raise h11.RemoteProtocolError("too many small chunks")
-        return event
 
 
 class DeadlineProtocol(H11Protocol):
@@ -77,31 +56,35 @@ class DeadlineProtocol(H11Protocol):
     _network = ""
     _address: str | None = None
     _deadline: asyncio.TimerHandle | None = None
+    _is_half_closed = _is_probed = False
     _delivery: ResponseDelivery
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.conn = BoundedConnection(h11.SERVER, MAX_HEAD_BYTES)
+        self.conn = BoundedConnection()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
         self._delivery = ResponseDelivery(transport, self.write_timeout)
+        super().connection_made(self._delivery.transport)
         self.app = partial(self._run_app_in_turn, self.app)
         self._network = network_of_peer(self.client[0] if self.client else "")
         self._address = self.open_connections.admit(self, self.client)
         if self._address is None:
+            self._delivery.transport.lingers = False  # else those that are too many would stay
             self._send_refusal(ProblemError(503, "busy", TOO_MANY, retry_after=5))
         else:
+            self._delivery.owner = self._address
             self._start_request_deadline()
 
     @property
     def is_idle(self) -> bool:
         """Whether no complete request is being served."""
-        return self._deadline is not None or self.cycle is None or self.cycle.response_complete
+        waits = self._deadline is not None or self.cycle is None or self.cycle.response_complete
+        return waits or self.transport.is_closing()
 
     def abort(self) -> None:
         """Close the connection at once."""
-        self.transport.abort()
+        self._delivery.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._address is not None:
@@ -117,6 +100,29 @@ class DeadlineProtocol(H11Protocol):
             self.turns.add_work(self._network, self._parse_request_data)
         self._received += data
         self.transport.pause_reading()
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """A client that has only closed its side gets its answer. One that is gone resets the connection when it is sent
+        something: `100 Continue`, which every client of HTTP/1.1 takes and passes over.
+        """
+        if self.is_idle:
+            self.transport.close()
+        elif not self._is_half_closed:
+            self._is_half_closed = True
+            self._is_probed = not self.cycle.response_started and self.conn.their_http_version == b"1.1"
+            if self._is_probed:
+                self.transport.write(self.conn.send(h11.InformationalResponse(status_code=100, headers=[])) or b"")
+            self.loop.call_later(HALF_CLOSED_CHECK, self._check_half_closed_client)
+        return True  # else asyncio closes the connection, whatever is still unread
+
+    def _check_half_closed_client(self) -> None:
+        """Close the connection of a client that is gone, or that nothing is sent to which would tell."""
+        if self.transport.is_closing():
+            return
+        if self._delivery.transport.has_failed or not (self._is_probed or self._delivery.transport.unsent_bytes):
+            self.abort()
+        else:
+            self.loop.call_later(HALF_CLOSED_CHECK, self._check_half_closed_client)
 
     def timeout_keep_alive_handler(self) -> None:
         """A connection whose next request waits for its turn is not idle."""
@@ -141,15 +147,21 @@ class DeadlineProtocol(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._delivery.limit_slow_client()
+        self._delivery.watch_client()
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._delivery.unmark_slow_client()
+        self._delivery.watch_client()
 
     def on_response_complete(self) -> None:
         self._delivery.finish_response()
         super().on_response_complete()
+        if self._is_half_closed and self.cycle.response_complete:
+            self.transport.close()
+        if (
+            self.transport.is_closing()
+        ):  # a thousand may wait for their clients, and the collector looks through all they hold
+            self.cycle = self.scope = self.headers = None  # type: ignore[assignment]
 
     def handle_events(self) -> None:
         super().handle_events()
@@ -171,13 +183,7 @@ class DeadlineProtocol(H11Protocol):
             self._deadline = None
 
     def _refuse_incomplete_request(self) -> None:
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            self._send_refusal(ProblemError(408, "late", TIMED_OUT))
-        else:
-            self.transport.close()
+        self._send_refusal(ProblemError(408, "late", TIMED_OUT))
 
     def _send_refusal(self, error: ProblemError) -> None:
         body = ProblemReply(error=error.problem).model_dump_json(exclude_none=True).encode()
@@ -188,10 +194,14 @@ class DeadlineProtocol(H11Protocol):
             *((name.lower().encode(), value.encode()) for name, value in error.headers.items()),
             *SECURITY_HEADERS,
         ]
-        response = h11.Response(status_code=error.status, headers=headers)
-        for event in (response, h11.Data(data=body), h11.EndOfMessage()):
-            self.transport.write(self.conn.send(event) or b"")
-        self._delivery.finish_response()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            response = h11.Response(status_code=error.status, headers=headers)
+            for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+            self._delivery.finish_response()
         self.transport.close()
 
 
@@ -259,7 +269,7 @@ class DeadlineServer(uvicorn.Server):
     def _close_connections(self) -> None:
         for connection in list(self.server_state.connections):
             assert isinstance(connection, DeadlineProtocol)
-            connection.transport.abort()
+            connection.abort()
 
 
 def create_server(

@@ -7,8 +7,9 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
+from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from server.pool.fair_queue import FairScheduler
 
@@ -17,6 +18,9 @@ ROUND_SECONDS = 0.004
 
 TurnWork = Callable[[], bool | None]
 """What is done in a turn. Returns True where most of it comes after: then nothing else is begun in this round."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 log = logging.getLogger("gradbox.server")
 
@@ -57,8 +61,10 @@ class FairTurns:
         self._scheduler.charge_flow(network, seconds)
 
     async def run_and_charge_network(self, network: str, work: Coroutine[Any, Any, None]) -> None:
-        """Do this, and charge the network for each of its steps."""
-        await MeteredCoroutine(work, partial(self.charge_network, network), self._clock)
+        """Do this, and charge the network for each of its steps, and for what it does by `work_in_thread`."""
+        charge = partial(self.charge_network, network)
+        _charge.set(charge)
+        await MeteredCoroutine(work, charge, self._clock)
 
     def _push_network(self, network: str) -> None:
         heapq.heappush(self._order, (self._scheduler.start_tag(network), next(self._arrivals), network))
@@ -96,6 +102,29 @@ class FairTurns:
                 self._push_network(network)
             else:
                 del self._waiting[network]
+
+
+_charge: ContextVar[Callable[[float], None]] = ContextVar("charge")
+
+
+async def work_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What the function returns, called in a thread. The network whose request this is for is charged for its processor time."""
+    seconds = 0.0
+
+    def call_and_measure() -> T:
+        nonlocal seconds
+        began = time.thread_time()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            seconds = time.thread_time() - began
+
+    try:
+        return await asyncio.to_thread(call_and_measure)
+    finally:
+        charge = _charge.get(None)
+        if charge is not None:
+            charge(seconds)
 
 
 class MeteredCoroutine:

@@ -1,13 +1,15 @@
-"""How responses reach clients: in pieces, each within a time, all that wait for slow clients below a ceiling; and
+"""How responses reach clients: in pieces, each within a time, all that clients have not taken below a ceiling; and
 clients that go away.
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine, MutableMapping
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from starlette.types import ASGIApp, Message, Receive, Send
 
+from server.http.lingering_transport import LingeringTransport
 from server.wire.problems import ProblemError
 
 T = TypeVar("T")
@@ -39,90 +41,120 @@ CHUNK_SIZE = 1 << 16
 """Bytes of a response that are handed to the connection at once."""
 
 WRITE_TIMEOUT = 20.0
-"""Seconds in which a client has to take a piece, and the end of a response."""
+"""Seconds in which a client has to take so many bytes, or all that are left."""
 
-MAX_WAITING_BYTES = 128 << 20
-"""Bytes of the responses that slow clients have not taken yet. Past it, those who have taken nothing for longest are given up."""
+MAX_WAITING_BYTES, MAX_ADDRESS_BYTES = 128 << 20, 48 << 20
+"""Bytes of responses that clients have not taken yet: of all, and of one address that is no proxy's. They count wherever they
+are, in the kernel too. Past that, those who have taken nothing for longest are given up."""
+
+FIRST_CHECK, LAST_CHECK = 0.05, 1.0
+"""Seconds until it is looked what a client has taken; each time twice as long, up to the last one."""
 
 
 class ResponseDelivery:
-    """The responses of one connection. It is `slow` while its client has more than a piece still to take.
+    """The responses of one connection: what its client has not taken yet, and how long it takes none of it.
 
-    unsent_body_bytes: bytes of the response that are not yet handed to the connection. timeout: see WRITE_TIMEOUT.
+    transport: to be used in the place of the one that it is made of. timeout: see WRITE_TIMEOUT. owner: the address whose
+    bytes they are, "" for a proxy's. unsent_body_bytes: bytes of the response that are not yet handed to the connection.
     """
 
     def __init__(self, transport: asyncio.Transport, timeout: float) -> None:
-        self._transport, self._timeout = transport, timeout
-        self._deadline: asyncio.TimerHandle | None = None
-        self._unsent_at_deadline, self._finished = (
-            0,
-            True,
-        )  # bytes in the connection when the deadline began; whether no more will come
-        self.unsent_body_bytes = 0
+        self.transport = LingeringTransport(transport, self.watch_client)
+        self.owner = ""
+        self.unsent_body_bytes = self.unread_bytes = 0
+        self.taken_at = 0.0
+        self._timeout = timeout
+        self._check: asyncio.TimerHandle | None = None
+        self._taken = self._taken_at_mark = 0
+        self._marked_at = 0.0
 
-    @property
-    def unsent_bytes(self) -> int:
-        """Bytes that the client has not taken."""
-        return self.unsent_body_bytes + self._transport.get_write_buffer_size()
-
-    def limit_slow_client(self) -> None:
-        """The client does not keep up. Gives it up at its deadline, and those who are slow for longest at the ceiling."""
-        self._start_write_deadline()
-        slow_deliveries[self] = None
-        total = sum(delivery.unsent_bytes for delivery in slow_deliveries)
-        for delivery in list(slow_deliveries):
-            if total <= MAX_WAITING_BYTES:
-                return
-            total -= delivery.unsent_bytes
-            delivery.abort()
-
-    def unmark_slow_client(self) -> None:
-        """The client has taken all but a little."""
-        slow_deliveries.pop(self, None)
-        self._start_write_deadline()
-
-    def begin_response(self) -> None:
-        """A response begins."""
-        self._finished = False
+    def watch_client(self) -> None:
+        """See how much the client has still to take; if there is any, give it up once it takes too little of it."""
+        self._count_unread_bytes()
+        if not self.unread_bytes:
+            self._stop_watching()
+            self.transport.end_if_lingering()
+        elif self not in unread_deliveries:
+            unread_deliveries[self] = None
+            self._marked_at = self.taken_at = self._now
+            self._taken_at_mark = self._taken
+            self._check_later(FIRST_CHECK)
+        abort_stalled_deliveries(self.owner)
 
     def finish_response(self) -> None:
-        """The last bytes are with the connection; the client has to take them in time."""
-        self.unsent_body_bytes, self._finished = 0, True
-        if self not in slow_deliveries:
-            self._start_write_deadline()
+        """The last bytes are with the connection."""
+        self.unsent_body_bytes = 0
+        self.watch_client()
 
     def abort(self) -> None:
         """Close the connection, whatever is still to be sent."""
         self.handle_connection_closed()
-        self._transport.abort()
+        self.transport.abort()
 
     def handle_connection_closed(self) -> None:
         """The connection is closed."""
-        slow_deliveries.pop(self, None)
-        self._cancel_write_deadline()
-        self.unsent_body_bytes = 0
+        self.unsent_body_bytes = self.unread_bytes = 0
+        self._stop_watching()
 
-    def _start_write_deadline(self) -> None:
-        self._cancel_write_deadline()
-        self._unsent_at_deadline = self._transport.get_write_buffer_size()
-        if self._unsent_at_deadline:
-            self._deadline = asyncio.get_running_loop().call_later(self._timeout, self._abort_if_stalled)
+    @property
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
 
-    def _cancel_write_deadline(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+    def _count_unread_bytes(self) -> None:
+        unsent = self.transport.unsent_bytes
+        taken = self.transport.written_bytes - unsent
+        if taken > self._taken:
+            self._taken, self.taken_at = taken, self._now
+        self.unread_bytes = unsent + self.unsent_body_bytes
 
-    def _abort_if_stalled(self) -> None:
-        left = self._transport.get_write_buffer_size()
-        if left and (self in slow_deliveries or self._finished or left >= self._unsent_at_deadline):
+    def _check_later(self, seconds: float) -> None:
+        seconds = min(seconds, LAST_CHECK, self._timeout / 4)
+        self._check = asyncio.get_running_loop().call_later(seconds, self._check_client, seconds)
+
+    def _check_client(self, seconds: float) -> None:
+        self._check = None
+        self._count_unread_bytes()
+        if self.transport.has_failed:
+            self.abort()
+            return
+        self.transport.end_if_lingering()
+        if not self.unread_bytes:
+            self._stop_watching()
+        elif self._now - self._marked_at < self._timeout:
+            self._check_later(seconds * 2)
+        elif self._taken - self._taken_at_mark < CHUNK_SIZE:
             self.abort()
         else:
-            self._start_write_deadline()
+            self._marked_at, self._taken_at_mark = self._now, self._taken
+            self._check_later(seconds * 2)
+
+    def _stop_watching(self) -> None:
+        unread_deliveries.pop(self, None)
+        if self._check is not None:
+            self._check.cancel()
+            self._check = None
 
 
-slow_deliveries: dict[ResponseDelivery, None] = {}
-"""Connections whose clients do not keep up, the one that is slow for longest first."""
+unread_deliveries: dict[ResponseDelivery, None] = {}
+"""Connections whose clients have not taken everything."""
+
+
+def abort_stalled_deliveries(owner: str) -> None:
+    """Give up those who have taken nothing for longest: of this address, and of all, where they hold too much."""
+    if owner:
+        abort_most_stalled([delivery for delivery in unread_deliveries if delivery.owner == owner], MAX_ADDRESS_BYTES)
+    abort_most_stalled(list(unread_deliveries), MAX_WAITING_BYTES)
+
+
+def abort_most_stalled(deliveries: list[ResponseDelivery], limit: int) -> None:
+    """Give up some of these, until the others hold no more than the limit."""
+    total = sum(delivery.unread_bytes for delivery in deliveries)
+    if total > limit:
+        for delivery in sorted(deliveries, key=attrgetter("taken_at")):
+            total -= delivery.unread_bytes
+            delivery.abort()
+            if total <= limit:
+                return
 
 
 async def serve_with_chunked_body(
@@ -143,5 +175,4 @@ async def serve_with_chunked_body(
                 await send({**message, "body": bytes(view[start : start + CHUNK_SIZE]), "more_body": more or not last})
         delivery.unsent_body_bytes = 0
 
-    delivery.begin_response()
     await app(scope, receive, send_pieces)

@@ -1,12 +1,15 @@
 """The server's metrics, for Prometheus."""
 
+import asyncio
 from functools import partial
 from operator import attrgetter
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.samples import Sample
 
 from gradbox.wire.api import Job
+from server.http.fair_turns import work_in_thread
 from server.pool.cache import ResultCache
 from server.pool.executions import ExecutionResult
 from server.pool.interface import PoolInterface
@@ -36,6 +39,7 @@ class Metrics:
         shared: SharedStateHealth | None = None,
     ) -> None:
         registry = self._registry = CollectorRegistry()
+        self._gauges = CollectorRegistry()  # of the event loop's own things, which no thread may look at
         ProcessCollector(registry=registry)
         self._runs = Counter("gradbox_runs", "Runs, by outcome.", ("status", "device"), registry=registry)
         self._limits = Counter("gradbox_limits", "Runs that were stopped by a limit.", ("limit",), registry=registry)
@@ -55,11 +59,14 @@ class Metrics:
             buckets=REQUEST_BUCKETS,
             registry=registry,
         )
+        self._turn = asyncio.Lock()
         self._add_gauges(pool, cache, health, quota)
         self._add_queue_gauges(pool)
         if shared is not None:
             sentence = "Whether rate limits and results are shared with the other web processes now (1) or not (0)."
-            Gauge("gradbox_shared_reachable", sentence, registry=registry).set_function(lambda: int(shared.reachable))
+            Gauge("gradbox_shared_reachable", sentence, registry=self._gauges).set_function(
+                lambda: int(shared.reachable)
+            )
 
     def _add_gauges(self, pool: PoolInterface, cache: ResultCache, health: StoreHealth, quota: int) -> None:
         """What is asked of the parts of the server whenever the metrics are read."""
@@ -88,7 +95,7 @@ class Metrics:
             ("scenario_bytes", "Size of all saved programs and series in bytes.", lambda: known_store_totals().size),
             ("scenario_bytes_allowed", "GRADBOX_QUOTA, in bytes.", lambda: quota),
         ):
-            Gauge(f"gradbox_{name}", sentence, registry=self._registry).set_function(ask)
+            Gauge(f"gradbox_{name}", sentence, registry=self._gauges).set_function(ask)
 
     def _add_queue_gauges(self, pool: PoolInterface) -> None:
         for name, sentence, of in (
@@ -100,7 +107,7 @@ class Metrics:
             ),
             ("running", "Programs that are running.", attrgetter("running_count")),
         ):
-            by_queue = Gauge(f"gradbox_{name}", sentence, ("queue",), registry=self._registry)
+            by_queue = Gauge(f"gradbox_{name}", sentence, ("queue",), registry=self._gauges)
             for label, queue in pool.queues.items():
                 by_queue.labels(label).set_function(partial(of, queue))
 
@@ -132,15 +139,22 @@ class Metrics:
     def counts_by_label(self, name: str) -> dict[str, int]:
         """The counts of a counter by the value of its first label; under "" where it has no label."""
         counts: dict[str, int] = {}
-        for sample in next(family for family in self._registry.collect() if family.name == f"gradbox_{name}").samples:
-            if sample.name.endswith("_total"):
-                label = next(iter(sample.labels.values()), "")
-                counts[label] = counts.get(label, 0) + int(sample.value)
+        for sample in self._collect_samples(self._registry, f"gradbox_{name}_total"):
+            label = next(iter(sample.labels.values()), "")
+            counts[label] = counts.get(label, 0) + int(sample.value)
         return counts
 
     def gauge_value(self, name: str) -> float:
         """The present value of a gauge."""
-        return self._registry.get_sample_value(f"gradbox_{name}") or 0.0
+        return next((sample.value for sample in self._collect_samples(self._gauges, f"gradbox_{name}")), 0.0)
 
-    def prometheus_text(self) -> bytes:
-        return generate_latest(self._registry)
+    async def prometheus_text(self) -> bytes:
+        """All metrics. One text at a time is made, in a thread: histograms of every route take it some milliseconds."""
+        async with self._turn:
+            return generate_latest(self._gauges) + await work_in_thread(generate_latest, self._registry)
+
+    @staticmethod
+    def _collect_samples(registry: CollectorRegistry, name: str) -> list[Sample]:
+        """The samples of this name; the registry asks no other metric for its own."""
+        families = registry.restricted_registry([name]).collect()
+        return [sample for family in families for sample in family.samples if sample.name == name]

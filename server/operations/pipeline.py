@@ -3,10 +3,9 @@
 Operands are looked at character by character: only a child parses Python (decision 0001).
 """
 
-import itertools
 import keyword
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from gradbox.wire.api import PipelineItem
 from server.operations.catalogue import EXAMPLE_RESULT_NAME, TABLES
@@ -19,6 +18,9 @@ STRING_PATTERN = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
 PATH_PATTERN = re.compile(r"([^\W\d]\w*)(?:\.\w+|\[[\w'\": ,-]*\])*")
 """A name, and what is reached from it by attributes and indices."""
 NUMBER_PATTERN = re.compile(r"[+-]?[\w.]+(?:e[+-]?\d+)?")
+BRACKET_PATTERN = re.compile(r"([()\[\]{}])")
+OPENING_BRACKETS = frozenset("([{")
+FORBIDDEN_PATTERN = re.compile(r"[#;\\'\"]")
 BRACKET_PAIRS = {")": "(", "]": "[", "}": "{"}
 CONSTANTS = {"None", "True", "False", "torch"}
 
@@ -28,16 +30,43 @@ def pipeline_source(items: Sequence[PipelineItem]) -> str:
     rows = [_operation_row(item, k) for k, item in enumerate(items)]
     modules = dict.fromkeys(module for row in rows for module in row.imports)
     known_names = CONSTANTS | {module.split(" ")[-1] for module in modules}
-    chosen = {item.name for item in items if item.name}
+    proposals = ProposedNames(known_names, {item.name for item in items if item.name})
     statements = []
     for k, (item, row) in enumerate(zip(items, rows, strict=True)):
         values = {hole.name: _operand_text(item, row, hole, k, known_names) for hole in row.holes}
-        values["out"] = _result_name(item, row, k, known_names | chosen)
+        values["out"] = _result_name(item, row, k, proposals)
         statements.append(row.template.format_map(values))
         known_names |= {values["out"], *(values[hole.name] for hole in row.holes if hole.kind == "name")}
         if row.name == "del":
             known_names -= set(values.values())
+            proposals.first = 1  # one of them may be free again
     return "\n".join(["import torch", *(f"import {module}" for module in modules), "", *statements]) + "\n"
+
+
+def minimum_source_size(items: Sequence[PipelineItem]) -> int:
+    """Bytes that the operands alone take of the program."""
+    operands = (
+        value.strip() if isinstance(value, str) else str(value) for item in items for value in item.operands.values()
+    )
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in operands)
+
+
+class ProposedNames:
+    """Names for results that have none. known, chosen: names that they must not be. first: the number to begin with."""
+
+    def __init__(self, known: set[str], chosen: set[str]) -> None:
+        self._known, self._chosen = known, chosen
+        self.first = 1
+
+    def next_name(self) -> str:
+        """`y`, or the first of `y2`, `y3` … that is free."""
+        while (name := self._name_of(self.first)) in self._known or name in self._chosen:
+            self.first += 1
+        return name
+
+    @staticmethod
+    def _name_of(number: int) -> str:
+        return EXAMPLE_RESULT_NAME if number == 1 else f"{EXAMPLE_RESULT_NAME}{number}"
 
 
 def _item_error(index: int, part: str, message: str) -> ProblemError:
@@ -81,7 +110,7 @@ def _operand_text(item: PipelineItem, row: OperationRow, hole: TemplateHole, ind
     )
 
 
-def _result_name(item: PipelineItem, row: OperationRow, index: int, taken: set[str]) -> str:
+def _result_name(item: PipelineItem, row: OperationRow, index: int, proposals: ProposedNames) -> str:
     """The name of the result; "" where the operation makes none."""
     if OUT_HOLE not in row.template:
         if item.name is not None:
@@ -89,8 +118,7 @@ def _result_name(item: PipelineItem, row: OperationRow, index: int, taken: set[s
         return ""
     if item.name is not None:
         return _check_result_name(item.name, index, "name")
-    names = (EXAMPLE_RESULT_NAME if n == 1 else f"{EXAMPLE_RESULT_NAME}{n}" for n in itertools.count(1))
-    return next(name for name in names if name not in taken)
+    return proposals.next_name()
 
 
 def _check_result_name(text: str, index: int, part: str) -> str:
@@ -99,29 +127,29 @@ def _check_result_name(text: str, index: int, part: str) -> str:
     return text
 
 
-def _characters_outside_brackets(text: str) -> Iterator[str]:
-    """The characters that are in no string and in no bracket; "?" in their place where brackets don't match."""
+def _text_outside_brackets(text: str) -> str:
+    """What is in no string and in no bracket; with a "?" where brackets don't match."""
     stack: list[str] = []
-    for character in STRING_PATTERN.sub("s", text):
-        if character in "([{":
-            stack.append(character)
-        elif character in BRACKET_PAIRS:
-            if not stack or stack.pop() != BRACKET_PAIRS[character]:
-                yield "?"
+    found: list[str] = []
+    for part in BRACKET_PATTERN.split(STRING_PATTERN.sub("s", text)):
+        if part in OPENING_BRACKETS:
+            stack.append(part)
+        elif part in BRACKET_PAIRS:
+            if not stack or stack.pop() != BRACKET_PAIRS[part]:
+                found.append("?")
         elif not stack:
-            yield character
-    if stack:
-        yield "?"
+            found.append(part)
+    return "".join(found) + ("?" if stack else "")
 
 
 def is_one_expression(text: str, commas: bool) -> bool:
     """Whether it stays in its place in a template. commas: whether it may be several, as sizes are."""
-    if not text or not text.isprintable() or any(mark in STRING_PATTERN.sub("s", text) for mark in "#;\\'\""):
+    if not text or not text.isprintable() or FORBIDDEN_PATTERN.search(STRING_PATTERN.sub("s", text)):
         return False
-    top = "".join(_characters_outside_brackets(text))
+    top = _text_outside_brackets(text)
     return "?" not in top and (commas or "," not in top) and not re.search(r"(?<![=!<>])=(?!=)", top)
 
 
 def has_operator(text: str) -> bool:
     """Whether a part of it could be taken for the operand: `a + b` in `{a}.clone()`."""
-    return re.search(r"[^\w.]", "".join(_characters_outside_brackets(text))) is not None
+    return re.search(r"[^\w.]", _text_outside_brackets(text)) is not None

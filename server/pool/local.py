@@ -105,7 +105,7 @@ class Pool:
     async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         async with self.queue.create_request(client, None):
             data, ended = await self._machine.record_answers(job)
-        return parse_answers(job, data, ended)
+        return await asyncio.to_thread(parse_answers, job, data, ended)
 
     def cancelled_trace(self, job: Job) -> RecordedTrace:
         return cancelled_trace(job, self.versions)

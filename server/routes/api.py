@@ -2,7 +2,6 @@
 differences, and the schema of a trace.
 """
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from functools import partial
@@ -25,8 +24,9 @@ from gradbox.wire.findings import ExplainedTrace, Findings, Fixes, FixRequest
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.schema import encoded_schema_document
 from gradbox.wire.trace import Trace
+from server.http.fair_turns import work_in_thread
 from server.http.responses import trace_response
-from server.operations.pipeline import pipeline_source
+from server.operations.pipeline import minimum_source_size, pipeline_source
 from server.runs.explainer import add_findings_to_trace, explain_trace
 from server.runs.fixes import FixFinder
 from server.runs.gradient_checks import read_gradient_check
@@ -141,7 +141,7 @@ async def post_run(
     The program is a `source`, or a `pipeline` of operations (`GET /api/operations`); the trace has the source that was
     made of it, in `program.source`. Where an item does not fit, `error.field` names it, like `pipeline.2.operands.a`.
     """
-    body = expand_pipeline(run_request)
+    body = await expand_pipeline(run_request, services.settings.source)
     if cached_only:
         cached = await services.runs.find_cached_result(body)
         if cached is None:
@@ -174,11 +174,15 @@ def seconds_before_async(prefer: list[str]) -> float | None:
     return float(wait) if wait.isascii() and wait.isdigit() and len(wait) < 6 else 0.0
 
 
-def expand_pipeline(request: RunOrPipelineRequest) -> RunRequest:
-    """The request with its source; a pipeline is made into one. Raises ProblemError (422)."""
+async def expand_pipeline(request: RunOrPipelineRequest, max_size: int) -> RunRequest:
+    """The request with its source; a pipeline is made into one. max_size: bytes of the source. Raises ProblemError (413, 422)."""
     fields = {name: getattr(request, name) for name in RunRequest.model_fields}
     if request.pipeline:
-        fields["source"] = pipeline_source(request.pipeline)
+        size = minimum_source_size(request.pipeline)
+        if size > max_size:  # most of it is never looked at then
+            message = f"the program has at least {size} bytes; {max_size} are allowed"
+            raise ProblemError(413, "too_large", message, field="pipeline")
+        fields["source"] = await work_in_thread(pipeline_source, request.pipeline)
     return RunRequest.model_construct(**fields)
 
 
@@ -188,7 +192,7 @@ async def add_requested_findings(trace: bytes, body: RunRequest, services: Servi
         return trace
     before = partial(services.visitors.limits.pictures.count_request, client)
     findings = await explain_trace(services.renderer, trace, body.language, before_drawing=before, owner=client.network)
-    return await asyncio.to_thread(add_findings_to_trace, trace, findings)
+    return await work_in_thread(add_findings_to_trace, trace, findings)
 
 
 @router.get(
@@ -371,4 +375,4 @@ async def post_gradient_check(
     options = GradientCheckOptions(backward=body.backward, elements=body.elements)
     result = await runs.wait_for_result(await runs.start_run(request, client, check=options), disconnected)
     assert result is not None
-    return await asyncio.to_thread(read_gradient_check, result.body)
+    return await work_in_thread(read_gradient_check, result.body)

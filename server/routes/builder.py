@@ -1,17 +1,19 @@
 """The builder: the catalogue of operations, the palette at a place of the program, and the form of one operation."""
 
-import asyncio
 import functools
+from dataclasses import dataclass
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import ValidationError
 
+from server.http.fair_turns import work_in_thread
 from server.http.responses import ConstantBody
-from server.operations.card_form import CardForm, create_card_form, propose_result_name
+from server.operations.card_form import create_card_form, propose_result_name
 from server.operations.catalogue import TABLES, create_catalogue, operation_sentences
 from server.operations.operand_kinds import OperationRow
+from server.operations.shape_rules import ShapeMismatch
 from server.routes.api import TRACE_RESPONSES
 from server.templating import render_public_page, request_language
 from server.wire.operations import AliveName, Operations, Place
@@ -79,9 +81,9 @@ async def get_palette(
 ) -> Response:
     """The operations that a search finds, each with the likely operands in it. line: below which the card goes."""
     language = request_language(request)
-    forms = await asyncio.to_thread(propose_card_forms, alive)
+    entries = await work_in_thread(propose_palette_entries, alive)
     found = [
-        (group, [forms[row.name] for row in rows])
+        (group, [entries[row.name] for row in rows])
         for group, rows in sort_exact_match_first(
             {group: [row for row in rows if matches_search(row, group, q)] for group, rows in TABLES.items()}, q
         )
@@ -130,15 +132,26 @@ def parse_alive_names(text: str) -> list[AliveName]:
         raise ProblemError(422, "invalid", "the names are no list of names", field="alive") from error
 
 
+@dataclass(frozen=True)
+class PaletteEntry:
+    """What the palette shows of an operation's form; the form itself has a thousand times as many objects."""
+
+    row: OperationRow
+    statement: str
+    statement_with_gaps: str
+    problem: ShapeMismatch | None
+
+
 @functools.lru_cache(maxsize=64)
-def propose_card_forms(alive: str) -> dict[str, CardForm]:
+def propose_palette_entries(alive: str) -> dict[str, PaletteEntry]:
     """Every operation with the likely operands: the same for each letter of a search. Raises ProblemError."""
     names = parse_alive_names(alive)
     near, taken = names[:MAX_PROPOSED], {name.name for name in names}
-    return {
-        name: create_card_form(row, group, near, {}, propose_result_name(group, taken))
-        for name, (group, row) in ROWS.items()
-    }
+    entries = {}
+    for name, (group, row) in ROWS.items():
+        form = create_card_form(row, group, near, {}, propose_result_name(group, taken))
+        entries[name] = PaletteEntry(row, form.statement, form.statement_with_gaps, form.problem)
+    return entries
 
 
 def sort_exact_match_first(found: dict[str, list[OperationRow]], q: str) -> list[tuple[str, list[OperationRow]]]:

@@ -65,7 +65,7 @@ async def readyz(response: Response, services: ServicesDep) -> dict[str, bool | 
 @router.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
 async def metrics(services: ServicesDep) -> Response:
     await services.saved.health.get_recent_state()
-    return Response(services.metrics.prometheus_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(await services.metrics.prometheus_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 async def collect_status(services: Services) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Permalinks: saving a program, its page, its trace, its script, and running it once more."""
 
-import asyncio
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -9,6 +8,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from gradbox.wire.api import ProblemReply, RunRequest
 from gradbox.wire.trace import Trace
+from server.http.fair_turns import work_in_thread
 from server.http.response_delivery import Disconnected
 from server.http.responses import not_modified_response, trace_response, with_cache_headers
 from server.pool.executions import ExecutionResult
@@ -131,7 +131,7 @@ async def get_script(request: Request, id_: Id, saved: SavedDep, settings: Setti
     if cached is not None:
         return cached
     url = program_permalink(settings, request.scope["root_path"], program.id)
-    text = await asyncio.to_thread(python_script, program, url)
+    text = await work_in_thread(python_script, program, url)
     headers = {"Content-Disposition": f'inline; filename="{program.id}.py"'}
     return with_cache_headers(Response(text, media_type="text/plain; charset=utf-8", headers=headers), program)
 

@@ -71,11 +71,15 @@ class Outcomes(Model):
 
 
 class Comparison(Model):
-    """The differences of two runs. apart_line: of the first one, null where there is none; text: all in a few sentences."""
+    """The differences of two runs. apart_line: of the first one, null where there is none; text: all in a few sentences.
+
+    omitted: how many differences are left out, in `differences` and `output`, where there are too many to send.
+    """
 
     same: bool
     apart_line: int | None
     text: str
     differences: FailFastList[ValueDifference]
     output: FailFastList[OutputDifference]
+    omitted: int
     outcomes: Outcomes

@@ -7,18 +7,22 @@ import { openingStep } from "./captions/captions.ts";
 import { exportComparison, isComparisonKind } from "./compare/exports.ts";
 import { terminalReading } from "./program/reading.ts";
 import { findingsReply, runSummaryReply } from "./findings/findings_reply.ts";
-import type { ExportRequest } from "./picture/export_request.ts";
+import { ComparisonTooLarge } from "./compare/comparison.ts";
+import type { ComparisonKind, ExportRequest } from "./picture/export_request.ts";
 
 /**
  * @param text the trace, or for a comparison both, by side, for the file of a series all that it holds
- * @returns steps: how many there are, where the one request for is not among them
+ * @returns steps: how many there are, where the one request for is not among them; failed: why nothing can be made
  */
-export function render(text: string, request: ExportRequest): { made: string } | { steps: number } {
+export function render(
+  text: string,
+  request: ExportRequest,
+): { made: string } | { steps: number } | { failed: string } {
   const trace = JSON.parse(text);
   const { kind, step, title } = request;
   setProgramFiles(trace.program ?? {});
   if (kind === "series_file") return { made: offlineHtml({ ...request, theme: null, data: trace }) };
-  if (isComparisonKind(kind)) return { made: exportComparison(trace, kind, request) };
+  if (isComparisonKind(kind)) return renderComparison(trace, kind, request);
   if (step !== null && step >= trace.steps.length) return { steps: trace.steps.length };
   if (kind === "stage") return { made: stageSvg(trace, step, request) };
   if (kind === "loom") return { made: loomSvg(trace, step, request) };
@@ -41,4 +45,13 @@ export function render(text: string, request: ExportRequest): { made: string } |
       },
     }),
   };
+}
+
+function renderComparison(runs: Parameters<typeof exportComparison>[0], kind: ComparisonKind, request: ExportRequest) {
+  try {
+    return { made: exportComparison(runs, kind, request) };
+  } catch (error) {
+    if (error instanceof ComparisonTooLarge) return { failed: error.message };
+    throw error;
+  }
 }

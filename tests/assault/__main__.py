@@ -8,7 +8,18 @@ from typing import Any
 
 from benchmarks.measured_server import MIB
 from tests.assault import connections, explanations, processor, shares
-from tests.assault.measurement import MEMORY_BAR, PAGE_BAR, RUN_BAR, STOP_BAR, Measured, Play, longest, measure
+from tests.assault.measurement import (
+    MEMORY_BAR,
+    PAGE_BAR,
+    RUN_BAR,
+    SOCKETS_BAR,
+    STOP_BAR,
+    Measured,
+    Play,
+    longest,
+    measure,
+)
+from tests.loop_pieces import MAX_SECONDS
 
 PROXY = {"trusted_proxies": "127.0.0.0/8"}
 SMALL_QUOTA = {"quota": 100_000_000}
@@ -31,6 +42,9 @@ ALL = (
     Case(processor.hostile_requests),
     Case(processor.tiny_chunks),
     Case(processor.long_headers),
+    Case(processor.many_trailers),
+    Case(processor.long_pipelines),
+    Case(processor.palettes_and_status),
     Case(processor.forwarded_chains, PROXY),
     Case(processor.cheap_requests),
     Case(processor.scripts),
@@ -43,6 +57,8 @@ ALL = (
     Case(connections.unread_files),
     Case(connections.unread_events),
     Case(connections.unread_pipelines),
+    Case(connections.closed_unread),
+    Case(connections.half_closed),
     Case(connections.vanishing_clients),
     Case(shares.two_networks, PROXY),
     Case(shares.saved_megabytes, SMALL_QUOTA),
@@ -58,14 +74,16 @@ ALL = (
     Case(explanations.crowded_files),
     Case(explanations.circling_graphs, pictures=True),
     Case(explanations.compared_programs, pictures=True),
+    Case(explanations.compared_names, pictures=True),
     Case(explanations.long_inputs),
     Case(explanations.matrix_pages),
     Case(explanations.large_answers),
 )
 """Each assault, as `make assault` plays it."""
 
-HEAD = f"{'':20} {'page s':>7} {'alone':>6} {'run s':>7} {'alone':>6} {'MiB':>6} {'stop s':>7}  afterwards"
-"""alone: the visitor's longest wait on the same server just before, without an assault."""
+HEAD = f"{'':20} {'page s':>7} {'alone':>6} {'run s':>7} {'alone':>6} {'MiB':>6} {'kernel':>6} {'loop ms':>7} {'stop s':>7}  afterwards"
+"""alone: the visitor's longest wait on the same server just before, without an assault. kernel: MiB of all TCP sockets of the
+machine, those of the attackers too. loop: the longest that one piece of work kept the event loop, in processor time."""
 
 
 def row(name: str, measured: Measured) -> str:
@@ -74,7 +92,7 @@ def row(name: str, measured: Measured) -> str:
     stop = "never" if measured.stop is None else f"{measured.stop:.1f}"
     broken = measured.broken()
     end = f"{measured.afterwards or 'as before'}{'   BROKEN: ' + ', '.join(broken) if broken else ''}"
-    return f"{name:20} {' '.join(waits)} {measured.peak / MIB:6.0f} {stop:>7}  {end}"
+    return f"{name:20} {' '.join(waits)} {measured.peak / MIB:6.0f} {measured.sockets / MIB:6.0f} {measured.piece * 1000:7.0f} {stop:>7}  {end}"
 
 
 def details(measured: Measured) -> list[str]:
@@ -83,6 +101,10 @@ def details(measured: Measured) -> list[str]:
     for name, waits in measured.waits.items():
         if name == "pictures" or waits["refusals"]:
             lines.append(f"{name}: {waits['count']}, longest {waits['longest']:.1f} s, {waits['refusals']} refusals")
+    if measured.piece > MAX_SECONDS:
+        lines.append(f"longest: {measured.longest_piece}")
+    if measured.collecting > MAX_SECONDS:
+        lines.append(f"the garbage collector took {measured.collecting * 1000:.0f} ms at once")
     return [*lines, *measured.errors]
 
 
@@ -96,7 +118,8 @@ def main(arguments: list[str]) -> int:
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     print(
-        f"bars: {PAGE_BAR} s for a page, {RUN_BAR} s for a run, {MEMORY_BAR / MIB:.0f} MiB of server and helpers, {STOP_BAR:.0f} s to stop\n"
+        f"bars: {PAGE_BAR} s for a page, {RUN_BAR} s for a run, {MEMORY_BAR / MIB:.0f} MiB of server and helpers, "
+        f"{SOCKETS_BAR / MIB:.0f} MiB of sockets, {MAX_SECONDS * 1000:.0f} ms for a piece of work, {STOP_BAR:.0f} s to stop\n"
         f"{HEAD}",
         flush=True,
     )

@@ -1,10 +1,13 @@
 """Assaults by connections: ones that send half, that never read, that listen or vanish."""
 
 import json
+import socket
 from collections.abc import Callable
+from pathlib import Path
 
-from tests.assault.attackers import Assault, ask, ask_unread, get_request, post_request, save
-from tests.assault.programs import BIG
+from benchmarks.measured_server import ROOT
+from tests.assault.attackers import Assault, ask, ask_unread, get_request, is_open, post_request, save
+from tests.assault.programs import BIG, RANDOM
 from tests.chaos.clients import close_connection
 from tests.chaos.programs import SLEEP
 
@@ -51,6 +54,53 @@ unread_runs = unread(runs, 60, "unread_runs", "Sixty ask for big runs that were 
 unread_files = unread(files, 40, "unread_files", "Forty ask for offline files of a big trace, and never read.")
 unread_events = unread(listeners, 200, "unread_events", "Two hundred listen to one run, and never read.")
 unread_pipelines = unread(pipelines, 40, "unread_pipelines", "Forty ask for a thousand pages at once, and never read.")
+
+
+def closed_unread(assault: Assault) -> None:
+    """Files, pages and traces asked for over connections that are to be closed at once, whose clients read nothing and leave
+    them to the kernel: from twenty addresses, as fast as four clients can."""
+    id_ = save(assault.server, RANDOM.replace("{n}", "7"))
+    chunks = Path(ROOT / "static/dist").glob("**/*.js")
+    largest = sorted(chunks, key=lambda path: -path.stat().st_size)[:3]
+    paths = [f"/static/dist/{path.relative_to(ROOT / 'static/dist')}" for path in largest]
+    paths += [f"/s/{id_}.trace.json", f"/s/{id_}.html", "/gallery"]
+    requests = [get_request(path, "Connection: close") for path in paths]
+    requests += [get_request(paths[0]), get_request(paths[0]).replace("HTTP/1.1", "HTTP/1.0")]
+
+    def get(n: int) -> str:
+        connection = ask_unread(assault.server, requests[n % len(requests)], n % 20, 1024)
+        assault.over.wait(0.01)
+        unread = is_open(connection)  # a byte of the answer is there: the kernel has the rest
+        kept.append(connection)
+        while len(kept) > MAX_KEPT:
+            kept.pop(0).close()
+        return "left unread" if unread else "closed"
+
+    kept: list[socket.socket] = []
+    assault.repeat(4, get)
+    for connection in kept:
+        connection.close()
+
+
+def half_closed(assault: Assault) -> None:
+    """Clients that close their side as soon as they have asked, half of them for a program that sleeps, and are gone."""
+
+    def post(n: int) -> str:
+        body = {"source": SLEEP.replace("{n}", str(assault.seed + n))}
+        text = post_request("/api/runs", body) if n % 2 else get_request("/gallery")
+        connection = ask_unread(assault.server, text, n % ADDRESSES, 1 << 18)
+        with connection:
+            connection.shutdown(socket.SHUT_WR)
+            if n % 2:
+                assault.over.wait(0.01)
+                return "gone"
+            return connection.recv(12)[9:].decode() or "closed"
+
+    assault.repeat(4, post)
+
+
+MAX_KEPT = 4_000
+"""Connections that the attackers hold, so that the server's kernel never hears of their end."""
 
 
 def half_requests(assault: Assault) -> None:

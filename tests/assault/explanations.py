@@ -14,10 +14,12 @@ from tests.assault.programs import (
     INDEX_COPIES,
     LONG_INPUT,
     LONG_NAME,
+    MANY_NAMES_AT_MANY_STEPS,
     NAMES_OF_ALL,
     NOTEBOOK,
     OVERWRITTEN,
     QUOTED_BLANKS,
+    SHARED_BY_THOUSANDS,
 )
 
 ADDRESSES = 8
@@ -107,6 +109,25 @@ def compared_programs(assault: Assault) -> None:
         source = sources[n // 2 % len(sources)]
         sides = {side: {"source": numbered(assault, source, 2 * n + k)} for k, side in enumerate(("left", "right"))}
         return f"comparison: {ask(assault.server, 'POST', '/api/compare', sides, n % ADDRESSES)[0]}"
+
+    assault.repeat(2, post)
+
+
+def compared_names(assault: Assault) -> None:
+    """Comparisons of programs with thousands of names, saved and new ones, and their pictures."""
+    sources = [SHARED_BY_THOUSANDS, MANY_NAMES_AT_MANY_STEPS]
+
+    def post(n: int) -> str:
+        ids = []
+        for k in range(2):
+            source = numbered(assault, sources[n % 2], 2 * n + k)
+            status, answer = ask(assault.server, "POST", "/api/scenarios", {"source": source}, n % ADDRESSES)
+            if status not in (200, 201):
+                return f"saved: {status}"
+            ids.append(json.loads(answer)["id"])
+        kind = ("json", "svg", "html")[n // 2 % 3]
+        path = f"/compare.{kind}?left={ids[0]}&right={ids[1]}"
+        return f"{kind}: {ask(assault.server, 'GET', path, None, n % ADDRESSES)[0]}"
 
     assault.repeat(2, post)
 

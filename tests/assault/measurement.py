@@ -11,14 +11,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from benchmarks.load import program
-from benchmarks.measured_server import MIB, ROOT, MeasuredServer, proc_bytes, proc_stat
+from benchmarks.measured_server import MIB, ROOT, MeasuredServer, ServerProcess, proc_bytes, proc_stat
 from server.pool.machine import RESERVED_MEMORY
 from tests.assault.attackers import Assault, ask, save
 from tests.chaos.clients import run_honest_programs
 from tests.chaos.server_state import log_errors, wait_until
+from tests.loop_pieces import MAX_SECONDS, VARIABLE, LoopPiece, read_pieces
 
 ALONE = 6.0
 """Seconds that the visitor is measured before the assault."""
@@ -30,6 +31,9 @@ PAGE_BAR, RUN_BAR, STOP_BAR = 0.5, 2.0, 10.0
 
 MEMORY_BAR = RESERVED_MEMORY
 """Bytes of the server and its helpers, without the processes that run programs."""
+
+SOCKETS_BAR = 400 * MIB
+"""Bytes of the kernel's TCP sockets, which no limit of a process or a container's memory shows."""
 
 SPARE_DESCRIPTORS = 24
 """Descriptors that may stay open: connections to the database, which are made when they are first needed."""
@@ -44,16 +48,25 @@ DESCRIPTORS, USUAL_DESCRIPTORS = 16_384, 1024
 @dataclass
 class Measured:
     """What came of an assault. waits: by what was waited for, as the visitor reports; alone: before the assault, without
-    it. stop: seconds that the server took
-    to end; None where it did not. afterwards: "" where everything was as before."""
+    it. peak, sockets: bytes of the server and its helpers, and of the kernel's sockets. longest_piece: that kept the event
+    loop; collecting: seconds of the longest pass of the garbage collector in it. stop: seconds that the server took to end; None where it did not. afterwards: "" where everything was as before.
+    """
 
     waits: dict[str, dict[str, float]] = field(default_factory=dict)
     alone: dict[str, dict[str, float]] = field(default_factory=dict)
     peak: int = 0
+    sockets: int = 0
+    longest_piece: LoopPiece | None = None
+    collecting: float = 0.0
     stop: float | None = None
     afterwards: str = ""
     counts: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
+
+    @property
+    def piece(self) -> float:
+        """Seconds of the longest piece of work; 0 where all were short."""
+        return self.longest_piece.own_seconds if self.longest_piece is not None else 0.0
 
     def broken(self) -> list[str]:
         """The bars that it does not hold."""
@@ -61,6 +74,8 @@ class Measured:
             "page": longest(self.waits, "pages") > PAGE_BAR,
             "run": longest(self.waits, "runs") > RUN_BAR,
             "memory": self.peak > MEMORY_BAR,
+            "sockets": self.sockets > SOCKETS_BAR,
+            "loop": self.piece > MAX_SECONDS,
             "stop": self.stop is None or self.stop > STOP_BAR,
             "afterwards": bool(self.afterwards),
         }
@@ -77,7 +92,7 @@ class PeakMemory(threading.Thread):
 
     def __init__(self, server: MeasuredServer) -> None:
         super().__init__(daemon=True)
-        self._server, self._over, self.peak = server, threading.Event(), 0
+        self._server, self._over, self.peak, self.sockets = server, threading.Event(), 0, 0
 
     def __enter__(self) -> Self:
         for pid in self._processes():
@@ -97,6 +112,7 @@ class PeakMemory(threading.Thread):
                 with suppress(OSError):
                     peaks += proc_bytes(pid, "status", "VmHWM:")
             self.peak = max(self.peak, peaks)
+            self.sockets = max(self.sockets, socket_bytes())
 
     def _processes(self) -> list[int]:
         workers, parents = self._server.workers(), {}
@@ -107,6 +123,33 @@ class PeakMemory(threading.Thread):
         for pid in found:
             found += [child for child, parent in parents.items() if parent == pid and child not in workers]
         return found
+
+
+def socket_bytes() -> int:
+    """Bytes of the kernel's TCP sockets, of all processes and of none."""
+    words = next(
+        line for line in Path("/proc/net/sockstat").read_text().splitlines() if line.startswith("TCP:")
+    ).split()
+    return int(words[words.index("mem") + 1]) * resource.getpagesize()
+
+
+class PiecesServer(MeasuredServer):
+    """A server that writes down what keeps its event loop."""
+
+    @property
+    def pieces(self) -> Path:
+        return Path(self._folder.name) / "pieces"
+
+    def launch(self, arguments: list[str], environment: dict[str, str], log: IO[bytes]) -> ServerProcess:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.loop_pieces", *arguments],
+            cwd=ROOT,
+            env={**environment, VARIABLE: str(self.pieces)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            start_new_session=True,
+        )
 
 
 class Visitor:
@@ -130,7 +173,7 @@ def measure(
     seconds: float,
     settings: dict[str, Any],
     pictures: bool = False,
-    launch: type[MeasuredServer] = MeasuredServer,
+    launch: type[MeasuredServer] = PiecesServer,
 ) -> Measured:
     """Play an assault for so long, on a server with these settings, all others as they come. launch: makes the server."""
     measured = Measured()
@@ -147,7 +190,7 @@ def measure(
             with playing(play, server, 1) as assault:
                 time.sleep(seconds)
             measured.counts = assault.counts
-        measured.waits, measured.peak = visitor.waits, memory.peak
+        measured.waits, measured.peak, measured.sockets = visitor.waits, memory.peak, memory.sockets
         try:
             server.wait_until_idle(60)
             run_honest_programs(server, range(900, 904), 30)
@@ -157,6 +200,10 @@ def measure(
         measured.errors = log_errors(server.log())
         with playing(play, server, 2) as assault:
             measured.stop = time_to_stop(server)
+        if isinstance(server, PiecesServer):
+            pieces = read_pieces(server.pieces)
+            measured.longest_piece = next(iter(pieces), None)
+            measured.collecting = max((piece.collecting for piece in pieces), default=0.0)
     return measured
 
 

@@ -1,10 +1,12 @@
 """Assaults on the server's processor: requests and traces that are small to send and long to read."""
 
 import json
+from urllib.parse import quote
 
 from tests.assault.attackers import Assault, ask, ask_unread, save
 from tests.assault.programs import BIG, COLLIDING, HOSTILE_LINES
 from tests.chaos.clients import close_connection
+from tests.largest_requests import alive, pipelines
 
 
 def compact(body: object) -> str:
@@ -93,14 +95,14 @@ def tiny_chunks(assault: Assault) -> None:
 
 
 def long_headers(assault: Assault) -> None:
-    """60 KB of cookies, languages, tags, ranges and parameters."""
+    """As many bytes as a head may have, of cookies, languages, tags, ranges and addresses."""
     values = {
-        "Cookie": "; ".join(["gradbox=" + "a" * 22 + "." + "b" * 43] * 780),
-        "Accept-Language": "x," * 30_000,
-        "Accept-Encoding": "gzip;q=0.000," * 4_600,
-        "If-None-Match": 'W/"x",' * 10_000,
-        "X-Forwarded-For": "127.0.0.1," * 6_000,
-        "Range": "bytes=" + ",".join(f"{k}-{k + 1}" for k in range(0, 9_000, 2)),
+        "Cookie": "; ".join(["gradbox=" + "a" * 22 + "." + "b" * 43] * 400),
+        "Accept-Language": "x," * 15_000,
+        "Accept-Encoding": "gzip;q=0.000," * 2_300,
+        "If-None-Match": 'W/"x",' * 5_000,
+        "X-Forwarded-For": "127.0.0.1," * 3_000,
+        "Range": "bytes=" + ",".join(f"{k}-{k + 1}" for k in range(0, 5_000, 2)),
     }
     paths = ["/", "/static/dist/style.css", f"/s/{save(assault.server, 'x = 1')}.trace.json", "/-/status"]
     names = list(values)
@@ -110,6 +112,47 @@ def long_headers(assault: Assault) -> None:
         return ask(assault.server, "GET", paths[n // len(names) % len(paths)], None, n % 10, {name: values[name]})[0]
 
     assault.repeat(4, get)
+
+
+MANY_ADDRESSES = 20
+
+
+def many_trailers(assault: Assault) -> None:
+    """Bodies of one chunk, with fifteen thousand trailers, from twenty addresses; others with a head of eight thousand lines."""
+    chunked = "POST /api/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n"
+    requests = [
+        (chunked + "\r\n1\r\n \r\n0\r\n" + "a:\r\n" * 15_000 + "\r\n").encode(),
+        (chunked + "a:\r\n" * 8_000 + "\r\n").encode(),
+        (chunked + "a: b\r\n" + " c\r\n" * 8_000 + "\r\n").encode(),
+    ]
+
+    def post(n: int) -> str:
+        connection = ask_unread(assault.server, requests[n % 3], n % MANY_ADDRESSES, 1 << 16)
+        with connection:
+            return connection.recv(12)[9:].decode() or "closed"
+
+    assault.repeat(8, post)
+
+
+def long_pipelines(assault: Assault) -> None:
+    """Pipelines as large as a request may be, from twenty addresses: beyond the size of a program, and below it."""
+    bodies = [json.dumps({"pipeline": pipeline}).encode() for pipeline in pipelines()]
+
+    def post(n: int) -> int:
+        return ask(assault.server, "POST", "/api/runs?kept=1", bodies[n % len(bodies)], n % MANY_ADDRESSES)[0]
+
+    assault.repeat(8, post)
+
+
+def palettes_and_status(assault: Assault) -> None:
+    """Palettes and forms with ever other names, the metrics and the status page, from twenty addresses."""
+
+    def get(n: int) -> int:
+        names = quote(alive(14, assault.seed + n))
+        paths = (f"/builder/palette?alive={names}", "/metrics", "/-/status", f"/builder/form/matmul?alive={names}")
+        return ask(assault.server, "GET", paths[n % 4], None, n % MANY_ADDRESSES)[0]
+
+    assault.repeat(8, get)
 
 
 def forwarded_chains(assault: Assault) -> None:

@@ -146,10 +146,17 @@ CROWDED_FILES = (
 """Fills its files until its memory is full."""
 
 NAMES_OF_ALL = (
-    "import torch\nfor k in range(600):\n    exec(f'v{k} = torch.ones(2) * {k + {n}}')\n"
-    "for k in range(1200):\n    v0 = v0 + {n}\n"
+    "import torch\n" + "".join(f"v{k} = torch.ones(2) * {{n}}\n" for k in range(600)) + "v0 = v0 + {n}\n" * 1200
 )
 """Has hundreds of names at each of a thousand steps, all of them with other values in another of its kind."""
+
+SHARED_BY_THOUSANDS = "import torch\n" + "=".join(f"v{k}" for k in range(8_900)) + "=torch.ones(2) * {n}\n"
+"""Has nine thousand names of one tensor."""
+
+MANY_NAMES_AT_MANY_STEPS = (
+    "import torch\nx = {n}\n" + "=".join(f"v{k}" for k in range(6_000)) + "=1\n" + "v0 += x\n" * 1_900
+)
+"""Has six thousand names at each of two thousand steps."""
 
 ALL_LINES_DIFFER = "import torch\n" + "".join(f"x{k} = {{n}} + {k}\n" for k in range(1500))
 """Has no line in common with another of its kind but the first."""

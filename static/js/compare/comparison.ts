@@ -8,6 +8,8 @@ import {
   type TensorFact,
   type TensorFacts,
   type FactsOfName as Named,
+  type NameGroup,
+  type SharingFact,
   type TensorProperty,
 } from "./tensor_facts.ts";
 import type { Step, Trace } from "../trace/wire.ts";
@@ -69,15 +71,30 @@ export function differencesAt({ left, right, rows }: Comparison, row: number) {
   return rowHere ? differencesOfNames(factsByName(left, rowHere.left), factsByName(right, rowHere.right)) : [];
 }
 
-/** @returns by their first row */
+/** Two runs have too many names at too many steps to compare them. */
+export class ComparisonTooLarge extends Error {}
+
+/** Names of both sides that are compared, at all rows together: about two seconds of work. */
+const MAX_COMPARED_NAMES = 800_000;
+
+/** Names that take as long to compare as one that differs. */
+const DIFFERENCE_COST = 4;
+
+/** @returns by their first row @throws ComparisonTooLarge */
 function differencesBetween(left: OpenTrace, right: OpenTrace, rows: TimelineRow[]): Difference[] {
   /** by name and property, those that are there now */
   const open = new Map<string, Difference>();
   const ended: Difference[] = [];
+  let namesLeft = MAX_COMPARED_NAMES;
   rows.forEach((row, k) => {
     // where one side alone goes on, the two are not at the same place; at the end they are as far as they came
     if (!row.both && k < rows.length - 1) return;
-    const differencesHere = differencesOfNames(factsByName(left, row.left), factsByName(right, row.right));
+    const [leftFacts, rightFacts] = [factsByName(left, row.left), factsByName(right, row.right)];
+    namesLeft -= leftFacts.size + rightFacts.size;
+    if (namesLeft < 0)
+      throw new ComparisonTooLarge("these programs have too many names at too many steps to compare them");
+    const differencesHere = differencesOfNames(leftFacts, rightFacts);
+    namesLeft -= differencesHere.length * DIFFERENCE_COST;
     const keys = new Set(differencesHere.map(differenceKey));
     for (const [key, difference] of open) {
       if (keys.has(key)) continue;
@@ -160,12 +177,10 @@ function withSharingToldOnce(differences: Omit<Difference, "from" | "to">[]) {
     if (otherType.has(name)) return property !== "type" && (!left || !right);
     const toldNames = compared[property];
     if (!toldNames) return false;
-    const namesIn = (fact: TensorFact | null) => new Set(fact?.text ? fact.text.split(", ") : []);
-    const [leftNames, rightNames] = [namesIn(left), namesIn(right)];
-    const changedNames = [...leftNames, ...rightNames].filter(
-      (other) => leftNames.has(other) !== rightNames.has(other),
-    );
-    if (changedNames.every((other) => toldNames.has(other))) return true;
+    const [leftGroup, rightGroup] = [(left as SharingFact | null)?.group, (right as SharingFact | null)?.group];
+    const areTold = (group?: NameGroup, others?: NameGroup) =>
+      (group?.names ?? []).every((other) => other === name || others?.has(other) || toldNames.has(other));
+    if (areTold(leftGroup, rightGroup) && areTold(rightGroup, leftGroup)) return true;
     toldNames.add(name);
     return false;
   };

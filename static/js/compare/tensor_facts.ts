@@ -72,8 +72,9 @@ export function factsByName(opened: OpenTrace, step: number): Map<string, FactsO
   const sharing = {
     memory: namesBySharedId(handles, (uid) => findHandle(entities, uid)?.storage),
     counter: namesBySharedId(handles, (uid) => findHandle(entities, uid)?.counter),
-    byUid: namesBySharedId(handles, (uid) => uid),
+    firstByUid: new Map<string, string>(),
   };
+  for (const [name, uid] of handles) setIfAbsent(sharing.firstByUid, uid, name);
   for (const [name, uid] of handles) {
     const handle = findHandle(entities, uid) as Handle;
     named.set(name, { uid, own: ownFactsOfHandle(entities, handle), shared: sharingFacts(name, handle, sharing) });
@@ -86,8 +87,8 @@ export function factsByName(opened: OpenTrace, step: number): Map<string, FactsO
 }
 
 /** The first of equal names stays. */
-function setIfAbsent(map: Map<string, string>, name: string, uid: string) {
-  if (!map.has(name)) map.set(name, uid);
+function setIfAbsent(map: Map<string, string>, key: string, value: string) {
+  if (!map.has(key)) map.set(key, value);
 }
 
 /** A variable that is no tensor: its value, or the type of the object. */
@@ -109,9 +110,33 @@ function containerTypeText({ type = "object", len }: Container) {
   return len === undefined ? type : `${type} (${len})`;
 }
 
+/** Names that a fact about sharing tells; of more, an ellipsis. */
+const MAX_SHARING_NAMES = 20;
+
+/** With which other names something is shared. All facts of a group have one key: each with its own text of thousands of
+ * names would take memory with the square of their number. */
+export interface SharingFact extends TensorFact {
+  /** all names that share it, this one too; none where nobody else does */
+  group: NameGroup;
+}
+
+export interface NameGroup {
+  names: string[];
+  has(name: string): boolean;
+  key: string;
+}
+
+const NO_GROUP: NameGroup = { names: [], has: () => false, key: "" };
+
+function createNameGroup(names: string[]): NameGroup {
+  if (names.length < 2) return NO_GROUP;
+  const members = new Set(names);
+  return { names, has: (name) => members.has(name), key: names.join(", ") };
+}
+
 const NO_FACTS: TensorFacts = {};
 /** nobody else */
-const SHARED_WITH_NONE: TensorFact = { text: "", key: "" };
+const SHARED_WITH_NONE: SharingFact = { text: "", key: "", group: NO_GROUP };
 
 function factWithText(text: string): TensorFact {
   return { text, key: text };
@@ -121,13 +146,13 @@ function factWithText(text: string): TensorFact {
 function namesBySharedId(
   handles: Map<string, string>,
   idOf: (uid: string) => string | null | undefined,
-): Map<string, string[]> {
+): Map<string, NameGroup> {
   const members = new Map<string, string[]>();
   for (const [name, uid] of handles) {
     const key = idOf(uid);
     if (key) addToList(members, key, name);
   }
-  return members;
+  return new Map([...members].map(([key, names]) => [key, createNameGroup(names)]));
 }
 
 const ownFactsCache = new WeakMap<Handle, { storage: unknown; counter: unknown; grad: unknown; facts: TensorFacts }>();
@@ -181,19 +206,29 @@ function valuesFact(entities: Entities, handle: Handle): TensorFact | undefined 
 }
 
 interface NamesSharingMemory {
-  memory: Map<string, string[]>;
-  counter: Map<string, string[]>;
-  byUid: Map<string, string[]>;
+  memory: Map<string, NameGroup>;
+  counter: Map<string, NameGroup>;
+  firstByUid: Map<string, string>;
 }
 
 /** With which other names a handle shares its memory and its counter, and of what it is a view. */
-function sharingFacts(name: string, handle: Handle, { memory, counter, byUid }: NamesSharingMemory): TensorFacts {
-  const otherNamesFact = (group: string[] | undefined) =>
-    group && group.length > 1 ? factWithText(group.filter((other) => other !== name).join(", ")) : SHARED_WITH_NONE;
+function sharingFacts(name: string, handle: Handle, { memory, counter, firstByUid }: NamesSharingMemory): TensorFacts {
   const facts: TensorFacts = {};
-  if (handle.storage) facts.memory = otherNamesFact(memory.get(handle.storage));
-  if (handle.counter) facts.counter = otherNamesFact(counter.get(handle.counter));
+  if (handle.storage) facts.memory = sharingFact(name, memory.get(handle.storage));
+  if (handle.counter) facts.counter = sharingFact(name, counter.get(handle.counter));
   if (handle.kind === "tensor")
-    facts.base = handle.base ? factWithText(byUid.get(handle.base)?.[0] ?? "…") : SHARED_WITH_NONE;
+    facts.base = handle.base ? factWithText(firstByUid.get(handle.base) ?? "…") : SHARED_WITH_NONE;
   return facts;
+}
+
+function sharingFact(name: string, group: NameGroup | undefined): SharingFact {
+  if (!group?.names.length) return SHARED_WITH_NONE;
+  return {
+    group,
+    key: group.key,
+    get text() {
+      const others = group.names.slice(0, MAX_SHARING_NAMES + 2).filter((other) => other !== name);
+      return (others.length > MAX_SHARING_NAMES ? [...others.slice(0, MAX_SHARING_NAMES), "…"] : others).join(", ");
+    },
+  };
 }

@@ -1,7 +1,7 @@
 /** Two runs side by side on one timeline: a sentence, two stages, two lanes, and the numbered differences of the place. */
 
 import { nodesWithCode, element } from "../browser/elements.ts";
-import { compareTraces, differencesAt, type Comparison } from "./comparison.ts";
+import { ComparisonTooLarge, compareTraces, differencesAt, type Comparison } from "./comparison.ts";
 import { timelineLanesElement } from "./lanes.ts";
 import { statementTexts } from "./align.ts";
 import {
@@ -117,7 +117,14 @@ export function createComparisonView(
      * @param initialRow the place to show; null for where they part
      */
     open(leftTrace: Trace, rightTrace: Trace, initialRow: number | null) {
-      comparison = compareTraces(leftTrace, rightTrace);
+      comparison = null;
+      try {
+        comparison = compareTraces(leftTrace, rightTrace);
+      } catch (error) {
+        if (!(error instanceof ComparisonTooLarge)) throw error;
+        elementById("verdict").textContent = say("compare.too_large");
+        return;
+      }
       const { left, right, rows, apart } = comparison;
       elementById("verdict").replaceChildren(...nodesWithCode(comparisonSummary(comparison, say)));
       for (const [side, opened] of [

@@ -3,6 +3,7 @@
 import en from "../../locales/compare.en.json" with { type: "json" };
 import zh from "../../locales/compare.zh.json" with { type: "json" };
 import { createLocale, type Locale, type Say } from "../words/sentences.ts";
+import { addToList } from "../trace/multimap.ts";
 import type { Outcome } from "../trace/wire.ts";
 import type { Comparison, Difference, OutputDifference } from "./comparison.ts";
 
@@ -44,7 +45,7 @@ function quoteNamesInList(list: string) {
   return list
     .split(", ")
     .filter(Boolean)
-    .map((name) => `\`${name}\``)
+    .map((name) => (name === "…" ? name : `\`${name}\``))
     .join(", ");
 }
 
@@ -72,7 +73,7 @@ function differenceTextsOfName(changes: PropertyChange[], say: Say) {
 /** @returns those of one name together, in order */
 export function changesByName<T extends PropertyChange>(changes: T[]): T[][] {
   const groups = new Map<string, T[]>();
-  for (const change of changes) groups.set(change.name, [...(groups.get(change.name) ?? []), change]);
+  for (const change of changes) addToList(groups, change.name, change);
   return [...groups.values()];
 }
 
@@ -102,14 +103,16 @@ export function comparisonSummary(comparison: Comparison, say: Say, maxNames: nu
   const opening = apart === 0 ? say("compare.apart_first") : say("compare.apart", { line });
   const lastingGroups = changesByName(differences.filter(({ to }) => to === rows.length - 1));
   const endedGroups = changesByName(differences.filter(({ to }) => to < rows.length - 1));
-  const clauses = [
-    ...lastingGroups.map((group) => clauseAboutName(group, say)),
-    ...endedGroups.map((group) =>
-      say("compare.meanwhile", { difference: clauseAboutName(group, say), line: lineOfRow(comparison, group[0].to) }),
-    ),
+  const shownClauses = [
+    ...lastingGroups.slice(0, maxNames).map((group) => clauseAboutName(group, say)),
+    ...endedGroups
+      .slice(0, Math.max(0, maxNames - lastingGroups.length))
+      .map((group) =>
+        say("compare.meanwhile", { difference: clauseAboutName(group, say), line: lineOfRow(comparison, group[0].to) }),
+      ),
   ];
-  const shownClauses = clauses.slice(0, maxNames);
-  if (clauses.length > maxNames) shownClauses.push(say("compare.and_more", { count: clauses.length - maxNames }));
+  const count = lastingGroups.length + endedGroups.length - maxNames;
+  if (count > 0) shownClauses.push(say("compare.and_more", { count }));
   const sentence = shownClauses.length
     ? [say("compare.right", { differences: shownClauses.join(say("compare.semicolon")) })]
     : [];
