@@ -72,11 +72,12 @@ class StepNotFound(ProblemError):
 
 @dataclass
 class PendingDrawing:
-    """A drawing in the making, for so many requests. begun: whether it has its turn."""
+    """A drawing in the making. owners: of the requests that wait for it, in whose best place it waits. begun: whether it
+    has its turn."""
 
     key: str
     task: asyncio.Task[bytes]
-    readers: int = 0
+    owners: list[str]
     begun: bool = False
 
 
@@ -112,11 +113,12 @@ class Renderer:
             raise RenderingFailed(self._failures[key], temporary=False)
         drawing = self._drawings.get(key)
         if drawing is None:
+            owners: list[str] = []
             drawing = self._drawings[key] = PendingDrawing(
-                key, asyncio.create_task(self._draw_in_turn(key, owner, sized, trace))
+                key, asyncio.create_task(self._draw_in_turn(key, owners, sized, trace)), owners
             )
             drawing.task.add_done_callback(lambda _: self._forget_drawing(drawing))
-        return await self._wait_for_drawing(drawing)
+        return await self._wait_for_drawing(drawing, owner)
 
     async def close(self) -> None:
         drawings = [drawing.task for drawing in self._drawings.values()]
@@ -125,8 +127,8 @@ class Renderer:
         await asyncio.gather(*drawings, return_exceptions=True)
         await self._kill_process()
 
-    async def _wait_for_drawing(self, drawing: PendingDrawing) -> bytes:
-        drawing.readers += 1
+    async def _wait_for_drawing(self, drawing: PendingDrawing, owner: str) -> bytes:
+        drawing.owners.append(owner)
         try:
             return await asyncio.shield(drawing.task)
         except asyncio.CancelledError:
@@ -135,13 +137,13 @@ class Renderer:
                 raise
             raise RenderingFailed("the server is going down") from None
         finally:
-            drawing.readers -= 1
-            if not drawing.readers:
+            drawing.owners.remove(owner)
+            if not drawing.owners:
                 wait = ABANDONED_SECONDS if drawing.begun else 0.0
                 asyncio.get_running_loop().call_later(wait, self._abandon_drawing, drawing)
 
     def _abandon_drawing(self, drawing: PendingDrawing) -> None:
-        if not drawing.readers:
+        if not drawing.owners:
             drawing.task.cancel()
             if self._drawings.get(drawing.key) is drawing:  # whoever asks now gets another one
                 del self._drawings[drawing.key]
@@ -155,9 +157,9 @@ class Renderer:
             while len(self._failures) > MAX_KNOWN_FAILURES:
                 self._failures.popitem(last=False)
 
-    async def _draw_in_turn(self, key: str, owner: str, draw: DrawRequest, trace: bytes) -> bytes:
+    async def _draw_in_turn(self, key: str, owners: list[str], draw: DrawRequest, trace: bytes) -> bytes:
         try:
-            async with self._queue.wait_for_turn(owner):
+            async with self._queue.wait_for_turn(owners):
                 if key in self._drawings:
                     self._drawings[key].begun = True
                 body = await self._request_drawing(draw, trace)
