@@ -258,6 +258,7 @@ class FairQueue:
     def enqueue(self, request: WorkerRequest) -> None:
         """Grant it now, or in its turn. Raises Busy where that is so for all who ask for it."""
         error: Busy | None = None
+        self._charge_running()
         for asker in request.askers:
             try:
                 if self._running >= self._workers and not self._has_place(request):
@@ -352,8 +353,7 @@ class FairQueue:
     def _grant_free_workers(self) -> None:
         """Grant the free workers, and report the positions of those that still wait."""
         self._places = self._waiting_places()
-        for running in self._granted:
-            self._charge_elapsed(running)
+        self._charge_running()
         while self._places and self._running < self._workers:
             order = self._sort_by_turn(self._places)
             first, request = order.places[0], order.requests[0]
@@ -379,13 +379,14 @@ class FairQueue:
             waiting = (scheduler.start_tag(place.flow(level), place.entered[level]) for place in self._places)
             scheduler.advance_virtual_time(min([start, *waiting]))
 
-    def _charge_elapsed(self, request: WorkerRequest) -> None:
-        """Charge those who asked for a request what it took until now, where that is more than it was thought to take."""
-        for charge in request.charges:
-            cost = request.elapsed_seconds * charge.part
-            if cost > charge.cost:
-                self._schedulers[charge.level].correct_charge(charge.flow, cost - charge.cost)
-                charge.cost = cost
+    def _charge_running(self) -> None:
+        """Charge those whose requests have workers what they took until now, where that is more than they were thought to."""
+        for request in self._granted:
+            for charge in request.charges:
+                cost = request.elapsed_seconds * charge.part
+                if cost > charge.cost:
+                    self._schedulers[charge.level].correct_charge(charge.flow, cost - charge.cost)
+                    charge.cost = cost
 
     def _correct_charges(self, request: WorkerRequest, seconds: float) -> None:
         """Charge those who asked for a request what it took, in the place of what it was thought to take."""

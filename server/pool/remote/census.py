@@ -127,12 +127,11 @@ class QueueCensus:
             pipe = self._broker.pipeline(transaction=False)
             pipe.zcard(queue_key_prefix(name) + "waiting")
             pipe.zcard(queue_key_prefix(name) + "running")
-            pipe.hkeys(queue_key_prefix(name) + "tickets")
+            pipe.hkeys(queue_key_prefix(name) + "askers")
             pipe.llen(celery_list_key(name))
-            queue.waiting_count, queue.running_count, tickets, queue.unread_tokens = await pipe.execute()
-            queue.longest_wait_seconds = max(
-                (time.time() - run_submission_time(run.decode()) for run in tickets), default=0.0
-            )
+            queue.waiting_count, queue.running_count, runs, queue.unread_tokens = await pipe.execute()
+            submitted = [at for run in runs if (at := run_submission_time(run)) is not None]
+            queue.longest_wait_seconds = max(0.0, time.time() - min(submitted)) if submitted else 0.0
             if queue.waiting_count and not queue.unread_tokens and queue.running_count < queue.capacity:
                 count = min(queue.waiting_count, queue.capacity - queue.running_count)
                 await self._broker.lpush(
