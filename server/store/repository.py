@@ -3,12 +3,13 @@
 import asyncio
 import base64
 import gzip
+import secrets
 import zlib
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, case, func, select
+from sqlalchemy import ColumnElement, case, delete, func, insert, select
 from sqlalchemy import text as sql
 
 from gradbox.wire.schema import upgrade_gzipped_trace
@@ -19,10 +20,11 @@ from server.store.contents import (
     check_record_identity,
     content_digest,
     has_id_form,
+    now_ms,
     used_bytes,
 )
 from server.store.database import Database
-from server.store.tables import saved_programs
+from server.store.tables import run_lines, saved_programs
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import ArchiveRecord, Content, Versions
 
@@ -30,6 +32,9 @@ COLUMNS = saved_programs.c
 
 MAX_TITLES = 10_000
 """Titles that are kept in memory."""
+
+PROBE_BYTES = 8192
+"""Bytes that are written to see whether that can be done."""
 
 
 class ProgramTooLarge(ProblemError):
@@ -158,6 +163,19 @@ class ProgramRepository(ContentStore):
             size = await used_bytes(connection)
             revision = (await connection.execute(sql("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
         return StoreTotals(count - int(removed), int(removed), size, revision)
+
+    async def check_writable(self) -> None:
+        """Write something, and remove it. Raises StoreUnavailable where that fails, or where there is no room for a program.
+
+        Creates no database.
+        """
+        self.database.check_space(self._max_program_bytes)
+        if not await self.database.open_if_exists():
+            return
+        name, now = f"health {secrets.token_hex(8)}", now_ms()
+        async with self.database.writing_transaction() as connection:
+            await connection.execute(insert(run_lines).values(run=name, created=now, lines=bytes(PROBE_BYTES)))
+            await connection.execute(delete(run_lines).where(run_lines.c.run == name))
 
     async def iterate_list_entries(self) -> AsyncIterator[ListEntry]:
         """All programs, by id."""
