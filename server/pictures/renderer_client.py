@@ -7,6 +7,7 @@ import json
 import logging
 import subprocess
 import sys
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ ABANDONED_SECONDS = 1.0
 
 MAX_KNOWN_FAILURES = 1000
 """Drawings that are known to fail."""
+
+FAILURE_SECONDS = 600.0
+"""Seconds for which a drawing that failed is not tried again: a machine that was busy may have been the cause."""
 
 MAX_DRAWING_BYTES = 64 << 20
 """Bytes of a drawing that are read."""
@@ -90,7 +94,7 @@ class Renderer:
         self._queue = DrawingQueue(MAX_WAITING)
         self._process: asyncio.subprocess.Process | None = None
         self._drawings: dict[str, PendingDrawing] = {}
-        self._failures: OrderedDict[str, str] = OrderedDict()  # why a drawing failed, and would again
+        self._failures: OrderedDict[str, tuple[str, float]] = OrderedDict()  # why a drawing failed, and when
         self.starts = self.failures = 0
 
     async def get_drawing(
@@ -109,8 +113,9 @@ class Renderer:
             return cached
         if before_drawing is not None:
             await before_drawing()
-        if key in self._failures:
-            raise RenderingFailed(self._failures[key], temporary=False)
+        why, failed_at = self._failures.get(key, ("", -FAILURE_SECONDS))
+        if time.monotonic() - failed_at < FAILURE_SECONDS:
+            raise RenderingFailed(why, temporary=False)
         drawing = self._drawings.get(key)
         if drawing is None:
             owners: list[str] = []
@@ -153,7 +158,8 @@ class Renderer:
             del self._drawings[drawing.key]
         error = None if drawing.task.cancelled() else drawing.task.exception()
         if isinstance(error, RenderingFailed) and not error.temporary:
-            self._failures[drawing.key] = error.problem.message
+            self._failures.pop(drawing.key, None)
+            self._failures[drawing.key] = error.problem.message, time.monotonic()
             while len(self._failures) > MAX_KNOWN_FAILURES:
                 self._failures.popitem(last=False)
 

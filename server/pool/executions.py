@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from gradbox.wire.api import Job
+from gradbox.wire.limits import Limit, ends_repeatably
 from server.pool.askers import Asker, Askers
 from server.pool.cache import ResultCache, result_cache_key
 from server.pool.interface import PoolInterface
@@ -35,8 +36,13 @@ class ExecutionResult:
     status: str
     body: bytes
     seconds: float = 0.0
-    limit: str | None = None
+    limit: Limit | None = None
     deterministic: bool = True
+
+    @property
+    def may_be_accident(self) -> bool:
+        """Whether a clock, the machine or somebody else ended it: the same program may well end in another way."""
+        return self.status != "cached" and not ends_repeatably(self.status, self.limit)
 
 
 @dataclass

@@ -93,7 +93,9 @@ async def rerun_program(
 
     The request has no body, but needs the content type `application/json`, like every POST here.
     """
-    return await saved.programs.rerun_program(id_, program_runner(runs, client, disconnected, count_cached=True))
+    return await saved.programs.rerun_program(
+        id_, client, program_runner(runs, client, disconnected, count_cached=True)
+    )
 
 
 @router.get("/s/{id}.trace.json", response_model=Trace, responses=NOT_FOUND, summary="The trace of a saved program")

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, case, delete, func, insert, select
+from sqlalchemy import ColumnElement, case, delete, func, insert, select, update
 from sqlalchemy import text as sql
 
 from gradbox.wire.schema import upgrade_gzipped_trace
@@ -17,6 +17,8 @@ from gradbox.wire.trace import Trace
 from server.store.contents import (
     ContentRemoved,
     ContentStore,
+    QuotaExceeded,
+    canonical_json,
     check_record_identity,
     content_digest,
     has_id_form,
@@ -54,6 +56,11 @@ class SavedProgram:
     versions: Versions
     content: Content
     trace: bytes
+
+    @property
+    def trace_name(self) -> str:
+        """The name of its trace. A better one that takes its place has another name."""
+        return f"{self.digest} {self.created}"
 
 
 @dataclass(frozen=True)
@@ -151,6 +158,24 @@ class ProgramRepository(ContentStore):
         if size > self._max_program_bytes:
             raise ProgramTooLarge(size, self._max_program_bytes)
         return await self._save_content(text, size, trace=trace, versions=versions.model_dump_json())
+
+    async def replace_trace(self, program: SavedProgram, trace: bytes, versions: Versions) -> bool:
+        """Put another trace in the place of a program's, as if it had been saved now. Whether that is done: not where it was
+        removed, or has yet another trace since. Raises ProgramTooLarge, QuotaExceeded, StoreUnavailable.
+        """
+        size = len(canonical_json(program.content)) + len(trace)
+        if size > self._max_program_bytes:
+            raise ProgramTooLarge(size, self._max_program_bytes)
+        values = {"trace": trace, "versions": versions.model_dump_json(), "created": max(now_ms(), program.created + 1)}
+        same = (COLUMNS.id == program.id, COLUMNS.created == program.created, COLUMNS.removed.is_(None))
+        async with self.database.writing_transaction() as connection:
+            old = (await connection.execute(select(COLUMNS.size).where(*same))).scalar_one_or_none()
+            if old is None:
+                return False
+            if await used_bytes(connection) + size - old > self._quota:
+                raise QuotaExceeded
+            await connection.execute(update(saved_programs).where(*same).values(size=size, **values))
+        return True
 
     async def read_totals(self) -> StoreTotals:
         """Read from the index of sizes only, where a removed program has size 0. Raises StoreUnavailable."""
