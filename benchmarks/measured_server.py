@@ -75,6 +75,11 @@ class MeasuredServer:
         self._log = Path(self._folder.name) / "log"
         self.process: ServerProcess | None = None
 
+    @property
+    def folder(self) -> str:
+        """Where its files are."""
+        return str(self._settings.get("data", self._folder.name))
+
     def __enter__(self) -> Self:
         try:
             self.start()

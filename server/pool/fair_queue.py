@@ -20,7 +20,7 @@ MAX_FLOWS = 1000
 """Flows whose service is remembered; with more of them, the virtual time moves on."""
 
 EXPECTED_SECONDS = 1.0
-"""Seconds that the run of a network is thought to take before any of its runs has ended."""
+"""Seconds that the first run of a network is thought to take before that of any network has ended."""
 
 FORGOTTEN_SECONDS = 0.1
 """Seconds of its runs that a network is forgiven each second. So nobody is behind the others for ever."""
@@ -84,22 +84,27 @@ class FairScheduler:
 
 
 class ExpectedSeconds:
-    """How long a network's next run is thought to take: as its last runs did, the last one counting for half.
+    """How long a network's next run is thought to take: as its last runs did, the last one counting for half; of one of which
+    nothing is known, as the first runs of others did.
 
-    So who asks for quick programs is before those whose programs were long, or of whom nothing is known.
+    So who asks for quick programs is before those whose programs were long, and, where newcomers ask for long ones, before
+    newcomers.
     """
 
     def __init__(self) -> None:
         self._averages: OrderedDict[str, float] = OrderedDict()
+        self._of_newcomers = EXPECTED_SECONDS
 
     def of_network(self, network: str) -> float:
         """In seconds."""
-        return self._averages.get(network, EXPECTED_SECONDS)
+        return self._averages.get(network, self._of_newcomers)
 
     def count_run(self, network: str, seconds: float, was_cut_short: bool = False) -> None:
         """Count a run of a network. was_cut_short: it would have taken longer than that."""
         if was_cut_short and seconds < self.of_network(network):
             return
+        if network not in self._averages:
+            self._of_newcomers = (self._of_newcomers + seconds) / 2
         known = self._averages.pop(network, seconds)
         self._averages[network] = (known + seconds) / 2
         while len(self._averages) > MAX_FLOWS:

@@ -45,7 +45,7 @@ DESCRIPTORS, USUAL_DESCRIPTORS = 16_384, 1024
 class Measured:
     """What came of an assault. waits: by what was waited for, as the visitor reports; alone: before the assault, without
     it. stop: seconds that the server took
-    to end; None where it did not. afterwards: "" where everything was as before."""
+    to end; None where it did not. run_bar: seconds that the visitor may wait for a run. afterwards: "" where everything was as before."""
 
     waits: dict[str, dict[str, float]] = field(default_factory=dict)
     alone: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -54,12 +54,13 @@ class Measured:
     afterwards: str = ""
     counts: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
+    run_bar: float = RUN_BAR
 
     def broken(self) -> list[str]:
         """The bars that it does not hold."""
         bars = {
             "page": longest(self.waits, "pages") > PAGE_BAR,
-            "run": longest(self.waits, "runs") > RUN_BAR,
+            "run": longest(self.waits, "runs") > self.run_bar,
             "memory": self.peak > MEMORY_BAR,
             "stop": self.stop is None or self.stop > STOP_BAR,
             "afterwards": bool(self.afterwards),
@@ -144,7 +145,7 @@ def measure(
         measured.alone = visitor.waits
         with PeakMemory(server) as memory, Visitor(server, saved, pictures) as visitor:
             time.sleep(2)
-            with playing(play, server, 1) as assault:
+            with playing(play, server, 1, saved) as assault:
                 time.sleep(seconds)
             measured.counts = assault.counts
         measured.waits, measured.peak = visitor.waits, memory.peak
@@ -155,7 +156,7 @@ def measure(
         except (AssertionError, OSError) as error:
             measured.afterwards = differences_now(before, server) or f"{type(error).__name__}: {error}".splitlines()[0]
         measured.errors = log_errors(server.log())
-        with playing(play, server, 2) as assault:
+        with playing(play, server, 2, saved) as assault:
             measured.stop = time_to_stop(server)
     return measured
 
@@ -163,8 +164,8 @@ def measure(
 class playing:  # noqa: N801
     """An assault that goes on while this context lasts; entered once all of it does. seed: differs at each playing."""
 
-    def __init__(self, play: Play, server: MeasuredServer, seed: int) -> None:
-        self._assault = Assault(server, seed * 1_000_000)
+    def __init__(self, play: Play, server: MeasuredServer, seed: int, saved: str) -> None:
+        self._assault = Assault(server, seed * 1_000_000, saved)
         self._thread = threading.Thread(target=self._play, args=(play,), daemon=True)
 
     def _play(self, play: Play) -> None:

@@ -52,7 +52,8 @@ local function set_served(level, flow, tag)
 end
 
 local function expected(network)
-  return tonumber(redis.call('GET', prefix .. 'expected:' .. network) or '') or EXPECTED
+  local known = redis.call('GET', prefix .. 'expected:' .. network) or redis.call('GET', prefix .. 'newcomers')
+  return tonumber(known or '') or EXPECTED
 end
 
 local function is_asker(asker)
@@ -458,7 +459,12 @@ if charges then
   for _, charge in ipairs(charges) do
     local key = prefix .. 'expected:' .. charge.flow
     if charge.level == 'network' and not (was_cut_short and seconds < expected(charge.flow)) then
-      local known = tonumber(redis.call('GET', key) or '') or seconds
+      local known = tonumber(redis.call('GET', key) or '')
+      if not known then
+        known = seconds
+        local newcomers = string.format('%.6f', (expected(charge.flow) + seconds) / 2)
+        redis.call('SET', prefix .. 'newcomers', newcomers, 'EX', EXPECTED_TTL)
+      end
       redis.call('SET', key, string.format('%.6f', (known + seconds) / 2), 'EX', EXPECTED_TTL)
     end
   end
