@@ -80,6 +80,10 @@ class MeasuredServer:
         """Where its files are."""
         return str(self._settings.get("data", self._folder.name))
 
+    def change_settings(self, **settings: Any) -> None:
+        """What it is started with from now on."""
+        self._settings |= settings
+
     def __enter__(self) -> Self:
         try:
             self.start()

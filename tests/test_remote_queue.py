@@ -233,7 +233,7 @@ def test_a_visitor_joins_the_run_of_an_attacker_on_another_web_process(redis: Re
     async def work(first: RemotePool, second: RemotePool) -> None:
         places: list[int] = []
         attacks = [asyncio.create_task(run(first, f"sleep {3 + k / 100}", EVE)) for k in range(6)]
-        await eventually(lambda: first.queue.waiting_count >= 4)
+        await eventually(lambda: sum(one.started for one in first._census.runs.values()) == 2)
         attack = asyncio.create_task(run(first, "finish", askers=Askers.of_client(EVE)))
         await eventually(lambda: first.queue.waiting_count >= 5)
         began = time.monotonic()
@@ -252,7 +252,7 @@ def test_a_visitor_joins_the_run_of_an_attacker_on_another_web_process(redis: Re
 def test_who_joins_in_the_same_process_improves_the_place(redis: RedisServer) -> None:
     async def work(pool: RemotePool) -> None:
         attacks = [asyncio.create_task(run(pool, f"sleep {15 + k / 100}", EVE)) for k in range(6)]
-        await eventually(lambda: pool.queue.waiting_count >= 4)
+        await eventually(lambda: sum(one.started for one in pool._census.runs.values()) == 2)
         askers, places = Askers.of_client(EVE), []  # type: ignore[var-annotated]
         lesson = asyncio.create_task(run(pool, "finish", askers=askers, on_position=places.append))
         await eventually(lambda: bool(places))

@@ -89,7 +89,8 @@ async def save_program(
 async def rerun_program(
     id_: Id, runs: RunsDep, saved: SavedDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> Rerun:
-    """Runs it with the server's present versions and says whether the result changed. What was saved stays as it is.
+    """Runs it with the server's present versions and says whether the result changed. What was saved stays as it is, unless
+    its run was ended by a clock, the machine's memory or a signal, and the new one was not.
 
     The request has no body, but needs the content type `application/json`, like every POST here.
     """

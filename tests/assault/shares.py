@@ -114,15 +114,15 @@ def long_sources(assault: Assault) -> None:
 
 
 def joined_programs(assault: Assault) -> None:
-    """One address keeps its part of the queue full, and behind all that it asks for what the visitor will ask for."""
+    """Three addresses keep their parts of the queue full, and behind all that they ask for what the visitor will ask for."""
     queued = itertools.count()
 
     def post(n: int) -> str:
         wanted = n % 16 == 15
         source = program(VISITORS_FIRST + next(queued)) if wanted else HALF_SECOND.replace("{n}", str(assault.seed + n))
-        return f"{'the visitor’s' if wanted else 'its own'}: {ask(assault.server, 'POST', '/api/runs', {'source': source})[0]}"
+        return f"{'the visitor’s' if wanted else 'its own'}: {ask(assault.server, 'POST', '/api/runs', {'source': source}, n % 3)[0]}"
 
-    assault.repeat(16, post)
+    assault.repeat(48, post)
 
 
 def long_programs(assault: Assault) -> None:
