@@ -699,6 +699,18 @@ def test_eviction_takes_a_place_and_not_the_program_that_others_want(joined_by_a
     schedule(work, queue=8)
 
 
+def test_a_program_that_all_have_left_before_it_waits_is_refused() -> None:
+    async def work(bench: Bench) -> None:
+        bench.submit("running")
+        await run_pending()
+        left = bench.submit("a")
+        left.askers.leave(next(iter(left.askers)))
+        await run_pending()
+        assert isinstance(left.task.exception(), Busy) and not bench.queue.waiting_count
+
+    schedule(work)
+
+
 def test_networks_that_join_each_others_programs_still_make_room() -> None:
     async def work(bench: Bench) -> None:
         bench.submit("running")

@@ -272,18 +272,17 @@ class FairQueue:
             except Busy as busy:
                 error = busy
                 request.askers.refuse(asker.id, busy)
-        if error is not None and not self._has_place(request):
-            raise error
+        if not self._has_place(request):  # or all who asked have left by now
+            raise error or Busy(1.0)
         self._grant_free_workers()
 
     def update_places(self, request: WorkerRequest) -> None:
         """Others ask for it, or some do no more. Without any, it keeps its place until it is withdrawn."""
         if request.granted.done() or not len(request.askers):
             return
-        known = {place.asker for place in self._places if place.request is request}
-        askers = list(request.askers)
-        self._places += [self._create_place(asker, request) for asker in askers if asker not in known]
-        self._places = [place for place in self._places if place.request is not request or place.asker in askers]
+        known, asking = {place.asker for place in self._places if place.request is request}, set(request.askers)
+        self._places += [self._create_place(asker, request) for asker in request.askers if asker not in known]
+        self._places = [place for place in self._places if place.request is not request or place.asker in asking]
         self._grant_free_workers()
 
     def withdraw(self, request: WorkerRequest) -> None:

@@ -97,7 +97,7 @@ class Pool:
     ) -> RecordedTrace:
         stop = stop or asyncio.Event()
         queue = self._gpu_queue if job.device == "cuda" else self.queue
-        async with queue.create_request(askers or client, on_position) as request:
+        async with queue.create_request(client if askers is None else askers, on_position) as request:
             if on_position is not None:
                 on_position(-1)
             record = partial(self._machine.record_job, stop=stop)

@@ -34,7 +34,7 @@ ALL: tuple[tuple[Check, dict[str, Any], dict[str, Any]], ...] = (
     (kill_at_boot, {}, {}),
     (kill_while_saving, {}, SAVING),
     (kill_while_saving, {"postgresql": True}, SAVING),
-    (kill_saved_program, {}, SAVING),
+    (kill_saved_program, {}, {**SAVING, "cpu": 5}),
     (save_while_postgresql_hangs, {}, SAVING),
     (save_while_sqlite_is_locked, {}, SAVING),
     (save_on_a_full_disk, {}, SAVING),

@@ -12,6 +12,7 @@ from server.pool.remote.broker import QUEUE_OF_DEVICE, Broker, BrokerError, Cele
 from server.pool.remote.messages import WorkerRecord, parse_worker_records, queue_key_prefix, run_submission_time
 from server.pool.remote.remote_run import RemoteRun, RunStreamReader
 from server.pool.zygote import WorkersUnavailable
+from server.rare_log import RareLog
 from server.settings import Settings
 
 INTERVAL, IDLE_INTERVAL = 0.25, 1.0
@@ -27,7 +28,7 @@ WORKERS_KEY = "gradbox:workers"
 """The set of the names of workers; `gradbox:worker:NAME` has the record of one for as long as it lives."""
 
 
-log = logging.getLogger("gradbox.pool")
+rare_log = RareLog(logging.getLogger("gradbox.pool"))
 
 
 @dataclass
@@ -96,8 +97,8 @@ class QueueCensus:
                 await self._poll_runs()
             except BrokerError:
                 await asyncio.sleep(INTERVAL)
-            except Exception:  # it goes on with the others
-                log.exception("the queue could not be polled")
+            except Exception as error:  # it goes on with the others
+                rare_log.error("the queue could not be polled", f"{type(error).__name__}: {error}")
                 await asyncio.sleep(INTERVAL)
             self._added.clear()
             if not self.runs:

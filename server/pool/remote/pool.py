@@ -186,7 +186,7 @@ class RemotePool:
         askers: Askers | None = None,
     ) -> RecordedTrace:
         stop, may_join = stop or asyncio.Event(), askers is not None
-        positions, askers = PositionReporter(on_position), askers or Askers.of_client(client)
+        positions, askers = PositionReporter(on_position), Askers.of_client(client) if askers is None else askers
         record = partial(self._record_with_retry, askers=askers, positions=positions, stop=stop, may_join=may_join)
         return await record_trace(self._assembler, job, record, stop, self._settings.log_programs)
 
