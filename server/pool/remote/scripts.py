@@ -42,18 +42,27 @@ end
 
 local function served_key(level, flow) return prefix .. 'served:' .. level .. ':' .. flow end
 
+-- what was read by this script already
+local served_tags, expected_seconds, read_tickets = {}, {}, {}
+
 local function served(level, flow)
-  return tonumber(redis.call('GET', served_key(level, flow)) or '') or -math.huge
+  local key = served_key(level, flow)
+  if not served_tags[key] then served_tags[key] = tonumber(redis.call('GET', key) or '') or -math.huge end
+  return served_tags[key]
 end
 
 local function set_served(level, flow, tag)
   local seconds = math.ceil(math.max(0, tag - virtual(level)) / FORGOTTEN) + RUN_TTL
   redis.call('SET', served_key(level, flow), string.format('%.6f', tag), 'EX', seconds)
+  served_tags[served_key(level, flow)] = tag
 end
 
 local function expected(network)
-  local known = redis.call('GET', prefix .. 'expected:' .. network) or redis.call('GET', prefix .. 'newcomers')
-  return tonumber(known or '') or EXPECTED
+  if not expected_seconds[network] then
+    local known = redis.call('GET', prefix .. 'expected:' .. network) or redis.call('GET', prefix .. 'newcomers')
+    expected_seconds[network] = tonumber(known or '') or EXPECTED
+  end
+  return expected_seconds[network]
 end
 
 local function is_asker(asker)
@@ -64,6 +73,7 @@ local function is_asker(asker)
 end
 
 local function read_ticket(run)
+  if read_tickets[run] then return read_tickets[run] end
   local text = redis.call('HGET', tickets, run)
   local ticket = text and decode(text)
   if not ticket then return nil end
@@ -72,15 +82,18 @@ local function read_ticket(run)
     if is_asker(asker) then table.insert(askers, asker) end
   end
   ticket.askers = askers
+  read_tickets[run] = ticket
   return ticket
 end
 
 local function write_ticket(run, ticket)
+  read_tickets[run] = ticket
   redis.call('HSET', tickets, run, cjson.encode(ticket))
 end
 
 local function remove(run)
   local ticket = read_ticket(run)
+  read_tickets[run] = nil
   redis.call('ZREM', waiting, run)
   redis.call('HDEL', tickets, run)
   redis.call('DEL', 'gradbox:job:' .. run)
@@ -208,7 +221,14 @@ end
 local function reorder()
   charge_elapsed()
   local runs, places = sort_by_turn()
-  for k, run in ipairs(runs) do redis.call('ZADD', waiting, k, run) end
+  for first = 1, #runs, 100 do
+    local scores = {}
+    for k = first, math.min(first + 99, #runs) do
+      table.insert(scores, k)
+      table.insert(scores, runs[k])
+    end
+    redis.call('ZADD', waiting, unpack(scores))
+  end
   return runs, places
 end
 
