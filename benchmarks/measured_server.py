@@ -75,6 +75,15 @@ class MeasuredServer:
         self._log = Path(self._folder.name) / "log"
         self.process: ServerProcess | None = None
 
+    @property
+    def folder(self) -> str:
+        """Where its files are."""
+        return str(self._settings.get("data", self._folder.name))
+
+    def change_settings(self, **settings: Any) -> None:
+        """What it is started with from now on."""
+        self._settings |= settings
+
     def __enter__(self) -> Self:
         try:
             self.start()

@@ -88,6 +88,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
     Raises SettingError, and ScenarioError where a scenario can't be read.
     """
     database = Database(settings.database_url, Path(settings.data))
+    database.check_file()
     pool = create_pool(settings, prepare, database)
     shared = create_shared_state(settings, database)
     cache = ResultCache(settings.cache)

@@ -96,6 +96,12 @@ class ServingSettings:
         "install -e .[server,cluster]`.",
         secret=True,
     )
+    queue_key = declare_setting(
+        "",
+        "Key with which workers sign what they send through GRADBOX_QUEUE_URL. Set it to the same value on all web processes "
+        "and workers, and give it to nobody else who uses the Redis. If empty, whoever can write to the Redis can falsify traces.",
+        secret=True,
+    )
     sandbox = declare_setting(
         "best",
         "Confinement of the workers. require: do not start unless every layer is active; "

@@ -4,6 +4,7 @@ import asyncio
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -106,3 +107,31 @@ def database(address: str, name: str) -> str:
     """The address of a new, empty database there."""
     asyncio.run(obey(address, f'CREATE DATABASE "{name}"'))
     return f"{address}/{name}"
+
+
+def processes(address: str) -> list[int]:
+    """The ids of the processes of the one at this address, its postmaster first."""
+    port, parents = address.rpartition(":")[2].partition("/")[0], {}
+    postmaster = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError, IndexError):
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if words[0].endswith(b"/postgres") and words[words.index(b"-p") + 1] == port.encode():
+                postmaster = int(folder.name)
+    assert postmaster, f"no PostgreSQL at {address}"
+    return [postmaster, *(pid for pid, parent in parents.items() if parent == postmaster)]
+
+
+@contextmanager
+def hanging(address: str) -> Iterator[None]:
+    """The one at this address takes connections, and says nothing, for as long as this lasts."""
+    stopped = processes(address)
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)

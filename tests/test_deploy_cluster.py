@@ -21,7 +21,13 @@ OBJECTS: list[dict[str, Any]] = [
     document for name in KUSTOMIZATION["resources"] for document in yaml.safe_load_all((FOLDER / name).read_text())
 ]
 PODS = [row for row in OBJECTS if row["kind"] in ("Deployment", "StatefulSet")]
-SAMPLE = {"DOMAIN": "g.example", "REDIS_PASSWORD": "r", "POSTGRES_PASSWORD": "p", "GRADBOX_SECRET": "s"}
+SAMPLE = {
+    "DOMAIN": "g.example",
+    "REDIS_PASSWORD": "r",
+    "POSTGRES_PASSWORD": "p",
+    "GRADBOX_SECRET": "s",
+    "GRADBOX_QUEUE_KEY": "k",
+}
 
 
 def filled(text: str) -> str:
@@ -112,7 +118,7 @@ def test_the_servers_of_kubernetes_start_with_what_they_are_given() -> None:
     settings = settings_of(given)
     assert settings.sandbox == "require" and settings.secret
     assert named("Service", settings.queue_url.rpartition("@")[2].partition(":")[0])["spec"]["clusterIP"] == "None"
-    assert {value for name, value in given.items() if "SECRET" in name or "PASSWORD" in name} == {"replace-me"}
+    assert {value for name, value in given.items() if re.search("SECRET|PASSWORD|KEY", name)} == {"replace-me"}
     for name in ("gradbox-web", "gradbox-worker"):
         pod = named("Deployment", name)["spec"]["template"]["spec"]
         assert pod["enableServiceLinks"] is False, "else the environment has GRADBOX_PORT and the like"
@@ -130,7 +136,8 @@ def test_the_servers_of_kubernetes_start_with_what_they_are_given() -> None:
 def test_a_worker_is_given_no_secret_of_the_web_processes() -> None:
     container = named("Deployment", "gradbox-worker")["spec"]["template"]["spec"]["containers"][0]
     taken = {row["name"]: row["valueFrom"]["secretKeyRef"] for row in container["env"] if "valueFrom" in row}
-    assert taken == {name: {"name": "gradbox", "key": name} for name in ("GRADBOX_QUEUE_URL", "DATABASE_URL")}
+    names = ("GRADBOX_QUEUE_URL", "GRADBOX_QUEUE_KEY", "DATABASE_URL")
+    assert taken == {name: {"name": "gradbox", "key": name} for name in names}
     secret = named("Secret", "gradbox")["stringData"]
     given = {**named("ConfigMap", "gradbox")["data"], **{name: secret[name] for name in taken}}
     assert settings_of(given, worker=True).secret == ""

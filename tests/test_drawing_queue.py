@@ -19,7 +19,7 @@ class Studio:
         self.drawn: list[str] = []
 
     async def draw(self, owner: str, seconds: float = 1.0) -> None:
-        async with self.queue.wait_for_turn(owner):
+        async with self.queue.wait_for_turn([owner]):
             await asyncio.sleep(0)
             self.now += seconds
             self.drawn.append(owner)
@@ -96,6 +96,60 @@ def test_a_client_that_leaves_is_skipped() -> None:
         await studio.draw("d")
 
     assert play(scene).drawn == ["a", "c", "a", "d"]
+
+
+def test_a_drawing_waits_in_the_best_place_of_all_who_want_it() -> None:
+    async def scene(studio: Studio) -> None:
+        await studio.draw("much", 8)
+        await studio.draw("little", 1)
+        owners = ["much"]
+
+        async def draw_shared() -> None:
+            async with studio.queue.wait_for_turn(owners):
+                studio.now += 4
+                studio.drawn.append("shared")
+
+        waiting = ["little", "much", "new", "newest"]
+        tasks = [studio.ask("x"), asyncio.create_task(draw_shared()), *map(studio.ask, waiting)]
+        await asyncio.sleep(0)
+        owners.append("new")  # who used nothing joins, and what "much" asked for is before "little"
+        await asyncio.gather(*tasks)
+        assert studio.drawn[2:] == ["x", "shared", "newest", "little", "new", "much"], "half is charged to who joined"
+
+    play(scene, 20)
+
+
+def test_an_owner_that_leaves_takes_its_place_along() -> None:
+    async def scene(studio: Studio) -> None:
+        await studio.draw("much", 8)
+        owners = ["much", "new"]
+
+        async def draw_shared() -> None:
+            async with studio.queue.wait_for_turn(owners):
+                studio.drawn.append("shared")
+
+        tasks = [studio.ask("x"), asyncio.create_task(draw_shared()), studio.ask("other")]
+        await asyncio.sleep(0)
+        owners.remove("new")
+        await asyncio.gather(*tasks)
+        assert studio.drawn[1:] == ["x", "other", "shared"]
+
+    play(scene, 20)
+
+
+def test_a_drawing_that_others_want_has_a_place_though_its_first_owner_has_none_left() -> None:
+    async def scene(studio: Studio) -> None:
+        tasks = [studio.ask(owner) for owner in ["x", "a", "a"]]
+
+        async def draw_shared(*owners: str) -> None:
+            async with studio.queue.wait_for_turn(list(owners)):
+                studio.drawn.append("shared")
+
+        shared = [asyncio.create_task(draw_shared("a")), asyncio.create_task(draw_shared("a", "b"))]
+        results = await asyncio.gather(*tasks, *shared, return_exceptions=True)
+        assert [type(result) for result in results] == [type(None)] * 3 + [QueueFull, type(None)]
+
+    play(scene)
 
 
 @pytest.mark.parametrize(

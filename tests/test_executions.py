@@ -179,6 +179,56 @@ def test_a_full_queue_refuses_at_once() -> None:
     served(work, workers=1, queue=2)
 
 
+def test_a_joined_run_waits_in_the_best_place_of_all_who_ask_for_it() -> None:
+    async def work(executions: Executions, _: list[ExecutionResult]) -> None:
+        busy = await executions.subscribe(job("sleep 60"), Client("x", "x"))
+        attacks = [await executions.subscribe(job(f"sleep {50 + k}"), ANN) for k in range(3)]
+        lesson = await executions.subscribe(job("finish"), ANN)
+        assert lesson.state_fields()["ahead"] == 3
+        joined = await executions.subscribe(job("finish"), BOB)
+        assert joined.execution is lesson.execution and joined.state_fields()["ahead"] == 1
+        executions.stop_subscription(busy)
+        await executions.wait_for_result(busy)
+        executions.stop_subscription(attacks[0])
+        assert (await asyncio.wait_for(executions.wait_for_result(joined), 10)).status == "finished"
+        assert [attack.state for attack in attacks] == ["done", "running", "queued"]
+        assert (await executions.wait_for_result(lesson)).status == "finished"
+        for attack in attacks:
+            executions.unsubscribe(attack)
+
+    served(work, workers=1, queue=16)
+
+
+def test_who_loses_the_place_of_a_joined_run_is_refused_alone() -> None:
+    async def work(executions: Executions, ended: list[ExecutionResult]) -> None:
+        busy = await executions.subscribe(job("sleep 60"), Client("x", "x"))
+        programs = ["sleep 50", "finish"]
+        attacks = [await executions.subscribe(job(program), ANN) for program in programs]
+        heard = asyncio.create_task(states(executions, attacks[1]))
+        visitor = await executions.subscribe(job("finish"), BOB)
+        others = [await executions.subscribe(job(f"sleep {40 + k}"), Client("c", "c")) for k in range(2)]
+        newcomers = [await executions.subscribe(job("sleep 30"), Client("n", "n"))]
+        assert visitor.state == "queued" and not visitor.execution.is_done
+        refused = [attack for attack in attacks if attack.execution.error is not None]
+        for attack in refused:
+            with pytest.raises(Busy):
+                await executions.wait_for_result(attack)
+            assert executions.find_subscription(attack.id) is attack
+        assert refused == [attacks[0]], "the joined one is the last to be taken"
+        executions._pool.queue._take_place(  # type: ignore[attr-defined]
+            next(place for place in executions._pool.queue._places if place.asker is attacks[1].asker)  # type: ignore[attr-defined]
+        )
+        assert (await asyncio.wait_for(heard, 5))[-1] == "done"
+        with pytest.raises(Busy):
+            await executions.wait_for_result(attacks[1])
+        for subscription in (busy, *others, *newcomers):
+            executions.unsubscribe(subscription)
+        assert (await asyncio.wait_for(executions.wait_for_result(visitor), 10)).status == "finished"
+        assert executions.find_subscription(attacks[1].id) is attacks[1] and ended
+
+    served(work, workers=1, queue=4)
+
+
 def test_finished_runs_take_bounded_memory() -> None:
     async def work(executions: Executions, _: list[ExecutionResult]) -> None:
         executions._capacity = 50_000

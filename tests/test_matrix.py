@@ -284,3 +284,28 @@ def test_while_nothing_is_measured_the_page_says_so(client: TestClient) -> None:
         answer = client.get(path)
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "not_measured")
         assert int(answer.headers["retry-after"]) >= 1
+
+
+@pytest.mark.parametrize(
+    "accident",
+    [
+        Answer(line=5, raised="MemoryError: "),
+        Answer(line=5, raised="RuntimeError: [enforce fail at alloc_cpu.cpp:121] . DefaultCPUAllocator: can't allocate memory"),
+        Answer(line=2, raised="OSError: [Errno 24] Too many open files"),
+        Answer(printed=""),
+        Answer(printed="Killed"),
+    ],
+)  # fmt: skip
+def test_an_accident_is_no_cell(accident: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answer(self: CountingPool, job: AnswerJob, *_: Any) -> list[Answer]:
+        self.asked += 1
+        return [Answer(printed="True")] * (len(job.programs) - 1) + [accident]
+
+    monkeypatch.setattr(CountingPool, "run_answer_job", answer)
+
+    async def ask(service: MatrixService) -> None:
+        with pytest.raises(ProblemError, match="could not be measured"):
+            await service.get_measurement(60)
+        assert service.measured is None and not (tmp_path / FILE_NAME).exists()
+
+    assert asking(tmp_path, ask)

@@ -13,6 +13,7 @@ import pytest
 from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
 from server.cluster.parts import create_pool
+from server.pool.askers import Askers
 from server.pool.remote import census, messages, worker
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.remote_run import RemoteRun, decompress_bounded
@@ -94,9 +95,11 @@ def test_a_run_shared_by_two_servers_survives_one_that_stops_waiting(remote_work
             if position == -1:
                 started.set()
 
-        running = asyncio.create_task(run(first, "sleep 6", on_position=on_position, stop=stop, may_join=True))
+        running = asyncio.create_task(
+            run(first, "sleep 6", on_position=on_position, stop=stop, askers=Askers.of_client(ANN))
+        )
         await started.wait()
-        joined = asyncio.create_task(run(second, "sleep 6", BOB, may_join=True))
+        joined = asyncio.create_task(run(second, "sleep 6", askers=Askers.of_client(BOB)))
         await eventually(lambda: any(run.started for run in second._census.runs.values()))
         assert set(first._census.runs) == set(second._census.runs)
         stop.set()

@@ -115,7 +115,47 @@ def test_a_drawing_that_is_cut_short_leaves_no_answer_for_the_next() -> None:
     asyncio.run(render())
 
 
-def test_what_failed_once_is_not_tried_again() -> None:
+def test_what_failed_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine may have been the cause."""
+    monkeypatch.setattr("server.pictures.renderer_client.FAILURE_SECONDS", 0.0)
+
+    async def render() -> None:
+        drawings = Renderer(10**7)
+        try:
+            for trace in (gzip.compress(b"null"), gzip.compress(b"null"), packed(3)):
+                with contextlib.suppress(RenderingFailed):
+                    body = await drawings.get_drawing("x", DrawRequest(kind="stage", step=0, size=1), trace, nobody)
+            assert drawings.failures == 2 and b'class="stage-svg"' in body
+        finally:
+            await drawings.close()
+
+    asyncio.run(render())
+
+
+def test_a_drawing_waits_in_the_best_place_of_all_who_want_it() -> None:
+    async def render() -> None:
+        drawings = Renderer(10**7)
+        done: list[str] = []
+
+        async def draw(name: str, owner: str) -> None:
+            await drawings.get_drawing(name, DrawRequest(kind="loom"), packed(3), nobody, owner)
+            done.append(name)
+
+        try:
+            await draw("first", "attacker")
+            tasks = [asyncio.create_task(draw(name, "attacker")) for name in ("a", "b", "c", "lesson")]
+            await asyncio.sleep(0)
+            tasks.append(asyncio.create_task(draw("lesson", "visitor")))
+            await asyncio.gather(*tasks)
+            assert done.index("lesson") == 2, done
+            assert done.count("lesson") == 2 and drawings.starts == 1
+        finally:
+            await drawings.close()
+
+    asyncio.run(render())
+
+
+def test_what_failed_once_is_not_tried_again_at_once() -> None:
     async def render() -> None:
         drawings = Renderer(10**7)
         try:

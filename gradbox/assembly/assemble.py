@@ -25,13 +25,10 @@ from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from gradbox.wire.api import Job
 from gradbox.wire.base import Model
 from gradbox.wire.gradient_check import GradientCheck
-from gradbox.wire.limits import REPEATABLE_LIMITS
+from gradbox.wire.limits import ends_repeatably
 from gradbox.wire.processes import AssemblyReply, AssemblyRequest, Usage
 from gradbox.wire.program import Program
 from gradbox.wire.trace import Cost, Error, Focus, Header, HeaderLine, Outcome, OutcomeLine, Runtime, Step
-
-REPEATABLE_STATUSES = ("finished", "raised", "refused")
-"""Statuses of runs that would end the same way again."""
 
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 """An address as Python prints it. A child that has rehearsed puts its objects elsewhere than one that has not."""
@@ -76,7 +73,7 @@ class AssembledTrace:
         if outcome.status == "refused":
             return True
         limit = outcome.stopped.limit if outcome.status == "stopped" and outcome.stopped else None
-        if outcome.status not in REPEATABLE_STATUSES and limit not in REPEATABLE_LIMITS:
+        if not ends_repeatably(outcome.status, limit):
             return False
         if self.focus is not None and self.focus.repeatable is False:
             return False

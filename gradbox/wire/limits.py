@@ -34,3 +34,12 @@ LIMITS: dict[Limit, LimitRow] = {
 
 REPEATABLE_LIMITS = frozenset(name for name, row in LIMITS.items() if row.enforced_by == "tracer")
 """The limits that a program reaches at the same place each time it is run."""
+
+REPEATABLE_STATUSES = ("finished", "raised", "refused")
+"""Statuses of runs that would end the same way again."""
+
+
+def ends_repeatably(status: str, limit: Limit | None) -> bool:
+    """Whether a run that ended so would do so again, its program being repeatable: it was ended neither by a clock or the
+    machine's memory, nor by whoever killed it. status, limit: of its outcome."""
+    return status in REPEATABLE_STATUSES or limit in REPEATABLE_LIMITS

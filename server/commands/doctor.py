@@ -25,7 +25,7 @@ from server.pool.machine_workers import GPU_FAILED, GPU_STARTING
 from server.pool.zygote import PREPARE, WorkersUnavailable
 from server.quantities import format_bytes
 from server.services import create_pool
-from server.settings import Settings
+from server.settings import SettingError, Settings
 from server.store.database import Database, StoreUnavailable
 from server.store.repository import ProgramRepository
 from server.wire.problems import Busy
@@ -71,8 +71,13 @@ async def check_store(settings: Settings) -> CheckResult:
     folder = Path(settings.data)
     database = Database(settings.database_url, folder)
     subject = "store, embedded" if database.embedded else "store, PostgreSQL"
+    store = ProgramRepository(database, settings.scenario, settings.quota)
     try:
-        totals = await ProgramRepository(database, settings.scenario, settings.quota).read_totals()
+        database.check_file()
+        totals = await store.read_totals()
+        await store.check_writable()
+    except SettingError as error:
+        return subject, "none", str(error)
     except StoreUnavailable as error:
         return subject, "none", f"no program can be saved or opened: {error.__cause__}".splitlines()[0][:200]
     finally:

@@ -25,6 +25,9 @@ from server.wire.problems import Busy, ProblemError
 FILE_NAME = "matrix.json"
 """In the server's folder of data."""
 
+ACCIDENTS = ("MemoryError", "KeyboardInterrupt", "SystemExit", "OSError", "BlockingIOError", "ImportError")
+"""What programs of the matrix raise on a machine that is short of something, and never of their own."""
+
 CellsByOperation = dict[str, dict[str, MatrixCell]]
 """The cells of one situation, by operation and question."""
 
@@ -46,7 +49,11 @@ def programs_digest() -> str:
 
 
 def cells_from_answers(situation: Situation, answers: list[Answer]) -> CellsByOperation:
-    """The cells of a situation, from the answers of its programs, in their order."""
+    """The cells of a situation, from the answers of its programs, in their order. Raises NoAnswers for one that says
+    something of the machine, and nothing of torch: it is not to be kept."""
+    for answer in answers:
+        if is_accidental(answer):
+            raise NoAnswers(f"a program answered {answer.raised or answer.printed!r}"[:200])
     pairs = iter(zip(cell_programs(situation), answers, strict=True))
     cells: CellsByOperation = {}
     for row in ROWS:
@@ -59,6 +66,14 @@ def cells_from_answers(situation: Situation, answers: list[Answer]) -> CellsByOp
                 read[question.name].verdict = "not_applicable"
         cells[row.name] = read
     return cells
+
+
+def is_accidental(answer: Answer) -> bool:
+    """Whether a program neither answered its question nor raised what it would raise again."""
+    if answer.line is None:
+        return answer.printed.partition(" ")[0] not in ("True", "False")
+    message = answer.raised or ""
+    return message.startswith(ACCIDENTS) or "allocate memory" in message
 
 
 def create_measurement(versions: Mapping[str, str], cells: dict[str, CellsByOperation]) -> Measurement:

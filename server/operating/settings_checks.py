@@ -77,6 +77,11 @@ def setting_warnings(settings: Settings) -> Iterator[tuple[str, str]]:
             "GRADBOX_SECRET",
             "it is not set: a restart invalidates the cookies of all visitors and ends their sessions",
         )
+    if settings.queue_url and not settings.queue_key:
+        yield (
+            "GRADBOX_QUEUE_KEY",
+            "it is not set: whoever else can write to the Redis of GRADBOX_QUEUE_URL can falsify the traces of all visitors",
+        )
     if settings.queue_url and not settings.database_url:
         yield (
             "DATABASE_URL",

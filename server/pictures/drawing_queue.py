@@ -1,6 +1,7 @@
-"""Whose drawing is next: of those who wait, the owner for whom the least time was spent."""
+"""Whose drawing is next: of those who wait, that of the owner for whom the least time was spent."""
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -13,10 +14,10 @@ class QueueFull(Exception):
 
 
 class DrawingTurn:
-    """A place in the queue."""
+    """A place in the queue. owners: see `DrawingQueue.wait_for_turn`."""
 
-    def __init__(self, owner: str) -> None:
-        self.owner = owner
+    def __init__(self, owners: list[str]) -> None:
+        self.owners = owners
         self.granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
 
@@ -30,23 +31,29 @@ class DrawingQueue:
         self._scheduler = FairScheduler()  # by seconds of drawing
 
     @asynccontextmanager
-    async def wait_for_turn(self, owner: str) -> AsyncIterator[None]:
-        """Entered when it is this owner's turn. Raises QueueFull."""
-        await self._enqueue_and_wait(owner)
-        began = self._clock()
+    async def wait_for_turn(self, owners: list[str]) -> AsyncIterator[None]:
+        """Entered when it is the turn of one of the owners. Raises QueueFull.
+
+        owners: all who want what is drawn, one or more. Others may be added or removed while it waits: it has the best place
+        of all of them, and the time is charged to all who wanted it since it began, in equal parts.
+        """
+        await self._enqueue_and_wait(owners)
+        began, wanted_by = self._clock(), list(owners)
         try:
             yield
         finally:
-            self._scheduler.charge_flow(owner, self._clock() - began)
+            charged = {*owners, *wanted_by}
+            for owner in charged:
+                self._scheduler.charge_flow(owner, (self._clock() - began) / len(charged))
             self._grant_next_turn()
 
-    async def _enqueue_and_wait(self, owner: str) -> None:
+    async def _enqueue_and_wait(self, owners: list[str]) -> None:
+        turn = DrawingTurn(owners)
         if not self._is_drawing:
             self._is_drawing = True
-            self._scheduler.advance_virtual_time(self._scheduler.start_tag(owner))
+            self._scheduler.advance_virtual_time(self._turn_start_tag(turn))
             return
-        self._evict_turn_if_full(owner)
-        turn = DrawingTurn(owner)
+        self._evict_turn_if_full(turn)
         self._waiting.append(turn)
         try:
             await turn.granted
@@ -57,14 +64,15 @@ class DrawingQueue:
                 self._grant_next_turn()
             raise
 
-    def _evict_turn_if_full(self, owner: str) -> None:
+    def _evict_turn_if_full(self, newcomer: DrawingTurn) -> None:
         """Take the place of who had most, where the queue is full. Raises QueueFull."""
-        if sum(turn.owner == owner for turn in self._waiting) >= max(1, self._limit // 4):
+        most = max(1, self._limit // 4)
+        if all(sum(owner in turn.owners for turn in self._waiting) >= most for owner in newcomer.owners):
             raise QueueFull
         if len(self._waiting) < self._limit:
             return
         last = max(reversed(self._waiting), key=self._turn_start_tag)
-        if self._turn_start_tag(last) <= self._scheduler.start_tag(owner):
+        if self._turn_start_tag(last) <= self._turn_start_tag(newcomer):
             raise QueueFull
         self._waiting.remove(last)
         last.granted.set_exception(QueueFull())
@@ -75,8 +83,10 @@ class DrawingQueue:
         if waiting:
             first = min(waiting, key=self._turn_start_tag)
             self._waiting.remove(first)
-            self._scheduler.advance_virtual_time(self._turn_start_tag(first))
+            if first.owners:
+                self._scheduler.advance_virtual_time(self._turn_start_tag(first))
             first.granted.set_result(None)
 
     def _turn_start_tag(self, turn: DrawingTurn) -> float:
-        return self._scheduler.start_tag(turn.owner)
+        """The best of its owners. A turn that nobody wants is the last."""
+        return min(map(self._scheduler.start_tag, turn.owners), default=math.inf)

@@ -7,6 +7,7 @@ import json
 import logging
 import subprocess
 import sys
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ ABANDONED_SECONDS = 1.0
 
 MAX_KNOWN_FAILURES = 1000
 """Drawings that are known to fail."""
+
+FAILURE_SECONDS = 600.0
+"""Seconds for which a drawing that failed is not tried again: a machine that was busy may have been the cause."""
 
 MAX_DRAWING_BYTES = 64 << 20
 """Bytes of a drawing that are read."""
@@ -72,11 +76,12 @@ class StepNotFound(ProblemError):
 
 @dataclass
 class PendingDrawing:
-    """A drawing in the making, for so many requests. begun: whether it has its turn."""
+    """A drawing in the making. owners: of the requests that wait for it, in whose best place it waits. begun: whether it
+    has its turn."""
 
     key: str
     task: asyncio.Task[bytes]
-    readers: int = 0
+    owners: list[str]
     begun: bool = False
 
 
@@ -89,7 +94,7 @@ class Renderer:
         self._queue = DrawingQueue(MAX_WAITING)
         self._process: asyncio.subprocess.Process | None = None
         self._drawings: dict[str, PendingDrawing] = {}
-        self._failures: OrderedDict[str, str] = OrderedDict()  # why a drawing failed, and would again
+        self._failures: OrderedDict[str, tuple[str, float]] = OrderedDict()  # why a drawing failed, and when
         self.starts = self.failures = 0
 
     async def get_drawing(
@@ -108,15 +113,17 @@ class Renderer:
             return cached
         if before_drawing is not None:
             await before_drawing()
-        if key in self._failures:
-            raise RenderingFailed(self._failures[key], temporary=False)
+        why, failed_at = self._failures.get(key, ("", -FAILURE_SECONDS))
+        if time.monotonic() - failed_at < FAILURE_SECONDS:
+            raise RenderingFailed(why, temporary=False)
         drawing = self._drawings.get(key)
         if drawing is None:
+            owners: list[str] = []
             drawing = self._drawings[key] = PendingDrawing(
-                key, asyncio.create_task(self._draw_in_turn(key, owner, sized, trace))
+                key, asyncio.create_task(self._draw_in_turn(key, owners, sized, trace)), owners
             )
             drawing.task.add_done_callback(lambda _: self._forget_drawing(drawing))
-        return await self._wait_for_drawing(drawing)
+        return await self._wait_for_drawing(drawing, owner)
 
     async def close(self) -> None:
         drawings = [drawing.task for drawing in self._drawings.values()]
@@ -125,8 +132,8 @@ class Renderer:
         await asyncio.gather(*drawings, return_exceptions=True)
         await self._kill_process()
 
-    async def _wait_for_drawing(self, drawing: PendingDrawing) -> bytes:
-        drawing.readers += 1
+    async def _wait_for_drawing(self, drawing: PendingDrawing, owner: str) -> bytes:
+        drawing.owners.append(owner)
         try:
             return await asyncio.shield(drawing.task)
         except asyncio.CancelledError:
@@ -135,13 +142,13 @@ class Renderer:
                 raise
             raise RenderingFailed("the server is going down") from None
         finally:
-            drawing.readers -= 1
-            if not drawing.readers:
+            drawing.owners.remove(owner)
+            if not drawing.owners:
                 wait = ABANDONED_SECONDS if drawing.begun else 0.0
                 asyncio.get_running_loop().call_later(wait, self._abandon_drawing, drawing)
 
     def _abandon_drawing(self, drawing: PendingDrawing) -> None:
-        if not drawing.readers:
+        if not drawing.owners:
             drawing.task.cancel()
             if self._drawings.get(drawing.key) is drawing:  # whoever asks now gets another one
                 del self._drawings[drawing.key]
@@ -151,13 +158,14 @@ class Renderer:
             del self._drawings[drawing.key]
         error = None if drawing.task.cancelled() else drawing.task.exception()
         if isinstance(error, RenderingFailed) and not error.temporary:
-            self._failures[drawing.key] = error.problem.message
+            self._failures.pop(drawing.key, None)
+            self._failures[drawing.key] = error.problem.message, time.monotonic()
             while len(self._failures) > MAX_KNOWN_FAILURES:
                 self._failures.popitem(last=False)
 
-    async def _draw_in_turn(self, key: str, owner: str, draw: DrawRequest, trace: bytes) -> bytes:
+    async def _draw_in_turn(self, key: str, owners: list[str], draw: DrawRequest, trace: bytes) -> bytes:
         try:
-            async with self._queue.wait_for_turn(owner):
+            async with self._queue.wait_for_turn(owners):
                 if key in self._drawings:
                     self._drawings[key].begun = True
                 body = await self._request_drawing(draw, trace)

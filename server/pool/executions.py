@@ -6,9 +6,12 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from gradbox.wire.api import Job
+from gradbox.wire.limits import Limit, ends_repeatably
+from server.pool.askers import Asker, Askers
 from server.pool.cache import ResultCache, result_cache_key
 from server.pool.interface import PoolInterface
 from server.visitors.clients import Client
@@ -33,8 +36,13 @@ class ExecutionResult:
     status: str
     body: bytes
     seconds: float = 0.0
-    limit: str | None = None
+    limit: Limit | None = None
     deterministic: bool = True
+
+    @property
+    def may_be_accident(self) -> bool:
+        """Whether a clock, the machine or somebody else ended it: the same program may well end in another way."""
+        return self.status != "cached" and not ends_repeatably(self.status, self.limit)
 
 
 @dataclass
@@ -43,12 +51,14 @@ class Execution:
     keeps no job.
 
     ahead: jobs before it in the queue, -1 once it runs, None before that is known. active: ids of the subscriptions
-    whose client has not stopped it. changed: set at each change, and replaced by a new event.
+    whose client has not stopped it. askers: their clients, in whose best place it waits. changed: set at each change, and
+    replaced by a new event.
     """
 
     key: str
     subscriptions: set[str] = field(default_factory=set)
     active: set[str] = field(default_factory=set)
+    askers: Askers = field(default_factory=Askers)
     ahead: int | None = None
     result: ExecutionResult | None = None
     error: Exception | None = None
@@ -67,13 +77,14 @@ class Execution:
 
 
 class Subscription:
-    """One client's share in an execution. id: what whoever knows it may read and stop it by. readers: requests that wait for
-    it or listen to its events now.
+    """One client's share in an execution. id: what whoever knows it may read and stop it by. asker: its place in the queue.
+    readers: requests that wait for it or listen to its events now.
     """
 
-    def __init__(self, execution: Execution, id_: str) -> None:
+    def __init__(self, execution: Execution, id_: str, asker: Asker | None = None) -> None:
         self.id = id_
         self.execution = execution
+        self.asker = asker
         self.readers = 0
         self.last_read = 0.0  # in the event loop's time
 
@@ -147,16 +158,21 @@ class Executions:
         execution = self._executions.get(key)
         if execution is None or execution.stop.is_set():
             execution = self._executions[key] = Execution(key)
-            execution.task = asyncio.create_task(self._run_execution(execution, job, client))
-        subscription = Subscription(execution, self._new_subscription_id())
+            execution.task = asyncio.create_task(self._run_execution(execution, job))
+        asker = Asker(client)
+        subscription = Subscription(execution, self._new_subscription_id(), asker)
+        asker.on_refused = partial(self._refuse_subscription, subscription)
         self._subscriptions[subscription.id] = subscription
         execution.subscriptions.add(subscription.id)
         execution.active.add(subscription.id)
-        while execution.ahead is None and not execution.is_done:  # until it is known whether the queue has room
-            await execution.changed.wait()
-        if execution.error is not None:
+        execution.askers.join(asker)
+        while (
+            subscription.execution.ahead is None and not subscription.execution.is_done
+        ):  # until the queue has answered
+            await subscription.execution.changed.wait()
+        if subscription.execution.error is not None:
             self._remove_subscription(subscription)
-            raise execution.error
+            raise subscription.execution.error
         return subscription
 
     def create_finished_subscription(self, result: ExecutionResult) -> Subscription:
@@ -174,22 +190,20 @@ class Executions:
 
     async def wait_for_result(self, subscription: Subscription) -> ExecutionResult:
         """Wait for it, as one of its readers. Raises the error that kept the job from running."""
-        execution = subscription.execution
         with self._counting_as_reader(subscription):
-            while not execution.is_done:
-                await execution.changed.wait()
-        if execution.error is not None:
-            raise execution.error
-        assert execution.result is not None
-        return execution.result
+            while not subscription.execution.is_done:
+                await subscription.execution.changed.wait()
+        if subscription.execution.error is not None:
+            raise subscription.execution.error
+        assert subscription.execution.result is not None
+        return subscription.execution.result
 
     async def iterate_states(self, subscription: Subscription) -> AsyncIterator[dict[str, Any]]:
         """Its description, now and each time that it changes; the last one's state is `done`."""
-        execution = subscription.execution
         with self._counting_as_reader(subscription):
             sent: dict[str, Any] | None = None
             while True:
-                changed, current = execution.changed, subscription.state_fields()
+                changed, current = subscription.execution.changed, subscription.state_fields()
                 if current != sent:
                     sent = current
                     yield current
@@ -201,6 +215,8 @@ class Executions:
         """Its client wants no more of it; where no other client does either, the job ends, with what was recorded."""
         execution = subscription.execution
         execution.active.discard(subscription.id)
+        if subscription.asker is not None:
+            execution.askers.leave(subscription.asker)
         if not execution.active and not execution.is_done and not execution.stop.is_set():
             execution.stop.set()
             if execution.ahead != -1 and execution.task is not None:  # it still waits
@@ -244,14 +260,16 @@ class Executions:
                 elif subscription.id not in self._finished:  # it expired while it was read
                     self._subscriptions.pop(subscription.id, None)
 
-    async def _run_execution(self, execution: Execution, job: Job, client: Client) -> None:
+    async def _run_execution(self, execution: Execution, job: Job) -> None:
         def on_position(ahead: int) -> None:
             execution.ahead = ahead
             execution.notify_waiters()
 
         try:
             try:
-                trace = await self._pool.run_job(job, client, on_position, execution.stop, may_join=True)
+                trace = await self._pool.run_job(
+                    job, on_position=on_position, stop=execution.stop, askers=execution.askers
+                )
             except asyncio.CancelledError:
                 if not execution.stop.is_set():
                     raise
@@ -268,6 +286,15 @@ class Executions:
             raise
         finally:
             self._finish_execution(execution, job)
+
+    def _refuse_subscription(self, subscription: Subscription, error: Exception) -> None:
+        """Its place in the queue was given to another. The execution goes on for those that have one."""
+        execution = subscription.execution
+        execution.subscriptions.discard(subscription.id)
+        execution.active.discard(subscription.id)
+        subscription.execution = Execution(execution.key, error=error)
+        execution.notify_waiters()
+        self._retain_finished_subscription(subscription.id, 0)
 
     def _new_subscription_id(self) -> str:
         token = secrets.token_urlsafe(16)

@@ -1,11 +1,15 @@
-"""The queue for free workers: bounded, fair among clients and then among networks, first come first served within one."""
+"""The queue for free workers: bounded, fair among networks by the seconds of their runs, and among clients within one."""
 
 import asyncio
 import logging
+import math
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
 
+from server.pool.askers import Asker, Askers
 from server.visitors.clients import Client
 from server.wire.problems import Busy
 
@@ -15,89 +19,159 @@ AVERAGED_RUNS = 8
 MAX_FLOWS = 1000
 """Flows whose service is remembered; with more of them, the virtual time moves on."""
 
+EXPECTED_SECONDS = 1.0
+"""Seconds that the first run of a network is thought to take before that of any network has ended."""
+
+FORGOTTEN_SECONDS = 0.1
+"""Seconds of its runs that a network is forgiven each second. So nobody is behind the others for ever."""
+
 log = logging.getLogger("gradbox.pool")
 
 
 class FairScheduler:
-    """Start-time fair queueing among flows, named by strings: the flow with the lowest start tag is next.
+    """Start-time fair queueing among flows, named by strings: the flow with the lowest tag is next.
 
     A flow's start tag is the cost of what it was served, and never below the virtual time. So a newcomer is behind at
     most one request of each other flow, and a request that leaves unserved has cost its flow nothing.
+
+    forgotten: how far the virtual time moves on by itself, in a second of the clock.
     """
 
-    def __init__(self) -> None:
-        self._virtual_time = 0.0  # no waiting flow's start tag is below it
+    def __init__(self, forgotten: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._forgotten, self._clock = forgotten, clock
+        self._base = -forgotten * clock()
         self._served: dict[str, float] = {}  # finish tags last served; those up to the virtual time say nothing
 
-    def start_tag(self, flow: str) -> float:
-        """The tag that a flow's next request counts from."""
-        return max(self._virtual_time, self._served.get(flow, 0.0))
+    @property
+    def virtual_time(self) -> float:
+        """No waiting flow's start tag is below it."""
+        return self._base + self._forgotten * self._clock()
 
-    def finish_tags(self, flows: Iterable[str]) -> list[float]:
-        """One tag for each waiting request of cost 1, given by their flows in order of arrival."""
-        counts: Counter[str] = Counter()
-        tags = []
-        for flow in flows:
-            counts[flow] += 1
-            tags.append(self.start_tag(flow) + counts[flow])
-        return tags
+    def start_tag(self, flow: str, entered: float | None = None) -> float:
+        """The tag that a flow's next request counts from. entered: the virtual time when it came; None for now."""
+        return max(self.virtual_time if entered is None else entered, self._served.get(flow, -math.inf))
 
-    def charge_flow(self, flow: str, cost: float) -> None:
-        """Count what a flow was served."""
-        self._served[flow] = self.start_tag(flow) + cost
+    def charge_flow(self, flow: str, cost: float, entered: float | None = None) -> None:
+        """Count what a flow was served. entered: see `start_tag`."""
+        self._served[flow] = self.start_tag(flow, entered) + cost
         if len(self._served) > MAX_FLOWS:
             self._forget_flows_not_ahead()
 
+    def correct_charge(self, flow: str, cost: float) -> None:
+        """Count what a flow was served besides what it was charged, which is below 0 where it was charged too much."""
+        if flow in self._served:
+            self._served[flow] += cost
+        elif cost > 0:
+            self.charge_flow(flow, cost)
+
     def advance_virtual_time(self, start_tag: float) -> None:
         """Move the virtual time on to this start tag, that of a request which is served now."""
-        self._virtual_time = max(self._virtual_time, start_tag)
-
-    def charge_first_request(self, flow: str, waiting: Iterable[str]) -> None:
-        """Record that the first request of this flow is served, at a cost of 1. waiting: the flows of those that still wait.
-
-        The virtual time moves on but passes no waiting flow, so that the order of the others stays as it was.
-        """
-        start = self.start_tag(flow)
-        self.charge_flow(flow, 1)
-        self.advance_virtual_time(min([start, *map(self.start_tag, waiting)]))
+        self._base += max(0.0, start_tag - self.virtual_time)
 
     def reset(self) -> None:
         """Begin anew, once nothing waits."""
-        self._virtual_time = max(self._served.values(), default=self._virtual_time)
+        self.advance_virtual_time(max(self._served.values(), default=self.virtual_time))
         self._served.clear()
 
     def _forget_flows_not_ahead(self) -> None:
         """Forget the flows that are not ahead. Where many are, the virtual time passes half of them: a stream of ever new
         flows would hold it up, and every flow's second request with it."""
-        ahead = sorted(tag for tag in self._served.values() if tag > self._virtual_time)
+        ahead = sorted(tag for tag in self._served.values() if tag > self.virtual_time)
         if len(ahead) > MAX_FLOWS // 2:
-            self._virtual_time = ahead[len(ahead) // 2]
-        self._served = {flow: tag for flow, tag in self._served.items() if tag > self._virtual_time}
+            self.advance_virtual_time(ahead[len(ahead) // 2])
+        now = self.virtual_time
+        self._served = {flow: tag for flow, tag in self._served.items() if tag > now}
+
+
+class ExpectedSeconds:
+    """How long a network's next run is thought to take: as its last runs did, the last one counting for half; of one of which
+    nothing is known, as the first runs of others did.
+
+    So who asks for quick programs is before those whose programs were long, and, where newcomers ask for long ones, before
+    newcomers.
+    """
+
+    def __init__(self) -> None:
+        self._averages: OrderedDict[str, float] = OrderedDict()
+        self._of_newcomers = EXPECTED_SECONDS
+
+    def of_network(self, network: str) -> float:
+        """In seconds."""
+        return self._averages.get(network, self._of_newcomers)
+
+    def count_run(self, network: str, seconds: float, was_cut_short: bool = False) -> None:
+        """Count a run of a network. was_cut_short: it would have taken longer than that."""
+        if was_cut_short and seconds < self.of_network(network):
+            return
+        if network not in self._averages:
+            self._of_newcomers = (self._of_newcomers + seconds) / 2
+        known = self._averages.pop(network, seconds)
+        self._averages[network] = (known + seconds) / 2
+        while len(self._averages) > MAX_FLOWS:
+            self._averages.popitem(last=False)
+
+
+@dataclass(eq=False)
+class Place:
+    """The place of one asker in the queue, for a request that others may have places for, too.
+
+    entered: the virtual time of the networks and that of the clients when the asker came.
+    """
+
+    asker: Asker
+    request: "WorkerRequest"
+    entered: "tuple[float, float]"
+
+    def flow(self, level: int) -> str:
+        """Who is charged for it, by level: the network, or the client in that."""
+        client = self.asker.client
+        return f"{client.network} {client.id}" if level else client.network
+
+    @property
+    def network(self) -> str:
+        return self.asker.client.network
+
+
+NETWORKS, CLIENTS = 0, 1
+"""The two levels of fairness."""
 
 
 class WorkerRequest:
     """One request for a worker, as an asynchronous context: entered once a worker is free, left when it is given back."""
 
-    def __init__(self, queue: "FairQueue", client: Client, on_position: Callable[[int], None] | None) -> None:
-        self._queue, self.client, self._on_position = queue, client, on_position
+    def __init__(self, queue: "FairQueue", askers: Askers, on_position: Callable[[int], None] | None) -> None:
+        self._queue, self.askers, self._on_position = queue, askers, on_position
         self.granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._position: int | None = None
         self._granted_at = 0.0
+        self.charges: list[Charge] = []
+        """What was charged for it, once it is granted."""
+        self.was_cut_short = False
+        """To be set where what it was for was ended before it was done."""
         self.entered_at = 0.0
         """When it was entered, by the queue's clock."""
 
-    async def __aenter__(self) -> None:
+    async def __aenter__(self) -> Self:
         self.entered_at = self._queue.clock()
         self._queue.enqueue(self)
+        self.askers.on_change = lambda: self._queue.update_places(self)
         try:
             await self.granted
         except BaseException:
             self._queue.withdraw(self)
             raise
         self._granted_at = self._queue.clock()
+        self._queue.add_running(self)
+        return self
 
-    async def __aexit__(self, *_: object) -> None:
-        self._queue.release_worker(self._queue.clock() - self._granted_at)
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.was_cut_short = self.was_cut_short or kind is not None
+        self._queue.release_worker(self, self.elapsed_seconds)
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """Seconds since it was granted."""
+        return self._queue.clock() - self._granted_at
 
     def report_position(self, position: int) -> None:
         """Call `on_position` where the number of requests ahead has changed."""
@@ -111,12 +185,36 @@ class WorkerRequest:
                 log.exception("can't report a waiting program's position")
 
 
+@dataclass
+class Charge:
+    """What a flow of a level was charged until now. part: its part of the request's whole cost."""
+
+    level: int
+    flow: str
+    cost: float
+    part: float
+
+
+@dataclass
+class QueueOrder:
+    """The places in their order. requests: those that wait, each where the best of its places is."""
+
+    places: list[Place]
+    requests: list[WorkerRequest] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.requests = list(dict.fromkeys(place.request for place in self.places))
+
+
 class FairQueue:
     """At most `workers` requests served at once, and at most `limit` that wait.
 
+    The network is next for which the least seconds were used, what its next run will take included; in it the client is,
+    by the same rule; of its requests the first. A request waits in the best place of all who ask for it.
+
     A client may fill a quarter of the queue and a network three quarters. classroom: a network may fill all of it.
-    Where several networks fill it, a newcomer from another has the place of the last one of who waits most.
-    clock: returns seconds.
+    Where several networks fill it, a newcomer from another has the place of the last one of who waits most. It is a place
+    that is taken: a request goes on waiting where others have places for it. clock: returns seconds.
     """
 
     def __init__(
@@ -125,9 +223,11 @@ class FairQueue:
         self._workers, self._limit, self.clock = workers, limit, clock
         self.client_limit = max(2, limit // 4)
         self._network_limit = limit if classroom else max(2, limit * 3 // 4)
-        self._tickets: list[WorkerRequest] = []  # by arrival
-        self._clients, self._networks = FairScheduler(), FairScheduler()
+        self._places: list[Place] = []  # by arrival
+        self._schedulers = FairScheduler(FORGOTTEN_SECONDS, clock), FairScheduler(FORGOTTEN_SECONDS, clock)
+        self._expected = ExpectedSeconds()
         self._running = 0
+        self._granted: set[WorkerRequest] = set()  # of those that run, the ones that have begun
         self._completed, self._average = 0, 1.0  # requests, and the moving average of their seconds
 
     @property
@@ -138,7 +238,7 @@ class FairQueue:
     @property
     def longest_wait_seconds(self) -> float:
         """Seconds for which the oldest of those that wait has waited; 0 where none waits."""
-        return max((self.clock() - ticket.entered_at for ticket in self._waiting_requests()), default=0.0)
+        return max((self.clock() - request.entered_at for request in self._waiting_requests()), default=0.0)
 
     @property
     def is_full(self) -> bool:
@@ -150,84 +250,197 @@ class FairQueue:
         """How many requests have a worker."""
         return self._running
 
-    def create_request(self, client: Client, on_position: Callable[[int], None] | None = None) -> WorkerRequest:
+    def create_request(
+        self, askers: Askers | Client, on_position: Callable[[int], None] | None = None
+    ) -> WorkerRequest:
         """A request for a worker, to be entered once. Entering it raises Busy at once where the queue is full.
 
-        on_position: called with the number of requests ahead, as soon as it waits and each time that number changes.
+        askers: who ask for it; while it waits, others may join. on_position: called with the number of requests ahead, as
+        soon as it waits and each time that number changes.
         """
-        return WorkerRequest(self, client, on_position)
+        return WorkerRequest(self, askers if isinstance(askers, Askers) else Askers.of_client(askers), on_position)
 
-    def enqueue(self, ticket: WorkerRequest) -> None:
-        """Grant it now, or in its turn. Raises Busy."""
-        if self._running >= self._workers:
-            self._evict_request_if_full(ticket)
-        self._tickets.append(ticket)
+    def enqueue(self, request: WorkerRequest) -> None:
+        """Grant it now, or in its turn. Raises Busy where that is so for all who ask for it."""
+        error: Busy | None = None
+        self._charge_running()
+        for asker in request.askers:
+            try:
+                if self._running >= self._workers and not self._has_place(request):
+                    self._make_room(asker.client)
+                self._places.append(self._create_place(asker, request))
+            except Busy as busy:
+                error = busy
+                request.askers.refuse(asker.id, busy)
+        if not self._has_place(request):  # or all who asked have left by now
+            raise error or Busy(1.0)
         self._grant_free_workers()
 
-    def withdraw(self, ticket: WorkerRequest) -> None:
+    def update_places(self, request: WorkerRequest) -> None:
+        """Others ask for it, or some do no more. Without any, it keeps its place until it is withdrawn."""
+        if request.granted.done() or not len(request.askers):
+            return
+        known, asking = {place.asker for place in self._places if place.request is request}, set(request.askers)
+        self._places += [self._create_place(asker, request) for asker in request.askers if asker not in known]
+        self._places = [place for place in self._places if place.request is not request or place.asker in asking]
+        self._grant_free_workers()
+
+    def withdraw(self, request: WorkerRequest) -> None:
         """Take back a request that was not entered."""
-        if ticket in self._tickets:
-            self._tickets.remove(ticket)
+        if self._has_place(request):
+            self._remove_places(request)
         elif (
-            not ticket.granted.cancelled() and ticket.granted.exception() is None
+            not request.granted.cancelled() and request.granted.exception() is None
         ):  # it was granted in the same moment, and goes to the next
             self._running -= 1
+            self._correct_charges(request, 0.0)
         self._grant_free_workers()
 
-    def release_worker(self, seconds: float) -> None:
-        """Give back a worker that was used for so long."""
+    def add_running(self, request: WorkerRequest) -> None:
+        """From now on, it is charged for what it takes."""
+        self._granted.add(request)
+
+    def release_worker(self, request: WorkerRequest, seconds: float) -> None:
+        """Give back a worker that a request used for so long."""
         self._completed += 1
         self._average += (seconds - self._average) / min(self._completed, AVERAGED_RUNS)
         self._running -= 1
+        self._granted.discard(request)
+        for charge in request.charges:
+            if charge.level == NETWORKS:
+                self._expected.count_run(charge.flow, seconds, request.was_cut_short)
+        self._correct_charges(request, seconds)
         self._grant_free_workers()
 
-    def _evict_request_if_full(self, ticket: WorkerRequest) -> None:
-        """Take the last place of the network with the most, where the queue is full. Raises Busy."""
-        waiting, client = self._waiting_requests(), ticket.client
-        of_client = sum(other.client.id == client.id for other in waiting)
-        networks = Counter(other.client.network for other in waiting)
-        of_network = networks[client.network]
+    def _make_room(self, newcomer: Client) -> None:
+        """Where the queue is full, take places of the network that waits for most, the last ones, until one is free. Raises Busy."""
+        places = self._waiting_places()
+        wanted = requests_by_network(places)
+        of_client = len({place.request for place in places if place.asker.client.id == newcomer.id})
+        of_network = len(wanted.get(newcomer.network, ()))
         if of_client >= self.client_limit or of_network >= self._network_limit:
-            raise self._busy_error(ticket, waiting)
-        if len(waiting) < self._limit:
-            return
-        largest, count = networks.most_common(1)[0]
-        if count <= of_network + 1:
-            raise self._busy_error(ticket, waiting)
-        last = next(other for other in reversed(self._sort_by_turn(waiting)) if other.client.network == largest)
-        self._tickets.remove(last)
-        last.granted.set_exception(self._busy_error(last, waiting))
+            raise self._busy_error(newcomer, places)
+        taken: list[Place] = []
+        while len({place.request for place in places}) >= self._limit:
+            largest = max(wanted, key=lambda network: len(wanted[network]), default=newcomer.network)
+            if len(wanted.get(largest, ())) <= of_network + 1:
+                raise self._busy_error(newcomer, places)
+            request = self._choose_request_to_leave(largest, places)
+            taken += [place for place in places if place.request is request and place.network == largest]
+            places = [place for place in places if place.request is not request or place.network != largest]
+            wanted = requests_by_network(places)
+        for place in taken:
+            self._take_place(place)
 
-    def _busy_error(self, ticket: WorkerRequest, waiting: list[WorkerRequest]) -> Busy:
-        """The answer to one who can't wait now. waiting: all who can."""
-        others = [other for other in waiting if other is not ticket]
-        position = self._sort_by_turn([*others, ticket]).index(ticket)
-        return Busy(max(1.0, self._average * position / self._workers))
+    def _choose_request_to_leave(self, network: str, places: list[Place]) -> WorkerRequest:
+        """The request that a network has to wait for no more: one that the fewest others want, and of these its last."""
+        others = Counter(place.request for place in places if place.network != network)
+        clients = Counter(place.request for place in places)
+        mine = {place.request for place in places if place.network == network}
+        in_order = [request for request in self._sort_by_turn(places).requests if request in mine]
+        return min(reversed(in_order), key=lambda request: (others[request], clients[request]))
+
+    def _take_place(self, place: Place) -> None:
+        """Have an asker wait no more, and a request that nobody else waits for."""
+        busy = self._busy_error(place.asker.client, self._waiting_places())
+        self._places.remove(place)
+        if not self._has_place(place.request):
+            place.request.granted.set_exception(busy)
+        place.request.askers.refuse(place.asker.id, busy)
+
+    def _busy_error(self, client: Client, places: list[Place]) -> Busy:
+        """The answer to one who can't wait now. places: those of all who can."""
+        request = WorkerRequest(self, Askers(), None)
+        requests = self._sort_by_turn([*places, self._create_place(Asker(client), request)]).requests
+        return Busy(max(1.0, self._average * requests.index(request) / self._workers))
 
     def _grant_free_workers(self) -> None:
         """Grant the free workers, and report the positions of those that still wait."""
-        self._tickets = self._waiting_requests()
-        while self._tickets and self._running < self._workers:
-            first = self._sort_by_turn(self._tickets)[0]
-            self._tickets.remove(first)
-            self._clients.charge_first_request(first.client.id, [ticket.client.id for ticket in self._tickets])
-            self._networks.charge_first_request(
-                first.client.network, [ticket.client.network for ticket in self._tickets]
-            )
+        self._places = self._waiting_places()
+        self._charge_running()
+        while self._places and self._running < self._workers:
+            order = self._sort_by_turn(self._places)
+            first, request = order.places[0], order.requests[0]
+            self._remove_places(request)
+            self._charge_in_advance(first, [place for place in order.places if place.request is request])
             self._running += 1
-            first.granted.set_result(None)
-        for position, ticket in enumerate(self._sort_by_turn(self._tickets)):
-            ticket.report_position(position)
+            request.granted.set_result(None)
+        for position, request in enumerate(self._sort_by_turn(self._places).requests):
+            request.report_position(position)
 
-    def _waiting_requests(self) -> list[WorkerRequest]:
-        """The queued tickets that have not just been cancelled."""
-        return [ticket for ticket in self._tickets if not ticket.granted.done()]
+    def _charge_in_advance(self, first: Place, places: list[Place]) -> None:
+        """Charge those who ask for a request, in equal parts, what it is thought to take. first: whose place is the best.
 
-    def _sort_by_turn(self, tickets: list[WorkerRequest]) -> list[WorkerRequest]:
-        """By the client's tag, then the network's, then arrival."""
-        clients = dict(zip(tickets, self._clients.finish_tags(ticket.client.id for ticket in tickets), strict=True))
-        tickets = sorted(tickets, key=clients.__getitem__)
-        networks = dict(
-            zip(tickets, self._networks.finish_tags(ticket.client.network for ticket in tickets), strict=True)
-        )
-        return sorted(tickets, key=lambda ticket: (clients[ticket], networks[ticket]))
+        The virtual time moves on, but passes nobody who still waits, so that the order of the others stays as it was.
+        """
+        for level, scheduler in enumerate(self._schedulers):
+            start = scheduler.start_tag(first.flow(level), first.entered[level])
+            flows = {place.flow(level): place for place in reversed(places)}
+            for flow, place in flows.items():
+                cost = self._expected.of_network(place.network) / len(flows)
+                first.request.charges.append(Charge(level, flow, cost, 1 / len(flows)))
+                scheduler.charge_flow(flow, cost, place.entered[level])
+            waiting = (scheduler.start_tag(place.flow(level), place.entered[level]) for place in self._places)
+            scheduler.advance_virtual_time(min([start, *waiting]))
+
+    def _charge_running(self) -> None:
+        """Charge those whose requests have workers what they took until now, where that is more than they were thought to."""
+        for request in self._granted:
+            for charge in request.charges:
+                cost = request.elapsed_seconds * charge.part
+                if cost > charge.cost:
+                    self._schedulers[charge.level].correct_charge(charge.flow, cost - charge.cost)
+                    charge.cost = cost
+
+    def _correct_charges(self, request: WorkerRequest, seconds: float) -> None:
+        """Charge those who asked for a request what it took, in the place of what it was thought to take."""
+        for charge in request.charges:
+            self._schedulers[charge.level].correct_charge(charge.flow, seconds * charge.part - charge.cost)
+        request.charges = []
+
+    def _create_place(self, asker: Asker, request: WorkerRequest) -> Place:
+        networks, clients = self._schedulers
+        return Place(asker, request, (networks.virtual_time, clients.virtual_time))
+
+    def _waiting_places(self) -> list[Place]:
+        """Those of requests that have not just been cancelled."""
+        return [place for place in self._places if not place.request.granted.done()]
+
+    def _waiting_requests(self) -> set[WorkerRequest]:
+        return {place.request for place in self._waiting_places()}
+
+    def _has_place(self, request: WorkerRequest) -> bool:
+        return any(place.request is request for place in self._places)
+
+    def _remove_places(self, request: WorkerRequest) -> None:
+        self._places = [place for place in self._places if place.request is not request]
+
+    def _sort_by_turn(self, places: list[Place]) -> QueueOrder:
+        """By the network's tag, in it by the client's, then by arrival. places: by arrival."""
+        clients = self._finish_tags(CLIENTS, places)
+        networks = self._finish_tags(NETWORKS, sorted(places, key=clients.__getitem__))
+        return QueueOrder(sorted(places, key=networks.__getitem__))
+
+    def _finish_tags(self, level: int, places: list[Place]) -> dict[Place, float]:
+        """The tag of each place: what its flow will have been charged once its request has been served, and all before it.
+
+        places: in the order in which a flow's requests are served, each once.
+        """
+        scheduler, tags = self._schedulers[level], {}
+        last: dict[str, float] = {}
+        counted: dict[tuple[str, WorkerRequest], float] = {}
+        for place in places:
+            flow = place.flow(level)
+            if (flow, place.request) not in counted:
+                start = max(scheduler.start_tag(flow, place.entered[level]), last.get(flow, -math.inf))
+                last[flow] = counted[flow, place.request] = start + self._expected.of_network(place.network)
+            tags[place] = counted[flow, place.request]
+        return tags
+
+
+def requests_by_network(places: list[Place]) -> dict[str, set[WorkerRequest]]:
+    """The requests that each network waits for."""
+    wanted: dict[str, set[WorkerRequest]] = {}
+    for place in places:
+        wanted.setdefault(place.network, set()).add(place.request)
+    return wanted

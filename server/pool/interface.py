@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
+from server.pool.askers import Askers
 from server.visitors.clients import Client
 from server.wire.matrix import Answer, AnswerJob
 
@@ -105,13 +106,14 @@ class PoolInterface(Protocol):
         client: Client = SERVER_CLIENT,
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
-        may_join: bool = False,
+        askers: Askers | None = None,
     ) -> RecordedTrace:
         """The trace of a program, however it ends. Raises Busy, and WorkersUnavailable when no worker can be had.
 
         on_position: called with the number of programs ahead while it waits, and with -1 when it starts. stop: once set,
         ends a started program, with what was recorded. Where the cause of its end was skipped in a long loop, it is run
-        once more to show it. may_join: the run of the same job will do that another server asks for now.
+        once more to show it. askers: who wait for it, in the place of the client; each time that others join, the run waits in
+        the best place of all. Then the run of the same job will do that another server asks for now.
         """
         ...
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
+from server.pool.askers import Askers
 from server.pool.assembly import Assembler, cancelled_trace, parse_answers, record_trace
 from server.pool.fair_queue import FairQueue
 from server.pool.interface import SERVER_CLIENT, NoAnswers
@@ -92,15 +93,17 @@ class Pool:
         client: Client = SERVER_CLIENT,
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
-        may_join: bool = False,  # noqa: ARG002
+        askers: Askers | None = None,
     ) -> RecordedTrace:
         stop = stop or asyncio.Event()
         queue = self._gpu_queue if job.device == "cuda" else self.queue
-        async with queue.create_request(client, on_position):
+        async with queue.create_request(client if askers is None else askers, on_position) as request:
             if on_position is not None:
                 on_position(-1)
             record = partial(self._machine.record_job, stop=stop)
-            return await record_trace(self._assembler, job, record, stop, self._settings.log_programs)
+            trace = await record_trace(self._assembler, job, record, stop, self._settings.log_programs)
+            request.was_cut_short = stop.is_set()
+            return trace
 
     async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         async with self.queue.create_request(client, None):

@@ -27,6 +27,7 @@ from gradbox.wire.trace import Trace
 from server.http.fair_turns import work_in_thread
 from server.http.responses import trace_response
 from server.operations.pipeline import minimum_source_size, pipeline_source
+from server.pool.zygote import WorkersUnavailable
 from server.runs.explainer import add_findings_to_trace, explain_trace
 from server.runs.fixes import FixFinder
 from server.runs.gradient_checks import read_gradient_check
@@ -211,7 +212,7 @@ async def get_findings(
     program = await services.saved.programs.find_program(id_)
     language = lang or program.content.language
     before = partial(services.visitors.limits.pictures.count_request, client)
-    found = await explain_trace(services.renderer, program.trace, language, program.digest, before, client.network)
+    found = await explain_trace(services.renderer, program.trace, language, program.trace_name, before, client.network)
     return Findings(findings=found)
 
 
@@ -281,6 +282,8 @@ async def post_fixes(
         request = RunRequest(source=source, device=body.device, seed=body.seed, input=body.input)
         result = await services.runs.wait_for_result(await services.runs.start_run(request, client), disconnected)
         assert result is not None
+        if result.status in ("lost", "cancelled"):  # which says nothing of the fix
+            raise WorkersUnavailable("the run was lost; try again")
         return result.body
 
     before = partial(services.visitors.limits.pictures.count_request, client)

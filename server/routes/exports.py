@@ -76,7 +76,7 @@ class DrawingResponder:
         draw = draw.model_copy(update={"title": program.content.title, "language": language})
         limits, client = self.services.visitors.limits.pictures, self.client
         drawing = renderer.get_drawing(
-            program.digest, draw, program.trace, lambda: limits.count_request(client), client.network
+            program.trace_name, draw, program.trace, lambda: limits.count_request(client), client.network
         )
         body = await cancel_on_disconnect(drawing, self.disconnected)
         return with_cache_headers(Response(body, media_type=media_type, headers=headers), program, renderer.version)

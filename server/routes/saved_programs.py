@@ -89,11 +89,14 @@ async def save_program(
 async def rerun_program(
     id_: Id, runs: RunsDep, saved: SavedDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> Rerun:
-    """Runs it with the server's present versions and says whether the result changed. What was saved stays as it is.
+    """Runs it with the server's present versions and says whether the result changed. What was saved stays as it is, unless
+    its run was ended by a clock, the machine's memory or a signal, and the new one was not.
 
     The request has no body, but needs the content type `application/json`, like every POST here.
     """
-    return await saved.programs.rerun_program(id_, program_runner(runs, client, disconnected, count_cached=True))
+    return await saved.programs.rerun_program(
+        id_, client, program_runner(runs, client, disconnected, count_cached=True)
+    )
 
 
 @router.get("/s/{id}.trace.json", response_model=Trace, responses=NOT_FOUND, summary="The trace of a saved program")

@@ -60,7 +60,7 @@ class FixFinder:
             return []
         request = ProposalRequest(source=self.source, hints=finding.hints, names=finding.names)
         try:
-            async with self.proposals.wait_for_turn(self.owner):
+            async with self.proposals.wait_for_turn([self.owner]):
                 proposals = await propose_fixes(request)
         except QueueFull:
             raise ProblemError(503, "busy", TOO_MANY_MESSAGE, retry_after=5) from None

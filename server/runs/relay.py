@@ -23,6 +23,7 @@ from server.pool.remote.messages import MAX_STREAMED, encode_model
 from server.pool.remote.pool import BlobStore
 from server.pool.remote.shared_broker import MessageSigner, SharedBroker
 from server.pool.zygote import WorkersUnavailable
+from server.rare_log import RareLog
 
 READ_TIMEOUT = 1.0
 """Seconds for which the command that reads messages waits for one."""
@@ -46,6 +47,7 @@ MAX_MESSAGES = 1000
 _ID = re.compile(r"([0-9a-f]{12})\.[\w-]{22}")
 
 log = logging.getLogger("gradbox.pool")
+rare_log = RareLog(log)
 
 
 class RelayQuestion(Model):
@@ -253,14 +255,16 @@ class RunRelay:
                     self._handle_message(popped[1])
             except BrokerError:
                 await asyncio.sleep(0.2)
-            except Exception:  # of a value that is none of ours
-                log.exception("a message of another web process could not be read")
+            except Exception as error:  # of a value that is none of ours
+                rare_log.error("a message of another web process could not be read", f"{type(error).__name__}: {error}")
 
     def _handle_message(self, signed: bytes) -> None:
         """Answer a question, or give an answer to who waits for it. What nobody with the secret wrote is none."""
         content = self._signer.verify(self.process_name, signed)
         if content is None:
-            log.error("a message to this web process has another signature: is GRADBOX_SECRET the same in all of them?")
+            rare_log.error(
+                "a message to this web process has another signature: is GRADBOX_SECRET the same in all of them?"
+            )
             return
         text, _, trace = content.partition(b"\n")
         message = MESSAGE_ADAPTER.validate_json(text)

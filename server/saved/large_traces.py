@@ -18,10 +18,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from gradbox.wire.limits import ends_repeatably
 from gradbox.wire.trace import Trace
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.gallery.course import judge_answer
-from server.store.comparison import compare_traces
+from server.store.comparison import compare_traces, read_outcome
 from server.wire.problems import ProblemError
 
 
@@ -34,7 +35,14 @@ def is_valid_trace(trace: bytes) -> bool:
     return True
 
 
+def may_be_accident(trace: bytes) -> bool:
+    """Whether the run of a stored trace was ended by a clock, the machine or somebody else."""
+    outcome = read_outcome(trace)
+    return not ends_repeatably(outcome["status"], (outcome.get("stopped") or {}).get("limit"))
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "accident": may_be_accident,
     "compare": compare_traces,
     "judge": judge_answer,
     "validate": is_valid_trace,

@@ -1,6 +1,7 @@
 """Saved programs: saving one under a permalink, finding it, running it once more, and writing it as a script."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
@@ -42,6 +43,9 @@ def blank_control_characters(line: str) -> str:
     return "".join(character if character.isprintable() else " " for character in line).rstrip()
 
 
+MAX_KNOWN_TRACES = 10_000
+"""Saved traces of which it is remembered whether they may be of accidents."""
+
 RunProgram = Callable[[RunRequest], Awaitable[ExecutionResult]]
 """Runs a program for the client who asks. Raises ProblemError."""
 
@@ -56,6 +60,7 @@ class ProgramService:
     ) -> None:
         self._store, self._limits, self._save_space, self._metrics = store, limits, save_space, metrics
         self.reader = TraceProcessor()
+        self._known_accidents: OrderedDict[str, bool] = OrderedDict()
 
     async def find_program(self, id_: str) -> SavedProgram:
         """Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
@@ -67,19 +72,24 @@ class ProgramService:
     async def save_program(self, content: Content, client: Client, run: RunProgram) -> tuple[SavedProgram, bool]:
         """The saved program, and whether it is new; the same content is saved once. Its trace is made by `run`.
 
+        Where its trace may be of an accident, it is run again, and a better trace takes the place of that.
+
         Raises ProblemError (422, for an unknown parent), RateLimited, ContentRemoved, ProgramTooLarge, QuotaExceeded,
         StoreUnavailable, WorkersUnavailable, and what `run` raises.
         """
         text = canonical_json(content)
         with self._counting_refusals():
             program = await self._store.find_program_with_content(text)
-            if program is not None:
+            if program is not None and not await self._may_be_accident(program):
                 return program, False
             if content.parent is not None and not await self._store.was_id_assigned(content.parent):
                 raise ProblemError(422, "no_parent", "there is no such program to fork from", field="parent")
             await self._save_space.count_saved_bytes(client, 1)  # before it is run, whether there is any
             await self._limits.count_request(client)
-        trace = (await run_saved_content(content, run)).body
+        if program is not None:
+            await self._improve_trace(program, await run_saved_content(content, run), client)
+            return await self.find_program(program.id), False
+        trace = (await run_content_to_keep(content, run)).body
         versions = runtime_versions(await asyncio.to_thread(read_trace_header, trace))
         with self._counting_refusals():
             await self._save_space.count_saved_bytes(client, len(text) + len(trace))
@@ -90,12 +100,17 @@ class ProgramService:
             self._metrics.count_saved_program()
         return program, new
 
-    async def rerun_program(self, id_: str, run: RunProgram) -> Rerun:
-        """How the result differs today. What was saved stays as it is. Raises what `find_program` and `run` do."""
+    async def rerun_program(self, id_: str, client: Client, run: RunProgram) -> Rerun:
+        """How the result differs today. What was saved stays as it is, unless it may be of an accident and today's is not.
+
+        Raises what `find_program` and `run` do, and RateLimited, ProgramTooLarge, QuotaExceeded.
+        """
         program = await self.find_program(id_)
         result = await run_saved_content(program.content, run)
         new = await asyncio.to_thread(read_trace_header, result.body)
         parts, step = await self.reader.run_function("compare", program.trace, result.body)
+        if parts and not result.may_be_accident and await self._may_be_accident(program):
+            await self._improve_trace(program, result, client)
         return Rerun(
             id=program.id,
             changed=bool(parts),
@@ -106,6 +121,25 @@ class ProgramService:
             now=runtime_versions(new),
         )
 
+    async def _may_be_accident(self, program: SavedProgram) -> bool:
+        """Whether a saved trace is one that the cache of results would not keep for how it ended. Remembered for each trace."""
+        name = program.trace_name
+        if name not in self._known_accidents:
+            self._known_accidents[name] = bool(await self.reader.run_function("accident", program.trace))
+            while len(self._known_accidents) > MAX_KNOWN_TRACES:
+                self._known_accidents.popitem(last=False)
+        return self._known_accidents[name]
+
+    async def _improve_trace(self, program: SavedProgram, result: ExecutionResult, client: Client) -> None:
+        """Put the trace of a new run in the place of one that may be of an accident, where it can't be one itself."""
+        if result.may_be_accident:
+            return
+        versions = runtime_versions(await asyncio.to_thread(read_trace_header, result.body))
+        with self._counting_refusals():
+            await self._save_space.count_saved_bytes(client, len(result.body))
+            replaced = await self._store.replace_trace(program, result.body, versions)
+        log.event_log.info("improve", id=program.id, bytes=len(result.body), replaced=replaced)
+
     @contextmanager
     def _counting_refusals(self) -> Iterator[None]:
         try:
@@ -113,6 +147,19 @@ class ProgramService:
         except REFUSAL_ERRORS as error:
             self._metrics.count_refused_save(error.problem.code)
             raise
+
+
+async def run_content_to_keep(content: Content, run: RunProgram) -> ExecutionResult:
+    """What running a program gives, to be kept for ever. Where a clock, the machine or somebody else ended the run, it is run
+    once more. Raises WorkersUnavailable where it was lost or cancelled, or ends in another way each time, by accident both
+    times."""
+    first = await run_saved_content(content, run)
+    if not first.may_be_accident:
+        return first
+    second = await run_saved_content(content, run)
+    if second.may_be_accident and (second.status, second.limit) != (first.status, first.limit):
+        raise WorkersUnavailable("the run was ended by accident; try again")
+    return second
 
 
 async def run_saved_content(content: Content, run: RunProgram) -> ExecutionResult:

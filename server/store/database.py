@@ -2,10 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+import os
+import shutil
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
 
 import aiosqlite
 import asyncpg
@@ -16,6 +21,7 @@ from sqlalchemy import URL, Connection, event, make_url, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from server.rare_log import RareLog
 from server.settings import SettingError
 from server.wire.problems import ProblemError
 
@@ -27,64 +33,188 @@ DRIVERS = {
     "postgresql": "postgresql+asyncpg",
     "postgresql+asyncpg": "postgresql+asyncpg",
 }
-BUSY_TIMEOUT = 30.0
-"""Seconds for which a writer waits for one in another process."""
+STATEMENT_TIMEOUT = 4.0
+"""Seconds for one statement of the server, the wait for a lock that another process holds included."""
 
-CONNECT_TIMEOUT = 10.0
+PATIENT_TIMEOUT = 600.0
+"""The same for commands that a host calls, and for migrations of a PostgreSQL."""
+
+FILE_MIGRATION_TIMEOUT = 8.0
+"""The same for migrations of an SQLite file: the next request tries again."""
+
+CONNECT_TIMEOUT = 3.0
 """Seconds for a connection to be made."""
+
+OPEN_TIMEOUT = 4.0
+"""Seconds for which a request waits until the database is opened and migrated, which then goes on."""
+
+STALLED_AFTER = 4.0
+"""Seconds for which a request waits for a connection, or for its turn to write, while no other one in this process gets on."""
+
+CLOSE_TIMEOUT = 3.0
+"""Seconds for saying good-bye to the database."""
+
+POLL_INTERVAL = 0.5
+"""Seconds between two looks at whether others get on."""
+
+RETRY_INTERVAL = 1.0
+"""Seconds after a database did not answer in which nobody waits for it."""
+
+IDLE_TRANSACTION_TIMEOUT = 30_000
+"""Milliseconds after which PostgreSQL ends a transaction whose process does nothing, though it holds the lock of writers."""
 
 ADVISORY_LOCK = 0x67726164
 """The key of PostgreSQL's advisory lock that writers hold."""
+
+Result = TypeVar("Result")
+
+_MIGRATING = threading.Lock()
 
 log = logging.getLogger("gradbox.store")
 
 
 class StoreUnavailable(ProblemError):
-    """The database does not answer, or answers with an error."""
+    """The database does not answer, or answers with an error. why: told to the client."""
 
-    def __init__(self) -> None:
-        super().__init__(503, "no_store", "the database can't be reached now", headers={"Retry-After": "5"})
+    def __init__(self, why: str = "the database can't be reached now") -> None:
+        super().__init__(503, "no_store", why, headers={"Retry-After": "5"})
+
+
+class EmptiedDatabase(OSError):
+    """The file is there, but has not one byte, which no server leaves behind."""
+
+
+class DatabaseReplaced(OSError):
+    """The file is not the one that was opened: it was removed, or another one was put in its place."""
+
+
+class DiskFull(OSError):
+    """The disk of the database has no room for what may be saved."""
+
+
+PROBLEM_WORDS = {
+    "locked": "the database is locked by another process",
+    "disk is full": "the disk of the database is full",
+    "No space left": "the disk of the database is full",
+    "readonly": "the database can't be written to",
+    "malformed": "the file of the database is damaged",
+    "not a database": "the file of the database is damaged",
+}
+"""What clients are told of an error of which the driver says this."""
+
+
+def describe_problem(error: BaseException) -> str:
+    """What clients are told of an error of the database: the cause, without names of hosts and files."""
+    if isinstance(error, TimeoutError):
+        return "the database does not answer"
+    if isinstance(error, EmptiedDatabase):
+        return "the file of the database is empty; the host of this server has to restore it"
+    if isinstance(error, DatabaseReplaced):
+        return "the file of the database was removed or replaced; the host of this server has to start it again"
+    if isinstance(error, DiskFull) or type(getattr(error, "orig", None) or error).__name__.endswith("DiskFullError"):
+        return PROBLEM_WORDS["disk is full"]
+    return next(
+        (told for words, told in PROBLEM_WORDS.items() if words in str(error)), "the database can't be reached now"
+    )
 
 
 class Database:
-    """url: `DATABASE_URL`, or "" for a file in `folder`. Raises SettingError. To be used in one event loop.
+    """url: `DATABASE_URL`, or "" for a file in `folder`. statement_timeout: seconds for one statement. Raises SettingError.
+    To be used in one event loop.
 
-    One transaction writes at a time, so what it reads before it writes is still true when it commits.
+    One transaction writes at a time, so what it reads before it writes is still true when it commits. Nobody waits long
+    for a database that does not answer: see the constants of this module. failures: how often it did not, or with an error.
     """
 
-    def __init__(self, url: str, folder: Path) -> None:
-        address = parse_database_url(url, folder)
-        self.embedded = address.get_backend_name() == "sqlite"
-        self._file = Path(address.database or "") if self.embedded else None
-        self._engine = create_engine(address, self.embedded)
+    def __init__(self, url: str, folder: Path, statement_timeout: float = STATEMENT_TIMEOUT) -> None:
+        self._address = parse_database_url(url, folder)
+        self.embedded = self._address.get_backend_name() == "sqlite"
+        self._file = Path(self._address.database or "") if self.embedded else None
+        self._engine = create_engine(self._address, statement_timeout)
         self._write_engine = self._engine.execution_options(gradbox_writes=True)
-        self._write_lock, self._open_lock, self._is_open = asyncio.Lock(), asyncio.Lock(), False
+        self._write_lock, self._is_open = asyncio.Lock(), False
+        self._opening: asyncio.Task[bool] | None = None
+        self._identity: tuple[int, int] | None = None
+        self._progressed_at = self._down_until = -1e9  # as `time.monotonic`
+        self._rare_log = RareLog(log)
+        self.failures = 0
+
+    def check_file(self) -> None:
+        """Raises SettingError where its file has been emptied. It would be taken for a new one."""
+        if self._file is not None and is_emptied(self._file):
+            raise SettingError(
+                f"{self._file} is empty: the saved programs that were in it are gone. Put a backup in its place"
+                " (docs/hosting.md, Backup and restore), or, if nothing was saved yet, remove the file"
+            )
 
     async def open_if_exists(self, create: bool = False) -> bool:
         """Open and migrate the database, if it is not open yet. Whether it exists. create: create it. Raises
-        StoreUnavailable.
+        StoreUnavailable, also where that takes long; it then goes on.
         """
-        if self._is_open:
-            return True
-        async with self._open_lock:
-            if not self._is_open:
-                with translating_errors():
-                    if self._file is not None and not self._file.exists():
-                        if not create:
-                            return False
-                        self._file.parent.mkdir(parents=True, exist_ok=True)
-                    await self.migrate_to("head")
-                    self._is_open = True
+        while not self._is_open:
+            if self._opening is None:
+                self._opening = asyncio.create_task(self._open(create))
+                self._opening.add_done_callback(self._forget_opening)
+            opening = self._opening
+            with self._translating_errors():
+                done, _ = await asyncio.wait({opening}, timeout=OPEN_TIMEOUT)
+                if not done:
+                    raise TimeoutError
+                if not opening.result() and not create:
+                    return False
         return True
+
+    def _forget_opening(self, opening: asyncio.Task[bool]) -> None:
+        self._opening = None
+        if not opening.cancelled():
+            opening.exception()  # each who waits for it is told; there may be none
+
+    async def _open(self, create: bool) -> bool:
+        """Whether it exists, and is open now."""
+        if self._file is not None:
+            if is_emptied(self._file):
+                raise EmptiedDatabase(str(self._file))
+            if not self._file.exists():
+                if not create:
+                    return False
+                await self._create_file(self._file)
+        await self.migrate_to("head")
+        self._identity = file_identity(self._file)
+        self._is_open = True
+        return True
+
+    def _check_identity(self) -> None:
+        """Raises OSError where the file is not the one that was opened: what is written to that would be lost."""
+        if self._file is None:
+            return
+        if is_emptied(self._file):
+            raise EmptiedDatabase(str(self._file))
+        if file_identity(self._file) != self._identity:
+            raise DatabaseReplaced(str(self._file))
+
+    async def _create_file(self, file: Path) -> None:
+        """Create the file with all tables at once, so that nobody finds an empty one, whenever this process ends."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f".{file.name}-", dir=file.parent) as folder:
+            draft = Database("", Path(folder))
+            try:
+                await draft.migrate_to("head")
+            finally:
+                await draft.close()
+            await asyncio.to_thread(move_unless_exists, Path(folder) / DATABASE_FILE, file)
 
     async def migrate_to(self, revision: str) -> None:
         """Migrate to a revision; concurrent migrations wait for each other."""
-        async with self._write_engine.connect() as connection:
-            if self.embedded:
-                await enable_wal(connection)
-            async with connection.begin():
-                await self._lock_database(connection)
-                await connection.run_sync(migrate_schema, revision)
+        engine = create_engine(self._address, FILE_MIGRATION_TIMEOUT if self.embedded else PATIENT_TIMEOUT)
+        try:
+            async with engine.execution_options(gradbox_writes=True).connect() as connection:
+                if self.embedded:
+                    await enable_wal(connection)
+                async with connection.begin(), only_migration_of_process():
+                    await self._lock_database(connection)
+                    await connection.run_sync(migrate_schema, revision)
+        finally:
+            await engine.dispose()
 
     @asynccontextmanager
     async def reading_connection(self) -> AsyncIterator[AsyncConnection | None]:
@@ -92,35 +222,143 @@ class Database:
         if not await self.open_if_exists():
             yield None
             return
-        with translating_errors():
-            async with self._engine.connect() as connection:
+        with self._translating_errors():
+            async with self._connect(self._engine) as connection:
                 yield connection
 
     @asynccontextmanager
     async def writing_transaction(self) -> AsyncIterator[AsyncConnection]:
         """A transaction, committed unless the block raises. Raises StoreUnavailable."""
         await self.open_if_exists(create=True)
-        with translating_errors():
-            async with self._write_lock, self._write_engine.begin() as connection:
-                await self._lock_database(connection)
-                yield connection
+        with self._translating_errors():
+            await self._wait_while_others_get_on(self._write_lock.acquire(), lambda _: self._write_lock.release())
+            try:
+                async with self._connect(self._write_engine, writes=True) as connection:
+                    yield connection
+            finally:
+                self._write_lock.release()
+
+    def check_space(self, needed: int) -> None:
+        """Raises StoreUnavailable where the disk of an SQLite file has less than so many bytes left."""
+        if self._file is None:
+            return
+        with self._translating_errors():
+            folder = next(path for path in self._file.absolute().parents if path.exists())
+            if shutil.disk_usage(folder).free < needed:
+                raise DiskFull(f"the disk of {self._file} is full")
 
     async def close(self) -> None:
-        await self._engine.dispose()
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait({self._opening}, timeout=CLOSE_TIMEOUT)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_TIMEOUT):
+                await self._engine.dispose()
+
+    @asynccontextmanager
+    async def _connect(self, engine: AsyncEngine, writes: bool = False) -> AsyncIterator[AsyncConnection]:
+        """A connection; one whose statement took too long is closed at once. writes: in a transaction that writes, alone."""
+        self._check_identity()
+        connecting = engine.connect().start()
+        connection = await self._wait_while_others_get_on(connecting, lambda late: asyncio.ensure_future(late.close()))
+        try:
+            if writes:
+                await connection.begin()
+                await self._lock_database(connection)
+            yield connection
+            if writes:
+                self._check_identity()
+                await connection.commit()
+            self._progressed_at = time.monotonic()
+        except TimeoutError:
+            await abandon_connection(connection)
+            raise
+        finally:  # which rolls back what is not committed
+            await asyncio.shield(asyncio.ensure_future(connection.close()))
+
+    async def _wait_while_others_get_on(
+        self, work: Coroutine[Any, Any, Result], undo: Callable[[Result], object]
+    ) -> Result:
+        """The result of what waits for its turn. Raises TimeoutError where no other one in this process has got on for a
+        while. undo: called with a result that comes too late."""
+        task, began = asyncio.ensure_future(work), time.monotonic()
+        try:
+            while not task.done():
+                await asyncio.wait({task}, timeout=POLL_INTERVAL)
+                if not task.done() and time.monotonic() - max(began, self._progressed_at) > STALLED_AFTER:
+                    raise TimeoutError
+        except BaseException:
+            task.add_done_callback(
+                lambda late: undo(late.result()) if not late.cancelled() and not late.exception() else None
+            )
+            task.cancel()
+            raise
+        return task.result()
 
     async def _lock_database(self, connection: AsyncConnection) -> None:
         if not self.embedded:  # in SQLite, BEGIN IMMEDIATE locks
-            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
+            lock = "SELECT set_config('idle_in_transaction_session_timeout', :idle, true), pg_advisory_xact_lock(:key)"
+            await connection.execute(text(lock), {"idle": str(IDLE_TRANSACTION_TIMEOUT), "key": ADVISORY_LOCK})
+
+    @contextmanager
+    def _translating_errors(self) -> Iterator[None]:
+        """Log errors of the database and its drivers, and raise StoreUnavailable instead. After a database that did not
+        answer, nobody waits for it for a moment."""
+        if time.monotonic() < self._down_until:
+            error = TimeoutError("it did not answer just now")
+            raise StoreUnavailable(describe_problem(error)) from error
+        try:
+            yield
+        except (SQLAlchemyError, CommandError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            self.failures += 1
+            if isinstance(error, TimeoutError) and not self.embedded:
+                self._down_until = time.monotonic() + RETRY_INTERVAL
+            first = (str(error).splitlines() or [""])[0]
+            self._rare_log.error(f"the database: {type(error).__name__}", first)
+            raise StoreUnavailable(describe_problem(error)) from error
 
 
-@contextmanager
-def translating_errors() -> Iterator[None]:
-    """Log errors of the database and its drivers, and raise StoreUnavailable instead."""
+def is_emptied(file: Path) -> bool:
+    """Whether the file is there and has no byte."""
     try:
-        yield
-    except (SQLAlchemyError, CommandError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        log.error("the database: %s: %s", type(error).__name__, str(error).splitlines()[0][:300])
-        raise StoreUnavailable from error
+        return file.stat().st_size == 0
+    except OSError:
+        return False
+
+
+def file_identity(file: Path | None) -> tuple[int, int] | None:
+    """The device and the number of a file; None where there is none."""
+    try:
+        facts = file.stat() if file is not None else None
+    except OSError:
+        return None
+    return (facts.st_dev, facts.st_ino) if facts is not None else None
+
+
+def move_unless_exists(draft: Path, file: Path) -> None:
+    """Give a file its name, where no other process was quicker, and have that on the disk. Raises OSError."""
+    try:
+        os.link(draft, file)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without links
+        if not file.exists():
+            draft.rename(file)
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+async def abandon_connection(connection: AsyncConnection) -> None:
+    """Close a connection that does not answer, without a word to the other side."""
+    with suppress(Exception):
+        raw = await connection.get_raw_connection()
+        driver: Any = raw.driver_connection
+        if isinstance(driver, asyncpg.Connection):
+            driver.terminate()
+        await connection.invalidate()
 
 
 def parse_database_url(url: str, folder: Path) -> URL:
@@ -138,11 +376,15 @@ def parse_database_url(url: str, folder: Path) -> URL:
     return address.set(drivername=driver, query=query)
 
 
-def create_engine(address: URL, embedded: bool) -> AsyncEngine:
-    """Connections to a database. embedded: it is a SQLite file, which confirmed saves reach before they are confirmed."""
-    if not embedded:
-        return create_async_engine(address, pool_pre_ping=True, connect_args={"timeout": CONNECT_TIMEOUT})
-    engine = create_async_engine(address, connect_args={"timeout": BUSY_TIMEOUT})
+def create_engine(address: URL, statement_timeout: float) -> AsyncEngine:
+    """Connections to a database. What is confirmed of a SQLite file is on the disk.
+
+    statement_timeout: seconds for a statement.
+    """
+    if address.get_backend_name() != "sqlite":
+        timeouts = {"timeout": CONNECT_TIMEOUT, "command_timeout": statement_timeout}
+        return create_async_engine(address, pool_pre_ping=True, connect_args=timeouts)
+    engine = create_async_engine(address, connect_args={"timeout": statement_timeout})
 
     @event.listens_for(engine.sync_engine, "connect")
     def configure_connection(connection: Any, _: Any) -> None:
@@ -175,6 +417,17 @@ async def enable_wal(connection: AsyncConnection) -> None:
             if attempt == 99 or "locked" not in str(error):
                 raise
             await asyncio.sleep(0.05)
+
+
+@asynccontextmanager
+async def only_migration_of_process() -> AsyncIterator[None]:
+    """Alembic has one migration at a time in a process, of whatever database it is."""
+    while not _MIGRATING.acquire(blocking=False):
+        await asyncio.sleep(0.01)
+    try:
+        yield
+    finally:
+        _MIGRATING.release()
 
 
 def migrate_schema(connection: Connection, revision: str) -> None:

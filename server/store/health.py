@@ -1,4 +1,4 @@
-"""Whether the database answers, and its totals, cached for all who ask."""
+"""Whether the database answers and can be written to, and its totals, cached for all who ask."""
 
 import asyncio
 import time
@@ -14,10 +14,13 @@ MAX_AGE = 15.0
 MAX_WAIT = 0.25
 """Seconds for which a caller waits for a newer state."""
 
+QUERY_TIMEOUT = 2.0
+"""Seconds after which a database that is asked is said not to answer."""
+
 
 @dataclass(frozen=True)
 class StoreState:
-    """reachable: None before the first query. why: the kind of the error, which is public; detail: its message, for the host."""
+    """reachable: whether it answers, and what is saved could be written; None before the first query. why: the kind of the error, which is public; detail: its message, for the host."""
 
     reachable: bool | None = None
     totals: StoreTotals | None = None
@@ -32,16 +35,24 @@ class StoreHealth:
         self._store, self._clock = store, clock
         self.backend = "embedded" if store.database.embedded else "postgresql"
         self.state = StoreState()
-        self._queried_at = 0.0
+        self._queried_at = self._asked_at = 0.0
+        self._failures = store.database.failures
         self._querying: asyncio.Task[None] | None = None
 
     async def get_recent_state(self) -> StoreState:
         """The latest state; a new one if the query is quick. Raises nothing."""
-        if self._querying is None or (self._querying.done() and self._clock() - self._queried_at >= MAX_AGE):
-            self._querying = asyncio.create_task(self._query_database())
+        if self._querying is None or (self._querying.done() and self._is_old):
+            self._querying, self._asked_at = asyncio.create_task(self._query_database()), self._clock()
         if not self._querying.done():
             await asyncio.wait({self._querying}, timeout=MAX_WAIT)
+            if not self._querying.done() and self._clock() - self._asked_at >= QUERY_TIMEOUT:
+                return StoreState(False, self.state.totals, "TimeoutError", "TimeoutError: it does not answer")
         return self.state
+
+    @property
+    def _is_old(self) -> bool:
+        """Whether the state is to be read again: after a while, or where the database failed somebody since."""
+        return self._clock() - self._queried_at >= MAX_AGE or self._store.database.failures != self._failures
 
     async def close(self) -> None:
         if self._querying is not None:
@@ -50,9 +61,11 @@ class StoreHealth:
 
     async def _query_database(self) -> None:
         try:
-            self.state = StoreState(True, await self._store.read_totals())
+            totals = await self._store.read_totals()
+            await self._store.check_writable()
+            self.state = StoreState(True, totals)
         except StoreUnavailable as error:
             cause = error.__cause__ or error
             detail = f"{type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}"
             self.state = StoreState(False, self.state.totals, type(cause).__name__, detail[:300])
-        self._queried_at = self._clock()
+        self._queried_at, self._failures = self._clock(), self._store.database.failures

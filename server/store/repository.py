@@ -3,12 +3,13 @@
 import asyncio
 import base64
 import gzip
+import secrets
 import zlib
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, case, func, select
+from sqlalchemy import ColumnElement, case, delete, func, insert, select, update
 from sqlalchemy import text as sql
 
 from gradbox.wire.schema import upgrade_gzipped_trace
@@ -16,13 +17,16 @@ from gradbox.wire.trace import Trace
 from server.store.contents import (
     ContentRemoved,
     ContentStore,
+    QuotaExceeded,
+    canonical_json,
     check_record_identity,
     content_digest,
     has_id_form,
+    now_ms,
     used_bytes,
 )
 from server.store.database import Database
-from server.store.tables import saved_programs
+from server.store.tables import run_lines, saved_programs
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import ArchiveRecord, Content, Versions
 
@@ -30,6 +34,9 @@ COLUMNS = saved_programs.c
 
 MAX_TITLES = 10_000
 """Titles that are kept in memory."""
+
+PROBE_BYTES = 8192
+"""Bytes that are written to see whether that can be done."""
 
 
 class ProgramTooLarge(ProblemError):
@@ -49,6 +56,11 @@ class SavedProgram:
     versions: Versions
     content: Content
     trace: bytes
+
+    @property
+    def trace_name(self) -> str:
+        """The name of its trace. A better one that takes its place has another name."""
+        return f"{self.digest} {self.created}"
 
 
 @dataclass(frozen=True)
@@ -147,6 +159,24 @@ class ProgramRepository(ContentStore):
             raise ProgramTooLarge(size, self._max_program_bytes)
         return await self._save_content(text, size, trace=trace, versions=versions.model_dump_json())
 
+    async def replace_trace(self, program: SavedProgram, trace: bytes, versions: Versions) -> bool:
+        """Put another trace in the place of a program's, as if it had been saved now. Whether that is done: not where it was
+        removed, or has yet another trace since. Raises ProgramTooLarge, QuotaExceeded, StoreUnavailable.
+        """
+        size = len(canonical_json(program.content)) + len(trace)
+        if size > self._max_program_bytes:
+            raise ProgramTooLarge(size, self._max_program_bytes)
+        values = {"trace": trace, "versions": versions.model_dump_json(), "created": max(now_ms(), program.created + 1)}
+        same = (COLUMNS.id == program.id, COLUMNS.created == program.created, COLUMNS.removed.is_(None))
+        async with self.database.writing_transaction() as connection:
+            old = (await connection.execute(select(COLUMNS.size).where(*same))).scalar_one_or_none()
+            if old is None:
+                return False
+            if await used_bytes(connection) + size - old > self._quota:
+                raise QuotaExceeded
+            await connection.execute(update(saved_programs).where(*same).values(size=size, **values))
+        return True
+
     async def read_totals(self) -> StoreTotals:
         """Read from the index of sizes only, where a removed program has size 0. Raises StoreUnavailable."""
         tombstones = func.sum(case((COLUMNS.size == 0, 1), else_=0))
@@ -158,6 +188,19 @@ class ProgramRepository(ContentStore):
             size = await used_bytes(connection)
             revision = (await connection.execute(sql("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
         return StoreTotals(count - int(removed), int(removed), size, revision)
+
+    async def check_writable(self) -> None:
+        """Write something, and remove it. Raises StoreUnavailable where that fails, or where there is no room for a program.
+
+        Creates no database.
+        """
+        self.database.check_space(self._max_program_bytes)
+        if not await self.database.open_if_exists():
+            return
+        name, now = f"health {secrets.token_hex(8)}", now_ms()
+        async with self.database.writing_transaction() as connection:
+            await connection.execute(insert(run_lines).values(run=name, created=now, lines=bytes(PROBE_BYTES)))
+            await connection.execute(delete(run_lines).where(run_lines.c.run == name))
 
     async def iterate_list_entries(self) -> AsyncIterator[ListEntry]:
         """All programs, by id."""

@@ -23,12 +23,13 @@ LIVING = 0.02
 class Assault:
     """One assault while it is played.
 
-    at_full: to be set once all of it goes on. over: set when it has to end. seed: differs at each playing, so that no
+    saved: the id of the program of which the visitor asks for pictures. at_full: to be set once all of it goes on. over: set when it has to end. seed: differs at each playing, so that no
     program was run before. counts: what became of its requests.
     """
 
     server: MeasuredServer
     seed: int
+    saved: str = ""
     over: threading.Event = field(default_factory=threading.Event)
     at_full: threading.Event = field(default_factory=threading.Event)
     counts: Counter[str] = field(default_factory=Counter)

@@ -49,7 +49,8 @@ DESCRIPTORS, USUAL_DESCRIPTORS = 16_384, 1024
 class Measured:
     """What came of an assault. waits: by what was waited for, as the visitor reports; alone: before the assault, without
     it. peak, sockets: bytes of the server and its helpers, and of the kernel's sockets. longest_piece: that kept the event
-    loop; collecting: seconds of the longest pass of the garbage collector in it. stop: seconds that the server took to end; None where it did not. afterwards: "" where everything was as before.
+    loop; collecting: seconds of the longest pass of the garbage collector in it. stop: seconds that the server took to end; None
+    where it did not. run_bar: seconds that the visitor may wait for a run. afterwards: "" where everything was as before.
     """
 
     waits: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class Measured:
     afterwards: str = ""
     counts: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
+    run_bar: float = RUN_BAR
 
     @property
     def piece(self) -> float:
@@ -72,7 +74,7 @@ class Measured:
         """The bars that it does not hold."""
         bars = {
             "page": longest(self.waits, "pages") > PAGE_BAR,
-            "run": longest(self.waits, "runs") > RUN_BAR,
+            "run": longest(self.waits, "runs") > self.run_bar,
             "memory": self.peak > MEMORY_BAR,
             "sockets": self.sockets > SOCKETS_BAR,
             "loop": self.piece > MAX_SECONDS,
@@ -187,7 +189,7 @@ def measure(
         measured.alone = visitor.waits
         with PeakMemory(server) as memory, Visitor(server, saved, pictures) as visitor:
             time.sleep(2)
-            with playing(play, server, 1) as assault:
+            with playing(play, server, 1, saved) as assault:
                 time.sleep(seconds)
             measured.counts = assault.counts
         measured.waits, measured.peak, measured.sockets = visitor.waits, memory.peak, memory.sockets
@@ -198,7 +200,7 @@ def measure(
         except (AssertionError, OSError) as error:
             measured.afterwards = differences_now(before, server) or f"{type(error).__name__}: {error}".splitlines()[0]
         measured.errors = log_errors(server.log())
-        with playing(play, server, 2) as assault:
+        with playing(play, server, 2, saved) as assault:
             measured.stop = time_to_stop(server)
         if isinstance(server, PiecesServer):
             pieces = read_pieces(server.pieces)
@@ -210,8 +212,8 @@ def measure(
 class playing:  # noqa: N801
     """An assault that goes on while this context lasts; entered once all of it does. seed: differs at each playing."""
 
-    def __init__(self, play: Play, server: MeasuredServer, seed: int) -> None:
-        self._assault = Assault(server, seed * 1_000_000)
+    def __init__(self, play: Play, server: MeasuredServer, seed: int, saved: str) -> None:
+        self._assault = Assault(server, seed * 1_000_000, saved)
         self._thread = threading.Thread(target=self._play, args=(play,), daemon=True)
 
     def _play(self, play: Play) -> None:

@@ -2,10 +2,15 @@
 
 import itertools
 import json
+import sqlite3
+from pathlib import Path
 
+from benchmarks.load import program
+from server.store.database import DATABASE_FILE
 from server.wire.saved_programs import MAX_PROGRAMS
 from tests.assault.attackers import Assault, ask, ask_unread, get_request, save
 from tests.assault.programs import CROWDED, FAR_CELL, HALF_SECOND, LONG_SOURCE, RANDOM
+from tests.assault.visitor import VISITORS_FIRST
 from tests.chaos.clients import close_connection
 
 
@@ -48,6 +53,19 @@ def abandoned_drawings(assault: Assault) -> None:
         return "gone"
 
     assault.repeat(4, get)
+
+
+def joined_drawings(assault: Assault) -> None:
+    """One address asks for slow drawings, and behind them for the very pictures that the visitor wants."""
+    id_ = save(assault.server, CROWDED.replace("{n}", "1"))
+    themes, languages = ("light", "dark"), ("en", "zh")
+
+    def get(n: int) -> str:
+        query = f"step={n // 4 % 20}&theme={themes[n % 2]}&lang={languages[n // 2 % 2]}"
+        path = f"/s/{id_}.svg?step={n % 300}&lang={languages[n % 2]}" if n % 2 else f"/s/{assault.saved}.svg?{query}"
+        return f"{'slow' if n % 2 else 'the visitor’s'}: {ask(assault.server, 'GET', path, None, 0)[0]}"
+
+    assault.repeat(8, get)
 
 
 def full_series(assault: Assault) -> None:
@@ -93,6 +111,44 @@ def long_sources(assault: Assault) -> None:
         return ask(assault.server, "POST", "/api/runs", body, n % 8)[0]
 
     assault.repeat(4, post)
+
+
+def joined_programs(assault: Assault) -> None:
+    """Three addresses keep their parts of the queue full, and behind all that they ask for what the visitor will ask for."""
+    queued = itertools.count()
+
+    def post(n: int) -> str:
+        wanted = n % 16 == 15
+        source = program(VISITORS_FIRST + next(queued)) if wanted else HALF_SECOND.replace("{n}", str(assault.seed + n))
+        return f"{'the visitor’s' if wanted else 'its own'}: {ask(assault.server, 'POST', '/api/runs', {'source': source}, n % 3)[0]}"
+
+    assault.repeat(48, post)
+
+
+def long_programs(assault: Assault) -> None:
+    """Twenty networks, each with one program after the other that runs until it is stopped."""
+
+    def post(n: int) -> int:
+        body = {"source": f"import time\nseed = {assault.seed + n}\ntime.sleep(50)\n"}
+        return ask(assault.server, "POST", "/api/runs", body, 0, {"X-Forwarded-For": f"198.51.100.{1 + n % 20}"})[0]
+
+    assault.repeat(20, post)
+
+
+def locked_database(assault: Assault) -> None:
+    """Another process on the machine holds the lock of the database, and many want to save."""
+    file = Path(assault.server.folder) / DATABASE_FILE
+    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+
+        def post(n: int) -> int:
+            body = {"source": f"x = {n}\n", "title": str(assault.seed + n)}
+            return ask(assault.server, "POST", "/api/scenarios", body, n)[0]
+
+        assault.repeat(12, post, 0.2)
+    finally:
+        other.close()
 
 
 def forgotten_runs(assault: Assault) -> None:

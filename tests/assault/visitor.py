@@ -16,6 +16,9 @@ from itertools import count
 from benchmarks.load import program, trace_mistake
 
 ADDRESS = "127.0.200.9"
+VISITORS_FIRST = 700_000
+"""The number of the first program that the visitor asks for; each time the next."""
+
 PAGE_PACE, RUN_PACE, PICTURE_PACE = 0.25, 1.2, 2.0
 """Seconds between two requests: slower than what the default limits allow."""
 
@@ -82,8 +85,8 @@ def main(port: int, saved: str, *more: str) -> None:
         return fetch(port, "GET", pages[n % len(pages)])[0] == 200
 
     def run(n: int) -> bool:
-        status, body = fetch(port, "POST", "/api/runs", json.dumps({"source": program(700_000 + n)}))
-        return status == 200 and not trace_mistake(700_000 + n, json.loads(body))
+        status, body = fetch(port, "POST", "/api/runs", json.dumps({"source": program(VISITORS_FIRST + n)}))
+        return status == 200 and not trace_mistake(VISITORS_FIRST + n, json.loads(body))
 
     def picture(n: int) -> bool:
         themes, languages = ("light", "dark"), ("en", "zh")

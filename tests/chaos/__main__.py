@@ -10,7 +10,13 @@ from benchmarks.measured_server import MIB, MeasuredServer
 from tests.chaos.crowds import drop_event_stream, flood, many_runs, no_descriptors, slow_readers, vanished_clients
 from tests.chaos.hostile import hostile_programs
 from tests.chaos.kills import freeze_zygote, kill_at_boot, kill_child, kill_server, kill_zygote, stop_zygote
-from tests.chaos.saving import kill_while_saving
+from tests.chaos.saving import (
+    kill_saved_program,
+    kill_while_saving,
+    save_on_a_full_disk,
+    save_while_postgresql_hangs,
+    save_while_sqlite_is_locked,
+)
 from tests.chaos.server_state import log_errors
 from tests.chaos.settings import FREE, SAVING
 from tests.chaos.termination import terminate_server, terminate_under
@@ -28,6 +34,10 @@ ALL: tuple[tuple[Check, dict[str, Any], dict[str, Any]], ...] = (
     (kill_at_boot, {}, {}),
     (kill_while_saving, {}, SAVING),
     (kill_while_saving, {"postgresql": True}, SAVING),
+    (kill_saved_program, {}, {**SAVING, "cpu": 5}),
+    (save_while_postgresql_hangs, {}, SAVING),
+    (save_while_sqlite_is_locked, {}, SAVING),
+    (save_on_a_full_disk, {}, SAVING),
     (terminate_server, {}, {}),
     (terminate_under("long programs"), {}, {}),
     (terminate_under("a client that never reads"), {}, {}),

@@ -51,6 +51,8 @@ async def close_broker_connections(broker: Broker) -> None:
 def create_celery_app(url: str) -> Any:
     """Celery with both queues. Its messages are JSON: unpickling one would run what it says."""
     app = Celery("gradbox", broker=url, set_as_current=False)
+    if url.startswith("redis"):
+        app.conf.broker_transport = "server.pool.remote.celery_transport:TolerantTransport"
     app.conf.update(
         task_queues=[Queue(name) for name in QUEUE_OF_DEVICE.values()],  # type: ignore[no-untyped-call]
         task_serializer="json",

@@ -12,6 +12,7 @@ from server.pool.remote.broker import QUEUE_OF_DEVICE, Broker, BrokerError, Cele
 from server.pool.remote.messages import WorkerRecord, parse_worker_records, queue_key_prefix, run_submission_time
 from server.pool.remote.remote_run import RemoteRun, RunStreamReader
 from server.pool.zygote import WorkersUnavailable
+from server.rare_log import RareLog
 from server.settings import Settings
 
 INTERVAL, IDLE_INTERVAL = 0.25, 1.0
@@ -27,7 +28,7 @@ WORKERS_KEY = "gradbox:workers"
 """The set of the names of workers; `gradbox:worker:NAME` has the record of one for as long as it lives."""
 
 
-log = logging.getLogger("gradbox.pool")
+rare_log = RareLog(logging.getLogger("gradbox.pool"))
 
 
 @dataclass
@@ -96,8 +97,8 @@ class QueueCensus:
                 await self._poll_runs()
             except BrokerError:
                 await asyncio.sleep(INTERVAL)
-            except Exception:  # it goes on with the others
-                log.exception("the queue could not be polled")
+            except Exception as error:  # it goes on with the others
+                rare_log.error("the queue could not be polled", f"{type(error).__name__}: {error}")
                 await asyncio.sleep(INTERVAL)
             self._added.clear()
             if not self.runs:
@@ -127,12 +128,11 @@ class QueueCensus:
             pipe = self._broker.pipeline(transaction=False)
             pipe.zcard(queue_key_prefix(name) + "waiting")
             pipe.zcard(queue_key_prefix(name) + "running")
-            pipe.hkeys(queue_key_prefix(name) + "tickets")
+            pipe.hkeys(queue_key_prefix(name) + "askers")
             pipe.llen(celery_list_key(name))
-            queue.waiting_count, queue.running_count, tickets, queue.unread_tokens = await pipe.execute()
-            queue.longest_wait_seconds = max(
-                (time.time() - run_submission_time(run.decode()) for run in tickets), default=0.0
-            )
+            queue.waiting_count, queue.running_count, runs, queue.unread_tokens = await pipe.execute()
+            submitted = [at for run in runs if (at := run_submission_time(run)) is not None]
+            queue.longest_wait_seconds = max(0.0, time.time() - min(submitted)) if submitted else 0.0
             if queue.waiting_count and not queue.unread_tokens and queue.running_count < queue.capacity:
                 count = min(queue.waiting_count, queue.capacity - queue.running_count)
                 await self._broker.lpush(

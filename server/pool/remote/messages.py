@@ -50,9 +50,11 @@ MESSAGE_ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(dis
 class RemoteRunResult(Model):
     """What a worker saw of a child that has ended, beside its lines.
 
-    outcome, usage: as in `AssemblyRequest`. ended: whether the last line of a trace has come. size: bytes of the lines.
+    worker: its name. outcome, usage: as in `AssemblyRequest`. ended: whether the last line of a trace has come. size: bytes
+    of the lines.
     """
 
+    worker: Name | None = None
     versions: Versions = {}
     outcome: Outcome | None = None
     usage: Usage = Usage()
@@ -74,8 +76,19 @@ class WorkerRecord(Model):
     layers: Annotated[dict[str, Annotated[str, Field(max_length=500)]], Field(max_length=40)] = {}
 
 
+class AskerRecord(Model):
+    """One who asks for a run. web: the process that it waits with. client, network: digests."""
+
+    id: str
+    web: str
+    client: str
+    network: str
+
+
 class Submission(Model):
     """The argument of `scripts.SUBMIT`. key: of the runs that it may be joined with, "" for none. front: before all others.
+
+    askers: one, whose place the run has, or more of a run that goes to the front.
 
     limit, client_limit, network_limit: of those that wait. capacity: of all workers of the queue. wake: the stream whose
     reader has a stream more to read. lost: seconds without a heartbeat. kept: see `RUN_TTL`.
@@ -83,8 +96,7 @@ class Submission(Model):
 
     run: str
     key: str
-    client: str
-    network: str
+    askers: list[AskerRecord]
     limit: int
     client_limit: int
     network_limit: int
@@ -100,9 +112,10 @@ def new_run_name() -> str:
     return f"{time.time_ns():020d}-{secrets.token_hex(6)}"
 
 
-def run_submission_time(run: str) -> float:
-    """When a run was given its name, in seconds since 1970."""
-    return int(run.partition("-")[0]) / 1e9
+def run_submission_time(run: bytes) -> float | None:
+    """When a run was given its name, in seconds since 1970; None for a name that is none of ours."""
+    digits = run.partition(b"-")[0]
+    return int(digits) / 1e9 if digits.isdigit() and len(digits) == 20 else None
 
 
 def queue_key_prefix(queue: str) -> str:

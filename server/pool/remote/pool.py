@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import hashlib
+import json
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ from typing import Any, Protocol
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
+from server.pool.askers import Askers
 from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, parse_answers, record_trace
 from server.pool.cache import result_cache_key
 from server.pool.interface import SERVER_CLIENT, NoAnswers
@@ -29,6 +31,7 @@ from server.pool.remote.census import LOST_AFTER, QueueCensus
 from server.pool.remote.messages import (
     RUN_TTL,
     AnswerMessage,
+    AskerRecord,
     Message,
     Submission,
     TraceMessage,
@@ -44,6 +47,7 @@ from server.pool.remote.remote_run import (
     RunStreamReader,
     decompress_outside_loop,
 )
+from server.pool.remote.run_signature import create_run_signer
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.visitors.clients import Client
@@ -89,8 +93,8 @@ class RemotePool:
         self.queues = self._census.queues
         self.queue = self.queues["cpu"]
         self._assembler = Assembler(max(2, settings.workers))
-        self._submit_script, self._leave_script = (
-            self._broker.register_script(script) for script in (scripts.SUBMIT, scripts.LEAVE)
+        self._submit_script, self._leave_script, self._set_askers_script = (
+            self._broker.register_script(script) for script in (scripts.SUBMIT, scripts.LEAVE, scripts.SET_ASKERS)
         )
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closed = False
@@ -179,32 +183,32 @@ class RemotePool:
         client: Client = SERVER_CLIENT,
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
-        may_join: bool = False,
+        askers: Askers | None = None,
     ) -> RecordedTrace:
-        stop = stop or asyncio.Event()
-        positions = PositionReporter(on_position)
-        record = partial(self._record_with_retry, client=client, positions=positions, stop=stop, may_join=may_join)
+        stop, may_join = stop or asyncio.Event(), askers is not None
+        positions, askers = PositionReporter(on_position), Askers.of_client(client) if askers is None else askers
+        record = partial(self._record_with_retry, askers=askers, positions=positions, stop=stop, may_join=may_join)
         return await record_trace(self._assembler, job, record, stop, self._settings.log_programs)
 
     async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
         message = AnswerMessage(job=job)
         for again in (False, True):
-            run = self._create_run(PositionReporter(None))
-            await self._run_to_end(run, "cpu", message, client, "", front=again, stop=asyncio.Event())
+            run = self._create_run(PositionReporter(None), message, Askers.of_client(client))
+            await self._run_to_end(run, "cpu", message, "", front=again, stop=asyncio.Event())
             if not run.lost:
                 recording = await self._read_recording(run)
                 return parse_answers(job, bytes(recording.data), run.result is not None and run.result.ended)
         raise NoAnswers("the machines that ran the programs were lost")
 
     async def _record_with_retry(
-        self, job: Job, client: Client, positions: PositionReporter, stop: asyncio.Event, may_join: bool
+        self, job: Job, askers: Askers, positions: PositionReporter, stop: asyncio.Event, may_join: bool
     ) -> ChildRecording:
         """Run a program once, or once more where its worker was lost and it gives the same again."""
         queue, message = QUEUE_OF_DEVICE[job.device], TraceMessage(job=job)
         key = result_cache_key(job, self.versions) if may_join else ""
         while True:
-            run = self._create_run(positions)
-            cancelled = await self._run_to_end(run, queue, message, client, key, positions.goes_first, stop)
+            run = self._create_run(positions, message, askers)
+            cancelled = await self._run_to_end(run, queue, message, key, positions.goes_first, stop)
             if run.lost and not positions.retried and run.is_repeatable and not stop.is_set() and not self._closed:
                 log.warning("the worker %s was lost; its program is run again", run.worker or "of a run")
                 positions.retried = True
@@ -213,15 +217,16 @@ class RemotePool:
                 return run.unfinished_recording(LOST_OUTCOME) if run.lost else run.cancelled_recording()
             return await self._read_recording(run)
 
-    def _create_run(self, positions: PositionReporter) -> RemoteRun:
-        return RemoteRun(new_run_name(), 2 * self._settings.trace + (1 << 20), positions)
+    def _create_run(self, positions: PositionReporter, message: Message, askers: Askers) -> RemoteRun:
+        run = RemoteRun(new_run_name(), 2 * self._settings.trace + (1 << 20), positions, askers=askers)
+        run.signer = create_run_signer(self._settings.queue_key, run.id, encode_model(message))
+        return run
 
     async def _run_to_end(
         self,
         run: RemoteRun,
         queue: str,
         message: Message,
-        client: Client,
         key: str,
         front: bool,
         stop: asyncio.Event,
@@ -230,7 +235,7 @@ class RemotePool:
 
         front: it goes before all others that wait. key: see `Submission`. Raises Busy, WorkersUnavailable.
         """
-        enqueuing = self._spawn_task(self._enqueue_run(run, queue, message, client, key, front))
+        enqueuing = self._spawn_task(self._enqueue_run(run, queue, message, key, front))
         try:
             await asyncio.shield(enqueuing)
         except asyncio.CancelledError:
@@ -249,23 +254,22 @@ class RemotePool:
             raise
         finally:
             self._forget_run(run)
-        if run.lost:
-            self._spawn_task(self._leave_queue(run, queue), "leave")  # should its machine come back, it need not go on
+        if run.lost or isinstance(run.error, Busy):  # should its machine come back, it need not go on
+            self._spawn_task(self._leave_queue(run, queue), "leave")
         if run.error is not None:
             raise run.error
         return False
 
-    async def _enqueue_run(
-        self, run: RemoteRun, queue: str, message: Message, client: Client, key: str, front: bool
-    ) -> None:
-        """Put it into the queue, or join another. Raises Busy, WorkersUnavailable."""
+    async def _enqueue_run(self, run: RemoteRun, queue: str, message: Message, key: str, front: bool) -> None:
+        """Put it into the queue, or join another. Raises Busy where that is so for all who ask for it, and WorkersUnavailable."""
         await self._wait_for_worker(queue, MAX_WAIT if queue == "cpu" else GPU_MAX_WAIT)
-        census, digests = self._census.queues[queue], [_digest_identity(text) for text in (client.id, client.network)]
+        census, records = self._census.queues[queue], self._asker_records(run)
+        if not records:
+            raise Busy(census.estimate_wait_seconds(census.waiting_count))
         submission = Submission(
             run=run.id,
             key=key,
-            client=digests[0],
-            network=digests[1],
+            askers=records if front else records[:1],
             limit=self._settings.queue,
             client_limit=census.client_limit,
             network_limit=census.network_limit,
@@ -281,11 +285,20 @@ class RemotePool:
             if answer == b"joined" and value.decode() in self._census.runs:  # this process waits for it already
                 submission.key = ""
                 answer, value = await self._run_submit_script(queue, submission, message)
-            if answer == b"busy":
-                raise Busy(census.estimate_wait_seconds(int(value)))
+            while answer == b"busy":
+                busy = Busy(census.estimate_wait_seconds(int(value)))
+                run.askers.refuse(submission.askers[0].id, busy)
+                if not len(run.askers):
+                    raise busy
+                submission.askers = self._asker_records(run)[:1]
+                answer, value = await self._run_submit_script(queue, submission, message)
+            run.askers.on_change = lambda: self._update_askers_soon(run, queue)
+            if {asker.id for asker in run.askers} != {asker.id for asker in submission.askers}:
+                run.askers.on_change()  # others have joined since
             if answer == b"joined":
                 self._forget_run(run)
                 run.id = value.decode()
+                run.signer = create_run_signer(self._settings.queue_key, run.id, encode_model(message))
                 self._inbox.add_run(run.id, run.handle_entry)
                 self._census.watch_run(run, queue)
                 await self._retry_broker_command(
@@ -296,6 +309,37 @@ class RemotePool:
         except BaseException:
             self._forget_run(run)
             raise
+
+    def _asker_records(self, run: RemoteRun) -> list[AskerRecord]:
+        """Those who ask for a run with this process, as the broker is told of them."""
+        return [
+            AskerRecord(
+                id=asker.id,
+                web=self._inbox.wake_stream,
+                client=_digest_identity(asker.client.id),
+                network=_digest_identity(asker.client.network),
+            )
+            for asker in run.askers
+        ]
+
+    def _update_askers_soon(self, run: RemoteRun, queue: str) -> None:
+        """Tell the broker who asks for a run. Of several changes at once, all are told together."""
+        if not run.started and not run.ended.is_set() and not run.updates_askers and not self._closed:
+            run.updates_askers = True
+            self._spawn_task(self._update_askers(run, queue))
+
+    async def _update_askers(self, run: RemoteRun, queue: str) -> None:
+        run.updates_askers = False
+        records = self._asker_records(run)
+        if not records:
+            return
+        arguments = [run.id, self._inbox.wake_stream, json.dumps([record.model_dump() for record in records])]
+        with contextlib.suppress(WorkersUnavailable):
+            position = await self._retry_broker_command(
+                partial(self._set_askers_script, keys=[queue_key_prefix(queue)], args=arguments)
+            )
+            if position is not None and not run.started:
+                run.on_position(int(position))
 
     async def _run_submit_script(self, queue: str, submission: Submission, message: Message) -> Any:
         """What `scripts.SUBMIT` returns."""
@@ -322,7 +366,11 @@ class RemotePool:
         """Wait for it no more. Returns what `scripts.LEAVE` does."""
         try:
             answer = await self._retry_broker_command(
-                partial(self._leave_script, keys=[queue_key_prefix(queue)], args=[run.id, RUN_TTL])
+                partial(
+                    self._leave_script,
+                    keys=[queue_key_prefix(queue)],
+                    args=[run.id, RUN_TTL, self._inbox.wake_stream],
+                )
             )
         except WorkersUnavailable:
             return "cancelled"

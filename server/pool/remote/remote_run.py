@@ -12,10 +12,13 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from gradbox.wire.trace import Error, HeaderLine, Outcome
+from server.pool.askers import Askers
 from server.pool.assembly import CANCELLED_OUTCOME, ChildRecording
 from server.pool.remote.broker import Broker, BrokerError
 from server.pool.remote.messages import Name, RemoteRunResult, Versions, stream_key
+from server.pool.remote.run_signature import RunSigner
 from server.pool.zygote import WorkersUnavailable
+from server.rare_log import RareLog
 from server.wire.problems import Busy
 
 READ_TIMEOUT = 1.0
@@ -30,6 +33,7 @@ MAX_ENTRIES = 16
 StreamEntry = dict[bytes, bytes]
 
 log = logging.getLogger("gradbox.pool")
+rare_log = RareLog(log)
 
 
 class RunStreamReader:
@@ -78,13 +82,13 @@ class RunStreamReader:
                     log.error("the broker does not answer: %s", type(error).__name__)
                 self.connected_since = None
                 await asyncio.sleep(RECONNECT_INTERVAL)
-            except Exception:  # of a value that is none of ours
-                log.exception("the streams of runs could not be read")
+            except Exception as error:  # of a value that is none of ours
+                rare_log.error("the streams of runs could not be read", f"{type(error).__name__}: {error}")
                 await asyncio.sleep(RECONNECT_INTERVAL)
 
     def _handle_entries(self, entries_by_stream: Any) -> None:
         for key, entries in entries_by_stream.items() if isinstance(entries_by_stream, dict) else entries_by_stream:
-            name = key.decode()
+            name = key.decode(errors="replace")
             for id_, fields in entries[0] if isinstance(entries_by_stream, dict) else entries:
                 handler = self._handlers.get(name)
                 if name in self._last_ids:
@@ -92,8 +96,9 @@ class RunStreamReader:
                 if handler is not None:
                     try:
                         handler(fields)
-                    except Exception:  # of one run; the others are read on
-                        log.exception("an entry of a run's stream could not be handled")
+                    except Exception as error:  # of one run; the others are read on
+                        detail = f"{type(error).__name__}: {error}"
+                        rare_log.error("an entry of a run's stream could not be handled", detail)
 
 
 LOST_OUTCOME = Outcome(
@@ -103,6 +108,10 @@ LOST_OUTCOME = Outcome(
 MAX_INLINE_BYTES = 1 << 14
 """Bytes of compressed lines below which they are decompressed in the event loop."""
 
+SIGNED_KINDS = (b"lines", b"end", b"failed")
+"""Kinds of entries that workers write themselves."""
+
+_ASKER_IDS: TypeAdapter[list[str]] = TypeAdapter(list[str])
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
 _VERSIONS: TypeAdapter[dict[str, str]] = TypeAdapter(Versions)
 
@@ -113,7 +122,8 @@ class RemoteRun:
 
     max_bytes: of the lines that are taken. started: a worker has it. lines: those that came before its end. result: what
     the worker saw at the end, with the lines as `data`, compressed, or as `blob`, their name in the database. error: what
-    kept it from running. lost: its worker is gone. last_seen: when it was known to wait or to run, as `time.monotonic`. score:
+    kept it from running. lost: its worker is gone. askers: those of this process. signer: checks what the worker says, where
+    there is a key. updates_askers: whether the broker is about to be told of the askers. last_seen: when it was known to wait or to run, as `time.monotonic`. score:
     its last heartbeat, in the broker's seconds.
     """
 
@@ -132,14 +142,26 @@ class RemoteRun:
     last_seen: float = field(default_factory=time.monotonic)
     heartbeat_score: float | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
+    askers: Askers = field(default_factory=Askers)
+    signer: RunSigner | None = None
+    updates_askers: bool = False
 
     def handle_entry(self, entry: StreamEntry) -> None:
-        """Take an entry of its stream; one that is not valid ends it as lost."""
-        self.last_seen = time.monotonic()
+        """Take an entry of its stream; one that is not valid ends it as lost. One that no worker signed is set aside."""
         try:
+            if self.signer is not None and entry.get(b"kind") in SIGNED_KINDS and not self.signer.verify_next(entry):
+                rare_log.error(
+                    "what a worker said of a run has no valid signature and is not believed;"
+                    " is GRADBOX_QUEUE_KEY the same in all web processes and workers?"
+                )
+                return
+            self.last_seen = time.monotonic()
             self._apply_entry(entry)
         except (ValueError, KeyError, zlib.error):
-            self.mark_lost()
+            if self.signer is not None and entry.get(b"kind") not in SIGNED_KINDS:  # anybody may have written it
+                rare_log.error("an entry of a run's stream is not valid and is set aside")
+            else:
+                self.mark_lost()
 
     def _apply_entry(self, entry: StreamEntry) -> None:
         kind = entry[b"kind"]
@@ -155,13 +177,19 @@ class RemoteRun:
         elif kind == b"end":
             self.result = RemoteRunResult.model_validate_json(entry[b"seen"])
             self.data, self.blob = entry.get(b"data", b""), entry.get(b"blob", b"").decode()
+            if self.blob and self.blob != self.id:
+                raise ValueError("the lines of another run")
+            self.worker = self.result.worker or self.worker
             self.ended.set()
         elif kind == b"failed":
             self.error = WorkersUnavailable("the workers do not start")
             self.ended.set()
-        elif kind == b"busy":
-            self.error = Busy(1.0)
-            self.ended.set()
+        elif kind == b"busy" and not self.started:
+            for id_ in _ASKER_IDS.validate_json(entry[b"askers"]):
+                self.askers.refuse(id_, Busy(1.0))
+            if not len(self.askers):
+                self.error = Busy(1.0)
+                self.ended.set()
 
     def mark_lost(self) -> None:
         """Nothing more will come."""

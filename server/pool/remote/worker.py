@@ -7,6 +7,7 @@ import logging
 import secrets
 import time
 import zlib
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from server.pool.machine_workers import MachineWorkers
@@ -26,7 +27,9 @@ from server.pool.remote.messages import (
     stream_key,
 )
 from server.pool.remote.pool import BlobStore
+from server.pool.remote.run_signature import RunSigner, create_run_signer
 from server.pool.zygote import PREPARE, WorkersUnavailable
+from server.rare_log import RareLog
 from server.settings import Settings
 
 POLL_INTERVAL, HEARTBEAT_INTERVAL = 0.2, 1.0
@@ -42,6 +45,7 @@ REPORT_TIMEOUT = 60.0
 """Seconds for which a worker tries to tell how a run ended, where the broker does not answer."""
 
 log = logging.getLogger("gradbox.worker")
+rare_log = RareLog(log)
 
 
 class RemoteWorker:
@@ -59,6 +63,7 @@ class RemoteWorker:
             self._broker.register_script(script) for script in (scripts.TAKE, scripts.HEARTBEAT, scripts.RELEASE)
         )
         self._stop_events: dict[str, asyncio.Event] = {}  # the event that ends it, by the run's name
+        self._signers: dict[str, RunSigner | None] = {}
         self._heartbeat: asyncio.Task[None] | None = None
         self.draining = self._closed = False
 
@@ -89,10 +94,11 @@ class RemoteWorker:
             taken = await self._take_script(keys=[queue_key_prefix(self.queue)], args=start)
             if taken is None:
                 return
-            await self._run_taken_program(taken[0].decode(), taken[1])
+            await self._run_taken_program(taken[0].decode(errors="replace"), taken[1])
 
     async def _run_taken_program(self, run: str, body: bytes) -> None:
         stop = self._stop_events[run] = asyncio.Event()
+        self._signers[run] = create_run_signer(self._settings.queue_key, run, body)
         try:
             await self._run_message(run, body, stop)
         except WorkersUnavailable:
@@ -100,16 +106,17 @@ class RemoteWorker:
         except BrokerError as error:
             log.error("how a run ended could not be told: %s", type(error).__name__)
         finally:
-            del self._stop_events[run]
+            del self._stop_events[run], self._signers[run]
             with contextlib.suppress(*BrokerError):
-                await self._release_script(keys=[queue_key_prefix(self.queue)], args=[run])
+                arguments = [run, 1 if stop.is_set() else 0]
+                await self._release_script(keys=[queue_key_prefix(self.queue)], args=arguments)
 
     async def _run_message(self, run: str, body: bytes, stop: asyncio.Event) -> None:
         """Run what a message asks for. Raises WorkersUnavailable, BrokerError."""
         try:
             message = MESSAGE_ADAPTER.validate_json(body)
         except ValueError:
-            log.error("a message of %d bytes is not valid", len(body))
+            rare_log.error("a message that asks for a run is not valid and is set aside", f"{len(body)} bytes")
             await self._add_entry_with_retries(run, {"kind": "failed"})
             return
         gpu = not isinstance(message, AnswerMessage) and message.job.device == "cuda"
@@ -119,7 +126,9 @@ class RemoteWorker:
         versions = self._machine.zygote.versions
         if isinstance(message, AnswerMessage):
             data, ended = await self._machine.record_answers(message.job)
-            await self._write_end_of_run(run, data, RemoteRunResult(versions=versions, ended=ended, size=len(data)))
+            await self._write_end_of_run(
+                run, data, RemoteRunResult(worker=self.name, versions=versions, ended=ended, size=len(data))
+            )
             return
         lines = asyncio.create_task(self._stream_lines(run, sent := UnsentLines()))
         try:
@@ -133,6 +142,7 @@ class RemoteWorker:
             await lines
         data = bytes(recording.data)
         result = RemoteRunResult(
+            worker=self.name,
             versions=dict(recording.versions),
             outcome=recording.outcome,
             usage=recording.usage,
@@ -148,7 +158,8 @@ class RemoteWorker:
             delay, data = MORE_LINES_SECONDS, lines.take_lines()
             if data:
                 with contextlib.suppress(*BrokerError):  # the end has all of them
-                    await self._add_stream_entry(run, {"kind": "lines", "data": zlib.compress(data, 1)})
+                    entry = self._sign_entry(run, {"kind": "lines", "data": zlib.compress(data, 1)})
+                    await self._add_stream_entry(run, entry)
 
     async def _write_end_of_run(self, run: str, data: bytes, result: RemoteRunResult) -> None:
         body = await asyncio.to_thread(zlib.compress, data, 1) if len(data) > 1 << 16 else zlib.compress(data, 1)
@@ -163,22 +174,28 @@ class RemoteWorker:
             fields["data"] = body
         await self._add_entry_with_retries(run, fields)
 
-    async def _add_entry_with_retries(self, run: str, fields: dict[str, Any]) -> None:
+    async def _add_entry_with_retries(self, run: str, fields: Mapping[str, str | bytes]) -> None:
         """Add an entry to a run's stream, again and again while the broker does not answer. Raises BrokerError."""
-        until = time.monotonic() + REPORT_TIMEOUT
+        until, entry = time.monotonic() + REPORT_TIMEOUT, self._sign_entry(run, fields)
         while True:
             try:
-                await self._add_stream_entry(run, fields)
+                await self._add_stream_entry(run, entry)
                 return
             except BrokerError:
                 if time.monotonic() > until:
                     raise
                 await asyncio.sleep(POLL_INTERVAL)
 
-    async def _add_stream_entry(self, run: str, fields: dict[str, Any]) -> None:
+    def _sign_entry(self, run: str, fields: Mapping[str, str | bytes]) -> dict[bytes, bytes]:
+        """An entry of a run's stream, signed where there is a key."""
+        entry = {name.encode(): text if isinstance(text, bytes) else text.encode() for name, text in fields.items()}
+        signer = self._signers.get(run)
+        return signer.sign_next(entry) if signer is not None else entry
+
+    async def _add_stream_entry(self, run: str, entry: dict[bytes, bytes]) -> None:
         pipe = self._broker.pipeline(transaction=False)
-        pipe.xadd(stream_key(run), fields)
-        ends = fields["kind"] in ("end", "failed")
+        pipe.xadd(stream_key(run), entry)
+        ends = entry[b"kind"] in (b"end", b"failed")
         pipe.expire(stream_key(run), STREAM_TTL if ends else RUN_TTL)
         if ends:  # who reads of the end finds its place free
             pipe.zrem(queue_key_prefix(self.queue) + "running", run)
@@ -203,6 +220,8 @@ class RemoteWorker:
                 if now - beaten > HEARTBEAT_INTERVAL:
                     log.warning("the broker does not answer: %s", type(error).__name__)
                     beaten = now
+            except Exception as error:  # of a value that is none of ours
+                rare_log.error("the heartbeat failed", f"{type(error).__name__}: {error}")
             await asyncio.sleep(POLL_INTERVAL)
 
     async def _send_heartbeat(self) -> None:
