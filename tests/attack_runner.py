@@ -24,8 +24,6 @@ from typing import Any, NoReturn
 
 import numpy
 import torch
-import torch.utils.cpp_extension
-import torch.utils.file_baton
 
 from server.worker import confine, generator_seed
 from tests.attacks import ATTACKS, ENDS, LOOPS, OF_ROOT, PROGRAMS, UNTRIED, X86
@@ -35,8 +33,8 @@ CONFINED_UID = 62_000
 """No user of the pools of tests beside this one: the kernel counts the threads of a user, whoever started them."""
 
 MODULES = """asyncio ctypes encodings.idna faulthandler fcntl io multiprocessing multiprocessing.popen_fork multiprocessing.queues
-multiprocessing.synchronize numpy os random resource socket subprocess sys tempfile threading time torch torch._dynamo
-torch.utils.data traceback"""
+multiprocessing.synchronize multiprocessing.util numpy os random resource socket subprocess sys tempfile threading time torch torch._dynamo
+torch.utils.cpp_extension torch.utils.data torch.utils.file_baton traceback"""
 """What is imported before anything is confined: no attack is to fail because of an import."""
 
 WALL = 10.0
