@@ -6,6 +6,7 @@ their lines, and the running statement is found from a frame's instruction (`Pro
 """
 
 import ast
+from collections import Counter
 from types import CodeType
 from typing import Any
 
@@ -28,6 +29,18 @@ from gradbox.wire.records import StatementRecord
 ) = (f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop", "lambda"))
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 LOOP_STATEMENT_KINDS = ("For", "AsyncFor", "While")
+SIMPLE_STATEMENT_KINDS = (
+    "Assign",
+    "AugAssign",
+    "AnnAssign",
+    "Expr",
+    "Return",
+    "Raise",
+    "Import",
+    "ImportFrom",
+    "Assert",
+)
+"""Kinds of statements that have an instruction where they begin, but for a constant that nothing reads."""
 
 
 class ProgramStatements:
@@ -41,7 +54,7 @@ class ProgramStatements:
         self.passes_mutating_methods = False
         self._loops: dict[tuple[int, bool], tuple[int, ...]] = {}
         self._statement_cache: dict[tuple[CodeType, int], int | None] = {}
-        self._positions: dict[CodeType, list[Any]] = {}
+        self._positions: dict[CodeType, list[tuple[int | None, int | None]]] = {}
 
     def begin_file(self, nodes: list[ast.AST]) -> None:
         """A file's statements follow; these are all its nodes."""
@@ -97,14 +110,41 @@ class ProgramStatements:
             self._statement_cache[key] = self._find_statement(code, instruction)
         return self._statement_cache[key]
 
-    def _find_statement(self, code: CodeType, instruction: int) -> int | None:
+    def positions_in_file(self, code: CodeType) -> list[tuple[int | None, int | None]]:
+        """The line and column of each instruction's text in its file; None where there is none."""
         positions = self._positions.get(code)
         if positions is None:
-            positions = self._positions[code] = list(code.co_positions())
+            removed = self._removed_indent(code)
+            positions = self._positions[code] = [
+                (line, None if col is None else col + removed) for line, _, col, _ in code.co_positions()
+            ]
+        return positions
+
+    def _removed_indent(self, code: CodeType) -> int:
+        """By how many columns the text stood further left than in its file when it was compiled, and its lines did not move.
+
+        That is so for a notebook's cell that its file keeps as a function. Most of the statements have to agree.
+        """
+        first_columns: dict[int, int] = {}
+        for line, _, col, _ in code.co_positions():
+            if line is not None and col is not None:
+                line = to_program_line(code, line)
+                first_columns[line] = min(col, first_columns.get(line, col))
+        columns: dict[int, int] = {}
+        for row in self.rows:
+            if row["line"] in first_columns and row["kind"] in SIMPLE_STATEMENT_KINDS:
+                columns[row["line"]] = min(row["col"], columns.get(row["line"], row["col"]))
+        removed = Counter(column - first_columns[line] for line, column in columns.items())
+        return max(removed.most_common(1)[0][0], 0) if removed else 0
+
+    def _find_statement(self, code: CodeType, instruction: int) -> int | None:
+        positions = self.positions_in_file(code)
         index = instruction // 2
-        if not 0 <= index < len(positions) or positions[index][0] is None:
+        if not 0 <= index < len(positions):
             return None
-        line, _, col, _ = positions[index]
+        line, col = positions[index]
+        if line is None:
+            return None
         position, best = (to_program_line(code, line), col or 0), None
         for i, row in enumerate(self.rows):
             if (row["line"], row["col"]) <= position < (row["end_line"], row["end_col"]):

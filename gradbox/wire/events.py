@@ -172,9 +172,9 @@ class ContextKept(BaseEvent):
 
 @closed_typed_dict
 class IndexCopyWritten(BaseEvent):
-    """A write into the memory that an advanced index (`x[mask]`, `x[[1, 3]]`) allocated for its result, and that is lost.
+    """A write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made, and that is lost.
 
-    tensor: which was indexed, and did not change; copy: the result. No operator read it after the write, and it died with the
+    tensor: of which it is one, and did not change; copy: the result. No operator read it after the write, and it died with the
     statement. op: the last operation that wrote it.
     """
 

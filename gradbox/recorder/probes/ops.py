@@ -23,7 +23,7 @@ from torch.autograd import forward_ad
 
 from gradbox.recorder.observation import Observation, OpCall
 from gradbox.recorder.probes import handles, probe
-from gradbox.recorder.probes.index_writes import is_index_put, repeated_index_counts
+from gradbox.recorder.probes.index_writes import is_index_put, may_copy, repeated_index_counts
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
@@ -142,6 +142,8 @@ class OpRecorder:
         entry["inputs"] = [uid for uid, _ in call.inputs]
         if is_index_put(name):
             call.repeated_counts = repeated_index_counts(args, kwargs)
+        if may_copy(name):
+            call.called_directly = is_called_by_program(frame)
         if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
             self._context.observation.ops_unobserved = True
         if any(requires for _, requires in call.inputs):

@@ -130,7 +130,7 @@ function diagnosisOfValueSequence(
   const isWalked = visits.slice(1).some((count) => count > 0);
   const isWalkedAgain = visits.filter((count) => count >= MIN_LOOP_ITERATIONS).length > 0;
   const walkedApart = seen.filter((nodes) => [...nodes].some((uid) => facts.index.visitStepsByNode.has(uid))).length;
-  if (isWalked && !isWalkedAgain) return null;
+  if ((isWalked || isWalkedInOneBackward(facts, seen)) && !isWalkedAgain) return null;
   const isUsed = isWalkedAgain || walkedApart >= MIN_LOOP_ITERATIONS - 1;
   if (!isUsed && !isInTrainingLoop(facts, heldValues)) return null;
   const variant = isWalkedAgain ? "carried" : isUsed ? "summed" : "never_walked";
@@ -141,6 +141,12 @@ function diagnosisOfValueSequence(
     heldValues,
     seen.reduce((sum, nodes) => sum + nodes.size, 0),
   );
+}
+
+/** Whether the pieces of a value's graph were walked by a single backward, of which not every visit needs to be a step. */
+function isWalkedInOneBackward(facts: RunFacts, seen: Set<string>[]) {
+  const steps = seen.flatMap((nodes) => [...nodes].flatMap((uid) => facts.index.visitStepsByNode.get(uid) ?? []));
+  return new Set(steps.map((step) => facts.steps[step].visit?.backward)).size === 1;
 }
 
 /** Whether the iterations in which a value grows run a backward themselves. */

@@ -2,6 +2,7 @@
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { plainName } from "./gradient_name.ts";
+import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence } from "./scan.ts";
 
@@ -21,20 +22,32 @@ function firstEventOfEachLine<E extends { step: number }>(facts: RunFacts, event
 }
 
 function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_written">): Diagnosis {
-  const { step, tensor, copy } = event;
+  const { step, copy } = event;
+  const tensor = namedViewSource(facts, event.tensor, step);
   const x = facts.nameFact(tensor, step);
   const place = facts.place(step);
+  const op = operationName(facts.producingOperation(copy)?.name ?? "");
   return {
-    variant: "lost",
+    variant: op === "index" ? "lost" : "lost_op",
     cause: place,
     chain: [
       chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
       chainLink(place, "written", { x, code: facts.statementFact(step) }, [copy]),
     ],
     names: namesInFacts(x),
-    facts: { x, name: plainName(x), code: facts.statementFact(step) },
+    facts: { x, name: plainName(x), op, code: facts.statementFact(step) },
     fixes: [fixHint("assign_by_index", place)],
   };
+}
+
+/** The tensor with a name that one without is a view of, if there is one. */
+function namedViewSource(facts: RunFacts, uid: string, step: number) {
+  const storage = facts.handle(uid, step)?.storage;
+  for (let current: string | undefined = uid; current; current = facts.producingOperation(current)?.inputs[0]) {
+    if (facts.handle(current, step)?.storage !== storage) break;
+    if (facts.nameText(current, step)) return current;
+  }
+  return uid;
 }
 
 /** @returns null where the write says the same of an element each time */
