@@ -21,6 +21,7 @@ import torch
 from torch._ops import _higher_order_ops
 from torch.autograd import forward_ad
 
+from gradbox.recorder.code_places import unrecorded_caller
 from gradbox.recorder.observation import Observation, OpCall
 from gradbox.recorder.probes import handles, probe
 from gradbox.recorder.probes.index_writes import is_index_put, may_copy, repeated_index_counts
@@ -120,6 +121,8 @@ class OpRecorder:
             try:
                 with torch._C.DisableTorchFunction():
                     self._end_op_call(call, op, args, kwargs, result)
+                    if call.writes:
+                        call.writer = unrecorded_caller(frame)
             except Exception as error:
                 self._context.report_recorder_fault(error)
         return result
