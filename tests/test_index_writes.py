@@ -42,7 +42,6 @@ def test_a_write_into_the_copy_that_an_index_made_is_reported(write: str) -> Non
         "n = x[mask].mul_(2).numpy().sum()",
         "n = x[mask].mul_(2).tolist()",
         "x.clone().fill_(0)",
-        "d = {}\nexec('def f(x):\\n y = x[[0, 1]]\\n y.add_(1)\\n return x', d)\nd['f'](x)",
         "import copy\nlayer = copy.deepcopy(torch.nn.Linear(2, 2))",
     ],
 )

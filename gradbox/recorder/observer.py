@@ -231,11 +231,19 @@ class Observer:
         storage, counter = slot.get("storage"), slot.get("counter")
         writes = [(by, call) for call in observation.op_calls for written, by in call.writes if written == storage]
         if transition.state == "stale":
-            writes = [write for write in writes if self._delta.tensor_state(write[0]).get("counter") == counter]
+            counters = [self._counter_of_handle(by, observation) for by, _ in writes]
+            if counters != [None]:  # a single write of a handle that is gone can only have been this one
+                writes = [write for write, of in zip(writes, counters, strict=True) if of == counter]
         if not writes:
             return {}
         by, call = writes[-1]
         return {"by": by} if call.writer is None else {"by": by, "place": code_place_record(call.writer)}
+
+    def _counter_of_handle(self, uid: str, observation: Observation) -> str | None:
+        """Its version counter; None where it died within the statement and that is not known."""
+        state = self._delta.state.get(uid) or observation.provisional_facts.get(uid) or {}
+        counter: str | None = state.get("counter")
+        return counter
 
     def _remove_dead_entities(self, observation: Observation) -> None:
         """Retire what died; what came and went inside the statement is reported with its provisional facts."""

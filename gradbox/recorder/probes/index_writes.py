@@ -28,6 +28,7 @@ def may_copy(name: str) -> bool:
     """Whether an operation is one into whose result a write may be lost."""
     return name in _COPYING_OPERATIONS
 
+
 _INDEX_PUT_OPERATIONS = ("aten::index_put_", "aten::index_put", "aten::_index_put_impl_")
 
 

@@ -3,6 +3,7 @@
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { plainName } from "./gradient_name.ts";
 import { operationName } from "./operation_name.ts";
+import { namedViewSource } from "./view_source.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence } from "./scan.ts";
 
@@ -38,16 +39,6 @@ function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_
     facts: { x, name: plainName(x), op, code: facts.statementFact(step) },
     fixes: [fixHint("assign_by_index", place)],
   };
-}
-
-/** The tensor with a name that one without is a view of, if there is one. */
-function namedViewSource(facts: RunFacts, uid: string, step: number) {
-  const storage = facts.handle(uid, step)?.storage;
-  for (let current: string | undefined = uid; current; current = facts.producingOperation(current)?.inputs[0]) {
-    if (facts.handle(current, step)?.storage !== storage) break;
-    if (facts.nameText(current, step)) return current;
-  }
-  return uid;
 }
 
 /** @returns null where the write says the same of an element each time */

@@ -62,7 +62,9 @@ export function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
       `finding.saved_overwritten.needs_${isSlotOfOwnResult(slot) || isNodeOutput(facts, slot, saved) ? "result" : "input"}`,
     ),
     flags: inplaceFlagPhrase(facts),
-    ...(place ? { file: place.file, file_line: place.line, file_code: codeFact(place.code), module: place.module } : {}),
+    ...(place
+      ? { file: place.file, file_line: place.line, file_code: codeFact(place.code), module: place.module }
+      : {}),
   };
   const chain = [chainLink(facts.place(slot.birth), "saved", findingFacts, [slot.node, saved], slot.key)];
   const aliasBirth = writerUid ? facts.birthStep(writerUid) : -1;
