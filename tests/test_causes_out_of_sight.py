@@ -111,3 +111,38 @@ def test_a_list_is_told_with_its_own_length_and_the_line_that_made_it() -> None:
     (finding,) = [found for found in findings_of(source) if found["kind"] == "graph_grows"]
     assert "holds 400 of them" in finding["why"]
     assert finding["chain"][0]["line"] == 3
+
+
+UNROLLED = """\
+import torch
+torch.manual_seed(0)
+cell, head = torch.nn.{cell}(1, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.LBFGS([*cell.parameters(), *head.parameters()], lr=0.5)
+x = torch.randn(3, {length})
+def predict():
+    state = {start}
+    out = []
+    for t in x.split(1, dim=1):
+        state = cell(t, state)
+        out += [head({hidden})]
+    return torch.cat(out, 1)
+def closure():
+    opt.zero_grad()
+    loss = (predict() - 1).pow(2).mean()
+    loss.backward()
+    return loss
+for i in range(2):
+    opt.step(closure)
+"""
+
+
+@pytest.mark.parametrize("length", [8, 60])
+@pytest.mark.parametrize(
+    ("cell", "start", "hidden"),
+    [("GRUCell", "torch.zeros(3, 4)", "state"), ("LSTMCell", "(torch.zeros(3, 4), torch.zeros(3, 4))", "state[0]")],
+)
+def test_the_graph_of_an_unrolled_module_grows_only_until_its_backward(
+    cell: str, start: str, hidden: str, length: int
+) -> None:
+    source = UNROLLED.format(cell=cell, start=start, hidden=hidden, length=length)
+    assert [found["kind"] for found in findings_of(source) if found["severity"] != "note"] == []

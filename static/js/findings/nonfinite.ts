@@ -31,6 +31,9 @@ const MAX_LISTED_VALUES = 5;
 /** So many operations of one statement are walked back. */
 const MAX_OPERATIONS_BACK = 200;
 
+/** What torch says where it was asked to look for NaN in backward. */
+const ANOMALY_ERROR = /returned nan values in its/;
+
 /** Operations that only carry numbers on, or take them as the program gives them. */
 const CARRIED_OR_GIVEN_VALUES =
   /^(empty|full|tensor|lift|to|_to_copy|copy_|fill_|masked_fill|masked_fill_|scalar_tensor|zeros|ones|new_|arange|clone|detach|view|item)/;
@@ -47,7 +50,7 @@ export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
     facts.steps[earliest.step].visit && earliest === firstInVisits
       ? nonfiniteVisitDiagnosis(facts, earliest.step)
       : nanOperationDiagnosis(facts, earliest);
-  return diagnosis ? [diagnosis] : [];
+  return diagnosis ? [{ ...diagnosis, explainsError: ANOMALY_ERROR.test(facts.error?.message ?? "") }] : [];
 }
 
 /** A parameter ran away before anything ceased to be finite. */

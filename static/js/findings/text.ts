@@ -26,7 +26,8 @@ export function findingText(finding: Finding, say: Say): FindingText {
     return say("finding.join") === " " ? capitalizeSentence(text) : text;
   };
   const chain = finding.chain.map((link) => {
-    const keys = [finding.variant, null].map((variant) => [finding.kind, variant, "chain", link.role].filter(Boolean));
+    const { kind, variant: ofKind } = link.words ?? finding;
+    const keys = [ofKind, null].map((variant) => [kind, variant, "chain", link.role].filter(Boolean));
     keys.push(["chain", link.role]);
     return firstKnownSentence(
       keys.map((parts) => `finding.${parts.join(".")}`),
@@ -76,7 +77,8 @@ function factText(fact: Fact | Fact[], say: Say, withModuleName = false, line: u
     return texts.join(say("finding.comma")) + (fact.length > MAX_LISTED_FACTS ? say("finding.more") : "");
   }
   if (typeof fact !== "object") return String(fact);
-  if ("phrase" in fact) return firstKnownSentence([fact.phrase], fact.facts ?? {}, say);
+  if ("phrase" in fact)
+    return firstKnownSentence([fact.phrase, fact.otherwise].filter(Boolean) as string[], fact.facts ?? {}, say);
   if ("code" in fact) return withModuleName && fact.also ? say("finding.also", { ...fact }) : `\`${fact.code}\``;
   const key = fact.result ? "result" : "unnamed";
   return say(`finding.${key}_${fact.line === line ? "here" : "of"}`, { op: fact.result, line: fact.line });
