@@ -78,6 +78,6 @@ function diagnosisOfCaught(facts: RunFacts, caught: CaughtError[]): Diagnosis {
       reason: sentence("why"),
       advice: sentence("todo"),
     },
-    fixes: [],
+    fixes: found.fixes,
   };
 }

@@ -51,6 +51,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
     findings: createFindingsCard(element("findings"), say, {
       load: options.loadFindings,
       fixes: options.fixes,
+      loadCheckPanel: options.loadCheckPanel,
       go,
       light: (link) => stage.highlight(link ? ownKeys(link.uids, link.slot) : []),
       mark: chain.ofFinding,
