@@ -5,7 +5,7 @@ import { nodesWithCode, element } from "../browser/elements.ts";
 import { createFixList, type FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { lookedForElement } from "./looked_for_card.ts";
-import type { LoadCheckPanel } from "./question_card.ts";
+import type { LoadCheckPanel } from "./check_panel.ts";
 import type { Finding, ChainLink, LinkRole } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
@@ -89,7 +89,16 @@ export function createFindingsCard(
     const backward = findingsApi.checkableBackward(facts, trace.count - 1);
     const panel = backward && loadCheckPanel ? await loadCheckPanel().catch(() => null) : null;
     if (!backward || !panel) return [];
-    return [panel({ opened: trace, backward: backward.number, asked: "", say: sayFinding, light: () => {} })];
+    return [
+      panel({
+        opened: trace,
+        backward: backward.number,
+        asked: "",
+        button: "check.button_all",
+        say: sayFinding,
+        light: () => {},
+      }),
+    ];
   }
 
   function draw() {
@@ -102,7 +111,7 @@ export function createFindingsCard(
     const chosen = openIndex === null ? null : findings[openIndex];
     markChain(
       chosen ? chainMarksOf(chosen) : [],
-      findings.some(({ explainsError }) => explainsError),
+      findings.some(({ kind, explainsError }) => explainsError && kind !== "unexplained_error"),
     );
     show(shownStep);
   }

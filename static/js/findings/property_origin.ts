@@ -7,7 +7,7 @@ import type { RunFacts } from "./run_facts.ts";
 export type Property = "shape" | "dtype" | "layout" | "device";
 
 /** the step that made a tensor with a property, and the operation that gave it, if one did */
-export interface PropertyOrigin {
+interface PropertyOrigin {
   uid: string;
   step: number;
   /** by which it differs from `before`; empty where it was made so */

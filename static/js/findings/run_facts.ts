@@ -11,7 +11,7 @@ import type { OpenTrace } from "../trace/state.ts";
 import type { SavedSlot } from "../trace/trace_index.ts";
 import type { CodePlace, Event, SkippedIteration, Statement, Step, Tensor, Trace } from "../trace/wire.ts";
 
-export interface RunError {
+interface RunError {
   type: string;
   message: string;
   line: number;
