@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import torch
 
-from gradbox.recorder.stack import entries_of_begun_calls, frames_outward, is_program_code, is_recorder_frame
+from gradbox.recorder.stack import entries_of_begun_calls, is_program_code, is_recorder_frame
 from gradbox.wire import events
 
 _TORCH_FOLDER = torch.__path__[0] + "/"
@@ -31,11 +31,13 @@ def unrecorded_caller(frame: FrameType | None) -> CodePlace | None:
 
     frame: torch's own, or the one that called it. Frames of torch and of the standard library are passed over.
     """
-    for caller in frames_outward(frame):
-        if is_program_code(caller.f_code):
+    while frame is not None:
+        code = frame.f_code
+        if is_program_code(code):
             return None
-        if not is_torch_code(caller.f_code) and not _is_of_standard_library(caller.f_code):
-            return CodePlace(caller.f_code, caller.f_lineno or 0, str(caller.f_globals.get("__name__", "")))
+        if not code.co_filename.startswith(_TORCH_FOLDER) and not _is_of_standard_library(code):
+            return CodePlace(code, frame.f_lineno or 0, str(frame.f_globals.get("__name__", "")))
+        frame = frame.f_back
     return None
 
 
