@@ -15,7 +15,7 @@ from gradbox.assembly.assemble import assemble_trace, crash_error
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.terminal import run_report_lines
 from gradbox.wire.api import Job
-from gradbox.wire.findings import Finding, RunReading
+from gradbox.wire.findings import Finding, LookedFor, RunReading
 from gradbox.wire.processes import AssemblyRequest, DrawReply, DrawRequest, Usage
 from gradbox.wire.program import ProgramFile
 from gradbox.wire.trace import Error, Outcome
@@ -84,15 +84,31 @@ class Run:
         reply = render_in_subprocess(self.body, kind="findings", language=self.language)
         return [Finding.model_validate(value) for value in json.loads(reply)]
 
+    @cached_property
+    def looked_for(self) -> LookedFor | None:
+        """What was looked for in a run whose findings are notes at most; None where one is an error or a warning. Raises
+        RuntimeError where it can't be said.
+        """
+        if any(finding.severity != "note" for finding in self._findings):
+            return None
+        reply = render_in_subprocess(self.body, kind="looked_for", language=self.language)
+        found = json.loads(reply)
+        return None if found is None else LookedFor.model_validate(found)
+
     def explain(self, max_findings: int | None = None) -> str:
-        """The findings in words, with the lines of code that they rest on. max_findings: the best of them; None for all."""
+        """The findings in words, with the lines of code that they rest on; where nothing is wrong also what was looked for.
+
+        max_findings: the best of them; None for all.
+        """
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
         parts = [
             "\n".join(terminal.finding_lines(finding, source, words, False, self._program_files()))
             for finding in self.findings()[:max_findings]
         ]
-        return "\n\n".join(parts) or f"{self.summary()} Nothing to explain."
+        if self.looked_for is not None:
+            parts.append(f"{self.summary()} {terminal.looked_for_text(self.looked_for, words)}")
+        return "\n\n".join(parts) or self.summary()
 
     def pretty(self, colours: bool = False) -> str:
         """How it ended, what there is to explain, and every step with what it did. Raises RuntimeError where it can't be made.

@@ -4,11 +4,12 @@ step by step.
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from gradbox.installation import STATIC_FOLDER
-from gradbox.wire.findings import Finding, RunReading, StepReading
+from gradbox.wire.findings import Finding, LookedFor, RunReading, StepReading
 from gradbox.wire.program import ProgramFile
 
 COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "bold": "1", "dim": "2"}
@@ -74,6 +75,19 @@ def finding_lines(
             for new in (edit.new or "").split("\n") if edit.new is not None else ():
                 yield colour_text(f"    {edit.line:4} + {new}", "note", colours)
         yield f"         {fix.outcome}"
+
+
+def looked_for_text(looked_for: LookedFor, sentences: dict[str, str]) -> str:
+    """In one line: that nothing wrong was found, what was looked for, what was not, and the options that look for it."""
+    subjects = [re.sub(r"^\*\*(.*?)\*\*.*", r"\1", row) for row in looked_for.rows]
+    parts = [
+        looked_for.line,
+        sentences["terminal_looked_for"].format(what=sentences["terminal_list"].join(subjects)) if subjects else "",
+    ]
+    parts.append(looked_for.not_looked)
+    if looked_for.flags:
+        parts.append(sentences["terminal_checks"].format(flags=" ".join(looked_for.flags)))
+    return sentences["terminal_join"].join(without_backticks(part.replace("**", "")) for part in parts if part)
 
 
 COLOUR_OF_TONE = {"bad": "error", "cut": "warning"}

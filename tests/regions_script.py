@@ -1,5 +1,6 @@
 """A script that watches regions of itself, and prints what they recorded as JSON: run by tests/test_own_code_region.py."""
 
+import ast
 import contextlib
 import gc
 import io
@@ -7,7 +8,9 @@ import json
 import pdb
 import resource
 import sys
+import textwrap
 from collections.abc import Generator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -88,6 +91,30 @@ try:
         saved.sum().backward()
 except RuntimeError:
     result["explained"] = [finding.kind for finding in explained.findings]
+
+
+def cell() -> None:
+    """What a notebook keeps as a function and compiles without its indent."""
+    indented = gradbox.explain(quiet=True)
+    try:
+        with indented:
+            saved = weight.exp()
+            saved += 1
+            saved.sum().backward()
+    except RuntimeError:
+        result["cell"] = [
+            [step["line"] for step in indented.run.trace["steps"] if step["kind"] == "statement"],
+            indented.findings[0].kind,
+            indented.findings[0].line,
+        ]
+
+
+_first = cell.__code__.co_firstlineno + 1
+_lines = Path(__file__).read_text().splitlines()[_first : _first + 12]
+_tree = ast.increment_lineno(ast.parse(textwrap.dedent("\n".join(_lines))), _first)
+exec(compile(_tree, __file__, "exec"))
+_with = _first + 1 + next(k for k, text in enumerate(_lines) if "with indented" in text)
+result["cell"] = [_with, *result["cell"]]  # type: ignore[misc]
 
 with gradbox.watch("limited", steps=4) as limited:
     for k in range(10):

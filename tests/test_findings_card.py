@@ -78,7 +78,8 @@ def test_a_fix_is_applied_by_one_click_and_taken_back_by_one_undo(page: Any) -> 
     with page.expect_response("**/runs"):
         page.locator(".fix[open] .fix-apply").click()
     page.locator("#outcome.finished").wait_for()
-    page.wait_for_function("() => document.querySelector('#findings').hidden")
+    page.locator("#findings .looked-for").wait_for()
+    assert page.locator("#findings .finding").count() == 0
     assert "y = y.clone()" in page.locator(".cm-line").all_inner_texts()
     page.locator(".cm-content").click()
     page.keyboard.press("Control+z")
@@ -96,12 +97,20 @@ def test_a_fix_is_compared_with_the_program_in_a_tab_of_its_own(page: Any) -> No
     assert popup.value.locator("#right .cm-changed").all_inner_texts() == ["y = y.clone()"]
 
 
-def test_a_sound_program_has_no_card(page: Any, site: str) -> None:
+def test_of_a_sound_program_the_page_says_what_it_looked_for(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, SOUND)
     run(page)
-    page.wait_for_timeout(500)
-    assert page.locator("#findings").is_hidden() and page.locator("#chain").is_hidden()
+    calm = page.locator("#findings .looked-for")
+    calm.wait_for()
+    assert "Nothing wrong found" in calm.locator("summary").inner_text()
+    assert page.locator("#findings .finding").count() == 0 and page.locator("#chain").is_hidden()
+    calm.locator("summary").click()
+    assert "one tensor got a gradient" in calm.locator(".looked-for-rows").inner_text()
+    assert "whether each gradient is the true slope" in calm.locator(".looked-for-rest").inner_text()
+    assert axe(page) == []
+    calm.locator(".check-start").click()
+    calm.locator(".check-table").wait_for()
 
 
 @pytest.mark.usefixtures("raised")

@@ -16,6 +16,8 @@ IMPORT = "import torch\nx = torch.arange(6.)\nmask = x > 2\n"
         "x[mask][1:] = -1",
         "x[[0, 1]][:1].mul_(3)",
         "x[None][mask[None]].neg_()",
+        "x.view(2, 3).t().reshape(-1)[0] = 9",
+        "x.view(2, 3).t().contiguous().zero_()",
     ],
 )
 def test_a_write_into_the_copy_that_an_index_made_is_reported(write: str) -> None:
@@ -37,6 +39,10 @@ def test_a_write_into_the_copy_that_an_index_made_is_reported(write: str) -> Non
         "y = x[[1, 3]].add_(1)",
         "print(x[[1, 3]])",
         "print(x[[1, 3]].fill_(7))",
+        "n = x[mask].mul_(2).numpy().sum()",
+        "n = x[mask].mul_(2).tolist()",
+        "x.clone().fill_(0)",
+        "import copy\nlayer = copy.deepcopy(torch.nn.Linear(2, 2))",
     ],
 )
 def test_a_write_whose_copy_is_used_is_not_reported(write: str) -> None:

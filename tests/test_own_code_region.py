@@ -97,6 +97,12 @@ def test_explain_says_why() -> None:
     assert watched()["explained"][0] == "saved_overwritten"
 
 
+def test_a_cell_that_was_compiled_without_its_indent_has_the_steps_of_its_lines() -> None:
+    line, steps, kind, cause = watched()["cell"]
+    assert steps == [line + 1, line + 2]
+    assert (kind, cause) == ("saved_overwritten", line + 2)
+
+
 def test_a_limit_ends_the_recording_and_not_the_program() -> None:
     value, outcome, steps = watched()["limited"]
     assert value == 9 and outcome["stopped"]["limit"] == "steps" and steps == 4

@@ -226,7 +226,7 @@ def test_gradients_are_compared_with_finite_differences_by_mouse(page: Any, site
 def test_gradients_are_compared_with_finite_differences_by_keys(page: Any, site: str) -> None:
     trace = ask_about(page, site, PROGRAM, "w")
     assert trace["outcome"]["status"] == "finished"
-    page.locator(".check-start").focus()
+    page.locator(".answer .check-start").focus()
     page.keyboard.press("Enter")
     page.locator(".check-table").wait_for()
     assert [row[3] for row in verdicts(page)] == ["agrees"]
@@ -241,7 +241,7 @@ def test_gradients_are_compared_with_finite_differences_by_keys(page: Any, site:
 def test_axe_finds_nothing_with_a_comparison_open(page: Any, site: str, theme: str) -> None:
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")
     ask_about(page, site, WRONG, "w")
-    page.locator(".check-start").click()
+    page.locator(".answer .check-start").click()
     page.locator(".check-table").wait_for()
     page.locator(".check-leaf").first.click()
     assert axe(page) == []
@@ -250,5 +250,5 @@ def test_axe_finds_nothing_with_a_comparison_open(page: Any, site: str, theme: s
 def test_why_nothing_can_be_compared_stands_in_the_card(page: Any, site: str) -> None:
     source = "import torch\nimport time\nw = torch.ones(2, requires_grad=True)\n(w * time.time()).sum().backward()\n"
     ask_about(page, site, source, "w")
-    page.locator(".check-start").click()
+    page.locator(".answer .check-start").click()
     page.locator(".check-status", has_text="Two runs with the same seed give different losses").wait_for()

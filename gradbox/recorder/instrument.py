@@ -6,6 +6,7 @@ their lines, and the running statement is found from a frame's instruction (`Pro
 """
 
 import ast
+from collections import Counter
 from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any
@@ -32,6 +33,18 @@ PLAIN_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Import, ast.Im
 """Most statements of most programs: they have one step, after them."""
 
 LOOP_STATEMENT_KINDS = ("For", "AsyncFor", "While")
+SIMPLE_STATEMENT_KINDS = (
+    "Assign",
+    "AugAssign",
+    "AnnAssign",
+    "Expr",
+    "Return",
+    "Raise",
+    "Import",
+    "ImportFrom",
+    "Assert",
+)
+"""Kinds of statements that have an instruction where they begin, but for a constant that nothing reads."""
 
 
 class ProgramStatements:
@@ -110,14 +123,39 @@ class ProgramStatements:
         line = frame.f_lineno if position is None else position[0]
         return None if line is None else to_program_line(frame.f_code, line)
 
-    def _position(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
-        """The line and the column of the instruction at this offset of the code; None where it has no place."""
+    def positions_in_file(self, code: CodeType) -> list[tuple[int | None, int | None]]:
+        """The line and column of each instruction's text in its file; None where there is none."""
         known = self._positions.get(
             id(code)
         )  # the hash of a code object is computed anew each time, of all that is in it
         if known is None:
-            known = self._positions[id(code)] = code, [(line, col) for line, _, col, _ in code.co_positions()]
-        index, positions = instruction // 2, known[1]
+            removed = self._removed_indent(code)
+            known = self._positions[id(code)] = (
+                code,
+                [(line, None if col is None else col + removed) for line, _, col, _ in code.co_positions()],
+            )
+        return known[1]
+
+    def _removed_indent(self, code: CodeType) -> int:
+        """By how many columns the text stood further left than in its file when it was compiled, and its lines did not move.
+
+        That is so for a notebook's cell that its file keeps as a function. Most of the statements have to agree.
+        """
+        first_columns: dict[int, int] = {}
+        for line, _, col, _ in code.co_positions():
+            if line is not None and col is not None:
+                line = to_program_line(code, line)
+                first_columns[line] = min(col, first_columns.get(line, col))
+        columns: dict[int, int] = {}
+        for row in self.rows:
+            if row["line"] in first_columns and row["kind"] in SIMPLE_STATEMENT_KINDS:
+                columns[row["line"]] = min(row["col"], columns.get(row["line"], row["col"]))
+        removed = Counter(column - first_columns[line] for line, column in columns.items())
+        return max(removed.most_common(1)[0][0], 0) if removed else 0
+
+    def _position(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
+        """The line and the column of the instruction at this offset of the code; None where it has no place."""
+        index, positions = instruction // 2, self.positions_in_file(code)
         if not 0 <= index < len(positions):
             return None
         line, col = positions[index]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from gradbox.recorder.code_places import CodePlace
 from gradbox.wire import entities
 from gradbox.wire.events import LogEntry, Op
 
@@ -12,7 +13,8 @@ class OpCall:
 
     inputs: (tensor, requires grad). results: of new tensors (uid, leaf, dtype). writes: (storage, tensor through
     which). called_directly: the program called it, not a function of torch. deep_copies: for `copy.deepcopy`.
-    repeated_counts: see `repeated_index_counts`. log_index: its place in the step's log.
+    repeated_counts: see `repeated_index_counts`. log_index: its place in the step's log. writer: of one that writes, the
+    line that asked for it where that has no steps.
     """
 
     __slots__ = (
@@ -25,6 +27,7 @@ class OpCall:
         "log_index",
         "repeated_counts",
         "results",
+        "writer",
         "writes",
     )
 
@@ -36,6 +39,7 @@ class OpCall:
         self.called_directly = self.cuts_paths = self.deep_copies = self.inference_mode = False
         self.repeated_counts: tuple[int, int] | None = None
         self.log_index = 0
+        self.writer: CodePlace | None = None
 
 
 class DetachedCopy(NamedTuple):

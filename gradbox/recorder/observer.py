@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import cast
+from typing import Any, cast
 
+from gradbox.recorder.code_places import code_place_record
 from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.probes.arrays import NumpyArrays
@@ -220,24 +221,36 @@ class Observer:
         name = _TRANSITION_EVENTS.get(state)
         if name is not None:
             broken = {"kind": "event", "event": name, "node": node, "slot": slot}
-            by = self._handle_that_broke_slot(transition, observation)
-            slot_events.append(cast(events.Event, broken if by is None else {**broken, "by": by}))
+            write = self._write_that_broke_slot(transition, observation)
+            slot_events.append(cast(events.Event, {**broken, **write}))
         elif state == "freed" and before is not None and self.graph.mark_node_released(node):
             slot_events.append({"kind": "event", "event": "graph_released", "node": node})
         return slot_events
 
-    def _handle_that_broke_slot(self, transition: SlotTransition, observation: Observation) -> str | None:
-        """The handle through which the statement's operations broke a slot; see `events.BrokenSlotEvent`."""
+    def _write_that_broke_slot(self, transition: SlotTransition, observation: Observation) -> dict[str, Any]:
+        """Through which handle, and by which line without steps, the operations broke a slot; see `events.BrokenSlotEvent`."""
         slot = self.saved_tensors.slots[transition.node][transition.slot]
         if observation.skipped_steps:
-            return None
+            return {}
         if transition.state == "detached":
-            return slot.get("tensor")
+            tensor = slot.get("tensor")
+            return {} if tensor is None else {"by": tensor}
         storage, counter = slot.get("storage"), slot.get("counter")
-        writers = [by for call in observation.op_calls for written, by in call.writes if written == storage]
+        writes = [(by, call) for call in observation.op_calls for written, by in call.writes if written == storage]
         if transition.state == "stale":
-            writers = [by for by in writers if self._delta.tensor_state(by).get("counter") == counter]
-        return writers[-1] if writers else None
+            counters = [self._counter_of_handle(by, observation) for by, _ in writes]
+            if counters != [None]:  # a single write of a handle that is gone can only have been this one
+                writes = [write for write, of in zip(writes, counters, strict=True) if of == counter]
+        if not writes:
+            return {}
+        by, call = writes[-1]
+        return {"by": by} if call.writer is None else {"by": by, "place": code_place_record(call.writer)}
+
+    def _counter_of_handle(self, uid: str, observation: Observation) -> str | None:
+        """Its version counter; None where it died within the statement and that is not known."""
+        state = self._delta.state.get(uid) or observation.provisional_facts.get(uid) or {}
+        counter: str | None = state.get("counter")
+        return counter
 
     def _remove_dead_entities(self, observation: Observation) -> None:
         """Retire what died; what came and went inside the statement is reported with its provisional facts."""

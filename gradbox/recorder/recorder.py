@@ -47,6 +47,7 @@ from gradbox.recorder.step_recorder import (
 )
 from gradbox.recorder.streams import OutputLog, Stream
 from gradbox.recorder.thinning import IterationSchedule, SkippedIterations
+from gradbox.recorder.trace_lines import raised_event
 from gradbox.wire.base import Value
 from gradbox.wire.events import Event
 from gradbox.wire.limits import Limit
@@ -60,6 +61,8 @@ class Recorder:
     """Follows one run.
 
     focus_counts: `Focus.counts` of a second run that would show what this one skipped; None where there is no need.
+    raised_in_iteration: the innermost loop and its iteration over the whole run, from 0, where the program's exception came
+    from one that was not recorded.
     """
 
     def __init__(self, run: RunContext) -> None:
@@ -71,6 +74,7 @@ class Recorder:
         self._last_raised: tuple[int, ...] | None = None
         self._output = OutputLog(context, int(run.limits["output"]))
         self.focus_counts: dict[int, int] | None = None
+        self.raised_in_iteration: tuple[int, int] | None = None
         self.observer = observer = Observer(context, run.focus, run.statements)
         self.frames = Frames(
             context,
@@ -253,6 +257,7 @@ class Recorder:
                 if self.frames.was_woken_by_exception(frame):
                     self.frames.resume_frame(frame)
                     self._record_resume(frame)
+                self._context.observation.append_log_entry(raised_event(error))
                 self._record_raise(error, frame)
 
     def on_loop(self, i: int, *, frame: FrameType | None = None) -> None:
@@ -303,11 +308,15 @@ class Recorder:
     def record_exception(self, error: BaseException) -> None:
         """The program ended by an exception: a step that shows every frame it went through."""
         if self._skipped.active:
-            self.focus_counts = self._skipped.iteration_counts_where_raised(error)
+            self.focus_counts = counts = self._skipped.iteration_counts_where_raised(error)
+            if counts:
+                innermost = list(counts)[-1]
+                self.raised_in_iteration = innermost, counts[innermost] - 1
             self._skipped.end_skipping()
         self.observer.stale_views.clear_all()
         with self._guard():
             frames = [f for f, _ in traceback.walk_tb(traceback_of(error)) if is_program_code(f.f_code)]
+            self.backward.report_unseen_failure(error)
             if frames:
                 self._record_raise(error, frames[-1], frames)
 

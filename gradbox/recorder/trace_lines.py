@@ -12,7 +12,9 @@ from pydantic_core import to_json
 
 from gradbox.language import policy
 from gradbox.recorder import introspection
+from gradbox.recorder.code_places import code_place_record, is_raised_in_torch, place_where_raised
 from gradbox.recorder.stack import entries_of_begun_calls, is_program_code, to_program_line
+from gradbox.wire.events import Raised
 from gradbox.wire.job_records import FaultLine
 from gradbox.wire.program import Refusal
 from gradbox.wire.records import CostRecord, ErrorRecord, LineRecord, OutcomeRecord, StatementRecord
@@ -80,6 +82,9 @@ OUT_OF_MEMORY_MESSAGE = re.compile(
 MAX_MESSAGE_CHARACTERS = 10_000
 """Characters of an error's message that are recorded."""
 
+MAX_CAUGHT_MESSAGE_CHARACTERS = 1000
+"""The same of one that the program caught."""
+
 
 def program_lines_in_traceback(error: BaseException) -> list[tuple[int, str]]:
     """The program's frames in the traceback of an error, outermost first: the line and the name of each."""
@@ -107,6 +112,9 @@ def error_record(error: BaseException) -> ErrorRecord:
         "line": frames[-1][0] if frames else None,
         "stack": [{"line": line, "frame": name} for line, name in frames],
     }
+    place = place_where_raised(error)
+    if place is not None:
+        record["place"] = code_place_record(place)
     cause = introspection.exception_cause(error)
     if cause is not None:
         lines = program_lines_in_traceback(cause)
@@ -116,6 +124,24 @@ def error_record(error: BaseException) -> ErrorRecord:
             "line": lines[-1][0] if lines else None,
         }
     return record
+
+
+def raised_event(error: BaseException) -> Raised:
+    """The event of an exception that came to a handler. The message of a class of the program is not asked for: that runs
+    its code.
+    """
+    is_own = introspection.is_program_class(type(error))
+    event: Raised = {
+        "kind": "event",
+        "event": "raised",
+        "exception": introspection.class_name(type(error)),
+        "message": "" if is_own else error_message(error)[:MAX_CAUGHT_MESSAGE_CHARACTERS],
+        "in_torch": is_raised_in_torch(error),
+    }
+    place = place_where_raised(error)
+    if place is not None:
+        event["place"] = code_place_record(place)
+    return event
 
 
 def refused_outcome(refusals: list[Refusal]) -> OutcomeRecord:

@@ -291,7 +291,11 @@ class Session:
             recorder.record_exception(error)
             with recorder.unrecorded_after_program():
                 record = error_record(error)
-            outcome = {"status": "raised", "error": {**record, "step": max(recorder.steps.count - 1, 0)}}
+            record["step"] = max(recorder.steps.count - 1, 0)
+            if recorder.raised_in_iteration is not None:
+                loop, iteration = recorder.raised_in_iteration
+                record["skipped_iteration"] = {"loop": loop, "iteration": iteration}
+            outcome = {"status": "raised", "error": record}
             line = next((line for line, name in program_lines_in_traceback(error) if name == "<module>"), line)
         if self._outcome is None:  # else a limit was reached just now
             recorder.record_end_step(line, self._traced_frame)

@@ -62,7 +62,7 @@ class StatementTable:
     """
 
     def __init__(self, tree: ast.Module, statements: ProgramStatements, first: int = 0) -> None:
-        self._rows, self._first = statements.rows, first
+        self._statements, self._rows, self._first = statements, statements.rows, first
         self._nodes: list[ast.stmt] = []
         self._block_of: list[tuple[int, str] | None] = []
         self._previous: dict[int, int] = {}
@@ -169,7 +169,7 @@ class StatementTable:
 
     def _make_code_table(self, code: CodeType) -> CodeTable:
         table = CodeTable([NOWHERE if line is None or col is None else self.statement_at(line, col)
-                           for line, _, col, _ in code.co_positions()])  # fmt: skip
+                           for line, col in self._statements.positions_in_file(code)])  # fmt: skip
         instructions = list(dis.get_instructions(code))
         before = NOWHERE
         for instruction in instructions:

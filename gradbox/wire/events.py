@@ -70,6 +70,19 @@ class VersionBumped(BaseEvent, _From):
 
 
 @closed_typed_dict
+class CodePlace(TypedDict):
+    """A line of code that has no steps, as that of a module which was not recorded: file without folders, line, text.
+
+    module: the name by which `--also` takes it.
+    """
+
+    file: str
+    module: str
+    line: int
+    code: str
+
+
+@closed_typed_dict
 class SlotEvent(BaseEvent):
     """What happened to what a node saved."""
 
@@ -83,10 +96,12 @@ class BrokenSlotEvent(SlotEvent):
 
     by: the handle through which the step's operations last wrote the slot's memory, as `by` of `written`; of a stale
     slot, the last of those that wear its version counter; of a detached one, the handle that was detached. Absent where
-    no recorded operation did it (numpy writes without one), or where that handle's counter is not known.
+    no recorded operation did it (numpy writes without one), or where that handle's counter is not known. place: the line that asked for
+    the operation, where it has no steps.
     """
 
     by: NotRequired[Uid | None]
+    place: NotRequired[CodePlace | None]
 
 
 @closed_typed_dict
@@ -172,9 +187,9 @@ class ContextKept(BaseEvent):
 
 @closed_typed_dict
 class IndexCopyWritten(BaseEvent):
-    """A write into the memory that an advanced index (`x[mask]`, `x[[1, 3]]`) allocated for its result, and that is lost.
+    """A write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made, and that is lost.
 
-    tensor: which was indexed, and did not change; copy: the result. No operator read it after the write, and it died with the
+    tensor: of which it is one, and did not change; copy: the result. No operator read it after the write, and it died with the
     statement. op: the last operation that wrote it.
     """
 
@@ -202,6 +217,21 @@ class UninitializedRead(BaseEvent):
 
     event: Literal["uninitialized_read"]
     tensor: Uid
+
+
+@closed_typed_dict
+class Raised(BaseEvent):
+    """An exception came to a handler, or to a `finally`, of the program.
+
+    exception: its class. in_torch: the innermost Python code that it came from is torch's. place: the line of code without
+    steps that it came from.
+    """
+
+    event: Literal["raised"]
+    exception: str
+    message: str
+    in_torch: bool
+    place: NotRequired[CodePlace | None]
 
 
 @closed_typed_dict
@@ -266,6 +296,7 @@ Event = Annotated[
     | IndexCopyWritten
     | IndicesRepeated
     | UninitializedRead
+    | Raised
     | Warned
     | Replaced
     | TracingTaken
@@ -328,6 +359,7 @@ EVENTS: dict[str, EventRow] = {
     "index_copy_written": EventRow(IndexCopyWritten, "warning", sentence="index_copy_written"),
     "indices_repeated": EventRow(IndicesRepeated, "note", sentence="indices_repeated"),
     "uninitialized_read": EventRow(UninitializedRead, "warning", sentence="uninitialized"),
+    "raised": EventRow(Raised, "note", sentence="exception_raised"),
     "warning": EventRow(Warned, "warning", sentence="warning"),
     "replaced": EventRow(Replaced, "note", sentence="replaced_{what}"),
     "tracing_taken": EventRow(TracingTaken, "warning", sentence="tracing_taken"),

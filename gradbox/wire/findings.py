@@ -125,6 +125,19 @@ class Findings(Model):
     findings: FailFastList[Finding]
 
 
+class LookedFor(Model):
+    """What is said of a run in which nothing is wrong.
+
+    line: that nothing was found, in how much of the run. rows: what was looked for, what each is about in asterisks.
+    not_looked: what was not. flags: options of the command by which that is.
+    """
+
+    line: str
+    rows: FailFastList[str]
+    not_looked: str
+    flags: FailFastList[str] = []
+
+
 class ExplainedTrace(Trace):
     """A trace, and what there is to say of it where that was asked for."""
 

@@ -64,7 +64,19 @@ class AssemblyReply(Model):
 
 ComparisonKind = Literal["comparison", "comparison_picture", "comparison_file"]
 DrawingKind = (
-    Literal["stage", "loom", "card", "thumbnail", "still", "file", "series_file", "findings", "summary", "reading"]
+    Literal[
+        "stage",
+        "loom",
+        "card",
+        "thumbnail",
+        "still",
+        "file",
+        "series_file",
+        "findings",
+        "summary",
+        "looked_for",
+        "reading",
+    ]
     | ComparisonKind
 )
 Theme = Literal["light", "dark"]

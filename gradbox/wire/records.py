@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from gradbox.wire.base import Value
 from gradbox.wire.entities import Entity
-from gradbox.wire.events import LogEntry
+from gradbox.wire.events import CodePlace, LogEntry
 from gradbox.wire.limits import Limit
 from gradbox.wire.trace import Status, StepKind, Visit
 
@@ -113,6 +113,11 @@ class CauseRecord(TypedDict):
     line: int | None
 
 
+class SkippedIterationRecord(TypedDict):
+    loop: int
+    iteration: int
+
+
 class ErrorRecord(TypedDict):
     type: str
     message: str
@@ -120,6 +125,8 @@ class ErrorRecord(TypedDict):
     step: NotRequired[int | None]
     stack: NotRequired[list[StackEntryRecord]]
     cause: NotRequired[CauseRecord | None]
+    place: NotRequired[CodePlace | None]
+    skipped_iteration: NotRequired[SkippedIterationRecord | None]
     refusals: NotRequired[list[dict[str, Any]]]
     repairs: NotRequired[list[dict[str, Any]]]
 

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from gradbox.wire.base import FailFastList, Fields, Index, Model, RequestModel, Uid, Value, closed_typed_dict
 from gradbox.wire.entities import ENTITY_ADAPTERS, CellList, Summary
-from gradbox.wire.events import LogEntry
+from gradbox.wire.events import CodePlace, LogEntry
 from gradbox.wire.gradient_check import GradientCheck
 from gradbox.wire.limits import Limit
 from gradbox.wire.program import Program, Refusal, Repair
@@ -194,8 +194,19 @@ class Cause(Model):
     line: int | None = None
 
 
+class SkippedIteration(Model):
+    """An iteration that was not recorded: the statement of its loop, and its number over the whole run, from 0."""
+
+    loop: int
+    iteration: int
+
+
 class Error(Model):
-    """Python's own type, text and line; for `refused`, every refusal at once."""
+    """Python's own type, text and line; for `refused`, every refusal at once.
+
+    place: the line of code without steps that raised it, below the program's. skipped_iteration: the innermost loop's, where it
+    was raised in one that was not recorded.
+    """
 
     type: str
     message: str
@@ -203,6 +214,8 @@ class Error(Model):
     step: int | None = None
     stack: FailFastList[StackEntry] = []
     cause: Cause | None = None
+    place: CodePlace | None = None
+    skipped_iteration: SkippedIteration | None = None
     refusals: FailFastList[Refusal] = []
     repairs: FailFastList[Repair] = []
 

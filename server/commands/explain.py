@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
-from gradbox.terminal import colour_text, finding_lines, has_colours, load_sentences
+from gradbox.terminal import colour_text, finding_lines, has_colours, load_sentences, looked_for_text
 from gradbox.wire.api import GradientCheckReply, Job
-from gradbox.wire.findings import Finding
+from gradbox.wire.findings import Finding, LookedFor
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.trace import Trace
 from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
-from server.runs.explainer import explain_trace
+from server.runs.explainer import explain_trace, tell_what_was_looked_for
 from server.runs.fixes import FixFinder
 from server.runs.gradient_checks import GradientReport, read_gradient_check
 from server.settings import Settings
@@ -55,6 +55,7 @@ class ExplainCommand:
         """Print the findings of one trace; False where they could not be made."""
         try:
             findings = await explain_trace(self._renderer, trace.body, self._args.language)
+            looked_for = await tell_what_was_looked_for(self._renderer, trace.body, self._args.language)
             if self._args.fix:
                 await self._try_fixes(trace, findings)
         except RenderingFailed as error:
@@ -70,7 +71,7 @@ class ExplainCommand:
             print(json.dumps(reply, ensure_ascii=False), flush=True)
         else:
             words, colours = load_sentences(self._args.language), has_colours(sys.stdout)
-            lines = [*findings_report_lines(name, trace.decoded(), findings, words, colours)]
+            lines = [*findings_report_lines(name, trace.decoded(), findings, looked_for, words, colours)]
             if gradients is not None:
                 lines += [*GradientReport(gradients, self._args.language).report_lines(), ""]
             print("\n".join(lines), flush=True)
@@ -106,15 +107,23 @@ class ExplainCommand:
 
 
 def findings_report_lines(
-    name: str, trace: Trace, findings: list[Finding], sentences: dict[str, str], colours: bool
+    name: str,
+    trace: Trace,
+    findings: list[Finding],
+    looked_for: LookedFor | None,
+    sentences: dict[str, str],
+    colours: bool,
 ) -> Iterator[str]:
-    """The lines to read of one program: every finding with the lines of code that it rests on."""
+    """The lines to read of one program: every finding with the lines of code that it rests on, or what was looked for."""
     source = trace.program.source.split("\n")
     yield colour_text(f"# {name}", "dim", colours)
     for finding in findings:
         yield from finding_lines(finding, source, sentences, colours, trace.program.files)
         yield ""
-    if not findings:
-        error = trace.outcome.error
-        yield f"{trace.outcome.status}: {error.type}: {error.message}" if error else "nothing to explain"
+    error = trace.outcome.error
+    if not findings and error:
+        yield f"{trace.outcome.status}: {error.type}: {error.message}"
+        yield ""
+    elif looked_for:
+        yield looked_for_text(looked_for, sentences)
         yield ""

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from gradbox.wire.base import Model
-from gradbox.wire.findings import Finding, RunReading
+from gradbox.wire.findings import Finding, LookedFor, RunReading
 from gradbox.wire.processes import DrawRequest
 from server.pictures.renderer_client import Renderer
 from server.wire.compare import Comparison
@@ -65,6 +65,15 @@ async def read_run_for_terminal(renderer: Renderer, trace: bytes, language: str 
     digest = hashlib.sha256(trace).hexdigest()
     body = await renderer.get_drawing(digest, DrawRequest(kind="reading", language=language), trace, count_nothing)
     return RunReading.model_validate_json(body)
+
+
+async def tell_what_was_looked_for(renderer: Renderer, trace: bytes, language: str = "en") -> LookedFor | None:
+    """What was looked for in a run in which nothing is wrong; None where something is. trace: its JSON, gzipped. Raises
+    RenderingFailed.
+    """
+    digest = hashlib.sha256(trace).hexdigest()
+    body = await renderer.get_drawing(digest, DrawRequest(kind="looked_for", language=language), trace, count_nothing)
+    return None if body == b"null" else LookedFor.model_validate_json(body)
 
 
 def add_findings_to_trace(trace: bytes, findings: list[Finding]) -> bytes:

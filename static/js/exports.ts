@@ -6,7 +6,7 @@ import { offlineHtml } from "./picture/standalone.ts";
 import { openingStep } from "./captions/captions.ts";
 import { exportComparison, isComparisonKind } from "./compare/exports.ts";
 import { terminalReading } from "./program/reading.ts";
-import { findingsReply, runSummaryReply } from "./findings/findings_reply.ts";
+import { findingsReply, lookedForReply, runSummaryReply } from "./findings/findings_reply.ts";
 import { ComparisonTooLarge } from "./compare/comparison.ts";
 import type { ComparisonKind, ExportRequest } from "./picture/export_request.ts";
 
@@ -28,6 +28,7 @@ export function render(
   if (kind === "loom") return { made: loomSvg(trace, step, request) };
   if (kind === "findings") return { made: JSON.stringify(findingsReply(trace, request.language)) };
   if (kind === "summary") return { made: JSON.stringify(runSummaryReply(trace, request.language)) };
+  if (kind === "looked_for") return { made: JSON.stringify(lookedForReply(trace, request.language)) };
   if (kind === "reading") return { made: JSON.stringify(terminalReading(trace, request.language)) };
   if (kind === "thumbnail") return { made: thumbnailSvg(trace, title, request) };
   if (kind === "still") return { made: galleryCardSvg(trace, step, title, request) };

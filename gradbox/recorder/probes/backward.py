@@ -6,10 +6,11 @@ until then the node has not let go of its saved tensors. Nothing of a gradient i
 
 import ctypes
 import sys
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from threading import get_ident
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 import torch
@@ -121,6 +122,14 @@ class RunningVisit:
     done: bool = False
 
 
+class UnseenFailure(NamedTuple):
+    """A call of the engine that raised while nothing was recorded. error_id: of the exception, which is not kept."""
+
+    error_id: int
+    roots: list[Callable[[], Any]]
+    accumulates: bool
+
+
 class VisitRecorder(Protocol):
     """Who records what the engine did."""
 
@@ -155,6 +164,7 @@ class BackwardRecorder:
         self._engine: Any = None
         self._next_hook_id = FIRST_HOOK_ID
         self._paused = self.ran_while_paused = False
+        self._unseen_failure: UnseenFailure | None = None
         self.running_passes: list[BackwardPass] = []
 
     def set_recording_paused(self, paused: bool) -> None:
@@ -172,9 +182,16 @@ class BackwardRecorder:
         setattr(torch.autograd, "_engine_run_backward", self._engine)
 
     def _run_engine_recorded(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._paused or not self._is_recorded():
+        if not self._is_recorded():
             self.ran_while_paused = True
             return self._engine(roots, *args, **kwargs)
+        if self._paused:
+            self.ran_while_paused = True
+            try:
+                return self._engine(roots, *args, **kwargs)
+            except Exception as error:
+                self._unseen_failure = UnseenFailure(id(error), weak_references(roots), accumulates(args, kwargs))
+                raise
         handles: list[Any] = []
         current_pass: BackwardPass | None = None
         waiting_frame = get_ident(), sys._getframe()
@@ -191,17 +208,29 @@ class BackwardRecorder:
             with self._context.guard():
                 self._end_pass(current_pass, handles)
 
+    def report_unseen_failure(self, error: BaseException) -> None:
+        """The program ends by an exception: where the engine raised it in an unseen iteration, that call is reported."""
+        failure, self._unseen_failure = self._unseen_failure, None
+        if failure is None or failure.error_id != id(error):
+            return
+        roots = [root() for root in failure.roots]
+        facts: entities.Backward = {
+            "kind": "backward",
+            "api": "backward" if failure.accumulates else "grad",
+            "roots": [None if root is None else self._register_tensor_for_engine(root) for root in roots],
+        }
+        self._context.delta.update_entity(self._context.uids.allocate_uid("b"), facts)
+
     def _begin_pass(self, roots: Any, args: Any, kwargs: dict[str, Any]) -> BackwardPass:
         self.record_finished_visits()
         arguments = dict(zip(("grads", "retain_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
-        accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
-        current_pass = BackwardPass(self._context.uids.allocate_uid("b"), accumulates)
+        current_pass = BackwardPass(self._context.uids.allocate_uid("b"), accumulates(args, kwargs))
         current_pass.inputs = [
             self._register_tensor_for_engine(t) for t in arguments.get("inputs") or () if isinstance(t, torch.Tensor)
         ]
         facts: entities.Backward = {
             "kind": "backward",
-            "api": "backward" if accumulates else "grad",
+            "api": "backward" if current_pass.accumulates else "grad",
             "roots": [
                 self._register_tensor_for_engine(root) if isinstance(root, torch.Tensor) else None for root in roots
             ],
@@ -358,6 +387,16 @@ class BackwardRecorder:
         observation = self._context.observation
         observation.reached_tensors += [*self._tensors.retaining_grad, *current_pass.inputs]
         observation.ended_backwards.append(current_pass.uid)
+
+
+def accumulates(args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether a call of the engine is for `backward`, which accumulates into `.grad`."""
+    return bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
+
+
+def weak_references(roots: Any) -> list[Callable[[], Any]]:
+    """Of the tensors among the roots."""
+    return [weakref.ref(root) for root in roots if isinstance(root, torch.Tensor)]
 
 
 def root_nodes(roots: Any) -> list[Any]:

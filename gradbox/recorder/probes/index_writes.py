@@ -15,9 +15,19 @@ MAX_COMPARED_INDICES = 4096
 
 _COPYING_OPERATIONS = (
     "aten::index.Tensor", "aten::index_select", "aten::masked_select", "aten::gather", "aten::take",
-    "aten::reshape", "aten::flatten.using_ints", "aten::ravel", "aten::contiguous", "aten::clone", "aten::_unsafe_view",
+    "aten::reshape", "aten::flatten.using_ints", "aten::ravel", "aten::contiguous",
 )  # fmt: skip
-"""Operations that give a copy, or may: where the program writes into one that nothing keeps, the write is lost."""
+"""Operations that give a copy, or may, and don't say so as `clone` does: where the program writes into one that nothing
+keeps, the write is lost."""
+
+_OPERATIONS_THAT_HAND_OUT_NUMBERS = ("aten::resolve_conj", "aten::resolve_neg")
+"""Operations by which `tolist` and `numpy` begin: the numbers leave, though all that torch makes is a view."""
+
+
+def may_copy(name: str) -> bool:
+    """Whether an operation is one into whose result a write may be lost."""
+    return name in _COPYING_OPERATIONS
+
 
 _INDEX_PUT_OPERATIONS = ("aten::index_put_", "aten::index_put", "aten::_index_put_impl_")
 
@@ -67,7 +77,7 @@ def index_write_events(observation: Observation, dead_storages: list[str]) -> li
     for position, call in enumerate(observation.op_calls):
         if call.repeated_counts is not None:
             found_events.append(_indices_repeated_event(call))
-        if call.entry["name"] in _COPYING_OPERATIONS and call.results:
+        if call.results and call.called_directly and may_copy(call.entry["name"]):
             lost = _lost_write_event(call, position, observation, dead_storages)
             if lost is not None:
                 found_events.append(lost)
@@ -90,10 +100,13 @@ def _indices_repeated_event(call: OpCall) -> events.IndicesRepeated:
 def _lost_write_event(
     call: OpCall, position: int, observation: Observation, dead_storages: list[str]
 ) -> events.IndexCopyWritten | None:
-    """A write into the memory that an index allocated, where nothing read it afterwards and it died with the statement."""
+    """A write into the memory that an index allocated, where nothing read it afterwards and it died with the statement.
+
+    Only where the program took the copy itself: in a function without steps it may have had a name.
+    """
     copy = call.results[0][0]
     storage = observation.provisional_facts.get(copy, {}).get("storage")
-    if storage is None or storage not in dead_storages or observation.tensors_printed:
+    if storage is None or storage not in dead_storages or observation.tensors_printed or observation.exposes_memory:
         return None
     handles = {copy}
     write: OpCall | None = None
@@ -126,6 +139,8 @@ def _reads_any_handle(call: OpCall, handles: set[str]) -> bool:
 
 def _only_makes_views(call: OpCall, storage: str, observation: Observation) -> bool:
     """Whether an operation only made another handle on a storage."""
+    if call.entry["name"] in _OPERATIONS_THAT_HAND_OUT_NUMBERS:
+        return False
     return bool(call.results) and all(
         observation.provisional_facts.get(uid, {}).get("storage") == storage for uid, _, _ in call.results
     )

@@ -21,9 +21,10 @@ import torch
 from torch._ops import _higher_order_ops
 from torch.autograd import forward_ad
 
+from gradbox.recorder.code_places import unrecorded_caller
 from gradbox.recorder.observation import Observation, OpCall
 from gradbox.recorder.probes import handles, probe
-from gradbox.recorder.probes.index_writes import is_index_put, repeated_index_counts
+from gradbox.recorder.probes.index_writes import is_index_put, may_copy, repeated_index_counts
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
@@ -120,6 +121,8 @@ class OpRecorder:
             try:
                 with torch._C.DisableTorchFunction():
                     self._end_op_call(call, op, args, kwargs, result)
+                    if call.writes:
+                        call.writer = unrecorded_caller(frame)
             except Exception as error:
                 self._context.report_recorder_fault(error)
         return result
@@ -145,6 +148,8 @@ class OpRecorder:
                 touched.add(self._storages.register_tensor_storage(tensor))
         if is_index_put(name):
             call.repeated_counts = repeated_index_counts(args, kwargs)
+        if may_copy(name):
+            call.called_directly = is_called_by_program(frame)
         if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
             self._context.observation.note_ops_unobserved()
         if requires_grad:

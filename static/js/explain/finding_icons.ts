@@ -23,6 +23,11 @@ const TAG_SHAPES = [
   ["path", { d: "M6 8h8", class: "f-tag-line" }],
 ] as const;
 
+const CALM_SHAPES = [
+  ["circle", { cx: 8, cy: 8, r: 6.5, class: "f-note" }],
+  ["path", { d: "m5 8.200 2.200 2.200 4-4.600", class: "f-on-note" }],
+] as const;
+
 const SHAPES_BY_ROLE: Record<LinkRole, readonly (readonly [string, Record<string, string | number>])[]> = {
   saved: PIN_SHAPES,
   shares: [
@@ -101,6 +106,11 @@ const SHAPES_BY_SEVERITY: Record<Severity, readonly (readonly [string, Record<st
 /** The mark of how grave a finding is; its shape says it as well as its colour. */
 export function severityIcon(severity: Severity) {
   return iconElement(16, 16, SHAPES_BY_SEVERITY[severity], "finding-severity");
+}
+
+/** The mark of a run in which nothing is wrong: grey, for nobody says that the program is right. */
+export function calmIcon() {
+  return iconElement(16, 16, CALM_SHAPES, "finding-severity");
 }
 
 function iconElement(

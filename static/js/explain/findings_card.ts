@@ -4,6 +4,8 @@ import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { nodesWithCode, element } from "../browser/elements.ts";
 import { createFixList, type FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
+import { lookedForElement } from "./looked_for_card.ts";
+import type { LoadCheckPanel } from "./check_panel.ts";
 import type { Finding, ChainLink, LinkRole } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
@@ -36,17 +38,21 @@ interface FindingsCardOptions {
   mark: (marks: ChainMark[], errorExplained: boolean) => void;
   /** how fixes are tried and applied, where there is a server to run them */
   fixes?: FixActions;
+  /** what makes the panel that checks gradients, where there is a server to run them */
+  loadCheckPanel?: LoadCheckPanel;
 }
 
 export function createFindingsCard(
   host: HTMLElement,
   say: Say,
-  { load, go, light: lightLink, mark: markChain, fixes: fixing }: FindingsCardOptions,
+  { load, go, light: lightLink, mark: markChain, fixes: fixing, loadCheckPanel }: FindingsCardOptions,
 ) {
   let findings: Finding[] = [];
   /** in words, each */
   let texts: FindingText[] = [];
   let opened: OpenTrace | null = null;
+  /** what was looked for, where nothing is wrong */
+  let calm: HTMLElement | null = null;
   let openIndex: number | null = null;
   let shownStep = -1;
   /** the links of the open finding */
@@ -58,6 +64,7 @@ export function createFindingsCard(
   async function open(trace: OpenTrace | null) {
     opened = trace;
     findings = [];
+    calm = null;
     fixList.forget();
     draw();
     if (!trace?.count) return;
@@ -65,24 +72,46 @@ export function createFindingsCard(
     const findingsApi = await load().catch(() => null); // offline, or the server has a newer page
     if (opened !== trace || !findingsApi) return;
     const newFindings = findingsApi.explain(trace);
-    const sayFinding = newFindings.length ? await findingsApi.sentences().catch(() => null) : null;
+    const lookedFor = findingsApi.lookedForIn(trace, newFindings);
+    const sayFinding = await findingsApi.sentences().catch(() => null);
+    const checks = sayFinding && lookedFor ? await checksOfRun(findingsApi, trace, sayFinding) : [];
     if (opened !== trace || !sayFinding) return;
     findings = newFindings;
+    calm = lookedFor && lookedForElement(findingsApi.lookedForText(lookedFor, sayFinding), sayFinding, checks);
     texts = findings.map((finding) => findingsApi.findingText(finding, sayFinding));
     openIndex = findings.length && findings[0].severity !== "note" ? 0 : null;
     draw();
   }
 
+  /** The checks that cost more, where a server can run the program again: each a button that says what it does. */
+  async function checksOfRun(findingsApi: FindingsApi, trace: OpenTrace, sayFinding: Say): Promise<HTMLElement[]> {
+    const facts = new findingsApi.RunFacts(trace);
+    const backward = findingsApi.checkableBackward(facts, trace.count - 1);
+    const panel = backward && loadCheckPanel ? await loadCheckPanel().catch(() => null) : null;
+    if (!backward || !panel) return [];
+    return [
+      panel({
+        opened: trace,
+        backward: backward.number,
+        asked: "",
+        button: "check.button_all",
+        say: sayFinding,
+        light: () => {},
+      }),
+    ];
+  }
+
   function draw() {
     openLinkButtons = [];
     lightLink(null);
-    host.hidden = !findings.length;
+    host.hidden = !findings.length && !calm;
     const graveCount = findings.filter(({ severity }) => severity !== "note").length;
-    host.replaceChildren(...findings.map((finding, k) => findingElement(finding, k, graveCount)));
+    const cards = findings.map((finding, k) => findingElement(finding, k, graveCount));
+    host.replaceChildren(...cards, ...(calm ? [calm] : []));
     const chosen = openIndex === null ? null : findings[openIndex];
     markChain(
       chosen ? chainMarksOf(chosen) : [],
-      findings.some(({ explainsError }) => explainsError),
+      findings.some(({ kind, explainsError }) => explainsError && kind !== "unexplained_error"),
     );
     show(shownStep);
   }
@@ -207,7 +236,7 @@ export function createFindingsCard(
     open,
     show,
     /** Move the focus to the first link, or to the first finding. */
-    focus: () => (openLinkButtons[0]?.element ?? host.querySelector("button"))?.focus(),
+    focus: () => (openLinkButtons[0]?.element ?? host.querySelector<HTMLElement>(".finding-what, summary"))?.focus(),
   };
 }
 

@@ -25,13 +25,23 @@ export interface GradientCheckSubject {
   backward: number | null;
   /** what the tensor is called that the answer is about */
   asked: string;
+  /** the key of the button's words, where they are others */
+  button?: string;
   say: Say;
   check: CheckGradients;
   /** what a leaf's name means, null for nothing */
   light: (name: string | null) => void;
 }
 
-export function gradientCheckPanel({ opened, backward, asked: askedName, say, check, light }: GradientCheckSubject) {
+export function gradientCheckPanel({
+  opened,
+  backward,
+  asked: askedName,
+  button,
+  say,
+  check,
+  light,
+}: GradientCheckSubject) {
   const repliesOfRun = checkRepliesByTrace.get(opened) ?? new Map();
   checkRepliesByTrace.set(opened, repliesOfRun);
   const box = element("section", "gradient-check");
@@ -63,7 +73,7 @@ export function gradientCheckPanel({ opened, backward, asked: askedName, say, ch
   }
 
   if (repliesOfRun.has(backward)) show();
-  else offerCheck("check.button");
+  else offerCheck(button ?? "check.button");
   return box;
 }
 

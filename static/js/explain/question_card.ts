@@ -9,7 +9,7 @@ import type { ChainLink, LineAndStep } from "../findings/finding.ts";
 import type { RunFacts } from "../findings/run_facts.ts";
 import type { TensorAnswer } from "../findings/tensor_question.ts";
 import type { AnswerText } from "../findings/text.ts";
-import type { GradientCheckSubject } from "./gradient_check_panel.ts";
+import type { CheckPanel, LoadCheckPanel } from "./check_panel.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Locale } from "../words/sentences.ts";
 
@@ -20,9 +20,6 @@ interface AskedQuestion {
   uid: string;
   step: number;
 }
-
-type CheckPanel = (question: Omit<GradientCheckSubject, "check">) => HTMLElement;
-export type LoadCheckPanel = () => Promise<CheckPanel>;
 
 interface QuestionCardOptions {
   load: LoadFindings;

@@ -12,7 +12,7 @@ const BACKWARD_TWICE_ERROR =
 
 export function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
   const failed = facts.failedVisit;
-  if (!failed) return [];
+  if (!failed) return unseenBackwardDiagnosis(facts);
   const second = facts.backwardAt(failed.step);
   const released = stepThatFreedSavedTensors(facts, failed);
   if (!second || released === null) return [];
@@ -41,6 +41,41 @@ export function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
   ];
 }
 
+/** A backward that raised in an iteration that was not recorded: what it came to is known by what the graph still keeps. */
+function unseenBackwardDiagnosis(facts: RunFacts): Diagnosis[] {
+  const step = facts.error?.step ?? -1;
+  const call = facts.backwardCalls.find((backward) => backward.step === step);
+  if (!call || !BACKWARD_TWICE_ERROR.test(facts.error?.message ?? "")) return [];
+  const root = call.roots.find((uid) => uid && facts.tensor(uid, step)?.grad_fn) ?? null;
+  const start = facts.tensor(root, step)?.grad_fn;
+  const isFreedBefore = (uid: string) => facts.birthStep(uid) < step && hasLetGoOfSavedTensors(facts, uid, step);
+  const path = start ? shortestNodePath(facts, start, isFreedBefore) : null;
+  const freedNode = path?.at(-1);
+  if (!path || !freedNode) return [];
+  const entryNode = path.find((uid) => facts.birthStep(uid) < step) ?? freedNode;
+  const carrier = entryNode === start ? null : namedOutputOnPath(facts, path, entryNode, [step - 1]);
+  if (!carrier) return [];
+  const failed = { step, node: freedNode };
+  return [
+    diagnosisOfCase(facts, {
+      failed,
+      first: null,
+      second: call,
+      root,
+      again: false,
+      carried: true,
+      entry: entryNode,
+      carrier,
+    }),
+  ];
+}
+
+/** Whether a node has nothing left of what it saved. */
+function hasLetGoOfSavedTensors(facts: RunFacts, nodeUid: string, step: number) {
+  const node = facts.node(nodeUid, step);
+  return Boolean(node?.released) || Object.values(node?.saved ?? {}).some(({ state }) => state === "freed");
+}
+
 /** The step before a failed visit at which its node let go of what it had saved. */
 function stepThatFreedSavedTensors(facts: RunFacts, { step, node }: { step: number; node: string }): number | null {
   const event = facts
@@ -62,9 +97,14 @@ function isNodeVisitedInBackward(facts: RunFacts, call: BackwardCall, nodeUid: s
 /** The named tensor through which the second backward comes into what the first had walked: the output of the first
  * such node on the way that has a name. */
 function namedTensorIntoFreedGraph(facts: RunFacts, path: string[], entryNode: string, first: BackwardCall) {
+  return namedOutputOnPath(facts, path, entryNode, [first.end]);
+}
+
+/** The first output on a path of nodes that has a name at one of the steps, or when its node was made. */
+function namedOutputOnPath(facts: RunFacts, path: string[], entryNode: string, steps: number[]) {
   for (const nodeUid of path.slice(path.indexOf(entryNode))) {
     const birthStep = facts.birthStep(nodeUid);
-    for (const step of [first.end, birthStep]) {
+    for (const step of [...steps, birthStep]) {
       const output = facts.index.outputsOfNode(nodeUid, step).find((uid) => facts.nameText(uid, step));
       if (output) return { uid: output, made: bindingStep(facts, output, step, birthStep) };
     }
@@ -107,9 +147,15 @@ function firstNameOfPath(path: string) {
 }
 
 /** The step at which the name began to mean a tensor by which it is called at a step; where that is not known, the
- * step that made it. */
+ * step that made it. A call that hands a tensor over as an argument names what was there before. */
 function bindingStep(facts: RunFacts, uid: string, step: number, birth: number) {
-  const root = firstNameOfPath(facts.nameText(uid, step) ?? "");
+  const name = facts.nameText(uid, step) ?? "";
+  const root = firstNameOfPath(name);
+  const own = (facts.scan.bindingsByUid.get(uid) ?? []).filter(
+    (binding) => binding.step >= birth && binding.step <= step && facts.steps[binding.step].kind !== "call",
+  );
+  const assigned = own.findLast((binding) => binding.name === name) ?? own[0];
+  if (assigned) return assigned.step;
   const bindings = [...facts.scan.meaningsByName].flatMap(([key, list]) => (key.endsWith(`/${root}`) ? list : []));
   const steps = bindings.flatMap((binding) => (binding.step >= birth && binding.step <= step ? [binding.step] : []));
   return steps.length ? Math.max(...steps) : birth;
@@ -117,7 +163,8 @@ function bindingStep(facts: RunFacts, uid: string, step: number, birth: number) 
 
 interface BackwardTwiceCase {
   failed: { step: number; node: string };
-  first: BackwardCall;
+  /** null where no step was recorded of it */
+  first: BackwardCall | null;
   second: BackwardCall;
   root: string | null;
   again: boolean;
@@ -131,28 +178,29 @@ function diagnosisOfCase(
   { failed, first, second, root, again: isSameStart, carried: isCarried, entry: entryNode, carrier }: BackwardTwiceCase,
 ): Diagnosis {
   const { step } = failed;
-  const isAgain = !isCarried && (first.roots.includes(root) || isSameStart);
-  const useStep = isCarried && carrier ? missingDetachStep(facts, { first, second, carrier }) : null;
+  const isAgain = !isCarried && (first?.roots.includes(root) || isSameStart);
+  const useStep = first && isCarried && carrier ? missingDetachStep(facts, { first, second, carrier }) : null;
   const variant = useStep ? "walked_in" : isCarried ? "carried" : isAgain ? "again" : "shared";
   const x = carrier ? facts.nameFact(carrier.uid, carrier.made) : facts.nameFact(root, step);
   const birthStep = carrier?.made ?? facts.birthStep(entryNode);
   const findingFacts = {
     x,
     y: facts.nameFact(root, step),
-    first_line: facts.lineOf(first.step),
+    first_line: first ? facts.lineOf(first.step) : "",
     made_line: facts.lineOf(birthStep),
     error_line: facts.place(step).line,
     code: facts.statementFact(step),
   };
-  const links = [
-    chainLink(
-      facts.place(first.step),
-      "released",
-      { ...findingFacts, code: facts.statementFact(first.step) },
-      first.roots,
-    ),
-    chainLink(facts.place(step), "checked", findingFacts, [failed.node]),
-  ];
+  const links = [chainLink(facts.place(step), "checked", findingFacts, [failed.node])];
+  if (first)
+    links.unshift(
+      chainLink(
+        facts.place(first.step),
+        "released",
+        { ...findingFacts, code: facts.statementFact(first.step) },
+        first.roots,
+      ),
+    );
   if (variant !== "again")
     links.unshift(
       chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [
@@ -160,16 +208,23 @@ function diagnosisOfCase(
         entryNode,
       ]),
     );
+  const returned = carrier ? returnedResultStep(facts, carrier.uid, birthStep) : null;
+  if (variant === "carried" && returned !== null)
+    links.unshift(
+      chainLink(facts.place(returned), "way", { ...findingFacts, code: facts.statementFact(returned) }, [carrier?.uid]),
+    );
   if (useStep)
     links.splice(
       1,
       0,
       chainLink(facts.place(useStep), "way", { ...findingFacts, code: facts.statementFact(useStep) }, [carrier?.uid]),
     );
-  const optimizerStep = facts.steps.findIndex((_, i) => i > first.end && i < step && isOptimizerStep(facts, i));
+  const optimizerStep = first
+    ? facts.steps.findIndex((_, i) => i > first.end && i < step && isOptimizerStep(facts, i))
+    : -1;
   return {
     variant,
-    cause: facts.place(useStep ?? (isCarried ? birthStep : variant === "shared" ? first.step : step)),
+    cause: facts.place(useStep ?? (isCarried ? birthStep : variant === "shared" && first ? first.step : step)),
     chain: links,
     names: namesInFacts(x, findingFacts.y),
     facts: findingFacts,
@@ -183,6 +238,12 @@ function diagnosisOfCase(
     }),
     explainsError: true,
   };
+}
+
+/** The step that made a tensor in a function which returned it, where a later step gave it its name. */
+function returnedResultStep(facts: RunFacts, uid: string, namedStep: number) {
+  const made = facts.birthStep(uid);
+  return made >= 0 && made < namedStep && facts.steps[made].kind === "return" ? made : null;
 }
 
 /** What a statement would assign to: `net.state` for `net.state[0]`. */
@@ -199,7 +260,7 @@ function wasNameOfLeaf(facts: RunFacts, name: string, birth: number) {
 }
 
 interface FixPlaces {
-  first: BackwardCall;
+  first: BackwardCall | null;
   use: number | null;
   step: number;
   made: number;
@@ -208,13 +269,14 @@ interface FixPlaces {
 }
 
 function backwardTwiceFixes(facts: RunFacts, variant: string, { first, use, step, made, stepped, name }: FixPlaces) {
-  if (use !== null)
+  if (use !== null && first)
     return [fixHint("detach_used", facts.place(use), { name }), fixHint("retain_graph", facts.place(first.step))];
   if (variant === "carried")
     return [
       ...(wasNameOfLeaf(facts, name, made) ? [fixHint("in_place", facts.place(made))] : []),
       fixHint("detach_carried", facts.place(made), { name, use_line: facts.place(step).line }),
     ];
+  if (!first) return [];
   const retain = fixHint("retain_graph", facts.place(first.step));
   if (variant === "again") return [retain, fixHint("remove_line", facts.place(step))];
   return stepped < 0

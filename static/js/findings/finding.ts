@@ -43,6 +43,8 @@ interface UnnamedResultFact {
 export interface Phrase {
   phrase: string;
   facts?: Facts;
+  /** the key where the language has no such sentence */
+  otherwise?: string;
 }
 
 export type Fact = string | number | CodeFact | UnnamedResultFact | Phrase;
@@ -62,6 +64,8 @@ export type ChainLink = LineAndStep & {
   uids: string[];
   /** `node:slot` of a saved value */
   slot?: string;
+  /** of which kind of finding its sentence is, where that is another */
+  words?: { kind: string; variant?: string };
 };
 
 /** an edit that `gradbox/language/fixes` knows, with what it needs of the trace */
@@ -110,9 +114,9 @@ export function fixHint(
   return { kind, line, step, facts };
 }
 
-/** A part of a sentence that is a key of the locales itself. */
-export function phrase(key: string, facts: Facts = {}): Phrase {
-  return { phrase: key, facts };
+/** A part of a sentence that is a key of the locales itself. @param otherwise the key where there is no such sentence */
+export function phrase(key: string, facts: Facts = {}, otherwise?: string): Phrase {
+  return { phrase: key, facts, ...(otherwise ? { otherwise } : {}) };
 }
 
 /** The text of a name; empty for what has none. */

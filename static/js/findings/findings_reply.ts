@@ -1,8 +1,10 @@
 /** The findings of a trace as the server and the terminal give them: with their words, by the fields of the interface. */
 
-import { explainTrace } from "./explain.ts";
+import { openTrace } from "../trace/state.ts";
+import { explain, explainTrace } from "./explain.ts";
 import { runSummary } from "./run_summary.ts";
-import { findingParagraph, findingText } from "./text.ts";
+import { lookedForIn } from "./looked_for.ts";
+import { findingParagraph, findingText, lookedForText } from "./text.ts";
 import { findingLocale } from "./words.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -38,6 +40,13 @@ const MAX_CHARACTERS_OF_REPLY = 500_000;
 /** How a run ended. */
 export function runSummaryReply(trace: Trace, language: string) {
   return { finished: trace.outcome.status === "finished", text: runSummary(trace, findingLocale(language).say) };
+}
+
+/** What is said of a run in which nothing is wrong; null where something is. */
+export function lookedForReply(trace: Trace, language: string) {
+  const opened = openTrace(trace);
+  const lookedFor = lookedForIn(opened, explain(opened));
+  return lookedFor && lookedForText(lookedFor, findingLocale(language).say);
 }
 
 /** @returns the best first, as many as a reply holds */

@@ -1,8 +1,9 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
+import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
-import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, phrase, type Diagnosis } from "./finding.ts";
 import { attributeChanges } from "./object_history.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import type { Value } from "../trace/wire.ts";
@@ -130,7 +131,7 @@ function diagnosisOfValueSequence(
   const isWalked = visits.slice(1).some((count) => count > 0);
   const isWalkedAgain = visits.filter((count) => count >= MIN_LOOP_ITERATIONS).length > 0;
   const walkedApart = seen.filter((nodes) => [...nodes].some((uid) => facts.index.visitStepsByNode.has(uid))).length;
-  if (isWalked && !isWalkedAgain) return null;
+  if ((isWalked || isWalkedInOneBackward(facts, seen)) && !isWalkedAgain) return null;
   const isUsed = isWalkedAgain || walkedApart >= MIN_LOOP_ITERATIONS - 1;
   if (!isUsed && !isInTrainingLoop(facts, heldValues)) return null;
   const variant = isWalkedAgain ? "carried" : isUsed ? "summed" : "never_walked";
@@ -141,6 +142,12 @@ function diagnosisOfValueSequence(
     heldValues,
     seen.reduce((sum, nodes) => sum + nodes.size, 0),
   );
+}
+
+/** Whether the pieces of a value's graph were walked by a single backward, of which not every visit needs to be a step. */
+function isWalkedInOneBackward(facts: RunFacts, seen: Set<string>[]) {
+  const steps = seen.flatMap((nodes) => [...nodes].flatMap((uid) => facts.index.visitStepsByNode.get(uid) ?? []));
+  return new Set(steps.map((step) => facts.steps[step].visit?.backward)).size === 1;
 }
 
 /** Whether the iterations in which a value grows run a backward themselves. */
@@ -174,15 +181,34 @@ function graphGrowthDiagnosis(
       : []),
     chainLink(facts.place(last.step), "kept", { x }, [last.uid, last.node]),
   ];
+  const depth = facts.steps[heldValues[0].step].iter?.length;
+  const lastInLoop = heldValues.findLast(({ step }) => facts.steps[step].iter?.length === depth) ?? last;
+  const iterations = iterationsBetween(facts, heldValues[0].step, lastInLoop.step);
+  const isThinned = iterations > heldValues.length;
   return {
     variant,
     severity: variant === "never_walked" ? "note" : "warning",
     cause: facts.place(second.step),
     chain,
     names: namesInFacts(x),
-    facts: { x, name, n: heldValues.length, nodes, code: facts.statementFact(second.step) },
+    facts: {
+      x,
+      name,
+      n: Math.max(iterations, heldValues.length),
+      nodes: isThinned ? phrase("finding.graph_grows.their_nodes") : phrase("finding.graph_grows.nodes", { nodes }),
+      code: facts.statementFact(second.step),
+    },
     fixes: [fixHint(variant === "carried" ? "detach_carried" : "detach_sum", facts.place(second.step), { x: name })],
   };
+}
+
+/** How many iterations of one loop lie between two steps, both included, where not all of them were recorded; else 0. */
+function iterationsBetween(facts: RunFacts, first: number, last: number) {
+  if (!facts.steps.slice(first + 1, last + 1).some(({ skipped, kind }) => skipped && kind !== "visit")) return 0;
+  const [from, to] = [facts.steps[first].iter ?? [], facts.steps[last].iter ?? []];
+  const isSameLoop =
+    from.length > 0 && from.length === to.length && from.slice(0, -1).join() === to.slice(0, -1).join();
+  return isSameLoop ? to[to.length - 1] - from[from.length - 1] + 1 : 0;
 }
 
 /** Lists to which a loop appends a tensor that still has its graph. */
@@ -220,8 +246,31 @@ function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: strin
     node: String(history.valueAt(uid, "grad_fn", step)),
   }));
   const diagnosis = graphGrowthDiagnosis(facts, name, "listed", heldValues, aliveItems.length);
-  const y = facts.nameFact(heldValues[0].uid, heldValues[0].step);
-  return { ...diagnosis, facts: { ...diagnosis.facts, y }, names: namesInFacts(codeFact(name), y) };
+  return ofList(facts, diagnosis, last, heldValues[0]);
+}
+
+/** What is said of a list: where it was made, and how many items it has, recorded or not. */
+function ofList(
+  facts: RunFacts,
+  diagnosis: Diagnosis,
+  last: { list: string; step: number },
+  first: ValueWithGraph,
+): Diagnosis {
+  const x = diagnosis.facts.x;
+  const y = facts.nameFact(first.uid, first.step);
+  const end = Math.min(facts.index.lifetimes.get(last.list)?.death ?? last.step, facts.steps.length - 1);
+  const n = findEntity(facts.stateAt(end), last.list, "object")?.len ?? diagnosis.facts.n;
+  const birthStep = facts.birthStep(last.list);
+  const chain = diagnosis.chain.map((link) => {
+    if (link.role === "made" && birthStep >= 0) return chainLink(facts.place(birthStep), "made", { x }, [last.list]);
+    return link.role === "kept" ? { ...link, facts: { ...link.facts, n } } : link;
+  });
+  return {
+    ...diagnosis,
+    chain,
+    facts: { ...diagnosis.facts, y, n },
+    names: namesInFacts(codeFact(String(diagnosis.facts.name)), y),
+  };
 }
 
 /** A list of results with their graphs, in a program that asks for no gradient at all: an evaluation that records. */
@@ -239,13 +288,6 @@ function listWithoutBackwardDiagnosis(
   const name = facts.nameText(last.list, last.step);
   if (heldValues.length < MIN_LOOP_ITERATIONS || !name) return null;
   const diagnosis = graphGrowthDiagnosis(facts, name, "evaluated", heldValues, heldValues.length);
-  const y = facts.nameFact(heldValues[0].uid, heldValues[0].step);
   const fixes = [fixHint("detach_sum", facts.place(last.step), { x: name })];
-  return {
-    ...diagnosis,
-    severity: "note",
-    facts: { ...diagnosis.facts, y },
-    names: namesInFacts(codeFact(name), y),
-    fixes,
-  };
+  return { ...ofList(facts, diagnosis, last, heldValues[0]), severity: "note", fixes };
 }

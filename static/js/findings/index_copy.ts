@@ -2,6 +2,8 @@
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { plainName } from "./gradient_name.ts";
+import { operationName } from "./operation_name.ts";
+import { namedViewSource } from "./view_source.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence } from "./scan.ts";
 
@@ -21,18 +23,20 @@ function firstEventOfEachLine<E extends { step: number }>(facts: RunFacts, event
 }
 
 function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_written">): Diagnosis {
-  const { step, tensor, copy } = event;
+  const { step, copy } = event;
+  const tensor = namedViewSource(facts, event.tensor, step);
   const x = facts.nameFact(tensor, step);
   const place = facts.place(step);
+  const op = operationName(facts.producingOperation(copy)?.name ?? "");
   return {
-    variant: "lost",
+    variant: op === "index" ? "lost" : "lost_op",
     cause: place,
     chain: [
       chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
       chainLink(place, "written", { x, code: facts.statementFact(step) }, [copy]),
     ],
     names: namesInFacts(x),
-    facts: { x, name: plainName(x), code: facts.statementFact(step) },
+    facts: { x, name: plainName(x), op, code: facts.statementFact(step) },
     fixes: [fixHint("assign_by_index", place)],
   };
 }

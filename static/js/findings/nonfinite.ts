@@ -1,5 +1,6 @@
 /** Where the first NaN, or the first infinity of a gradient, came from: the operation and its operand, forward or backward. */
 
+import { emptyMeanOf } from "./empty_mean.ts";
 import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
 import {
   fixHint,
@@ -13,6 +14,7 @@ import {
 import { gradNameOf } from "./gradient_name.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
+import { namedViewSource } from "./view_source.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Delta, Visit } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -28,6 +30,9 @@ const MAX_LISTED_VALUES = 5;
 
 /** So many operations of one statement are walked back. */
 const MAX_OPERATIONS_BACK = 200;
+
+/** What torch says where it was asked to look for NaN in backward. */
+const ANOMALY_ERROR = /returned nan values in its/;
 
 /** Operations that only carry numbers on, or take them as the program gives them. */
 const CARRIED_OR_GIVEN_VALUES =
@@ -45,7 +50,7 @@ export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
     facts.steps[earliest.step].visit && earliest === firstInVisits
       ? nonfiniteVisitDiagnosis(facts, earliest.step)
       : nanOperationDiagnosis(facts, earliest);
-  return diagnosis ? [diagnosis] : [];
+  return diagnosis ? [{ ...diagnosis, explainsError: ANOMALY_ERROR.test(facts.error?.message ?? "") }] : [];
 }
 
 /** A parameter ran away before anything ceased to be finite. */
@@ -150,10 +155,27 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const output = nanOperation.outputs[0];
   const x = facts.nameFact(output, step);
   const operands = nanOperation.inputs.filter((uid) => uid !== output);
-  const nonfiniteOperand = operands.find((uid) => cellsOfTensor(facts, uid, step)?.some(isNonfiniteCell)) ?? null;
-  const operandNames = operands.map((uid) => facts.nameFact(uid, step));
   const requiresGrad =
     nanOperation.requires_grad.some(Boolean) || operands.some((uid) => facts.tensor(uid, step)?.requires_grad);
+  const emptyMean = emptyMeanOf(facts, nanOperation);
+  if (emptyMean) {
+    const operand = facts.nameFact(namedViewSource(facts, emptyMean.uid, step), step);
+    const findingFacts = { x, op: name, operand, code: facts.statementFact(step), ...emptyMean.facts };
+    return {
+      variant: emptyMean.variant,
+      severity: requiresGrad ? "warning" : "note",
+      cause: facts.place(step),
+      chain: [
+        chainLink(facts.place(step), "nonfinite", findingFacts, [output, emptyMean.uid]),
+        ...linksToNanGradient(facts, step),
+      ],
+      names: namesInFacts(x, operand),
+      facts: findingFacts,
+      fixes: [],
+    };
+  }
+  const nonfiniteOperand = operands.find((uid) => cellsOfTensor(facts, uid, step)?.some(isNonfiniteCell)) ?? null;
+  const operandNames = operands.map((uid) => facts.nameFact(uid, step));
   const values = cellsOfTensor(facts, nonfiniteOperand ?? operands[0] ?? "", step);
   const originLink = nonfiniteOperand ? nonfiniteOriginLink(facts, nonfiniteOperand, step) : null;
   return {
@@ -171,7 +193,8 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
       op: name,
       operand: nonfiniteOperand ? facts.nameFact(nonfiniteOperand, step) : (operandNames[0] ?? x),
       operands: operandNames,
-      values: values ? numbersText(values) : "",
+      values: values?.length ? numbersText(values) : "",
+      holds: values?.length ? phrase("finding.nonfinite.holds", { values: numbersText(values) }) : "",
       code: facts.statementFact(step),
     },
     fixes: fixesForNonfinite(facts.place(step), facts.place(originLink?.step ?? step)),

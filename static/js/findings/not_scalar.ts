@@ -19,6 +19,7 @@ export function diagnoseBackwardOfNonScalar(facts: RunFacts): Diagnosis[] {
   const lastOutput = mention ? null : facts.opsAt(step).at(-1)?.outputs[0];
   const uid = mention?.uid ?? lastOutput ?? null;
   const shape = facts.tensor(uid, step)?.shape ?? [];
+  if (elementCount(shape) === 1) return []; // a complex number
   const birthStep = facts.birthStep(uid);
   const y = facts.nameFact(uid, step);
   const findingFacts = {

@@ -1,6 +1,7 @@
 /** What a page needs of the findings, in one module: it is fetched when a trace has come, not before. */
 
 export { explain } from "./explain.ts";
+export { lookedForIn } from "./looked_for.ts";
 export { resolvePath as resolve } from "./resolve.ts";
 export { RunFacts } from "./run_facts.ts";
 export {
@@ -8,4 +9,4 @@ export {
   backwardToCheck as checkableBackward,
   selectedTensor,
 } from "./tensor_question.ts";
-export { answerText, findingText, questionText } from "./text.ts";
+export { answerText, findingText, lookedForText, questionText } from "./text.ts";

@@ -9,7 +9,7 @@ import { RunScan, type BackwardCall, type EventOccurrence, type Operation } from
 import { StepNames } from "./step_names.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { SavedSlot } from "../trace/trace_index.ts";
-import type { Event, Statement, Step, Tensor, Trace } from "../trace/wire.ts";
+import type { CodePlace, Event, SkippedIteration, Statement, Step, Tensor, Trace } from "../trace/wire.ts";
 
 interface RunError {
   type: string;
@@ -17,6 +17,10 @@ interface RunError {
   line: number;
   /** the last that was recorded, where the trace does not say */
   step: number;
+  /** of a module without steps that raised it */
+  place?: CodePlace | null;
+  /** that it was raised in, where that was not recorded */
+  skippedIteration?: SkippedIteration | null;
 }
 
 /** Characters of a statement that are looked at: expressions over a text may take as many steps as its square. */
@@ -44,6 +48,16 @@ export class RunFacts {
     this.steps = opened.trace.steps ?? [];
     this.source = opened.trace.program.source.split("\n");
     this.error = runErrorOf(opened.trace, this.steps.length);
+  }
+
+  /** The facts as they would be if another error had ended the run, such as one that the program caught. */
+  withError(error: RunError): RunFacts {
+    return Object.assign(new RunFacts(this.opened), {
+      _scan: this.scan,
+      _naming: this.naming,
+      _entities: this.entities,
+      error,
+    });
   }
 
   get index() {
@@ -242,5 +256,6 @@ function runErrorOf({ outcome }: Trace, count: number): RunError | null {
   const { status, error } = outcome;
   if (status !== "raised" || !error) return null;
   const step = Math.min(error.step ?? count - 1, count - 1);
-  return { type: error.type, message: error.message, line: error.line ?? 0, step };
+  const { type, message, line, place, skipped_iteration: skippedIteration } = error;
+  return { type, message, line: line ?? 0, step, place, skippedIteration };
 }

@@ -39,8 +39,13 @@ export function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
   const saved = savedHandle(facts, slot);
   const x = nameOrGradPath(facts, saved, slot.birth);
   const y = facts.nameFact(writerUid ?? saved, step);
-  const stepWriter = writerKindAt(facts, step, op);
-  const writerKind = stepWriter === "program" && isBuffer(facts, saved, slot.birth) ? "buffer" : stepWriter;
+  const stepWriter = writerKindAt(facts, step, op, slot.storage);
+  const place = staleEvent?.place ?? null;
+  const writerKind = place
+    ? "elsewhere"
+    : stepWriter === "program" && isBuffer(facts, saved, slot.birth)
+      ? "buffer"
+      : stepWriter;
   const missesSaved = doesWriteMissSavedElements(facts, slot, step);
   const isAlias = writerUid !== null && writerUid !== saved && JSON.stringify(x) !== JSON.stringify(y);
   const findingFacts = {
@@ -57,6 +62,9 @@ export function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
       `finding.saved_overwritten.needs_${isSlotOfOwnResult(slot) || isNodeOutput(facts, slot, saved) ? "result" : "input"}`,
     ),
     flags: inplaceFlagPhrase(facts),
+    ...(place
+      ? { file: place.file, file_line: place.line, file_code: codeFact(place.code), module: place.module }
+      : {}),
   };
   const chain = [chainLink(facts.place(slot.birth), "saved", findingFacts, [slot.node, saved], slot.key)];
   const aliasBirth = writerUid ? facts.birthStep(writerUid) : -1;
@@ -135,7 +143,7 @@ function versionAt(facts: RunFacts, counterUid: string | null, step: number) {
 }
 
 function overwriteFixes(
-  writerKind: WriterKind,
+  writerKind: WriterKind | "elsewhere",
   facts: RunFacts,
   slot: SavedSlot,
   step: number,
@@ -143,6 +151,7 @@ function overwriteFixes(
 ): FixHint[] {
   const writePlace = facts.place(step);
   const savedPlace = facts.place(slot.birth);
+  if (writerKind === "elsewhere") return [];
   if (writerKind === "optimizer")
     return [
       fixHint("forward_again", savedPlace, { to: writePlace.line }),

@@ -3,7 +3,9 @@
 import { mentionedTensors } from "./expressions.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { operandsOf, shapeText, type Operand } from "./operands.ts";
+import { forwardOfFailedVisit } from "./failed_call.ts";
 import { operationName } from "./operation_name.ts";
+import { squeezedBatch } from "./property_origin.ts";
 import { fixesByErrorMessage, shapeMismatchFixes, type ShapeMismatch } from "./shape_fixes.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
@@ -18,12 +20,49 @@ const ELEMENTWISE_OPERATIONS =
 export function diagnoseShapeMismatch(facts: RunFacts): Diagnosis[] {
   const { message = "", type = "" } = facts.error ?? {};
   if (!/^(?:RuntimeError|ValueError|IndexError)$/.test(type)) return [];
-  const op = facts.failedOperation;
+  if (/loading state_dict/.test(message)) return [];
+  const op = facts.failedOperation ?? forwardOfFailedVisit(facts);
+  if (op?.inputs.some((uid) => facts.tensor(uid, op.step)?.wraps)) return [];
   const operands = op ? operandsOf(facts, op) : [];
   const mismatch = op ? firstMismatch(operationName(op.name), operands) : null;
   const isShapeError = SHAPE_ERROR.test(message) && !/dtype|scalar type/i.test(message);
   if (!isShapeError && !(mismatch && /size|shape|dimension/i.test(message))) return [];
-  return [mismatch && op ? operandPairDiagnosis(facts, op, mismatch) : diagnosisWithoutPair(facts, op, operands)];
+  const diagnosis =
+    mismatch && op ? operandPairDiagnosis(facts, op, mismatch) : diagnosisWithoutPair(facts, op, operands);
+  return [withSqueezedBatch(facts, diagnosis, op, operands)];
+}
+
+/** The same, where a `squeeze()` took the batch dimension away: that is its cause. */
+function withSqueezedBatch(
+  facts: RunFacts,
+  diagnosis: Diagnosis,
+  op: Operation | null,
+  operands: Operand[],
+): Diagnosis {
+  const change =
+    op &&
+    squeezedBatch(
+      facts,
+      operands.map(({ uid }) => uid),
+      op.step,
+    );
+  if (!change) return diagnosis;
+  const tensor = facts.tensor(change.uid, change.step);
+  const squeeze = {
+    before: shapeText(change.before?.shape ?? []),
+    after: shapeText(tensor?.shape ?? []),
+    error_line: facts.error?.line ?? 0,
+    code: facts.statementFact(change.step),
+  };
+  const link = chainLink(facts.place(change.step), "counted", squeeze, [change.uid]);
+  return {
+    ...diagnosis,
+    variant: "squeezed",
+    cause: facts.place(change.step),
+    chain: [link, ...diagnosis.chain].sort((a, b) => a.step - b.step),
+    facts: { ...diagnosis.facts, ...squeeze },
+    fixes: [],
+  };
 }
 
 function operandPairDiagnosis(facts: RunFacts, op: Operation, mismatch: ShapeMismatch): Diagnosis {

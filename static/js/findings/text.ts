@@ -5,6 +5,7 @@ import { gradNameOf } from "./gradient_name.ts";
 import { questionAboutTensor, type TensorAnswer } from "./tensor_question.ts";
 import type { Say } from "../words/sentences.ts";
 import type { Fact, Facts, Finding } from "./finding.ts";
+import type { LookedFor } from "./looked_for.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 /** names stand in backticks; empty where there is nothing to say */
@@ -26,7 +27,8 @@ export function findingText(finding: Finding, say: Say): FindingText {
     return say("finding.join") === " " ? capitalizeSentence(text) : text;
   };
   const chain = finding.chain.map((link) => {
-    const keys = [finding.variant, null].map((variant) => [finding.kind, variant, "chain", link.role].filter(Boolean));
+    const { kind, variant: ofKind } = link.words ?? finding;
+    const keys = [ofKind, null].map((variant) => [kind, variant, "chain", link.role].filter(Boolean));
     keys.push(["chain", link.role]);
     return firstKnownSentence(
       keys.map((parts) => `finding.${parts.join(".")}`),
@@ -76,10 +78,31 @@ function factText(fact: Fact | Fact[], say: Say, withModuleName = false, line: u
     return texts.join(say("finding.comma")) + (fact.length > MAX_LISTED_FACTS ? say("finding.more") : "");
   }
   if (typeof fact !== "object") return String(fact);
-  if ("phrase" in fact) return firstKnownSentence([fact.phrase], fact.facts ?? {}, say);
+  if ("phrase" in fact)
+    return firstKnownSentence([fact.phrase, fact.otherwise].filter(Boolean) as string[], fact.facts ?? {}, say);
   if ("code" in fact) return withModuleName && fact.also ? say("finding.also", { ...fact }) : `\`${fact.code}\``;
   const key = fact.result ? "result" : "unnamed";
   return say(`finding.${key}_${fact.line === line ? "here" : "of"}`, { op: fact.result, line: fact.line });
+}
+
+/** what was looked for in a run, in words; names stand in backticks, what a row is about in asterisks */
+export interface LookedForText {
+  line: string;
+  rows: string[];
+  not_looked: string;
+  /** the command's options for what was not looked for */
+  flags: string[];
+}
+
+export function lookedForText({ line, rows, notLooked, flags }: LookedFor, say: Say): LookedForText {
+  const sentence = ({ key, facts }: { key: string; facts: Facts }) => firstKnownSentence([key], facts, say);
+  const missing = notLooked.map((key) => say(key)).join(say("finding.looked_for.separator"));
+  return {
+    line: sentence(line),
+    rows: rows.map(sentence),
+    not_looked: missing ? say("finding.looked_for.not_looked", { what: missing }) : "",
+    flags,
+  };
 }
 
 export interface AnswerText {

@@ -26,11 +26,11 @@ function objectOfPathAt(facts: RunFacts, path: string, step: number) {
 }
 
 /**
- * Who wrote at a step, as far as the statement shows it.
+ * Who wrote a storage at a step, as far as the statement shows it.
  * @param op the operation's name, empty where none was recorded
  */
-export function writerKindAt(facts: RunFacts, step: number, op: string): WriterKind {
-  if (facts.steps[step]?.visit?.accumulates || facts.steps[step]?.visit) return "accumulated";
+export function writerKindAt(facts: RunFacts, step: number, op: string, storageUid: string): WriterKind {
+  if (facts.steps[step]?.visit && facts.index.gradOwners.has(storageUid)) return "accumulated";
   if (isOptimizerStep(facts, step)) return "optimizer";
   return doesTextAskForInPlace(facts.statementCode(step), op) ? "program" : "module";
 }

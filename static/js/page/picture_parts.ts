@@ -5,12 +5,13 @@ import { createSeriesCurves } from "../timeline/curves.ts";
 import { createFindingsCard, type ChainMark, type LoadFindings } from "../explain/findings_card.ts";
 import { createLazyLoom } from "../loom/loader.ts";
 import { createPrinted } from "./printed.ts";
-import { createQuestionCard, type LoadCheckPanel } from "../explain/question_card.ts";
+import { createQuestionCard } from "../explain/question_card.ts";
 import { ownKeys } from "../stage/relatives.ts";
 import { stepThatMadeBackwardFail } from "../trace/saved_slots.ts";
 import { createStage } from "../stage/stage.ts";
 import { createTimeline } from "../timeline/timeline.ts";
 import { createViewSwitch } from "./view_switch.ts";
+import type { LoadCheckPanel } from "../explain/check_panel.ts";
 import type { FixActions } from "../explain/fix_list.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { PageHost } from "./page_host.ts";
@@ -51,6 +52,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
     findings: createFindingsCard(element("findings"), say, {
       load: options.loadFindings,
       fixes: options.fixes,
+      loadCheckPanel: options.loadCheckPanel,
       go,
       light: (link) => stage.highlight(link ? ownKeys(link.uids, link.slot) : []),
       mark: chain.ofFinding,

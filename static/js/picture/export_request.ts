@@ -11,6 +11,7 @@ export interface ExportRequest {
     | "series_file"
     | "findings"
     | "summary"
+    | "looked_for"
     | "reading"
     | ComparisonKind;
   /** null is the one that a reader would be shown first */

@@ -32,6 +32,7 @@ export const EVENTS: Record<string, EventRow | undefined> = {
   index_copy_written: { severity: "warning", sentence: "index_copy_written", in_visits: true, refs: ["tensor","copy"] },
   indices_repeated: { severity: "note", sentence: "indices_repeated", in_visits: true, refs: ["tensor"] },
   uninitialized_read: { severity: "warning", sentence: "uninitialized", in_visits: true, refs: ["tensor"] },
+  raised: { severity: "note", sentence: "exception_raised", in_visits: true, refs: [] },
   warning: { severity: "warning", sentence: "warning", in_visits: true, refs: [] },
   replaced: { severity: "note", sentence: "replaced_{what}", in_visits: true, refs: [] },
   tracing_taken: { severity: "warning", sentence: "tracing_taken", in_visits: true, refs: [] },

@@ -20,6 +20,7 @@ export type Event =
   | IndexCopyWritten
   | IndicesRepeated
   | UninitializedRead
+  | Raised
   | Warned
   | Replaced
   | TracingTaken
@@ -299,7 +300,19 @@ export interface SavedStale {
   node: string;
   slot: string;
   by?: string | null;
+  place?: CodePlace | null;
   event: "saved_stale";
+}
+/**
+ * A line of code that has no steps, as that of a module which was not recorded: file without folders, line, text.
+ *
+ * module: the name by which `--also` takes it.
+ */
+export interface CodePlace {
+  file: string;
+  module: string;
+  line: number;
+  code: string;
 }
 export interface SavedChangedSilently {
   kind: "event";
@@ -308,6 +321,7 @@ export interface SavedChangedSilently {
   node: string;
   slot: string;
   by?: string | null;
+  place?: CodePlace | null;
   event: "saved_changed_silently";
 }
 export interface SavedDetached {
@@ -317,6 +331,7 @@ export interface SavedDetached {
   node: string;
   slot: string;
   by?: string | null;
+  place?: CodePlace | null;
   event: "saved_detached";
 }
 /**
@@ -390,9 +405,9 @@ export interface ContextKept {
   name: string;
 }
 /**
- * A write into the memory that an advanced index (`x[mask]`, `x[[1, 3]]`) allocated for its result, and that is lost.
+ * A write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made, and that is lost.
  *
- * tensor: which was indexed, and did not change; copy: the result. No operator read it after the write, and it died with the
+ * tensor: of which it is one, and did not change; copy: the result. No operator read it after the write, and it died with the
  * statement. op: the last operation that wrote it.
  */
 export interface IndexCopyWritten {
@@ -426,6 +441,22 @@ export interface UninitializedRead {
   span?: [number, number] | null;
   event: "uninitialized_read";
   tensor: string;
+}
+/**
+ * An exception came to a handler, or to a `finally`, of the program.
+ *
+ * exception: its class. in_torch: the innermost Python code that it came from is torch's. place: the line of code without
+ * steps that it came from.
+ */
+export interface Raised {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "raised";
+  exception: string;
+  message: string;
+  in_torch: boolean;
+  place?: CodePlace | null;
 }
 export interface Warned {
   kind: "event";
@@ -539,6 +570,9 @@ export interface Outcome {
 }
 /**
  * Python's own type, text and line; for `refused`, every refusal at once.
+ *
+ * place: the line of code without steps that raised it, below the program's. skipped_iteration: the innermost loop's, where it
+ * was raised in one that was not recorded.
  */
 export interface Error {
   type: string;
@@ -547,6 +581,8 @@ export interface Error {
   step?: number | null;
   stack?: StackEntry[];
   cause?: Cause | null;
+  place?: CodePlace | null;
+  skipped_iteration?: SkippedIteration | null;
   refusals?: Refusal[];
   repairs?: Repair[];
 }
@@ -558,6 +594,13 @@ export interface Cause {
   type: string;
   message: string;
   line?: number | null;
+}
+/**
+ * An iteration that was not recorded: the statement of its loop, and its number over the whole run, from 0.
+ */
+export interface SkippedIteration {
+  loop: number;
+  iteration: number;
 }
 /**
  * Why a program is not run: lines from 1, columns from 0; `key` and `args` say it in any language.

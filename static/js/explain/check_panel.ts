@@ -1,0 +1,6 @@
+/** What makes the panel that checks gradients: it is fetched when there is something to check. */
+
+import type { GradientCheckSubject } from "./gradient_check_panel.ts";
+
+export type CheckPanel = (question: Omit<GradientCheckSubject, "check">) => HTMLElement;
+export type LoadCheckPanel = () => Promise<CheckPanel>;

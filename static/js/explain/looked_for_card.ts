@@ -1,0 +1,43 @@
+/** What the page says of a run in which nothing is wrong: one calm line, and behind it what was looked for and what was not. */
+
+import { element, nodesWithCode } from "../browser/elements.ts";
+import { calmIcon } from "./finding_icons.ts";
+import type { LookedForText } from "../findings/text.ts";
+import type { Say } from "../words/sentences.ts";
+
+/** @param checks what can be done besides, like the check of the gradients */
+export function lookedForElement(
+  { line, rows, not_looked: notLooked }: LookedForText,
+  say: Say,
+  checks: HTMLElement[],
+) {
+  const card = element("details", "looked-for");
+  const summary = element("summary", "");
+  const sentence = element("span", "looked-for-line");
+  sentence.append(...nodesWithEmphasis(line));
+  summary.append(calmIcon(), sentence, element("span", "looked-for-toggle", say("finding.looked_for.toggle")));
+  const list = element("ul", "looked-for-rows");
+  for (const row of rows) {
+    const item = element("li", "");
+    item.append(...nodesWithEmphasis(row));
+    list.append(item);
+  }
+  card.append(summary, list);
+  if (notLooked) {
+    const rest = element("p", "looked-for-rest");
+    rest.append(...nodesWithEmphasis(notLooked));
+    card.append(rest);
+  }
+  card.append(...checks);
+  return card;
+}
+
+/** A text in which `**words**` are strong and names stand in backticks. */
+function nodesWithEmphasis(text: string): (string | HTMLElement)[] {
+  return text.split("**").flatMap((part, k): (string | HTMLElement)[] => {
+    if (k % 2 === 0) return nodesWithCode(part);
+    const strong = element("b", "");
+    strong.append(...nodesWithCode(part));
+    return [strong];
+  });
+}

@@ -1,0 +1,83 @@
+/** Errors of torch that the program caught itself, and went on: each is explained as if it had ended the run. */
+
+import { explanationOfError } from "./error_registry.ts";
+import { chainLink, codeFact, phrase, type Diagnosis } from "./finding.ts";
+import { diagnoseUnexplainedError } from "./unexplained_error.ts";
+import type { RunFacts } from "./run_facts.ts";
+import type { EventOccurrence } from "./scan.ts";
+
+interface CaughtError {
+  event: EventOccurrence<"raised">;
+  /** the step with which the program went on */
+  handled: number;
+}
+
+/** What torch raises and no program uses to choose its way. */
+const TORCH_ERRORS = /^(Runtime|OutOfMemory|_?LinAlg|Value|Index|Type)Error$/;
+
+export function diagnoseCaughtErrors(facts: RunFacts): Diagnosis[] {
+  const byLine = new Map<string, CaughtError[]>();
+  for (const caught of caughtErrors(facts)) {
+    const key = `${facts.steps[caught.event.step].line} ${caught.event.exception}`;
+    byLine.set(key, [...(byLine.get(key) ?? []), caught]);
+  }
+  return [...byLine.values()].map((caught) => diagnosisOfCaught(facts, caught));
+}
+
+function caughtErrors(facts: RunFacts): CaughtError[] {
+  const out: CaughtError[] = [];
+  let last = -2;
+  for (const event of facts.eventsOfKind("raised")) {
+    const isSameException = event.step === last + 1; // it passed a handler or a `finally` of another function
+    last = event.step;
+    if (isSameException || !isOfTorch(facts, event)) continue;
+    let handled = event.step + 1;
+    while (facts.steps[handled]?.kind === "raise") handled++;
+    if (handled < facts.steps.length && !isRaisedAgain(facts, event)) out.push({ event, handled });
+  }
+  return out;
+}
+
+function isOfTorch(facts: RunFacts, { step, exception, in_torch: inTorch }: EventOccurrence<"raised">) {
+  if (!TORCH_ERRORS.test(exception)) return false;
+  return facts.opsAt(step).some(({ failed }) => failed) || (inTorch && /^(Runtime|OutOfMemory)Error$/.test(exception));
+}
+
+/** Whether the same error ended the run after all: its handler raised it again. */
+function isRaisedAgain(facts: RunFacts, { exception, message }: EventOccurrence<"raised">) {
+  return facts.error?.type === exception && facts.error.message.startsWith(message);
+}
+
+function diagnosisOfCaught(facts: RunFacts, caught: CaughtError[]): Diagnosis {
+  const [{ event, handled }] = caught;
+  const { exception: type, message, step, place } = event;
+  const { line } = facts.steps[step];
+  const factsOfError = facts.withError({ type, message, line, step, place });
+  const found = explanationOfError(factsOfError) ?? {
+    ...diagnoseUnexplainedError(factsOfError)[0],
+    kind: "unexplained_error",
+  };
+  const { kind, variant, cause, chain } = found;
+  const sentence = (part: string) =>
+    phrase(`finding.${kind}.${variant}.${part}`, { line: cause.line, ...found.facts }, `finding.${kind}.${part}`);
+  return {
+    severity: "note",
+    cause,
+    chain: [
+      ...chain.map((link) => ({ ...link, words: { kind, variant }, facts: { ...found.facts, ...link.facts } })),
+      chainLink(facts.place(handled), "released", { code: facts.statementFact(handled) }),
+    ],
+    names: found.names,
+    facts: {
+      type,
+      n: caught.length,
+      raised_line: line,
+      caught_line: facts.steps[handled].line,
+      code: codeFact(facts.statementCode(step)),
+      explanation: sentence("what"),
+      reason: sentence("why"),
+      advice: sentence("todo"),
+    },
+    fixes: found.fixes,
+  };
+}

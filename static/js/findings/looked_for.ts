@@ -1,0 +1,140 @@
+/** What is said of a run in which nothing is wrong: what was looked for, with the counts of this run, and what was not. No words. */
+
+import { isNonfiniteCell } from "./numbers.ts";
+import { optimizerParameters, optimizersOf } from "./optimizers.ts";
+import { RunFacts } from "./run_facts.ts";
+import type { Facts, Finding } from "./finding.ts";
+import type { OpenTrace } from "../trace/state.ts";
+
+/** a sentence by its key in the locales */
+interface KeyedSentence {
+  key: string;
+  facts: Facts;
+}
+
+export interface LookedFor {
+  line: KeyedSentence;
+  /** what was looked for; a thing that was not looked at is not among them */
+  rows: KeyedSentence[];
+  /** the keys of what was not */
+  notLooked: string[];
+  /** the command's options for checks that cost more */
+  flags: string[];
+}
+
+interface Row {
+  name: string;
+  /** what was found to be in order; null where there was nothing to look at */
+  look: (facts: RunFacts) => Facts | null;
+  /** kinds of findings of which a note would contradict it */
+  kinds: string[];
+}
+
+/** What is looked for in every run. A new kind of finding that is worth a row has it here. */
+const ROWS: Row[] = [
+  { name: "writes", look: keptTensors, kinds: ["saved_overwritten", "wrong_gradient", "caught_error"] },
+  { name: "cut", look: parametersWithGradient, kinds: ["grad_none", "parameter_detached", "no_graph"] },
+  { name: "optimizers", look: parametersHeld, kinds: ["frozen_updated"] },
+  { name: "numbers", look: finiteGradients, kinds: ["nonfinite"] },
+  { name: "graphs", look: ({ backwardCalls }) => (backwardCalls.length ? {} : null), kinds: ["graph_grows"] },
+  { name: "sharing", look: ({ backwardCalls }) => (backwardCalls.length ? null : {}), kinds: ["index_copy"] },
+];
+
+/** What is not looked for by itself, and the option of the command by which it is. */
+const NOT_LOOKED: { key: string; flag?: string }[] = [
+  { key: "slopes", flag: "--check-gradients" },
+  { key: "samples" },
+  { key: "modes" },
+  { key: "meaning" },
+];
+
+/** Of a run whose findings are notes at most; null where one is an error or a warning. */
+export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor | null {
+  if (findings.some(({ severity }) => severity !== "note") || !opened.count) return null;
+  const facts = new RunFacts(opened);
+  const noted = new Set(findings.map(({ kind }) => kind));
+  const rows = ROWS.flatMap(({ name, look, kinds }) => {
+    const found = kinds.some((kind) => noted.has(kind)) ? null : look(facts);
+    return found ? [{ key: `finding.looked_for.${name}`, facts: found }] : [];
+  });
+  const isOwnProcess = facts.trace.runtime.recorded === "own process";
+  return {
+    line: lineOf(facts),
+    rows,
+    notLooked: NOT_LOOKED.filter(({ key }) => facts.backwardCalls.length || key === "meaning").map(
+      ({ key }) => `finding.looked_for.not_${key}`,
+    ),
+    flags: isOwnProcess || !facts.backwardCalls.length ? [] : NOT_LOOKED.flatMap(({ flag }) => flag ?? []),
+  };
+}
+
+function lineOf(facts: RunFacts): KeyedSentence {
+  const steps = facts.steps.length;
+  const hasFinished = facts.trace.outcome.status === "finished";
+  if (!facts.backwardCalls.length)
+    return { key: `finding.looked_for.${hasFinished ? "line_no_backward" : "line_steps"}`, facts: { steps } };
+  const { seen, rounds } = roundsOf(facts);
+  if (seen > 1 && rounds > seen) return { key: "finding.looked_for.line_part", facts: { seen } };
+  if (!hasFinished) return { key: "finding.looked_for.line_steps", facts: { steps } };
+  if (seen > 1) return { key: "finding.looked_for.line", facts: { rounds } };
+  return { key: "finding.looked_for.line_no_loop", facts: { steps } };
+}
+
+/** Of the innermost loop of the program that runs backward: the iterations that were recorded, and how many there were. */
+function roundsOf(facts: RunFacts): { seen: number; rounds: number } {
+  const [{ step }] = facts.backwardCalls;
+  const loop = enclosingHeadStep(facts, step);
+  if (loop < 0) return { seen: 0, rounds: 0 };
+  const heads = facts.steps.filter(({ kind, stmt }) => kind === "head" && stmt === facts.steps[loop].stmt);
+  const last = Math.max(...heads.map(({ iter }) => iter?.at(-1) ?? 0));
+  const isOnce = heads.every(({ iter }) => (iter?.length ?? 0) <= 1);
+  return { seen: heads.length, rounds: isOnce ? Math.max(last + 1, heads.length) : heads.length };
+}
+
+/** The head of a loop whose body a step is in, or from which its function was called; -1 where there is none. */
+function enclosingHeadStep(facts: RunFacts, step: number) {
+  const statements = facts.trace.program.statements ?? [];
+  for (let i = step; i >= 0; i--) {
+    const { kind, stmt } = facts.steps[i];
+    const row = statements[stmt ?? -1];
+    if (kind !== "head" || !row || !/^(Async)?For$|^While$/.test(row.kind)) continue;
+    const after = facts.steps.findIndex(
+      (later, k) => k > i && k <= step && later.stmt === stmt && later.kind === "statement",
+    );
+    if (after < 0) return i; // it has not ended before the step
+  }
+  return -1;
+}
+
+/** How many tensors were kept for backward, where none of them was changed. */
+function keptTensors({ index }: RunFacts): Facts | null {
+  const isBroken = ["saved_stale", "saved_changed_silently", "saved_detached"].some((name) =>
+    index.eventPlacesByName.has(name),
+  );
+  return index.slots.size && !isBroken ? { kept: index.slots.size } : null;
+}
+
+/** How many parameters got a gradient, where all of those did whose gradients were asked for. */
+function parametersWithGradient(facts: RunFacts): Facts | null {
+  const got = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor));
+  return got.size ? { n: got.size } : null;
+}
+
+function parametersHeld(facts: RunFacts): Facts | null {
+  const last = facts.steps.length - 1;
+  const held = [...optimizersOf(facts).values()].map(({ uid, made }) => {
+    const step = Math.max(made, Math.min(facts.index.lifetimes.get(uid)?.death ?? last, last));
+    return { opt: facts.nameFact(uid, step), n: optimizerParameters(facts, uid, step).length };
+  });
+  if (!held.length || held.some(({ n }) => !n)) return null;
+  return { opts: held.map(({ opt }) => opt), held: held.reduce((sum, { n }) => sum + n, 0) };
+}
+
+/** How many gradients arrived, where all that are listed are finite. */
+function finiteGradients(facts: RunFacts): Facts | null {
+  const arrived = facts.steps.filter(({ visit }) => visit?.accumulates);
+  const areFinite = arrived.every(({ visit }) =>
+    visit?.grad_outputs.every((grad) => !grad?.cells?.some(isNonfiniteCell)),
+  );
+  return arrived.length && areFinite ? { arrived: arrived.length } : null;
+}
