@@ -1,0 +1,167 @@
+/** A module behind the trained one that gets gradients in every round and never moves: no optimizer holds its parameters. */
+
+import { addToList } from "../../trace/multimap.ts";
+import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { dataflowOf } from "../dataflow.ts";
+import { findEntity } from "../../trace/entities.ts";
+import { gradientLedgers } from "./gradient_ledger.ts";
+import { gradNameOf } from "../gradient_name.ts";
+import { misdirectedOptimizers } from "../optimizer_misses.ts";
+import { optimizersOf, optimizerParameters } from "../optimizers.ts";
+import { modulePath, ownerFact } from "./rounds.ts";
+import type { RunFacts } from "../run_facts.ts";
+
+/** a parameter with gradients that nothing uses; added: the step of its first */
+interface UnheldParameter {
+  uid: string;
+  owner: string;
+  backwards: Set<string>;
+  added: number;
+}
+
+interface SteppingOptimizer {
+  uid: string;
+  made: number;
+  /** the last */
+  step: number;
+  params: string[];
+  /** backwards of which its steps used gradients */
+  used: Set<string>;
+}
+
+const MIN_ROUNDS = 2;
+
+export function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
+  const optimizers = steppingOptimizers(facts);
+  if (!optimizers.length || misdirectedOptimizers(facts).length) return [];
+  const byOptimizer = new Map<SteppingOptimizer, UnheldParameter[]>();
+  for (const parameter of unheldParameters(facts)) {
+    const shared = (optimizer: SteppingOptimizer) =>
+      [...parameter.backwards].filter((uid) => optimizer.used.has(uid)).length >= MIN_ROUNDS;
+    const optimizer = optimizers.find((each) => each.made < parameter.added && shared(each));
+    if (optimizer && isAppliedBehind(facts, parameter, optimizer.params)) addToList(byOptimizer, optimizer, parameter);
+  }
+  return [...byOptimizer].flatMap(([optimizer, parameters]) => {
+    const owners = [...new Set(parameters.map(({ owner }) => owner))];
+    return owners.map((owner) =>
+      diagnosisOf(
+        facts,
+        optimizer,
+        parameters.filter((parameter) => parameter.owner === owner),
+      ),
+    );
+  });
+}
+
+function steppingOptimizers(facts: RunFacts): SteppingOptimizer[] {
+  const ledgers = new Map(gradientLedgers(facts).map(({ uid, entries }) => [uid, entries]));
+  return [...optimizersOf(facts).values()].flatMap(({ uid, made, stepped }) => {
+    const step = stepped.at(-1)?.step;
+    if (step === undefined) return [];
+    const params = optimizerParameters(facts, uid, step);
+    const used = new Set<string>();
+    for (const param of params) {
+      let added: string[] = [];
+      for (const entry of ledgers.get(param) ?? []) {
+        if (entry.kind === "added") added.push(entry.by);
+        else if (entry.kind === "used" && entry.by === uid) for (const call of added) used.add(call);
+        else if (entry.kind === "reset") added = [];
+      }
+    }
+    return used.size && params.some((param) => facts.index.moduleOfTensor.has(param))
+      ? [{ uid, made, step, params, used }]
+      : [];
+  });
+}
+
+/** Parameters of modules in training that no optimizer ever has, that the program neither writes nor uses the gradients of. */
+function unheldParameters(facts: RunFacts): UnheldParameter[] {
+  const held = new Set(
+    [...optimizersOf(facts).values()].flatMap(({ uid, made, stepped }) =>
+      [made, ...stepped.map(({ step }) => step).slice(-1)].flatMap((step) => optimizerParameters(facts, uid, step)),
+    ),
+  );
+  return gradientLedgers(facts).flatMap(({ uid, entries }) => {
+    const owner = facts.index.moduleOfTensor.get(uid);
+    const additions = entries.filter(({ kind }) => kind === "added");
+    const [first] = additions;
+    if (!owner || !first || held.has(uid) || facts.scan.initialFields(uid)?.type !== "Parameter") return [];
+    if (entries.some(({ kind }) => ["used", "clipped", "rewritten", "unscaled", "unseen"].includes(kind))) return [];
+    const module = findEntity(facts.stateAt(first.step), owner, "object");
+    const birth = facts.birthStep(uid);
+    const isWritten = facts
+      .writesOf(facts.tensor(uid, first.step)?.storage)
+      .some(
+        ({ step }) =>
+          step > birth && facts.steps[step].stmt !== facts.steps[birth].stmt && !isWithinMaking(facts, uid, step),
+      );
+    if (module?.training === false || isWritten) return [];
+    return [{ uid, owner, backwards: new Set(additions.map(({ by }) => by)), added: first.step }];
+  });
+}
+
+/** Whether a step is still of the making of a parameter's module: no name leads to the module before it is finished. */
+function isWithinMaking(facts: RunFacts, uid: string, step: number) {
+  return facts.steps[step].depth > 0 && facts.steps[facts.birthStep(uid)].frame === facts.steps[step].frame;
+}
+
+/**
+ * Whether a parameter is applied to what a trained parameter had a part in: it stands behind the trained module, as a head
+ * does. A module before the trained one may be left as it is on purpose, and so may a tensor be that is trained alone.
+ */
+function isAppliedBehind(facts: RunFacts, { uid, added }: UnheldParameter, trained: string[]) {
+  const flow = dataflowOf(facts);
+  const fromParameter = flow.descendants(uid, added);
+  const fromTrained = new Set(trained.flatMap((param) => [...flow.descendants(param, added)]));
+  const ofParametersAlone = (tensor: string) => isMadeOfParameters(facts, tensor);
+  for (const tensor of fromParameter)
+    for (const { op } of flow.edgesOutOf.get(tensor) ?? []) {
+      if (!op || op.step > added || fromTrained.has(tensor) || !ofParametersAlone(tensor)) continue;
+      const data = op.inputs.find((input) => fromTrained.has(input) && !fromParameter.has(input));
+      if (data !== undefined && !ofParametersAlone(data)) return true;
+    }
+  return false;
+}
+
+function isMadeOfParameters(facts: RunFacts, uid: string) {
+  const { edgesInto } = dataflowOf(facts);
+  const seen = new Set([uid]);
+  for (const tensor of seen) {
+    if (facts.scan.initialFields(tensor)?.type === "Parameter") continue;
+    const edges = edgesInto.get(tensor) ?? [];
+    if (!edges.length) return false;
+    for (const { from } of edges) seen.add(from);
+  }
+  return true;
+}
+
+/** @param parameters of one module */
+function diagnosisOf(facts: RunFacts, optimizer: SteppingOptimizer, parameters: UnheldParameter[]): Diagnosis {
+  const [{ uid, added }] = parameters;
+  const module = ownerFact(facts, uid, added);
+  const x = facts.nameFact(uid, added);
+  const optimizerName = facts.nameFact(optimizer.uid, optimizer.step);
+  const names = {
+    module,
+    name: modulePath(module),
+    x,
+    grad: gradNameOf(x),
+    optimizer: optimizerName,
+    n: parameters.length,
+    code: facts.statementFact(optimizer.made),
+    step: facts.place(optimizer.step).line,
+  };
+  return {
+    cause: facts.place(optimizer.made),
+    chain: [
+      chainLink(facts.place(optimizer.made), "made", names, [optimizer.uid]),
+      chainLink(facts.place(added), "gradient", names, [uid]),
+      chainLink(facts.place(optimizer.step), "none", { ...names, code: facts.statementFact(optimizer.step) }, [
+        optimizer.uid,
+      ]),
+    ],
+    names: namesInFacts(module, x, optimizerName),
+    facts: names,
+    fixes: [fixHint("optimizer_with", facts.place(optimizer.made), { name: modulePath(module) })],
+  };
+}
