@@ -230,6 +230,7 @@ function parametersNeverReached(facts: RunFacts, optimizer: string, params: stri
     const storage = history.valueAt(uid, "storage", step) as string | null;
     return (
       history.valueAt(uid, "requires_grad", step) === true &&
+      !facts.naming.nameAt(uid, step)?.includes("param_groups") && // see `parameter_detached`
       !history.fieldChanges(uid, "grad").some(({ value }) => value) &&
       !facts.writesOf(storage).some((write) => write.step >= steps[0])
     );

@@ -32,15 +32,18 @@ export function diagnoseUndividedAccumulation(facts: RunFacts): Diagnosis[] {
   return [...byLine.values()].map((accumulation) => diagnosisOf(facts, accumulation));
 }
 
-/** Empty where anything but backward, step and reset came to the gradient. */
+/** Empty where anything but backward, step and reset came to the gradient, or where a step was not followed by a reset. */
 function accumulations(entries: LedgerEntry[], calls: Map<string, BackwardCall>): Accumulation[] {
   const out: Accumulation[] = [];
   let added: BackwardCall[] = [];
+  let isUsed = false;
   for (const entry of entries) {
     const call = calls.get(entry.by);
-    if (entry.kind === "added" && call) added.push(call);
-    else if (entry.kind === "used") out.push({ calls: added, used: entry });
-    else if (entry.kind === "reset") added = [];
+    if (entry.kind === "added" && call && !isUsed) added.push(call);
+    else if (entry.kind === "used" && !isUsed) {
+      out.push({ calls: added, used: entry });
+      isUsed = true;
+    } else if (entry.kind === "reset") [added, isUsed] = [[], false];
     else return [];
   }
   return out;

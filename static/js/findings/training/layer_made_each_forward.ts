@@ -62,7 +62,7 @@ function isDeadAtEnd(facts: RunFacts, uid: string) {
 function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagnosis {
   const [first, second] = parameters;
   const code = facts.statementFact(first.born);
-  const valueOf = ({ uid, born }: ShortLivedParameter) => {
+  const firstWeight = ({ uid, born }: ShortLivedParameter) => {
     const element = elementsAt(facts, uid, born)?.[0];
     return element === undefined ? "" : numberFact(element);
   };
@@ -71,7 +71,7 @@ function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagno
     chainLink(
       facts.place(parameter.born),
       "made",
-      { ...names, round: roundOf(facts, parameter.added), value: valueOf(parameter) },
+      { ...names, round: roundOf(facts, parameter.added), value: firstWeight(parameter) },
       [parameter.uid],
     );
   return {

@@ -56,16 +56,18 @@ function ancestorsOfRoots(facts: RunFacts): Set<string> {
   return seen;
 }
 
-/** The tensors that a value goes back to which are no parameters: the data it was computed from. */
+/** What a value goes back to that is no parameter: the data it was computed from, each by its place in memory. */
 export function dataSourcesOf(facts: RunFacts, uid: string): Set<string> {
   const { edgesInto } = dataflowOf(facts);
   const seen = new Set([uid]);
   const sources = new Set<string>();
   for (const tensor of seen) {
-    if (facts.scan.initialFields(tensor)?.type === "Parameter") continue;
+    const fields = facts.scan.initialFields(tensor);
+    if (fields?.type === "Parameter") continue;
     const edges = edgesInto.get(tensor) ?? [];
-    for (const { from } of edges) seen.add(from);
-    if (!edges.length) sources.add(tensor);
+    const isView = edges.length === 1 && facts.scan.initialFields(edges[0].from)?.storage === fields?.storage;
+    if (!edges.length || isView) sources.add(`${fields?.storage} ${fields?.offset} ${fields?.shape}`);
+    else for (const { from } of edges) seen.add(from);
   }
   return sources;
 }

@@ -6,6 +6,7 @@ import { dataflowOf } from "../dataflow.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { gradientLedgers } from "./gradient_ledger.ts";
 import { gradNameOf } from "../gradient_name.ts";
+import { attributeChanges } from "../object_history.ts";
 import { misdirectedOptimizers } from "../optimizer_misses.ts";
 import { optimizersOf, optimizerParameters } from "../optimizers.ts";
 import { modulePath, ownerFact } from "./rounds.ts";
@@ -34,8 +35,10 @@ const MIN_ROUNDS = 2;
 export function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
   const optimizers = steppingOptimizers(facts);
   if (!optimizers.length || misdirectedOptimizers(facts).length) return [];
+  const replacing = new Set(attributeChanges(facts).flatMap(({ before, after }) => (before && after ? [after] : [])));
   const byOptimizer = new Map<SteppingOptimizer, UnheldParameter[]>();
   for (const parameter of unheldParameters(facts)) {
+    if (replacing.has(parameter.owner) || replacing.has(parameter.uid)) continue; // see `parameter_detached`
     const shared = (optimizer: SteppingOptimizer) =>
       [...parameter.backwards].filter((uid) => optimizer.used.has(uid)).length >= MIN_ROUNDS;
     const optimizer = optimizers.find((each) => each.made < parameter.added && shared(each));
@@ -123,13 +126,14 @@ function isAppliedBehind(facts: RunFacts, { uid, added }: UnheldParameter, train
   return false;
 }
 
+/** Integers, such as the classes that pick rows of a parameter, do not count. */
 function isMadeOfParameters(facts: RunFacts, uid: string) {
   const { edgesInto } = dataflowOf(facts);
   const seen = new Set([uid]);
   for (const tensor of seen) {
     if (facts.scan.initialFields(tensor)?.type === "Parameter") continue;
     const edges = edgesInto.get(tensor) ?? [];
-    if (!edges.length) return false;
+    if (!edges.length && /float|complex/.test(String(facts.scan.initialFields(tensor)?.dtype))) return false;
     for (const { from } of edges) seen.add(from);
   }
   return true;
