@@ -1,10 +1,14 @@
 """Fixes of training loops: the mode of modules, what an optimizer holds, and the order of backward, clip and step."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from gradbox.language.fixes.order import add_keyword, added_after, move_later
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
+
+_MODULE_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*", re.ASCII)
+"""A module as a program can write it: `net.body[0]`."""
 
 
 def move_after(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -75,7 +79,11 @@ def optimizer_with(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """The parameters of another module among those that the optimizer is made with."""
     for call in program.calls(hint.line):
         groups = call.args[0] if call.args else None
-        if not isinstance(groups, ast.Call) or method(groups) != "parameters" or not is_assignable(hint.name()):
+        if (
+            not isinstance(groups, ast.Call)
+            or method(groups) != "parameters"
+            or not _MODULE_PATH.fullmatch(hint.name())
+        ):
             continue
         work = program.edits()
         work.replace_node(groups, f"[*{program.text(groups)}, *{hint.name()}.parameters()]")
@@ -84,10 +92,8 @@ def optimizer_with(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _with_mode_before(program: FixProgram, hint: Hint, mode: str) -> Iterator[Fix]:
-    parts = hint.name().split(".")
-    name = parts[0] + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in parts[1:])
-    if all(part.isdigit() or part.isidentifier() for part in parts) and parts[0].isidentifier():
-        yield from _with_line_before(program, hint, f"{name}.{mode}()")
+    if _MODULE_PATH.fullmatch(hint.name()):
+        yield from _with_line_before(program, hint, f"{hint.name()}.{mode}()")
 
 
 def _with_line_before(program: FixProgram, hint: Hint, text: str) -> Iterator[Fix]:

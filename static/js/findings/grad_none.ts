@@ -10,7 +10,7 @@ import { misdirectedOptimizers } from "./optimizer_misses.ts";
 import { optimizersOf, optimizerParameters } from "./optimizers.ts";
 import { mentionsAt } from "./program_text.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
-import { ownerFact } from "./training/rounds.ts";
+import { outermostModuleWithout } from "./training/rounds.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
@@ -21,8 +21,9 @@ interface ExpectedGrad {
   step: number;
   /** of the tensors that this one stands for */
   count: number;
-  /** the optimizer that has it and others, which do get gradients */
+  /** the optimizer that has it and others, which do get gradients, and the module that it is of */
   optimizer?: string;
+  module?: string;
 }
 
 const MAX_GRAD_NONE_FINDINGS = 12;
@@ -97,13 +98,13 @@ function diagnosisOf(
 /** A part of what an optimizer holds that no loss is computed from. */
 function partUnusedDiagnosis(
   facts: RunFacts,
-  { uid, step, count }: ExpectedGrad,
+  { uid, step, count, module: owner }: ExpectedGrad,
   optimizer: string,
   reason: GradNoneReason,
 ): Diagnosis {
   const made = optimizersOf(facts).get(optimizer)?.made ?? step;
   const x = facts.nameFact(uid, step);
-  const module = ownerFact(facts, uid, step);
+  const module = facts.nameFact(owner ?? uid, step);
   const names = { x, module, optimizer: facts.nameFact(optimizer, step), n: count, code: facts.statementFact(made) };
   return {
     variant: "in_optimizer",
@@ -235,9 +236,18 @@ function parametersNeverReached(facts: RunFacts, optimizer: string, params: stri
       !facts.writesOf(storage).some((write) => write.step >= steps[0])
     );
   };
+  const reached = params.filter((uid) => !isNeverReached(uid));
   const byModule = new Map<string, string[]>();
-  for (const uid of params.filter(isNeverReached)) addToList(byModule, facts.index.moduleOfTensor.get(uid) ?? uid, uid);
-  return [...byModule.values()].map((uids) => ({ uid: uids[0], path: "", step, count: uids.length, optimizer }));
+  for (const uid of params.filter(isNeverReached))
+    addToList(byModule, outermostModuleWithout(facts, uid, reached), uid);
+  return [...byModule].map(([module, uids]) => ({
+    uid: uids[0],
+    path: "",
+    step,
+    count: uids.length,
+    optimizer,
+    module,
+  }));
 }
 
 /** Where every step of an optimizer finds that the gradients have been reset. */

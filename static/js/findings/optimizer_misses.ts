@@ -2,6 +2,7 @@
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { optimizersOf, optimizerParameters } from "./optimizers.ts";
+import { modulesAround } from "./training/rounds.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 interface MisdirectedOptimizer {
@@ -59,18 +60,6 @@ function isNameGivenAway(facts: RunFacts, held: string[], trained: string[]) {
   return [...facts.scan.meaningsByName.values()].some((meanings) =>
     meanings.some(({ uid }, k) => k > 0 && after.has(uid) && !before.has(uid) && before.has(meanings[k - 1].uid)),
   );
-}
-
-/** The module that has a parameter, and those around it. */
-function modulesAround(facts: RunFacts, uid: string): string[] {
-  const out: string[] = [];
-  for (
-    let module = facts.index.moduleOfTensor.get(uid);
-    module && !out.includes(module);
-    module = facts.index.modules.get(module)?.within ?? undefined
-  )
-    out.push(module);
-  return out;
 }
 
 export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[] {

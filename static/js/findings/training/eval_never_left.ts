@@ -51,10 +51,11 @@ function forgottenEval(calls: LayerCall[]): ForgottenEval | null {
 }
 
 function diagnosisOf(facts: RunFacts, { trained, evaluated, left }: ForgottenEval): Diagnosis {
-  const module = left.outer?.module ? facts.nameFact(left.outer.module, left.step) : codeFact(left.outer?.type ?? "");
-  const evalStep = modeChangeBefore(facts, left.outer?.module, false, evaluated.step) ?? evaluated.step;
   const [trainedStep, leftStep] = [callingStep(facts, trained.step), callingStep(facts, left.step)];
-  const layer = left.inner?.module ? facts.nameFact(left.inner.module, left.step) : codeFact(left.inner?.type ?? "");
+  const nameOf = (module: LayerCall["inner"]) =>
+    module?.module ? facts.nameFact(module.module, leftStep) : codeFact(module?.type ?? "");
+  const [layer, module] = [nameOf(left.inner), nameOf(left.outer)];
+  const evalStep = modeChangeBefore(facts, left.outer?.module, false, evaluated.step) ?? evaluated.step;
   const names = {
     module,
     name: modulePath(module),

@@ -134,22 +134,23 @@ function entriesOfOperations(
   optimizerPlaces: Map<number, number>,
 ): LedgerEntry[] {
   const out: LedgerEntry[] = [];
-  for (const [step, ops] of operations) {
+  for (const [step, all] of operations) {
+    const unscaling = all.find(({ name }) => name === UNSCALING_OPERATION);
+    if (unscaling) out.push({ kind: "unscaled", step, at: unscaling.at, by: "" });
+    const stepEnd = optimizerPlaces.get(step) ?? -1;
+    const ops = all.filter((op) => op !== unscaling && op.at > stepEnd); // those before are the optimizer's own
     const counter = facts.tensor(grad, step)?.counter ?? facts.tensor(grad, step - 1)?.counter;
-    const writer = bumps.has(`${step} ${counter}`)
-      ? ops.findLast(({ name }) => IN_PLACE_OPERATION.test(name))
-      : undefined;
-    const used = optimizerPlaces.get(step) ?? null;
-    if (writer) out.push({ kind: kindOfWrite(writer, ops), step, at: writer.at, by: "" });
-    const reader = ops.find((op) => op !== writer && (used === null || op.at > used));
-    if (reader && !(writer && kindOfWrite(writer, ops) === "clipped"))
-      out.push({ kind: "read", step, at: reader.at, by: "" });
+    const isWritten = bumps.has(`${step} ${counter}`);
+    const writer = isWritten ? ops.findLast(({ name }) => IN_PLACE_OPERATION.test(name)) : undefined;
+    const kind = writer && kindOfWrite(writer, ops);
+    if (writer && kind) out.push({ kind, step, at: writer.at, by: "" });
+    const reader = kind === "clipped" ? undefined : ops.find((op) => op !== writer);
+    if (reader) out.push({ kind: "read", step, at: reader.at, by: "" });
   }
   return out;
 }
 
 function kindOfWrite(writer: Operation, ops: Operation[]): LedgerEntryKind {
-  if (writer.name === UNSCALING_OPERATION) return "unscaled";
   if (REPLACING_OPERATION.test(writer.name)) return "reset";
   const isClip =
     CLAMPING_OPERATION.test(writer.name) || ops.some((op) => op.at < writer.at && NORM_OPERATION.test(op.name));

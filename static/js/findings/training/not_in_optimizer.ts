@@ -9,7 +9,7 @@ import { gradNameOf } from "../gradient_name.ts";
 import { attributeChanges } from "../object_history.ts";
 import { misdirectedOptimizers } from "../optimizer_misses.ts";
 import { optimizersOf, optimizerParameters } from "../optimizers.ts";
-import { modulePath, ownerFact } from "./rounds.ts";
+import { modulePath, outermostModuleWithout } from "./rounds.ts";
 import type { RunFacts } from "../run_facts.ts";
 
 /** a parameter with gradients that nothing uses; added: the step of its first */
@@ -45,14 +45,10 @@ export function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
     if (optimizer && isAppliedBehind(facts, parameter, optimizer.params)) addToList(byOptimizer, optimizer, parameter);
   }
   return [...byOptimizer].flatMap(([optimizer, parameters]) => {
-    const owners = [...new Set(parameters.map(({ owner }) => owner))];
-    return owners.map((owner) =>
-      diagnosisOf(
-        facts,
-        optimizer,
-        parameters.filter((parameter) => parameter.owner === owner),
-      ),
-    );
+    const byModule = new Map<string, UnheldParameter[]>();
+    for (const parameter of parameters)
+      addToList(byModule, outermostModuleWithout(facts, parameter.uid, optimizer.params), parameter);
+    return [...byModule].map(([module, unheld]) => diagnosisOf(facts, optimizer, module, unheld));
   });
 }
 
@@ -110,20 +106,27 @@ function isWithinMaking(facts: RunFacts, uid: string, step: number) {
 
 /**
  * Whether a parameter is applied to what a trained parameter had a part in: it stands behind the trained module, as a head
- * does. A module before the trained one may be left as it is on purpose, and so may a tensor be that is trained alone.
+ * does. A module before the trained one may be left as it is on purpose, and so may one that other data goes through as well,
+ * to compare features of both.
  */
 function isAppliedBehind(facts: RunFacts, { uid, added }: UnheldParameter, trained: string[]) {
   const flow = dataflowOf(facts);
   const fromParameter = flow.descendants(uid, added);
   const fromTrained = new Set(trained.flatMap((param) => [...flow.descendants(param, added)]));
   const ofParametersAlone = (tensor: string) => isMadeOfParameters(facts, tensor);
+  let isBehindTrained = false;
   for (const tensor of fromParameter)
     for (const { op } of flow.edgesOutOf.get(tensor) ?? []) {
       if (!op || op.step > added || fromTrained.has(tensor) || !ofParametersAlone(tensor)) continue;
-      const data = op.inputs.find((input) => fromTrained.has(input) && !fromParameter.has(input));
-      if (data !== undefined && !ofParametersAlone(data)) return true;
+      const data = op.inputs.filter((input) => !fromParameter.has(input) && !ofParametersAlone(input));
+      if (data.some((input) => !fromTrained.has(input) && isFloating(facts, input))) return false;
+      isBehindTrained ||= data.some((input) => fromTrained.has(input));
     }
-  return false;
+  return isBehindTrained;
+}
+
+function isFloating(facts: RunFacts, uid: string) {
+  return /float|complex/.test(String(facts.scan.initialFields(uid)?.dtype));
 }
 
 /** Integers, such as the classes that pick rows of a parameter, do not count. */
@@ -133,16 +136,21 @@ function isMadeOfParameters(facts: RunFacts, uid: string) {
   for (const tensor of seen) {
     if (facts.scan.initialFields(tensor)?.type === "Parameter") continue;
     const edges = edgesInto.get(tensor) ?? [];
-    if (!edges.length && /float|complex/.test(String(facts.scan.initialFields(tensor)?.dtype))) return false;
+    if (!edges.length && isFloating(facts, tensor)) return false;
     for (const { from } of edges) seen.add(from);
   }
   return true;
 }
 
-/** @param parameters of one module */
-function diagnosisOf(facts: RunFacts, optimizer: SteppingOptimizer, parameters: UnheldParameter[]): Diagnosis {
+/** @param owner of the parameters */
+function diagnosisOf(
+  facts: RunFacts,
+  optimizer: SteppingOptimizer,
+  owner: string,
+  parameters: UnheldParameter[],
+): Diagnosis {
   const [{ uid, added }] = parameters;
-  const module = ownerFact(facts, uid, added);
+  const module = facts.nameFact(owner, added);
   const x = facts.nameFact(uid, added);
   const optimizerName = facts.nameFact(optimizer.uid, optimizer.step);
   const names = {

@@ -3,7 +3,6 @@
 import { cellAsNumber, cellsReadBy } from "../numbers.ts";
 import { codeFact, type Fact } from "../finding.ts";
 import { plainName } from "../gradient_name.ts";
-import { shortNumberText } from "../../layout/format.ts";
 import { tensorHistoryOf } from "../tensor_history.ts";
 import type { RunFacts } from "../run_facts.ts";
 
@@ -15,6 +14,34 @@ export function roundOf(facts: RunFacts, step: number) {
 /** The name of a module as the program can write it: `net[0]` for `net.0`. */
 export function modulePath(name: Fact): string {
   return plainName(name).replace(/\.(\d+)(?![^.[])/g, "[$1]");
+}
+
+/**
+ * The outermost module around a parameter that has none of certain others; the parameter's own uid where no module has it.
+ * @param others parameters
+ */
+export function outermostModuleWithout(facts: RunFacts, uid: string, others: Iterable<string>): string {
+  const around = new Set([...others].flatMap((other) => modulesAround(facts, other)));
+  return modulesAround(facts, uid).findLast((module) => !around.has(module) && isNamedModule(facts, module)) ?? uid;
+}
+
+function isNamedModule(facts: RunFacts, uid: string) {
+  return (
+    typeof facts.scan.initialFields(uid)?.training === "boolean" ||
+    facts.index.objectChanges.some((change) => change.uid === uid && typeof change.fields.training === "boolean")
+  );
+}
+
+/** The object that has a parameter, and those around it, outwards. */
+export function modulesAround(facts: RunFacts, uid: string): string[] {
+  const out: string[] = [];
+  for (
+    let module = facts.index.moduleOfTensor.get(uid);
+    module && !out.includes(module);
+    module = facts.index.modules.get(module)?.within ?? undefined
+  )
+    out.push(module);
+  return out;
 }
 
 /** What a reader calls the module that has a parameter, or the parameter where no module has it. */
@@ -42,9 +69,9 @@ export function gradientNormAt(facts: RunFacts, uids: string[], step: number): n
   return Math.sqrt(sum);
 }
 
-/** A number in a sentence. */
+/** A number in a sentence, to three digits. */
 export function numberFact(value: number): string {
-  return shortNumberText(value, 6);
+  return String(Number(value.toPrecision(3))).replace(/-/g, "−");
 }
 
 /** Whether a run came to its end and nothing of it is missing behind the last step: only then something never happened. */
