@@ -109,6 +109,7 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "add_step": training.add_step,
     "requires_grad_method": training.requires_grad_method,
     "training_argument": training.training_argument,
+    "call_it": training.call_it,
     "eval_first": training.eval_first,
     "train_first": training.train_first,
     "optimizer_with": training.optimizer_with,

@@ -65,6 +65,15 @@ def training_argument(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from program.with_edits(hint, work)
 
 
+def call_it(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`model.eval()` for the statement `model.eval`."""
+    statement = program.statement(hint.line)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Attribute):
+        work = program.edits()
+        work.replace_node(statement.value, f"{program.text(statement.value)}()")
+        yield from program.with_edits(hint, work)
+
+
 def eval_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`module.eval()` before the statement."""
     yield from _with_mode_before(program, hint, "eval")

@@ -39,6 +39,7 @@ import { diagnoseWrongGradientFromChangedTensor } from "./wrong_gradient.ts";
 import { diagnoseZeroGradient } from "./zero_gradient.ts";
 import { diagnoseClipAfterStep } from "./training/clip_after_step.ts";
 import { diagnoseClipWhileScaled } from "./training/clip_while_scaled.ts";
+import { diagnoseClipWithoutGradient } from "./training/clip_without_gradient.ts";
 import { diagnoseDropoutActiveInEval } from "./training/eval_dropout_active.ts";
 import { diagnoseMissingEval } from "./training/eval_missing.ts";
 import { diagnoseEvalNeverLeft } from "./training/eval_never_left.ts";
@@ -96,6 +97,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "parameter_detached", severity: "warning", diagnose: diagnoseDetachedParameter },
   { kind: "clip_after_step", severity: "warning", diagnose: diagnoseClipAfterStep },
   { kind: "clip_while_scaled", severity: "warning", diagnose: diagnoseClipWhileScaled },
+  { kind: "clip_without_gradient", severity: "warning", diagnose: diagnoseClipWithoutGradient },
   { kind: "gradients_dropped", severity: "warning", diagnose: diagnoseGradientsDropped },
   { kind: "no_step", severity: "warning", diagnose: diagnoseNoStep },
   { kind: "scheduler_first", severity: "warning", diagnose: diagnoseSchedulerFirst },

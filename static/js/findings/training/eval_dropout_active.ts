@@ -23,7 +23,9 @@ export function diagnoseDropoutActiveInEval(facts: RunFacts): Diagnosis[] {
 function variantOf(facts: RunFacts, { layer, training, p, inner, outer, step }: LayerCall): string | null {
   if (layer !== "dropout" || !training || p <= 0 || !inner || !outer || outer.training) return null;
   const code = facts.statementCode(step);
-  if (inner.training) return !inner.module && /\bDropout\w*\(/.test(code) && inner !== outer ? "made" : null;
+  if (inner.training && inner.module)
+    return inner === outer || facts.index.modules.get(inner.module)?.within ? null : "unregistered";
+  if (inner.training) return /\bDropout\w*\(/.test(code) && inner !== outer ? "made" : null;
   const attention = callArguments(code, "scaled_dot_product_attention");
   if (attention) return attention.some((argument) => /\btraining\b/.test(argument)) ? null : "attention";
   const args = callArguments(code, String.raw`\w*dropout\w*`);

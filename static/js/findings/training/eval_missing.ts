@@ -3,6 +3,7 @@
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { callingStep, dataSourcesOf, layerCalls, type LayerCall } from "./layer_modes.ts";
 import { optimizersOf } from "../optimizers.ts";
+import { resolvePath } from "../resolve.ts";
 import { modulePath } from "./rounds.ts";
 import type { RunFacts } from "../run_facts.ts";
 
@@ -69,8 +70,18 @@ function isDiscarded(facts: RunFacts, step: number) {
   return /^(?!print\b)[A-Za-z_][\w.[\]]*\((?:[^()]|\([^()]*\))*\)$/.test(code);
 }
 
+/** The statement `model.eval`, which names the method and does not call it. */
+function stepMentioningEval(facts: RunFacts, call: LayerCall): number | null {
+  for (let step = call.step - 1; step >= 0; step--) {
+    const path = facts.steps[step].kind === "statement" && /^([A-Za-z_][\w.]*)\.eval$/.exec(facts.statementCode(step));
+    if (path && resolvePath(facts, path[1], step) === call.outer?.module) return step;
+  }
+  return null;
+}
+
 function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnosis {
   const outerStep = callingStep(facts, call.step);
+  const mention = stepMentioningEval(facts, call);
   const nameOf = (module: LayerCall["inner"]) =>
     module?.module ? facts.nameFact(module.module, outerStep) : codeFact(module?.type ?? "");
   const [layer, module] = [nameOf(call.inner), nameOf(call.outer)];
@@ -82,6 +93,19 @@ function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnos
     p: call.p,
     code: facts.statementFact(outerStep),
   };
+  if (mention !== null)
+    return {
+      variant: "not_called",
+      severity: "warning",
+      cause: facts.place(mention),
+      chain: [
+        chainLink(facts.place(mention), "none", { ...names, code: facts.statementFact(mention) }, [call.outer?.module]),
+        chainLink(facts.place(outerStep), "read", names),
+      ],
+      names: namesInFacts(layer, module),
+      facts: { ...names, code: facts.statementFact(mention), effect: facts.place(outerStep).line },
+      fixes: [fixHint("call_it", facts.place(mention))],
+    };
   return {
     variant,
     severity: variant === "one" ? "warning" : "note",

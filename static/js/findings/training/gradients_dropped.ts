@@ -96,12 +96,13 @@ function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
 }
 
 /**
- * Whether a reset that leaves zeros comes between backward and the next step of any optimizer. Of one that leaves None,
- * `grad_none` speaks.
+ * Whether a reset comes between backward and the next step of any optimizer. Of one that leaves None `grad_none` speaks,
+ * but where a step comes before the first backward: what it lacks was not reset.
  */
 function isResetBeforeStep(facts: RunFacts, call: BackwardCall, end: LedgerEntry | null, step: number) {
   const next = facts.eventsOfKind("optimizer_stepped").find((event) => event.step > call.end);
-  return end !== null && end.at !== Infinity && next?.step === step && end.step < step;
+  const isStepFirst = facts.eventsOfKind("optimizer_stepped").some((event) => event.step < facts.backwardCalls[0].step);
+  return end !== null && (end.at !== Infinity || isStepFirst) && next?.step === step && end.step < step;
 }
 
 function hasFiniteLoss(facts: RunFacts, { call }: BackwardFate) {

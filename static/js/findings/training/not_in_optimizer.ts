@@ -5,11 +5,12 @@ import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts"
 import { dataflowOf } from "../dataflow.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { gradientLedgers } from "./gradient_ledger.ts";
-import { gradNameOf } from "../gradient_name.ts";
+import { gradNameOf, plainName } from "../gradient_name.ts";
 import { attributeChanges } from "../object_history.ts";
 import { misdirectedOptimizers } from "../optimizer_misses.ts";
 import { optimizersOf, optimizerParameters } from "../optimizers.ts";
-import { modulePath, outermostModuleWithout } from "./rounds.ts";
+import { modulePath, modulesAround, outermostModuleWithout } from "./rounds.ts";
+import { tensorHistoryOf } from "../tensor_history.ts";
 import type { RunFacts } from "../run_facts.ts";
 
 /** a parameter with gradients that nothing uses; added: the step of its first */
@@ -18,6 +19,8 @@ interface UnheldParameter {
   owner: string;
   backwards: Set<string>;
   added: number;
+  /** of the sentence */
+  variant?: string;
 }
 
 interface SteppingOptimizer {
@@ -42,7 +45,8 @@ export function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
     const shared = (optimizer: SteppingOptimizer) =>
       [...parameter.backwards].filter((uid) => optimizer.used.has(uid)).length >= MIN_ROUNDS;
     const optimizer = optimizers.find((each) => each.made < parameter.added && shared(each));
-    if (optimizer && isAppliedBehind(facts, parameter, optimizer.params)) addToList(byOptimizer, optimizer, parameter);
+    const variant = optimizer && variantOf(facts, parameter, optimizer);
+    if (optimizer && variant !== null) addToList(byOptimizer, optimizer, { ...parameter, variant });
   }
   return [...byOptimizer].flatMap(([optimizer, parameters]) => {
     const byModule = new Map<string, UnheldParameter[]>();
@@ -50,6 +54,23 @@ export function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
       addToList(byModule, outermostModuleWithout(facts, parameter.uid, optimizer.params), parameter);
     return [...byModule].map(([module, unheld]) => diagnosisOf(facts, optimizer, module, unheld));
   });
+}
+
+/**
+ * Why a parameter should be in an optimizer: it came to require grad after the optimizer was made; it stands behind what
+ * the optimizer trains (no variant); it stands before it, in another module, which may be meant. Null where it is.
+ */
+function variantOf(facts: RunFacts, parameter: UnheldParameter, { made, params }: SteppingOptimizer) {
+  const { uid } = parameter;
+  const unfrozen = tensorHistoryOf(facts)
+    .fieldChanges(uid, "requires_grad")
+    .find(({ step, value }) => value && step > made && step > facts.birthStep(uid));
+  if (unfrozen) return "unfrozen";
+  if (isAppliedBehind(facts, parameter, params)) return undefined;
+  const roots = new Set(params.map((param) => modulesAround(facts, param).at(-1)));
+  return roots.has(modulesAround(facts, uid).at(-1)) || params.some((param) => !facts.index.moduleOfTensor.has(param))
+    ? null
+    : "before";
 }
 
 function steppingOptimizers(facts: RunFacts): SteppingOptimizer[] {
@@ -159,11 +180,15 @@ function diagnosisOf(
     x,
     grad: gradNameOf(x),
     optimizer: optimizerName,
+    optimizer_name: plainName(optimizerName),
     n: parameters.length,
     code: facts.statementFact(optimizer.made),
     step: facts.place(optimizer.step).line,
   };
+  const { variant } = parameters[0];
   return {
+    variant,
+    severity: variant === "before" ? "note" : "warning",
     cause: facts.place(optimizer.made),
     chain: [
       chainLink(facts.place(optimizer.made), "made", names, [optimizer.uid]),

@@ -22,10 +22,11 @@ export function modulePath(name: Fact): string {
  */
 export function outermostModuleWithout(facts: RunFacts, uid: string, others: Iterable<string>): string {
   const around = new Set([...others].flatMap((other) => modulesAround(facts, other)));
-  return modulesAround(facts, uid).findLast((module) => !around.has(module) && isNamedModule(facts, module)) ?? uid;
+  return modulesAround(facts, uid).findLast((module) => !around.has(module) && isModule(facts, module)) ?? uid;
 }
 
-function isNamedModule(facts: RunFacts, uid: string) {
+/** Whether an object is a module: what has a mode. */
+function isModule(facts: RunFacts, uid: string) {
   return (
     typeof facts.scan.initialFields(uid)?.training === "boolean" ||
     facts.index.objectChanges.some((change) => change.uid === uid && typeof change.fields.training === "boolean")
