@@ -12,9 +12,10 @@ export function diagnoseMissingEval(facts: RunFacts): Diagnosis[] {
   /** by the outermost module, the first call that says it */
   const byModule = new Map<string, { call: LayerCall; variant: string }>();
   for (const call of calls) {
-    const variant = variantOf(facts, call, calls);
     const key = call.outer?.module ?? call.outer?.type ?? "";
     const known = byModule.get(key);
+    if (known && (known.variant !== "dropout" || call.layer === "dropout")) continue;
+    const variant = variantOf(facts, call, calls);
     if (variant && (!known || (known.variant === "dropout" && variant !== "dropout")))
       byModule.set(key, { call, variant });
   }

@@ -34,6 +34,7 @@ interface SteppingOptimizer {
 }
 
 const MIN_ROUNDS = 2;
+const MAX_COMPARED_PARAMETERS = 8;
 
 export function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
   const optimizers = steppingOptimizers(facts);
@@ -66,11 +67,15 @@ function variantOf(facts: RunFacts, parameter: UnheldParameter, { made, params }
     .fieldChanges(uid, "requires_grad")
     .find(({ step, value }) => value && step > made && step > facts.birthStep(uid));
   if (unfrozen) return "unfrozen";
-  if (isAppliedBehind(facts, parameter, params)) return undefined;
+  if (isAppliedBehind(facts, uid, parameter.added, params)) return undefined;
   const roots = new Set(params.map((param) => modulesAround(facts, param).at(-1)));
-  return roots.has(modulesAround(facts, uid).at(-1)) || params.some((param) => !facts.index.moduleOfTensor.has(param))
-    ? null
-    : "before";
+  if (roots.has(modulesAround(facts, uid).at(-1)) || params.some((param) => !facts.index.moduleOfTensor.has(param)))
+    return null;
+  const before = [uid];
+  const isBefore = params
+    .slice(0, MAX_COMPARED_PARAMETERS)
+    .some((param) => isAppliedBehind(facts, param, parameter.added, before));
+  return isBefore ? "before" : null;
 }
 
 function steppingOptimizers(facts: RunFacts): SteppingOptimizer[] {
@@ -130,10 +135,11 @@ function isWithinMaking(facts: RunFacts, uid: string, step: number) {
  * does. A module before the trained one may be left as it is on purpose, and so may one that other data goes through as well,
  * to compare features of both.
  */
-function isAppliedBehind(facts: RunFacts, { uid, added }: UnheldParameter, trained: string[]) {
+function isAppliedBehind(facts: RunFacts, uid: string, gradientStep: number, trained: string[]) {
   const flow = dataflowOf(facts);
+  const added = facts.backwardAt(gradientStep)?.step ?? gradientStep;
   const fromParameter = flow.descendants(uid, added);
-  const fromTrained = new Set(trained.flatMap((param) => [...flow.descendants(param, added)]));
+  const fromTrained = descendantsOfAll(facts, trained, added);
   const ofParametersAlone = (tensor: string) => isMadeOfParameters(facts, tensor);
   let isBehindTrained = false;
   for (const tensor of fromParameter)
@@ -144,6 +150,21 @@ function isAppliedBehind(facts: RunFacts, { uid, added }: UnheldParameter, train
       isBehindTrained ||= data.some((input) => fromTrained.has(input));
     }
   return isBehindTrained;
+}
+
+/** what several tensors led to, as it was last asked for */
+const lastDescendants = new WeakMap<RunFacts, { uids: string[]; step: number; descendants: Set<string> }>();
+
+/** Everything that was computed from any of several tensors up to a step. */
+function descendantsOfAll(facts: RunFacts, uids: string[], step: number): Set<string> {
+  const last = lastDescendants.get(facts);
+  if (last && last.uids === uids && last.step === step) return last.descendants;
+  const { edgesOutOf } = dataflowOf(facts);
+  const descendants = new Set(uids);
+  for (const uid of descendants)
+    for (const edge of edgesOutOf.get(uid) ?? []) if (edge.step <= step) descendants.add(edge.to);
+  lastDescendants.set(facts, { uids, step, descendants });
+  return descendants;
 }
 
 function isFloating(facts: RunFacts, uid: string) {
