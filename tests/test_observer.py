@@ -60,6 +60,14 @@ HIDDEN = [
     "a = []\nb = [a]\na.append(b)\ndel a\ndel b",
     "for i, (k, v) in enumerate({'a': x}.items()):\n    v.requires_grad_()",
     "with torch.no_grad():\n    y = x.requires_grad_() * 2\ny.data = torch.zeros(3)",
+    "net = torch.nn.Sequential(torch.nn.Dropout())\nswitch = net.eval\nswitch()",
+    "net = torch.nn.Sequential(torch.nn.Dropout())\ndef switch(m):\n    m.training = False\nnet.apply(switch)",
+    "net = torch.nn.Sequential(torch.nn.Dropout())\nnet.apply(lambda m: m.eval())",
+    "net = torch.nn.Dropout()\ndef mode():\n    return net\nmode().eval()",
+    "net = torch.nn.Dropout()\nlist(map(torch.nn.Module.eval, [net]))",
+    "class Net(torch.nn.Module):\n    def __init__(this):\n        super().__init__()\n        k = 1\nNet()",
+    "net = torch.nn.Linear(1, 1)\nsetattr(net, 'requires_grad', False)",
+    "scaler = torch.amp.GradScaler('cpu')\ngrow = scaler.scale\ngrow(x)",
 ]
 """What a statement changes on ways that its text does not show, or hardly."""
 

@@ -22,14 +22,21 @@ NAMES = sorted(path.stem for path in CORRECTED.glob("*.py") if "." not in path.s
 QUESTIONS = ROOT.parent / "shared/questions"
 
 WITHOUT_FIX: dict[str, set[str]] = {
+    "accumulation_undivided": {"micro_batches_not_divided"},
     "activation_twice": {"sigmoid_before_bce_with_logits", "softmax_before_cross_entropy"},
     "backward_twice": {"backward_twice_replay_stale_hidden_list"},
     "caught_error": {"caught_in_a_function"},
     "custom_function": {"custom_shape"},
     "detached_late": {"detached_after_use"},
     "grad_none": {"argmax_step", "autograd_grad", "before_backward", "frozen", "grad_none_double_head_freeze",
+                  "layer_that_forward_forgets", "router_cut_by_argmax",
                   "loss_requires_grad_true", "new_after_backward", "reset_then_zero", "wrong_module_called",
                   "zero_before_check"},
+    "eval_dropout_active": {"eval_attention_dropout", "eval_does_not_reach_a_list", "eval_dropout_made_in_forward"},
+    "frozen_optimizer": {"discriminator_never_unfrozen"},
+    "layer_made_each_forward": {"conv_made_in_each_call"},
+    "no_step": {"more_micro_batches_than_batches"},
+    "not_in_optimizer": {"loss_with_centers", "unfrozen_after_the_optimizer"},
     "hook_misses": {"hook_after_detach", "hook_on_replaced_tensor"},
     "hook_result": {"hook_result_function", "hook_result_size"},
     "index_copy": {"reshape_copy_lost"},

@@ -19,6 +19,7 @@ from gradbox.recorder.probes.backward import BackwardRecorder
 from gradbox.recorder.probes.frames import Frames
 from gradbox.recorder.probes.jit import UnobservedJit
 from gradbox.recorder.probes.ops import OpRecorder
+from gradbox.recorder.probes.optimizer_steps import OptimizerSteps
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.swap import SwapTensorsPatch
 from gradbox.recorder.replacements import TorchReplacements
@@ -88,7 +89,10 @@ class Recorder:
             run.statements, IterationSchedule(self._trace_share_used, run.focus), self._set_recording_paused
         )
         self.steps = StepRecorder(run, context, observer, self.frames, self._skipped)
-        self.ops = OpRecorder(context, observer.tensors, observer.storages, lambda: not self._skipped.active)
+        self.ops = OpRecorder(
+            context, observer.tensors, observer.storages, observer.values.objects, lambda: not self._skipped.active
+        )
+        self.optimizer_steps = OptimizerSteps(context, observer.values.objects, run.is_recorded)
         self.jit, self.replacements = (
             UnobservedJit(context, self.ops.forget_uninitialized_memory),
             TorchReplacements(context),
@@ -130,6 +134,7 @@ class Recorder:
         """A stretch begins, or ends, in which nothing is observed."""
         self.ops.set_recording_paused(paused)
         self.backward.set_recording_paused(paused)
+        self.optimizer_steps.set_recording_paused(paused)
         observation = self._context.observation
         if paused:
             with self._guard():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.amp import GradScaler
 
 from gradbox.recorder import introspection
 from gradbox.recorder.introspection import instance_dict, is_any_of_classes
@@ -132,7 +133,7 @@ class ValueEncoder:
             return {"py": introspection.class_name(kind)}
 
     def _has_reported_items(self, value: Any, kind: type) -> bool:
-        if issubclass(kind, _CONTAINERS) or issubclass(kind, torch.nn.Module | torch.optim.Optimizer):
+        if issubclass(kind, _CONTAINERS) or issubclass(kind, torch.nn.Module | torch.optim.Optimizer | GradScaler):
             return True
         if issubclass(kind, BaseException | types.ModuleType):
             return False
@@ -164,6 +165,8 @@ class ValueEncoder:
                 facts["items"], facts["elided"] = items, length - len(items) or None
             attrs = dict(self._encode_attributes(value, kind, depth))
             facts["attrs"] = attrs or None
+            if issubclass(kind, torch.nn.Module):
+                facts["training"] = module_training_mode(value)
             self.objects.set_referenced_objects(
                 uid, tuple(o for v in contained_values(facts) if (o := referenced_object_uid(v)) is not None)
             )
@@ -180,12 +183,15 @@ class ValueEncoder:
                     yield name, self.encode(value, depth + 1)
             for name, value in list(members.items()):
                 plain = type(name) is str and not name.startswith("_") and name != "training"
-                if plain and (introspection.is_program_class(kind) or issubclass(type(value), torch.Tensor)):
+                is_told = introspection.is_program_class(kind) or name == "requires_grad"
+                if plain and (is_told or issubclass(type(value), torch.Tensor)):
                     yield name, self.encode(value, depth + 1)
         elif issubclass(kind, torch.optim.Optimizer):
             for name in ("param_groups", "state"):
                 if name in members:
                     yield name, self.encode(members[name], depth + 1)
+        elif issubclass(kind, GradScaler):
+            yield "_scale", self.encode(members.get("_scale"), depth + 1)
         elif introspection.is_program_class(kind) or kind is types.SimpleNamespace:
             for name, value in list(members.items())[:MAX_ITEMS]:
                 if type(name) is str:
@@ -210,6 +216,12 @@ class ValueEncoder:
             self._delta.update_entity(uid, facts)
         else:
             self._delta.splice_items(uid, facts, (start, len(old) - start - end, inserted))
+
+
+def module_training_mode(module: torch.nn.Module) -> bool | None:
+    """Its `training`; None where that is no bool."""
+    mode = (instance_dict(module) or {}).get("training")
+    return mode if type(mode) is bool else None
 
 
 def contained_values(facts: entities.Object) -> list[Value]:

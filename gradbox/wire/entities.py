@@ -204,7 +204,10 @@ class Node(TypedDict, total=False):
 
 @closed_typed_dict
 class Object(TypedDict, total=False):
-    """A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out."""
+    """A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out.
+
+    training: of a module, its mode.
+    """
 
     kind: Literal["object"]
     type: str | None
@@ -212,6 +215,7 @@ class Object(TypedDict, total=False):
     items: Items | None
     splice: Annotated[list[JsonTuple[tuple[ItemIndex, ItemIndex, Items]]], Field(max_length=1)] | None
     attrs: dict[str, Value] | None
+    training: bool | None
     elided: int | None
     existed: bool | None
 

@@ -150,6 +150,43 @@ class GradAccumulated(BaseEvent):
 
 
 @closed_typed_dict
+class OptimizerStepped(BaseEvent):
+    """An optimizer's `step()` returned. optimizer: absent where no recorded name led to it.
+
+    unrecorded: of steps in iterations that were not recorded, how many; they lie before the step that has the event.
+    """
+
+    event: Literal["optimizer_stepped"]
+    optimizer: NotRequired[Uid | None]
+    unrecorded: NotRequired[int | None]
+
+
+@closed_typed_dict
+class CallingModule(TypedDict):
+    """A module that is being called, its class and its `training`. module: absent where no recorded name led to it."""
+
+    type: str
+    training: bool
+    module: NotRequired[Uid | None]
+
+
+@closed_typed_dict
+class LayerMode(BaseEvent):
+    """What dropout or batch norm was told as it ran.
+
+    training: it drops, with probability `p`, or takes the statistics of the batch; attention drops wherever its
+    `dropout_p` is above 0. modules: those in whose call it ran, the innermost first; none where the program called the
+    function itself.
+    """
+
+    event: Literal["layer_mode"]
+    layer: Literal["dropout", "batch_norm"]
+    training: bool
+    p: NotRequired[float | None]
+    modules: FailFastList[CallingModule]
+
+
+@closed_typed_dict
 class HookRan(BaseEvent):
     """Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
 
@@ -290,6 +327,8 @@ Event = Annotated[
     | PathCut
     | GraphReleased
     | GradAccumulated
+    | OptimizerStepped
+    | LayerMode
     | HookRan
     | HookLeft
     | ContextKept
@@ -353,6 +392,8 @@ EVENTS: dict[str, EventRow] = {
     "path_cut": EventRow(PathCut, "warning", observed=True, sentence="cut_{reason}", mark="cut", opening=4),
     "graph_released": EventRow(GraphReleased, "info", observed=True, sentence="released"),
     "grad_accumulated": EventRow(GradAccumulated, "note"),
+    "optimizer_stepped": EventRow(OptimizerStepped, "info"),
+    "layer_mode": EventRow(LayerMode, "info"),
     "hook_ran": EventRow(HookRan, "note", sentence="hook_{hook}"),
     "hook_left": EventRow(HookLeft, "warning", observed=True, sentence="hook_left"),
     "context_kept": EventRow(ContextKept, "info", observed=True, sentence="context_kept"),

@@ -219,7 +219,10 @@ class ProgramRun:
     ) -> BaseException | None:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         try:
-            with recorder.ops, recorder.backward, recorder.swap, recorder.jit, recorder.replacements:
+            with (
+                recorder.ops, recorder.backward, recorder.optimizer_steps, recorder.swap, recorder.jit,
+                recorder.replacements,
+            ):  # fmt: skip
                 exec(code, namespace)
         except BaseException as error:
             return error

@@ -8,7 +8,17 @@ import torch
 
 from gradbox.recorder.trace_lines import MAX_MESSAGE_CHARACTERS
 from tests.referee.canonical import grouped, masked, numbered_graph, short_name
-from tests.referee.drawn_state import Entity, State, Trace, elements, module_frame, printed, reached, replayed
+from tests.referee.drawn_state import (
+    Entity,
+    State,
+    Trace,
+    elements,
+    module_frame,
+    printed,
+    reached,
+    reached_modes,
+    replayed,
+)
 from tests.referee.plain_run import Truth
 
 TOLERANCES = {"float64": 1e-14, "complex128": 1e-14, "float32": 1e-6, "complex64": 1e-6}
@@ -36,7 +46,7 @@ def disagreements(truth: Truth, trace: Trace, ending: bool = True) -> list[str]:
     sentences += tensors(truth, state, paths)
     if len(paths) == len(truth["tensors"]):
         sentences += [*sharing(truth, state, paths), *graphs(truth, state, paths)]
-    return [*sentences, *plain_values(truth, module_frame(state))]
+    return [*sentences, *plain_values(truth, module_frame(state)), *modes(truth, state)]
 
 
 def not_run(outcome: dict[str, Any], error: dict[str, Any] | None) -> str:
@@ -184,3 +194,10 @@ def plain_values(truth: Truth, module: Entity) -> Iterator[str]:
         have = module.get("vars", {}).get(name, "absent")
         if have != want or type(have) is not type(want):
             yield f"{name} = {have!r} instead of {want!r}"
+
+
+def modes(truth: Truth, state: State) -> Iterator[str]:
+    have = reached_modes(state)
+    for path, want in truth["modes"].items():
+        if path in have and have[path] is not want:
+            yield f"{path}.training = {have[path]!r} instead of {want!r}"

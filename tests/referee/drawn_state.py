@@ -49,18 +49,25 @@ def module_frame(state: State) -> Entity:
 
 def reached(state: State) -> dict[str, str]:
     """The uid of every tensor that the module frame's names reach, by path."""
-    tensors: dict[str, str] = {}
+    return {path: uid for path, uid, entity in reached_entities(state) if entity.get("kind") == "tensor"}
+
+
+def reached_modes(state: State) -> dict[str, bool | None]:
+    """`training` of every object that the module frame's names reach and that is said to be a module, by path."""
+    return {path: entity["training"] for path, _, entity in reached_entities(state) if "training" in entity}
+
+
+def reached_entities(state: State) -> Iterator[tuple[str, str, Entity]]:
+    """The path, the uid and the fields of what the module frame's names reach."""
     queue = [(name, value, 0) for name, value in module_frame(state).get("vars", {}).items()]
     for path, value, depth in queue:
         uid = value.get("ref") if isinstance(value, dict) else None
         entity = state.get(uid) if isinstance(uid, str) else None
         if not entity:
             continue
-        if entity.get("kind") == "tensor":
-            tensors[path] = str(uid)
-        elif depth < DEEPEST and entity.get("kind") == "object":
+        yield path, str(uid), entity
+        if depth < DEEPEST and entity.get("kind") == "object":
             queue += [(f"{path}{suffix}", part, depth + 1) for suffix, part in parts(entity)]
-    return tensors
 
 
 def parts(entity: Entity) -> Iterator[tuple[str, Any]]:

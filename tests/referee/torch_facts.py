@@ -19,7 +19,8 @@ def facts(namespace: Namespace) -> dict[str, Any]:
     """Everything that is compared, from a module's namespace after the program.
 
     `tensors`: facts by path; `same`, `shared`, `counters`: paths in groups that are one tensor, one storage, one version
-    counter; `overlap`: pairs whose bytes overlap; `graphs`: numbered graphs by name; `plain`: None, bools, ints, strings.
+    counter; `overlap`: pairs whose bytes overlap; `graphs`: numbered graphs by name; `plain`: None, bools, ints, strings;
+    `modes`: `training` of modules by path.
     """
     tensors = dict(reached(namespace))
     named = {path: tensor for path, tensor in tensors.items() if path.isidentifier()}
@@ -36,6 +37,7 @@ def facts(namespace: Namespace) -> dict[str, Any]:
         "counters": shared_counters(named),
         "graphs": graphs(named),
         "plain": plain_values(namespace),
+        "modes": modes(namespace),
     }
 
 
@@ -47,6 +49,18 @@ def reached(namespace: Namespace) -> Iterator[tuple[str, torch.Tensor]]:
             yield path, value
         elif depth < DEEPEST:
             queue += [(f"{path}{suffix}", part, depth + 1) for suffix, part in parts(value)]
+
+
+def modes(namespace: Namespace) -> dict[str, bool]:
+    """`training` of each module that module-level names reach, by path."""
+    out: dict[str, bool] = {}
+    queue = [(name, value, 0) for name, value in namespace.items() if not name.startswith("__")]
+    for path, value, depth in queue:
+        if isinstance(value, torch.nn.Module) and type(value.__dict__.get("training")) is bool:
+            out[path] = value.training
+        if depth < DEEPEST and not isinstance(value, torch.Tensor):
+            queue += [(f"{path}{suffix}", part, depth + 1) for suffix, part in parts(value)]
+    return out
 
 
 def parts(value: Any) -> Iterator[tuple[str, Any]]:

@@ -17,6 +17,7 @@ from gradbox.language.fixes import (
     operands,
     order,
     rewrites,
+    training,
 )
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, LineEdit
 
@@ -102,6 +103,16 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "straight_through": gradients.straight_through,
     "leaky_relu": gradients.leaky_relu,
     "save_for_backward": rewrites.save_for_backward,
+    "move_after": training.move_after,
+    "unscale_first": training.unscale_first,
+    "scaler_step": training.scaler_step,
+    "add_step": training.add_step,
+    "requires_grad_method": training.requires_grad_method,
+    "training_argument": training.training_argument,
+    "call_it": training.call_it,
+    "eval_first": training.eval_first,
+    "train_first": training.train_first,
+    "optimizer_with": training.optimizer_with,
 }
 """The edits that a hint can name."""
 

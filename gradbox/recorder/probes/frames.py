@@ -231,6 +231,8 @@ class Frames:
             iterated_before = not first_iteration and path in effects.iterated_paths and path not in effects.bound_paths
             if uid == self.module_uid or path[0] in names or path[0] in variables:
                 self._observe_attribute_path(uid, names, path, effects, iterated_before)
+            elif path[0] == "super" and frame.f_code.co_argcount:  # it reaches the first argument without its name
+                self._observe_attribute_path(uid, names, frame.f_code.co_varnames[:1], effects, False)
             elif frame.f_globals is self._module:
                 self._observe_attribute_path(self.module_uid, self._module, path, effects, iterated_before)
             else:  # of another file, whose globals are not drawn: but what they lead to may be

@@ -25,11 +25,13 @@ from gradbox.recorder.code_places import unrecorded_caller
 from gradbox.recorder.observation import Observation, OpCall
 from gradbox.recorder.probes import handles, probe
 from gradbox.recorder.probes.index_writes import is_index_put, may_copy, repeated_index_counts
+from gradbox.recorder.probes.layer_modes import MODE_ARGUMENTS, layer_mode_event
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.probes.uninitialized import ALLOCATING_OPERATIONS, UninitializedMemory
 from gradbox.recorder.stack import frames_outward, is_program_code
+from gradbox.recorder.uids import ObjectUids
 from gradbox.wire.events import Op
 
 TORCH_FOLDER = torch.__path__[0] + "/"
@@ -64,9 +66,14 @@ class OpRecorder:
     """
 
     def __init__(
-        self, context: ProbeContext, tensors: Tensors, storages: Storages, is_recording: Callable[[], bool]
+        self,
+        context: ProbeContext,
+        tensors: Tensors,
+        storages: Storages,
+        objects: ObjectUids,
+        is_recording: Callable[[], bool],
     ) -> None:
-        self._context, self._tensors, self._storages = context, tensors, storages
+        self._context, self._tensors, self._storages, self._objects = context, tensors, storages, objects
         self._is_recording = is_recording
         self._written_arguments_by_op: dict[Any, list[int | str]] = {}
         self._uninitialized = UninitializedMemory(tensors, storages)
@@ -125,6 +132,19 @@ class OpRecorder:
                         call.writer = unrecorded_caller(frame)
             except Exception as error:
                 self._context.report_recorder_fault(error)
+        return result
+
+    def run_op_with_mode(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
+        """An operation of `MODE_ARGUMENTS`, recorded, with the event that says what it was told."""
+        result = self.run_recorded_op(name, op, args, kwargs, frame)
+        try:
+            log = self._context.observation.log
+            place = len(log) - 1 if log and log[-1].get("name") == name else None
+            self._context.observation.append_log_entry(
+                layer_mode_event(name, args, kwargs, frame, self._objects, place)
+            )
+        except Exception as error:
+            self._context.report_recorder_fault(error)
         return result
 
     def _begin_op_call(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
@@ -265,7 +285,15 @@ def make_recording_kernel(name: str) -> Callable[..., Any]:
                 return call_operation(operator[0], args, kwargs)
             return _entered_ops[-1].run_recorded_op(name, operator[0], args, kwargs, sys._getframe().f_back)
 
-    return recording_kernel
+    def kernel_with_mode(*args: Any, **kwargs: Any) -> Any:
+        if not operator:
+            operator.append(getattr(getattr(torch.ops.aten, base), overload or "default"))
+        with torch._C._ExcludeDispatchKeyGuard(probe.DISPATCH_KEYS):
+            if not _entered_ops or _entered_ops[-1].is_recorder_busy_or_skipping():
+                return call_operation(operator[0], args, kwargs)
+            return _entered_ops[-1].run_op_with_mode(name, operator[0], args, kwargs, sys._getframe().f_back)
+
+    return kernel_with_mode if name in MODE_ARGUMENTS else recording_kernel
 
 
 def call_operation(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -18,6 +18,7 @@ PathCutReason = Literal["detach", "data", "no_grad", "inference", "item", "dtype
 def path_cut_events(observation: Observation, tensors: Tensors) -> list[events.PathCut]:
     """The events `path_cut` of the statement."""
     cuts: list[events.PathCut] = []
+    previous: OpCall | None = None
     for call in observation.op_calls:
         source = next((uid for uid, requires in call.inputs if requires), None)
         if source is None or not call.cuts_paths:
@@ -25,6 +26,9 @@ def path_cut_events(observation: Observation, tensors: Tensors) -> list[events.P
         name = call.entry["name"]
         if name in _ITEM_OPERATIONS:
             cuts.append(path_cut_event(source, name, "item", op=call.log_index))
+        if is_conversion_to_list(call, previous):
+            cuts.append(path_cut_event(source, "Tensor.tolist", "item", op=call.log_index))
+        previous = call
         for uid, leaf, dtype in call.results:
             reason = _path_cut_reason(call, leaf, dtype)
             if reason is not None and (call.called_directly or tensors.uids.get_object(uid) is not None):
@@ -43,6 +47,17 @@ def path_cut_event(
         event["result"] = result
     event["reason"] = reason
     return event
+
+
+def is_conversion_to_list(call: OpCall, previous: OpCall | None) -> bool:
+    """Whether two operations of the program are what `Tensor.tolist` begins with: no other call makes them in a row."""
+    return (
+        call.entry["name"] == "aten::resolve_neg"
+        and previous is not None
+        and previous.entry["name"] == "aten::resolve_conj"
+        and previous.entry["outputs"] == call.entry["inputs"]
+        and call.called_directly
+    )
 
 
 def _path_cut_reason(call: OpCall, leaf: bool, dtype: str) -> PathCutReason | None:

@@ -4,6 +4,7 @@ import { addToList } from "../trace/multimap.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "./finding.ts";
 import { gradNameOf } from "./gradient_name.ts";
 import { stepsReadingGrad } from "./grad_readings.ts";
+import { gradientLedgers } from "./training/gradient_ledger.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence } from "./scan.ts";
@@ -104,16 +105,23 @@ function gradEvents(facts: RunFacts, uid: string, skippedResets: GradEvent[]): G
     ...gradAdditionsTo(facts, uid).map(({ step }) => gradAddedEvent(step)),
   ];
   for (const { step, value } of history.fieldChanges(uid, "grad")) if (!value) moments.push({ step, event: "reset" });
+  const clips = stepsClippingGrad(facts, uid);
   const grads = new Set(history.fieldChanges(uid, "grad").map(({ value }) => value));
   for (const grad of grads) {
     const storage = history.valueAt(String(grad), "storage", facts.steps.length);
     for (const { step } of facts.writesOf(storage as string | null))
-      if (!facts.steps[step].visit) moments.push({ step, event: "reset" });
+      if (!facts.steps[step].visit && !clips.has(step)) moments.push({ step, event: "reset" });
   }
   const storageUid = history.valueAt(uid, "storage", facts.steps.length) as string | null;
   for (const { step } of facts.writesOf(storageUid)) moments.push({ step, event: "updated" });
   for (const step of stepsReadingGrad(facts, uid)) moments.push({ step, event: "read" });
   return moments.sort((a, b) => a.step - b.step);
+}
+
+/** The steps that clip a tensor's gradient, which leave the sum in it. */
+function stepsClippingGrad(facts: RunFacts, uid: string) {
+  const entries = gradientLedgers(facts).find((ledger) => ledger.uid === uid)?.entries ?? [];
+  return new Set(entries.flatMap(({ kind, step }) => (kind === "clipped" || kind === "unscaled" ? [step] : [])));
 }
 
 /** The first time that a sum was used, added to without a reset, and used again. That alone tells it from gradients

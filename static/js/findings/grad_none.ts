@@ -1,5 +1,6 @@
 /** Why `.grad` is None, where the program shows interest in it: it reads it, or gives the tensor to an optimizer. */
 
+import { addToList } from "../trace/multimap.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis, type Fact, type Facts } from "./finding.ts";
 import { gradNameOf, plainName } from "./gradient_name.ts";
 import { gradReadings } from "./grad_readings.ts";
@@ -9,6 +10,7 @@ import { misdirectedOptimizers } from "./optimizer_misses.ts";
 import { optimizersOf, optimizerParameters } from "./optimizers.ts";
 import { mentionsAt } from "./program_text.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
+import { outermostModuleWithout } from "./training/rounds.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";
 
@@ -19,6 +21,9 @@ interface ExpectedGrad {
   step: number;
   /** of the tensors that this one stands for */
   count: number;
+  /** the optimizer that has it and others, which do get gradients, and the module that it is of */
+  optimizer?: string;
+  module?: string;
 }
 
 const MAX_GRAD_NONE_FINDINGS = 12;
@@ -32,6 +37,10 @@ export function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
     if (out.size >= MAX_GRAD_NONE_FINDINGS) break;
     const reason = gradNoneReason(facts, interest.uid, interest.step);
     if (!reason) continue;
+    if (interest.optimizer && reason.variant === "unused") {
+      out.set(`unused ${interest.uid}`, partUnusedDiagnosis(facts, interest, interest.optimizer, reason));
+      continue;
+    }
     const key = `${reason.variant} ${facts.steps[reason.cause].line}`;
     const knownDiagnosis = out.get(key);
     const explainsError = errorStatement === facts.steps[interest.step].stmt;
@@ -86,6 +95,32 @@ function diagnosisOf(
   };
 }
 
+/** A part of what an optimizer holds that no loss is computed from. */
+function partUnusedDiagnosis(
+  facts: RunFacts,
+  { uid, step, count, module: owner }: ExpectedGrad,
+  optimizer: string,
+  reason: GradNoneReason,
+): Diagnosis {
+  const made = optimizersOf(facts).get(optimizer)?.made ?? step;
+  const x = facts.nameFact(uid, step);
+  const module = facts.nameFact(owner ?? uid, step);
+  const names = { x, module, optimizer: facts.nameFact(optimizer, step), n: count, code: facts.statementFact(made) };
+  return {
+    variant: "in_optimizer",
+    severity: "note",
+    cause: facts.place(made),
+    chain: [
+      chainLink(facts.place(made), "way", names, [optimizer]),
+      ...reason.chain.filter(({ role }) => role === "starts"),
+      chainLink(facts.place(step), "none", { ...names, grad: gradNameOf(x), code: facts.statementFact(step) }, [uid]),
+    ],
+    names: namesInFacts(x, module, names.optimizer),
+    facts: { ...names, ...reason.facts },
+    fixes: [],
+  };
+}
+
 function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, interest: ExpectedGrad) {
   const name = displayNameOfExpectedGrad(facts, interest);
   const grads = diagnosis.facts.grads as Fact[];
@@ -97,7 +132,9 @@ function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, interest: E
 
 /** A path through modules says more than the name of a loop. */
 function displayNameOfExpectedGrad(facts: RunFacts, { uid, path, step }: ExpectedGrad) {
-  const item = (facts.namesAt(step).tags.get(uid) ?? []).find(({ kind }) => kind === "item");
+  const item = (facts.namesAt(step).tags.get(uid) ?? []).find(
+    ({ kind, text }) => kind === "item" && !text.includes("param_groups"),
+  );
   if (!/[.[]/.test(path) && item && facts.steps[step].iter?.length) return codeFact(item.text);
   const isElement =
     item &&
@@ -173,12 +210,44 @@ function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
     if (step === undefined || !facts.backwardCalls.some((call) => call.step < step)) return [];
     const params = optimizerParameters(facts, uid, step);
     if (!params.length || params.some((param) => history.fieldChanges(param, "grad").some(({ value }) => value))) {
-      return gradsResetBeforeOptimizerStep(facts, uid, steps);
+      const reset = gradsResetBeforeOptimizerStep(facts, uid, steps);
+      return reset.length ? reset : parametersNeverReached(facts, uid, params, steps);
     }
     if (facts.naming.nameAt(params[0], step)?.includes("param_groups")) return []; // see `parameter_detached`
     if (misdirectedOptimizers(facts).some(({ optimizer }) => optimizer === uid)) return [];
     return [{ uid: params[0], path: "", step, count: params.length }];
   });
+}
+
+/**
+ * Parameters of an optimizer that no gradient ever came to, nor any other change, while others of its parameters got theirs:
+ * the first of each module. Where the loop was thinned, what came in between would show in their numbers.
+ */
+function parametersNeverReached(facts: RunFacts, optimizer: string, params: string[], steps: number[]): ExpectedGrad[] {
+  if (steps.length < 2 || facts.trace.outcome.status !== "finished") return [];
+  const history = tensorHistoryOf(facts);
+  const step = steps[steps.length - 1];
+  const isNeverReached = (uid: string) => {
+    const storage = history.valueAt(uid, "storage", step) as string | null;
+    return (
+      history.valueAt(uid, "requires_grad", step) === true &&
+      !facts.naming.nameAt(uid, step)?.includes("param_groups") && // see `parameter_detached`
+      !history.fieldChanges(uid, "grad").some(({ value }) => value) &&
+      !facts.writesOf(storage).some((write) => write.step >= steps[0])
+    );
+  };
+  const reached = params.filter((uid) => !isNeverReached(uid));
+  const byModule = new Map<string, string[]>();
+  for (const uid of params.filter(isNeverReached))
+    addToList(byModule, outermostModuleWithout(facts, uid, reached), uid);
+  return [...byModule].map(([module, uids]) => ({
+    uid: uids[0],
+    path: "",
+    step,
+    count: uids.length,
+    optimizer,
+    module,
+  }));
 }
 
 /** Where every step of an optimizer finds that the gradients have been reset. */

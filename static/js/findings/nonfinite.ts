@@ -15,6 +15,7 @@ import { gradNameOf } from "./gradient_name.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
 import { namedViewSource } from "./view_source.ts";
+import { backwardsOfScaledLosses } from "./training/clip_while_scaled.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Delta, Visit } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -44,6 +45,8 @@ export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
   const earliest =
     firstInForward && (!firstInVisits || firstInForward.step <= firstInVisits.step) ? firstInForward : firstInVisits;
   if (!earliest) return [];
+  // a scaler looks for infinities itself, leaves the step out and lowers its scale
+  if (backwardsOfScaledLosses(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
   const divergence = divergingParameterBefore(facts, earliest.step);
   if (divergence) return [divergenceDiagnosis(facts, divergence, earliest.step)];
   const diagnosis =

@@ -2,6 +2,7 @@
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { optimizersOf, optimizerParameters } from "./optimizers.ts";
+import { modulesAround } from "./training/rounds.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 interface MisdirectedOptimizer {
@@ -35,7 +36,8 @@ export function misdirectedOptimizers(facts: RunFacts): MisdirectedOptimizer[] {
     const unownedSince = unownedGrads.filter(({ step }) => step > made && step < steps[steps.length - 1]);
     if (!params.length || hasGradients || !unownedSince.length || isWritten) return [];
     const trained = [...new Set(unownedSince.map(({ tensor }) => tensor))];
-    if (!haveCommonShape(facts, params, trained, steps[steps.length - 1])) return [];
+    if (!haveCommonShape(facts, params, trained, steps[steps.length - 1]) && !isNameGivenAway(facts, params, trained))
+      return [];
     return [{ optimizer: uid, made, step: steps[steps.length - 1], held: params, trained, grad: unownedSince[0].step }];
   });
   misdirectedOptimizersByTrace.set(facts.trace, out);
@@ -50,6 +52,14 @@ function isParameter(facts: RunFacts, uid: string) {
 function haveCommonShape(facts: RunFacts, held: string[], trained: string[], step: number) {
   const shapes = new Set(held.map((uid) => String(facts.tensor(uid, step)?.shape)));
   return trained.every((uid) => shapes.has(String(facts.tensor(uid, step)?.shape)));
+}
+
+/** Whether a name that meant the module of the one came to mean that of the other: a model that was made again. */
+function isNameGivenAway(facts: RunFacts, held: string[], trained: string[]) {
+  const [before, after] = [held, trained].map((uids) => new Set(uids.flatMap((uid) => modulesAround(facts, uid))));
+  return [...facts.scan.meaningsByName.values()].some((meanings) =>
+    meanings.some(({ uid }, k) => k > 0 && after.has(uid) && !before.has(uid) && before.has(meanings[k - 1].uid)),
+  );
 }
 
 export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[] {

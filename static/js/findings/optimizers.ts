@@ -11,6 +11,15 @@ interface Optimizer {
   made: number;
   /** at which its `step()` had run */
   steps: number[];
+  /** the same with the place in the step's log, as far as the trace has events of it */
+  stepped: OptimizerStep[];
+  /** of its steps in iterations that were not recorded */
+  unrecorded: number;
+}
+
+interface OptimizerStep {
+  step: number;
+  at: number;
 }
 
 const optimizersByTrace = new WeakMap<object, Map<string, Optimizer>>();
@@ -22,13 +31,27 @@ export function optimizersOf(facts: RunFacts): Map<string, Optimizer> {
   const optimizers = new Map<string, Optimizer>();
   for (const { uid, step, fields } of facts.index.objectChanges)
     if (fields.kind && fields.attrs && "param_groups" in fields.attrs && !optimizers.has(uid))
-      optimizers.set(uid, { uid, made: step, steps: [] });
-  if (optimizers.size) addOptimizerSteps(facts, optimizers);
+      optimizers.set(uid, { uid, made: step, steps: [], stepped: [], unrecorded: 0 });
+  if (facts.eventsOfKind("optimizer_stepped").length) addRecordedSteps(facts, optimizers);
+  else if (optimizers.size) addStepsOfText(facts, optimizers);
   optimizersByTrace.set(facts.trace, optimizers);
   return optimizers;
 }
 
-function addOptimizerSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) {
+function addRecordedSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) {
+  for (const { optimizer: uid, unrecorded, step, at } of facts.eventsOfKind("optimizer_stepped")) {
+    const optimizer = optimizers.get(uid ?? "");
+    if (!optimizer) continue;
+    if (unrecorded) optimizer.unrecorded += unrecorded;
+    else {
+      if (optimizer.steps.at(-1) !== step) optimizer.steps.push(step);
+      optimizer.stepped.push({ step, at });
+    }
+  }
+}
+
+/** Of a trace without such events. */
+function addStepsOfText(facts: RunFacts, optimizers: Map<string, Optimizer>) {
   /** what a path meant when it was last looked up, by the statement and its frame */
   const uidByExpression = new Map<string, string | null>();
   facts.steps.forEach((traceStep, i) => {

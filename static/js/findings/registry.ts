@@ -19,6 +19,21 @@ import { diagnoseZeroGradient } from "./zero_gradient.ts";
 import { diagnoseCaughtErrors } from "./caught_error.ts";
 import { diagnoseUnexplainedError } from "./unexplained_error.ts";
 import { ERROR_DIAGNOSES, type DiagnosisRow } from "./error_registry.ts";
+import { diagnoseClipAfterStep } from "./training/clip_after_step.ts";
+import { diagnoseClipWhileScaled } from "./training/clip_while_scaled.ts";
+import { diagnoseClipWithoutGradient } from "./training/clip_without_gradient.ts";
+import { diagnoseDropoutActiveInEval } from "./training/eval_dropout_active.ts";
+import { diagnoseMissingEval } from "./training/eval_missing.ts";
+import { diagnoseEvalNeverLeft } from "./training/eval_never_left.ts";
+import { diagnoseFrozenNormMoves } from "./training/frozen_norm_moves.ts";
+import { diagnoseFrozenOptimizer } from "./training/frozen_optimizer.ts";
+import { diagnoseGradientsDropped } from "./training/gradients_dropped.ts";
+import { diagnoseLayerMadeEachForward } from "./training/layer_made_each_forward.ts";
+import { diagnoseModuleFlag } from "./training/module_flag.ts";
+import { diagnoseModuleInNoOptimizer } from "./training/not_in_optimizer.ts";
+import { diagnoseNoStep } from "./training/no_step.ts";
+import { diagnoseSchedulerFirst } from "./training/scheduler_first.ts";
+import { diagnoseUndividedAccumulation } from "./training/accumulation_undivided.ts";
 
 /** Of several that explain one error the first is the best. */
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -32,10 +47,25 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "frozen_updated", severity: "warning", diagnose: diagnoseFrozenParameterUpdated },
   { kind: "graph_grows", severity: "warning", diagnose: diagnoseGraphGrowthInLoop },
   { kind: "parameter_detached", severity: "warning", diagnose: diagnoseDetachedParameter },
+  { kind: "clip_after_step", severity: "warning", diagnose: diagnoseClipAfterStep },
+  { kind: "clip_while_scaled", severity: "warning", diagnose: diagnoseClipWhileScaled },
+  { kind: "clip_without_gradient", severity: "warning", diagnose: diagnoseClipWithoutGradient },
+  { kind: "gradients_dropped", severity: "warning", diagnose: diagnoseGradientsDropped },
+  { kind: "no_step", severity: "warning", diagnose: diagnoseNoStep },
+  { kind: "scheduler_first", severity: "warning", diagnose: diagnoseSchedulerFirst },
+  { kind: "not_in_optimizer", severity: "warning", diagnose: diagnoseModuleInNoOptimizer },
+  { kind: "layer_made_each_forward", severity: "warning", diagnose: diagnoseLayerMadeEachForward },
+  { kind: "module_flag", severity: "warning", diagnose: diagnoseModuleFlag },
+  { kind: "frozen_optimizer", severity: "warning", diagnose: diagnoseFrozenOptimizer },
+  { kind: "eval_dropout_active", severity: "warning", diagnose: diagnoseDropoutActiveInEval },
+  { kind: "eval_never_left", severity: "warning", diagnose: diagnoseEvalNeverLeft },
+  { kind: "frozen_norm_moves", severity: "warning", diagnose: diagnoseFrozenNormMoves },
   { kind: "index_copy", severity: "warning", diagnose: diagnoseWriteThroughIndex },
   { kind: "hook_misses", severity: "warning", diagnose: diagnoseMisplacedHooks },
   { kind: "nonfinite", severity: "warning", diagnose: diagnoseNonfiniteValues },
   { kind: "zero_gradient", severity: "warning", diagnose: diagnoseZeroGradient },
+  { kind: "eval_missing", severity: "note", diagnose: diagnoseMissingEval },
+  { kind: "accumulation_undivided", severity: "note", diagnose: diagnoseUndividedAccumulation },
   { kind: "detached_late", severity: "note", diagnose: diagnoseLateDetach },
   { kind: "shared_memory", severity: "note", diagnose: diagnoseWriteSeenThroughOtherName },
   { kind: "memory_held", severity: "note", diagnose: diagnoseMemoryHeldByView },

@@ -26,6 +26,8 @@ export const EVENTS: Record<string, EventRow | undefined> = {
   path_cut: { severity: "warning", observed: true, sentence: "cut_{reason}", mark: "cut", opening: 4, in_visits: true, refs: ["tensor","result"] },
   graph_released: { severity: "info", observed: true, sentence: "released", in_visits: true, refs: ["node"] },
   grad_accumulated: { severity: "note", in_visits: true, refs: ["tensor","grad"] },
+  optimizer_stepped: { severity: "info", in_visits: true, refs: ["optimizer"] },
+  layer_mode: { severity: "info", in_visits: true, refs: [] },
   hook_ran: { severity: "note", sentence: "hook_{hook}", in_visits: true, refs: ["tensor","node"] },
   hook_left: { severity: "warning", observed: true, sentence: "hook_left", in_visits: true, refs: ["tensor","node"] },
   context_kept: { severity: "info", observed: true, sentence: "context_kept", in_visits: true, refs: ["node","tensor"] },

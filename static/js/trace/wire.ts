@@ -14,6 +14,8 @@ export type Event =
   | PathCut
   | GraphReleased
   | GradAccumulated
+  | OptimizerStepped
+  | LayerMode
   | HookRan
   | HookLeft
   | ContextKept
@@ -362,6 +364,44 @@ export interface GradAccumulated {
   tensor: string;
   grad: string;
   first: boolean;
+}
+/**
+ * An optimizer's `step()` returned. optimizer: absent where no recorded name led to it.
+ *
+ * unrecorded: of steps in iterations that were not recorded, how many; they lie before the step that has the event.
+ */
+export interface OptimizerStepped {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "optimizer_stepped";
+  optimizer?: string | null;
+  unrecorded?: number | null;
+}
+/**
+ * What dropout or batch norm was told as it ran.
+ *
+ * training: it drops, with probability `p`, or takes the statistics of the batch; attention drops wherever its
+ * `dropout_p` is above 0. modules: those in whose call it ran, the innermost first; none where the program called the
+ * function itself.
+ */
+export interface LayerMode {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "layer_mode";
+  layer: "dropout" | "batch_norm";
+  training: boolean;
+  p?: number | null;
+  modules: CallingModule[];
+}
+/**
+ * A module that is being called, its class and its `training`. module: absent where no recorded name led to it.
+ */
+export interface CallingModule {
+  type: string;
+  training: boolean;
+  module?: string | null;
 }
 /**
  * Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
@@ -918,6 +958,8 @@ export interface Slot {
 }
 /**
  * A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out.
+ *
+ * training: of a module, its mode.
  */
 export interface Object {
   kind: "object";
@@ -934,6 +976,7 @@ export interface Object {
   attrs?: {
     [k: string]: Value;
   };
+  training?: boolean;
   elided?: number;
   existed?: boolean;
 }

@@ -1,0 +1,112 @@
+"""Fixes of training loops: the mode of modules, what an optimizer holds, and the order of backward, clip and step."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from gradbox.language.fixes.order import add_keyword, added_after, move_later
+from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
+
+_MODULE_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*", re.ASCII)
+"""A module as a program can write it: `net.body[0]`."""
+
+
+def move_after(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The statement behind the one at another line."""
+    yield from move_later(program, hint)
+
+
+def unscale_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`scaler.unscale_(optimizer)` before the statement that clips."""
+    optimizer = str(hint.facts.get("optimizer") or "")
+    if is_assignable(hint.name()) and is_assignable(optimizer):
+        yield from _with_line_before(program, hint, f"{hint.name()}.unscale_({optimizer})")
+
+
+def scaler_step(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`scaler.step(optimizer)` for `optimizer.step()`, and `scaler.update()` where the program has none."""
+    scaler = hint.name()
+    for call in program.calls(hint.line):
+        optimizer = receiver(call)
+        if method(call) != "step" or optimizer is None or call.args or not is_assignable(scaler):
+            continue
+        work = program.edits()
+        update = "" if f"{scaler}.update(" in program.source else f"; {scaler}.update()"
+        work.replace_node(call, f"{scaler}.step({program.text(optimizer)}){update}")
+        yield from program.with_edits(hint, work)
+        return
+
+
+def add_step(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`optimizer.step()` behind the backward."""
+    statement = program.statement(hint.line)
+    if statement is not None and is_assignable(hint.name()):
+        yield from program.with_lines(hint, added_after(program, statement, f"{hint.name()}.step()"))
+
+
+def requires_grad_method(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`module.requires_grad_(False)` for `module.requires_grad = False`."""
+    statement = program.statement(hint.line)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return
+    target = statement.targets[0]
+    if isinstance(target, ast.Attribute) and target.attr == "requires_grad":
+        work = program.edits()
+        work.replace_node(statement, f"{program.text(target.value)}.requires_grad_({program.text(statement.value)})")
+        yield from program.with_edits(hint, work)
+
+
+def training_argument(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`training=self.training` for the call of a dropout function."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if "dropout" in method(call) and len(call.args) < 3 and not any(k.arg == "training" for k in call.keywords):
+            add_keyword(program, work, call, "training=self.training")
+    yield from program.with_edits(hint, work)
+
+
+def call_it(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`model.eval()` for the statement `model.eval`."""
+    statement = program.statement(hint.line)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Attribute):
+        work = program.edits()
+        work.replace_node(statement.value, f"{program.text(statement.value)}()")
+        yield from program.with_edits(hint, work)
+
+
+def eval_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`module.eval()` before the statement."""
+    yield from _with_mode_before(program, hint, "eval")
+
+
+def train_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`module.train()` at the start of each round."""
+    yield from _with_mode_before(program, hint, "train")
+
+
+def optimizer_with(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The parameters of another module among those that the optimizer is made with."""
+    for call in program.calls(hint.line):
+        groups = call.args[0] if call.args else None
+        if (
+            not isinstance(groups, ast.Call)
+            or method(groups) != "parameters"
+            or not _MODULE_PATH.fullmatch(hint.name())
+        ):
+            continue
+        work = program.edits()
+        work.replace_node(groups, f"[*{program.text(groups)}, *{hint.name()}.parameters()]")
+        yield from program.with_edits(hint, work)
+        return
+
+
+def _with_mode_before(program: FixProgram, hint: Hint, mode: str) -> Iterator[Fix]:
+    if _MODULE_PATH.fullmatch(hint.name()):
+        yield from _with_line_before(program, hint, f"{hint.name()}.{mode}()")
+
+
+def _with_line_before(program: FixProgram, hint: Hint, text: str) -> Iterator[Fix]:
+    statement = program.statement(hint.line)
+    indent = program.indent(statement) if statement is not None else None
+    if statement is not None and indent is not None:
+        yield from program.with_lines(hint, program.inserted(statement.lineno, [indent + text]))

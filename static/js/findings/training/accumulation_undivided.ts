@@ -1,0 +1,97 @@
+/** Micro batches that add up without being divided: the step uses the sum of several means. */
+
+import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
+import { optimizersOf } from "../optimizers.ts";
+import { plainName } from "../gradient_name.ts";
+import { roundOf } from "./rounds.ts";
+import type { BackwardCall } from "../scan.ts";
+import type { RunFacts } from "../run_facts.ts";
+
+/** Operations whose result is a mean, or is one unless they are told otherwise. */
+const MEAN_OPERATION =
+  /^aten::(?:mean|mse_loss|cross_entropy_loss|nll_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy)/;
+
+/** backwards of one statement that one step used together */
+interface Accumulation {
+  calls: BackwardCall[];
+  used: LedgerEntry;
+}
+
+export function diagnoseUndividedAccumulation(facts: RunFacts): Diagnosis[] {
+  const calls = new Map(facts.backwardCalls.map((call) => [call.uid, call]));
+  const byLine = new Map<number, Accumulation>();
+  for (const { entries } of gradientLedgers(facts)) {
+    const found = accumulations(entries, calls);
+    const [first] = found;
+    if (!first || found.length < 2 || !found.every((accumulation) => isUndivided(facts, accumulation))) continue;
+    if (new Set(found.map((accumulation) => accumulation.calls.length)).size > 1) continue;
+    const { line } = facts.place(first.calls[0].step);
+    if (!byLine.has(line)) byLine.set(line, first);
+  }
+  return [...byLine.values()].map((accumulation) => diagnosisOf(facts, accumulation));
+}
+
+/** Empty where anything but backward, step and reset came to the gradient, or where a step was not followed by a reset. */
+function accumulations(entries: LedgerEntry[], calls: Map<string, BackwardCall>): Accumulation[] {
+  const out: Accumulation[] = [];
+  let added: BackwardCall[] = [];
+  let isUsed = false;
+  for (const entry of entries) {
+    const call = calls.get(entry.by);
+    if (entry.kind === "added" && call && !isUsed) added.push(call);
+    else if (entry.kind === "used" && !isUsed) {
+      out.push({ calls: added, used: entry });
+      isUsed = true;
+    } else if (entry.kind === "reset") [added, isUsed] = [[], false];
+    else return [];
+  }
+  return out;
+}
+
+/**
+ * Whether a step used several backwards of one statement in one loop, each of a mean that nothing has divided. In a loop
+ * within the step's own, the sum may be over tasks, and is meant.
+ */
+function isUndivided(facts: RunFacts, { calls, used }: Accumulation) {
+  if (calls.length < 2 || new Set(calls.map(({ stmt }) => stmt)).size > 1) return false;
+  const depth = (step: number) => facts.steps[step].iter?.length ?? 0;
+  if (depth(calls[0].step) !== depth(used.step) || facts.steps[calls[0].step].frame !== facts.steps[used.step].frame)
+    return false;
+  return calls.every(({ roots, step }) => {
+    const op = facts.producingOperation(roots[0]);
+    const shape = facts.tensor(roots[0], step)?.shape;
+    return roots.length === 1 && shape?.length === 0 && op !== undefined && MEAN_OPERATION.test(op.name);
+  });
+}
+
+function diagnosisOf(facts: RunFacts, { calls, used }: Accumulation): Diagnosis {
+  const [call] = calls;
+  const optimizer = optimizersOf(facts).get(used.by);
+  const optimizerName = facts.nameFact(optimizer?.uid, used.step);
+  const loss = facts.nameFact(call.roots[0], call.step);
+  return {
+    cause: facts.place(call.step),
+    chain: [
+      ...calls.map(({ step, roots }) =>
+        chainLink(
+          facts.place(step),
+          "gradient",
+          { round: roundOf(facts, step), code: facts.statementFact(step) },
+          roots,
+        ),
+      ),
+      chainLink(facts.place(used.step), "used", { code: facts.statementFact(used.step) }, [used.by]),
+    ],
+    names: namesInFacts(loss, optimizerName),
+    facts: {
+      loss,
+      loss_name: plainName(loss),
+      optimizer: optimizerName,
+      n: calls.length,
+      code: facts.statementFact(call.step),
+      step: facts.place(used.step).line,
+    },
+    fixes: [],
+  };
+}

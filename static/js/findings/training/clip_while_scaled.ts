@@ -1,0 +1,129 @@
+/** Gradients that are clipped, or used by a step, while they are still times a GradScaler's scale. */
+
+import { chainLink, fixHint, namesInFacts, type Diagnosis, type Facts } from "../finding.ts";
+import { dataflowOf } from "../dataflow.ts";
+import { plainName } from "../gradient_name.ts";
+import { optimizersOf, optimizerParameters } from "../optimizers.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
+import { elementsAt, gradientNormAt, numberFact } from "./rounds.ts";
+import type { BackwardCall } from "../scan.ts";
+import type { RunFacts } from "../run_facts.ts";
+
+/** a gradient that a scaled loss gave, and what was done with it before it was divided again */
+interface ScaledGradient {
+  uid: string;
+  added: LedgerEntry;
+  /** clipped or used */
+  taken: LedgerEntry;
+  unscaled: LedgerEntry | null;
+  scaler: Scaler;
+}
+
+interface Scaler {
+  uid: string;
+  /** the tensor that holds it */
+  scale: string;
+  value: number;
+}
+
+export function diagnoseClipWhileScaled(facts: RunFacts): Diagnosis[] {
+  const scaledCalls = backwardsOfScaledLosses(facts);
+  if (!scaledCalls.size) return [];
+  const byLine = new Map<string, ScaledGradient[]>();
+  for (const { uid, entries } of gradientLedgers(facts)) {
+    const scaled = firstTakenWhileScaled(uid, entries, scaledCalls);
+    if (!scaled) continue;
+    const key = `${scaled.taken.kind} ${facts.place(scaled.taken.step).line}`;
+    byLine.set(key, [...(byLine.get(key) ?? []), scaled]);
+  }
+  return [...byLine.values()].map((gradients) => diagnosisOf(facts, gradients));
+}
+
+/** By backward, the scaler whose scale its loss was multiplied by. */
+export function backwardsOfScaledLosses(facts: RunFacts): Map<string, Scaler> {
+  const out = new Map<string, Scaler>();
+  const scales = facts.index.objectChanges.flatMap(({ uid, step, fields }) => {
+    const scale = fields.attrs && "_scale" in fields.attrs ? referencedUid(fields.attrs._scale) : null;
+    return scale ? [{ uid, step, scale }] : [];
+  });
+  for (const call of scales.length ? facts.backwardCalls : []) {
+    for (const { uid, scale } of scales) {
+      const value = elementsAt(facts, scale, call.step)?.[0] ?? 1;
+      if (value > 1 && isMultipliedBy(facts, call, scale)) out.set(call.uid, { uid, scale, value });
+    }
+  }
+  return out;
+}
+
+function isMultipliedBy(facts: RunFacts, call: BackwardCall, scale: string) {
+  const path = dataflowOf(facts).shortestPath(scale, call.roots, call.step);
+  return path !== null && /::mul/.test(path[0]?.op?.name ?? "");
+}
+
+function firstTakenWhileScaled(
+  uid: string,
+  entries: LedgerEntry[],
+  scaledCalls: Map<string, Scaler>,
+): ScaledGradient | null {
+  let added: LedgerEntry | null = null;
+  for (const [k, entry] of entries.entries()) {
+    if (entry.kind === "added") added = scaledCalls.has(entry.by) ? entry : null;
+    else if (["reset", "unscaled", "unseen", "rewritten", "read"].includes(entry.kind)) added = null;
+    const scaler = added && scaledCalls.get(added.by);
+    if (added && scaler && (entry.kind === "clipped" || entry.kind === "used")) {
+      const next = entries.slice(k + 1).find(({ kind }) => kind !== "clipped");
+      return { uid, added, taken: entry, unscaled: next?.kind === "unscaled" ? next : null, scaler };
+    }
+  }
+  return null;
+}
+
+function diagnosisOf(facts: RunFacts, gradients: ScaledGradient[]): Diagnosis {
+  const [{ added, taken, unscaled, scaler }] = gradients;
+  const uids = gradients.filter((gradient) => gradient.taken.step === taken.step).map(({ uid }) => uid);
+  const isClip = taken.kind === "clipped";
+  const optimizer = [...optimizersOf(facts).values()].find(({ uid, made }) =>
+    optimizerParameters(facts, uid, Math.max(made, taken.step)).includes(uids[0]),
+  );
+  const scalerName = facts.nameFact(scaler.uid, taken.step);
+  const optimizerName = facts.nameFact(optimizer?.uid ?? null, taken.step);
+  const [before, after] = [taken.step - 1, taken.step].map((step) => gradientNormAt(facts, uids, step));
+  const isMeasured = isClip && before !== null && after !== null;
+  const norms: Facts = isMeasured
+    ? { before: numberFact(before), limit: numberFact(after), after: numberFact(after / scaler.value) }
+    : {};
+  const findingFacts = {
+    scaler: scalerName,
+    optimizer: optimizerName,
+    scale: numberFact(scaler.value),
+    name: plainName(scalerName),
+    optimizer_name: plainName(optimizerName),
+    code: facts.statementFact(taken.step),
+    ...norms,
+  };
+  const name = plainName(scalerName);
+  return {
+    variant: isClip ? (isMeasured ? "measured" : undefined) : "step",
+    cause: facts.place(taken.step),
+    chain: [
+      chainLink(facts.place(added.step), "gradient", { ...findingFacts, code: facts.statementFact(added.step) }, uids),
+      chainLink(facts.place(taken.step), isClip ? "written" : "used", findingFacts, uids),
+      ...(unscaled
+        ? [
+            chainLink(
+              facts.place(unscaled.step),
+              "released",
+              { ...findingFacts, code: facts.statementFact(unscaled.step) },
+              uids,
+            ),
+          ]
+        : []),
+    ],
+    names: namesInFacts(scalerName, optimizerName),
+    facts: findingFacts,
+    fixes: isClip
+      ? [fixHint("unscale_first", facts.place(taken.step), { name, optimizer: plainName(optimizerName) })]
+      : [fixHint("scaler_step", facts.place(taken.step), { name, optimizer: plainName(optimizerName) })],
+  };
+}

@@ -1,0 +1,48 @@
+/** Gradients that are clipped before backward has made them: there is nothing to clip, and the step uses them whole. */
+
+import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { gradientLedgers, type GradientLedger } from "./gradient_ledger.ts";
+import { isComplete } from "./rounds.ts";
+import { tensorHistoryOf } from "../tensor_history.ts";
+import type { RunFacts } from "../run_facts.ts";
+
+const CLIP_CALL = /\bclip_grad_(?:norm|value)_\s*\(/;
+
+export function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
+  if (!isComplete(facts)) return [];
+  const stepsByStatement = new Map<number, number[]>();
+  facts.steps.forEach(({ kind, stmt, skipped }, step) => {
+    if (kind === "statement" && typeof stmt === "number" && !skipped && CLIP_CALL.test(facts.statementCode(step)))
+      stepsByStatement.set(stmt, [...(stepsByStatement.get(stmt) ?? []), step]);
+  });
+  if (!stepsByStatement.size) return [];
+  const ledgers = gradientLedgers(facts);
+  if (ledgers.some(({ entries }) => entries.some(({ kind }) => kind === "clipped"))) return [];
+  return [...stepsByStatement.values()].flatMap((steps) => diagnosisOf(facts, steps, ledgers) ?? []);
+}
+
+/** @param steps of one statement that clips @returns null where it ever met a gradient, or none came and was used afterwards */
+function diagnosisOf(facts: RunFacts, steps: number[], ledgers: GradientLedger[]): Diagnosis | null {
+  const history = tensorHistoryOf(facts);
+  if (steps.some((step) => ledgers.some(({ uid }) => history.valueAt(uid, "grad", step)))) return null;
+  const [clip] = steps;
+  const entries = ledgers.flatMap((ledger) => ledger.entries.map((entry) => ({ ...entry, uid: ledger.uid })));
+  const after = entries.filter(({ step }) => step > clip).sort((a, b) => a.step - b.step);
+  const added = after.find(({ kind }) => kind === "added");
+  const used = added && after.find(({ kind, step }) => kind === "used" && step > added.step);
+  if (!added || !used || (steps[1] ?? Infinity) < used.step) return null;
+  const backward = facts.backwardAt(added.step)?.step ?? added.step;
+  const optimizer = facts.nameFact(used.by, used.step);
+  const names = { optimizer, code: facts.statementFact(clip), backward: facts.place(backward).line };
+  return {
+    cause: facts.place(clip),
+    chain: [
+      chainLink(facts.place(clip), "none", names),
+      chainLink(facts.place(backward), "gradient", { code: facts.statementFact(backward) }, [added.uid]),
+      chainLink(facts.place(used.step), "used", { code: facts.statementFact(used.step) }, [used.by]),
+    ],
+    names: namesInFacts(optimizer),
+    facts: { ...names, backward_code: facts.statementFact(backward), step: facts.place(used.step).line },
+    fixes: [fixHint("move_after", facts.place(clip), { to: facts.place(backward).line })],
+  };
+}

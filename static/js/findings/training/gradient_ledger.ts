@@ -1,0 +1,172 @@
+/** The ledger of a gradient: which backwards are in a tensor's `.grad`, what rewrote it, which step used it, and what dropped it. */
+
+import { addToList } from "../../trace/multimap.ts";
+import { gradientTensors } from "../gradient_tensors.ts";
+import { gradReadings } from "../grad_readings.ts";
+import { optimizerParameters, optimizersOf } from "../optimizers.ts";
+import { mentionsAt } from "../program_text.ts";
+import { tensorHistoryOf } from "../tensor_history.ts";
+import type { RunFacts } from "../run_facts.ts";
+import type { Operation } from "../scan.ts";
+
+/** added by a backward; clipped, divided by a scaler's scale, or rewritten otherwise; emptied or filled with other numbers; used by an
+ * optimizer's step; read by the program; unseen: anything may have happened among steps that were not recorded */
+type LedgerEntryKind = "added" | "clipped" | "unscaled" | "rewritten" | "reset" | "used" | "read" | "unseen";
+
+export interface LedgerEntry {
+  kind: LedgerEntryKind;
+  step: number;
+  /** its place in the step's log; Infinity where only the state after the step tells of it */
+  at: number;
+  /** the backward that added, the optimizer that used */
+  by: string;
+}
+
+/** a tensor that had a `.grad`, and all that became of it, in order */
+export interface GradientLedger {
+  uid: string;
+  entries: LedgerEntry[];
+}
+
+const IN_PLACE_OPERATION = /^aten::\w*[a-z0-9]_(?:\.|$)/;
+const REPLACING_OPERATION = /^aten::(?:_foreach_)?(?:zero|fill|copy|set|normal|uniform|masked_fill)_(?:\.|$)/;
+const UNSCALING_OPERATION = "aten::_amp_foreach_non_finite_check_and_unscale_";
+const NORM_OPERATION = /norm/;
+const CLAMPING_OPERATION = /clamp|clip/;
+
+const ledgersByTrace = new WeakMap<object, GradientLedger[]>();
+
+/** The ledgers of all tensors that a backward gave a `.grad`, once for a trace. */
+export function gradientLedgers(facts: RunFacts): GradientLedger[] {
+  const cached = ledgersByTrace.get(facts.trace);
+  if (cached) return cached;
+  const uids = facts.index.sortUidsByAppearance([
+    ...new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor)),
+  ]);
+  const entriesByTensor = new Map<string, LedgerEntry[]>(uids.map((uid) => [uid, []]));
+  if (uids.length) {
+    addAdditions(facts, entriesByTensor);
+    addUses(facts, entriesByTensor);
+    addWritesAndReads(facts, entriesByTensor);
+    addReadsOfText(facts, entriesByTensor);
+  }
+  const ledgers = [...entriesByTensor].map(([uid, entries]) => ({
+    uid,
+    entries: entries.sort((a, b) => a.step - b.step || a.at - b.at),
+  }));
+  ledgersByTrace.set(facts.trace, ledgers);
+  return ledgers;
+}
+
+function addAdditions(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
+  for (const { tensor, step, at } of facts.eventsOfKind("grad_accumulated")) {
+    const by = facts.steps[step].visit?.backward ?? facts.backwardAt(step)?.uid ?? "";
+    entriesByTensor.get(tensor)?.push({ kind: "added", step, at, by });
+  }
+}
+
+function addUses(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
+  const history = tensorHistoryOf(facts);
+  for (const { uid: optimizer, stepped } of optimizersOf(facts).values())
+    for (const { step, at } of stepped)
+      for (const uid of optimizerParameters(facts, optimizer, step)) {
+        const entries = entriesByTensor.get(uid);
+        const hasGrad =
+          history.valueAt(uid, "grad", step - 1) ||
+          entries?.some((entry) => entry.kind === "added" && entry.step === step && entry.at < at);
+        if (hasGrad) entries?.push({ kind: "used", step, at, by: optimizer });
+      }
+}
+
+/** What operations did with gradients, and what became of them without one. */
+function addWritesAndReads(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
+  const history = tensorHistoryOf(facts);
+  const opsByGrad = operationsOnGradients(facts);
+  const bumps = new Set(facts.eventsOfKind("version_bumped").map(({ step, counter }) => `${step} ${counter}`));
+  const optimizerPlaces = new Map(facts.eventsOfKind("optimizer_stepped").map(({ step, at }) => [step, at]));
+  const skippedSteps = facts.steps.flatMap(({ skipped }, step) => (skipped ? [step] : []));
+  for (const [uid, entries] of entriesByTensor) {
+    for (const step of skippedSteps) entries.push({ kind: "unseen", step, at: -1, by: "" });
+    const changes = history.fieldChanges(uid, "grad");
+    const additions = new Set(entries.flatMap(({ kind, step }) => (kind === "added" ? [step] : [])));
+    changes.forEach(({ step, value }, k) => {
+      const wasAdded = additions.has(step);
+      if (!value) entries.push({ kind: "reset", step, at: Infinity, by: "" });
+      else if (!wasAdded && k && changes[k - 1].value) entries.push({ kind: "rewritten", step, at: Infinity, by: "" });
+    });
+    for (const grad of new Set(changes.flatMap(({ value }) => (typeof value === "string" ? [value] : []))))
+      entries.push(...entriesOfOperations(facts, grad, opsByGrad.get(grad) ?? [], bumps, optimizerPlaces));
+  }
+}
+
+/** The operations that took a `.grad`, outside of backward, by the gradient's tensor and step. */
+function operationsOnGradients(facts: RunFacts): Map<string, Map<number, Operation[]>> {
+  const grads = gradientTensors(facts);
+  const out = new Map<string, Map<number, Operation[]>>();
+  for (const op of facts.scan.allOperations()) {
+    const taken = op.inputs.filter((uid) => grads.has(uid));
+    if (!taken.length || facts.steps[op.step].visit || isPartOfBackward(facts, op.step)) continue;
+    for (const uid of new Set(taken)) {
+      const bySteps = out.get(uid) ?? new Map<number, Operation[]>();
+      addToList(bySteps, op.step, op);
+      out.set(uid, bySteps);
+    }
+  }
+  return out;
+}
+
+/** Whether a step is that of the statement that ran a backward, which accumulated. */
+function isPartOfBackward(facts: RunFacts, step: number) {
+  const call = facts.backwardAt(step);
+  return call !== undefined && call.stmt === facts.steps[step].stmt;
+}
+
+/**
+ * @param operations that took the gradient, by step
+ * @param bumps of version counters, as `step counter`
+ * @param optimizerPlaces by step, the last place in its log at which an optimizer's step ended
+ */
+function entriesOfOperations(
+  facts: RunFacts,
+  grad: string,
+  operations: Iterable<[number, Operation[]]>,
+  bumps: Set<string>,
+  optimizerPlaces: Map<number, number>,
+): LedgerEntry[] {
+  const out: LedgerEntry[] = [];
+  for (const [step, all] of operations) {
+    const unscaling = all.find(({ name }) => name === UNSCALING_OPERATION);
+    if (unscaling) out.push({ kind: "unscaled", step, at: unscaling.at, by: "" });
+    const stepEnd = optimizerPlaces.get(step) ?? -1;
+    const ops = all.filter((op) => op !== unscaling && op.at > stepEnd); // those before are the optimizer's own
+    const counter = facts.tensor(grad, step)?.counter ?? facts.tensor(grad, step - 1)?.counter;
+    const isWritten = bumps.has(`${step} ${counter}`);
+    const writer = isWritten ? ops.findLast(({ name }) => IN_PLACE_OPERATION.test(name)) : undefined;
+    const kind = writer && kindOfWrite(writer, ops);
+    if (writer && kind) out.push({ kind, step, at: writer.at, by: "" });
+    const reader = kind === "clipped" ? undefined : ops.find((op) => op !== writer);
+    if (reader) out.push({ kind: "read", step, at: reader.at, by: "" });
+  }
+  return out;
+}
+
+function kindOfWrite(writer: Operation, ops: Operation[]): LedgerEntryKind {
+  if (REPLACING_OPERATION.test(writer.name)) return "reset";
+  const isClip =
+    CLAMPING_OPERATION.test(writer.name) || ops.some((op) => op.at < writer.at && NORM_OPERATION.test(op.name));
+  return isClip ? "clipped" : "rewritten";
+}
+
+/** Where the text reads a `.grad`: of a tensor that it names, or of one that can't be told from the text. */
+function addReadsOfText(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
+  const told = new Set<string>();
+  for (const { uid, step, path } of gradReadings(facts)) {
+    told.add(`${facts.steps[step].stmt} ${path}`);
+    entriesByTensor.get(uid)?.push({ kind: "read", step, at: Infinity, by: "" });
+  }
+  facts.steps.forEach(({ kind, stmt }, step) => {
+    if (!["statement", "return", "head"].includes(kind) || typeof stmt !== "number") return;
+    if (mentionsAt(facts, step).gradReads.every((path) => told.has(`${stmt} ${path}`))) return;
+    for (const entries of entriesByTensor.values()) entries.push({ kind: "read", step, at: Infinity, by: "" });
+  });
+}

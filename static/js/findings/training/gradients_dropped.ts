@@ -1,0 +1,111 @@
+/** Backwards whose gradients a reset dropped before anything used them: micro batches that are emptied one by one. */
+
+import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { elementsAt, isComplete, roundOf } from "./rounds.ts";
+import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
+import { gradNameOf } from "../gradient_name.ts";
+import { optimizersOf, optimizerParameters } from "../optimizers.ts";
+import type { BackwardCall } from "../scan.ts";
+import type { RunFacts } from "../run_facts.ts";
+
+/** what became of all that one backward added; open: nothing yet, or it is not known */
+interface BackwardFate {
+  call: BackwardCall;
+  fate: "used" | "dropped" | "open";
+  /** of the first tensor that it reached */
+  uid: string;
+  end: LedgerEntry | null;
+}
+
+export function diagnoseGradientsDropped(facts: RunFacts): Diagnosis[] {
+  /** by the statement that calls backward */
+  const byStatement = new Map<number | null, BackwardFate[]>();
+  for (const fate of fatesOfBackwards(facts))
+    byStatement.set(fate.call.stmt, [...(byStatement.get(fate.call.stmt) ?? []), fate]);
+  return [...byStatement.values()].flatMap((fates) => diagnosisOf(facts, fates) ?? []);
+}
+
+/** Of each backward that filled a `.grad`, in order. */
+function fatesOfBackwards(facts: RunFacts): BackwardFate[] {
+  const fates = new Map<string, BackwardFate>();
+  const calls = new Map(facts.backwardCalls.map((call) => [call.uid, call]));
+  for (const { uid, entries } of gradientLedgers(facts))
+    for (const [k, entry] of entries.entries()) {
+      const call = entry.kind === "added" ? calls.get(entry.by) : undefined;
+      if (!call) continue;
+      const end = entries.slice(k + 1).find(({ kind }) => kind !== "added" && kind !== "clipped") ?? null;
+      const fate = !end || end.kind === "unseen" ? "open" : end.kind === "reset" ? "dropped" : "used";
+      const known = fates.get(call.uid);
+      if (!known) fates.set(call.uid, { call, fate, uid, end });
+      else if (known.fate === "dropped" || fate === "used") fates.set(call.uid, { ...known, fate });
+    }
+  return [...fates.values()].sort((a, b) => a.call.step - b.call.step);
+}
+
+/**
+ * Where about as many backwards of one statement are dropped as used, or more, by the same reset: one of a batch that is
+ * skipped now and then is dropped on purpose.
+ */
+function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
+  const dropped = fates.filter(({ fate }) => fate === "dropped");
+  const used = fates.filter(({ fate }) => fate === "used");
+  if (dropped.length < 2 || dropped.length < used.length || !isComplete(facts)) return null;
+  if (!dropped.every((fate) => hasFiniteLoss(facts, fate))) return null;
+  const ends = new Set(dropped.map(({ end }) => facts.steps[end?.step ?? 0].stmt));
+  const optimizer = [...optimizersOf(facts).values()].find(({ uid, stepped }) =>
+    stepped.some(({ step }) => optimizerParameters(facts, uid, step).includes(dropped[0].uid)),
+  );
+  if (ends.size !== 1 || !optimizer) return null;
+  const variant = used.length ? undefined : "before_step";
+  const [{ call, uid, end }] = dropped;
+  const step = optimizer.stepped.find((stepped) => stepped.step > call.end) ?? optimizer.stepped[0];
+  const resetStep = end?.step ?? call.step;
+  const resetPlace = facts.place(resetStep);
+  if (variant && !isResetBeforeStep(facts, call, end, step.step)) return null;
+  const x = facts.nameFact(uid, call.end);
+  const optimizerName = facts.nameFact(optimizer.uid, step.step);
+  const isOneLine = facts.place(step.step).line === resetPlace.line;
+  return {
+    variant,
+    cause: resetPlace,
+    chain: [
+      chainLink(
+        facts.place(call.step),
+        "gradient",
+        { grad: gradNameOf(x), round: roundOf(facts, call.step), code: facts.statementFact(call.step) },
+        [uid],
+      ),
+      chainLink(resetPlace, "released", { round: roundOf(facts, resetStep), code: facts.statementFact(resetStep) }, [
+        uid,
+      ]),
+      chainLink(facts.place(step.step), "used", { round: roundOf(facts, step.step), x: optimizerName }, [
+        optimizer.uid,
+      ]),
+    ],
+    names: namesInFacts(x, optimizerName),
+    facts: {
+      x,
+      optimizer: optimizerName,
+      dropped: dropped.length,
+      total: dropped.length + used.length,
+      code: facts.statementFact(resetStep),
+      step: facts.place(step.step).line,
+    },
+    fixes: isOneLine ? [] : [fixHint("zero_grad_later", resetPlace, { to: facts.place(step.step).line })],
+  };
+}
+
+/**
+ * Whether a reset comes between backward and the next step of any optimizer. Of one that leaves None `grad_none` speaks,
+ * but where a step comes before the first backward: what it lacks was not reset.
+ */
+function isResetBeforeStep(facts: RunFacts, call: BackwardCall, end: LedgerEntry | null, step: number) {
+  const next = facts.eventsOfKind("optimizer_stepped").find((event) => event.step > call.end);
+  const isStepFirst = facts.eventsOfKind("optimizer_stepped").some((event) => event.step < facts.backwardCalls[0].step);
+  return end !== null && (end.at !== Infinity || isStepFirst) && next?.step === step && end.step < step;
+}
+
+function hasFiniteLoss(facts: RunFacts, { call }: BackwardFate) {
+  const elements = call.roots.flatMap((root) => (root && elementsAt(facts, root, call.step)) || []);
+  return elements.every(Number.isFinite);
+}

@@ -1,0 +1,225 @@
+/** A module behind the trained one that gets gradients in every round and never moves: no optimizer holds its parameters. */
+
+import { addToList } from "../../trace/multimap.ts";
+import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { dataflowOf } from "../dataflow.ts";
+import { findEntity } from "../../trace/entities.ts";
+import { gradientLedgers } from "./gradient_ledger.ts";
+import { gradNameOf, plainName } from "../gradient_name.ts";
+import { attributeChanges } from "../object_history.ts";
+import { misdirectedOptimizers } from "../optimizer_misses.ts";
+import { optimizersOf, optimizerParameters } from "../optimizers.ts";
+import { modulePath, modulesAround, outermostModuleWithout } from "./rounds.ts";
+import { tensorHistoryOf } from "../tensor_history.ts";
+import type { RunFacts } from "../run_facts.ts";
+
+/** a parameter with gradients that nothing uses; added: the step of its first */
+interface UnheldParameter {
+  uid: string;
+  owner: string;
+  backwards: Set<string>;
+  added: number;
+  /** of the sentence */
+  variant?: string;
+}
+
+interface SteppingOptimizer {
+  uid: string;
+  made: number;
+  /** the last */
+  step: number;
+  params: string[];
+  /** backwards of which its steps used gradients */
+  used: Set<string>;
+}
+
+const MIN_ROUNDS = 2;
+const MAX_COMPARED_PARAMETERS = 8;
+
+export function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
+  const optimizers = steppingOptimizers(facts);
+  if (!optimizers.length || misdirectedOptimizers(facts).length) return [];
+  const replacing = new Set(attributeChanges(facts).flatMap(({ before, after }) => (before && after ? [after] : [])));
+  const byOptimizer = new Map<SteppingOptimizer, UnheldParameter[]>();
+  for (const parameter of unheldParameters(facts)) {
+    if (replacing.has(parameter.owner) || replacing.has(parameter.uid)) continue; // see `parameter_detached`
+    const shared = (optimizer: SteppingOptimizer) =>
+      [...parameter.backwards].filter((uid) => optimizer.used.has(uid)).length >= MIN_ROUNDS;
+    const optimizer = optimizers.find((each) => each.made < parameter.added && shared(each));
+    const variant = optimizer && variantOf(facts, parameter, optimizer);
+    if (optimizer && variant !== null) addToList(byOptimizer, optimizer, { ...parameter, variant });
+  }
+  return [...byOptimizer].flatMap(([optimizer, parameters]) => {
+    const byModule = new Map<string, UnheldParameter[]>();
+    for (const parameter of parameters)
+      addToList(byModule, outermostModuleWithout(facts, parameter.uid, optimizer.params), parameter);
+    return [...byModule].map(([module, unheld]) => diagnosisOf(facts, optimizer, module, unheld));
+  });
+}
+
+/**
+ * Why a parameter should be in an optimizer: it came to require grad after the optimizer was made; it stands behind what
+ * the optimizer trains (no variant); it stands before it, in another module, which may be meant. Null where it is.
+ */
+function variantOf(facts: RunFacts, parameter: UnheldParameter, { made, params }: SteppingOptimizer) {
+  const { uid } = parameter;
+  const unfrozen = tensorHistoryOf(facts)
+    .fieldChanges(uid, "requires_grad")
+    .find(({ step, value }) => value && step > made && step > facts.birthStep(uid));
+  if (unfrozen) return "unfrozen";
+  if (isAppliedBehind(facts, uid, parameter.added, params)) return undefined;
+  const roots = new Set(params.map((param) => modulesAround(facts, param).at(-1)));
+  if (roots.has(modulesAround(facts, uid).at(-1)) || params.some((param) => !facts.index.moduleOfTensor.has(param)))
+    return null;
+  const before = [uid];
+  const isBefore = params
+    .slice(0, MAX_COMPARED_PARAMETERS)
+    .some((param) => isAppliedBehind(facts, param, parameter.added, before));
+  return isBefore ? "before" : null;
+}
+
+function steppingOptimizers(facts: RunFacts): SteppingOptimizer[] {
+  const ledgers = new Map(gradientLedgers(facts).map(({ uid, entries }) => [uid, entries]));
+  return [...optimizersOf(facts).values()].flatMap(({ uid, made, stepped }) => {
+    const step = stepped.at(-1)?.step;
+    if (step === undefined) return [];
+    const params = optimizerParameters(facts, uid, step);
+    const used = new Set<string>();
+    for (const param of params) {
+      let added: string[] = [];
+      for (const entry of ledgers.get(param) ?? []) {
+        if (entry.kind === "added") added.push(entry.by);
+        else if (entry.kind === "used" && entry.by === uid) for (const call of added) used.add(call);
+        else if (entry.kind === "reset") added = [];
+      }
+    }
+    return used.size && params.some((param) => facts.index.moduleOfTensor.has(param))
+      ? [{ uid, made, step, params, used }]
+      : [];
+  });
+}
+
+/** Parameters of modules in training that no optimizer ever has, that the program neither writes nor uses the gradients of. */
+function unheldParameters(facts: RunFacts): UnheldParameter[] {
+  const held = new Set(
+    [...optimizersOf(facts).values()].flatMap(({ uid, made, stepped }) =>
+      [made, ...stepped.map(({ step }) => step).slice(-1)].flatMap((step) => optimizerParameters(facts, uid, step)),
+    ),
+  );
+  return gradientLedgers(facts).flatMap(({ uid, entries }) => {
+    const owner = facts.index.moduleOfTensor.get(uid);
+    const additions = entries.filter(({ kind }) => kind === "added");
+    const [first] = additions;
+    if (!owner || !first || held.has(uid) || facts.scan.initialFields(uid)?.type !== "Parameter") return [];
+    if (entries.some(({ kind }) => ["used", "clipped", "rewritten", "unscaled", "unseen"].includes(kind))) return [];
+    const module = findEntity(facts.stateAt(first.step), owner, "object");
+    const birth = facts.birthStep(uid);
+    const isWritten = facts
+      .writesOf(facts.tensor(uid, first.step)?.storage)
+      .some(
+        ({ step }) =>
+          step > birth && facts.steps[step].stmt !== facts.steps[birth].stmt && !isWithinMaking(facts, uid, step),
+      );
+    if (module?.training === false || isWritten) return [];
+    return [{ uid, owner, backwards: new Set(additions.map(({ by }) => by)), added: first.step }];
+  });
+}
+
+/** Whether a step is still of the making of a parameter's module: no name leads to the module before it is finished. */
+function isWithinMaking(facts: RunFacts, uid: string, step: number) {
+  return facts.steps[step].depth > 0 && facts.steps[facts.birthStep(uid)].frame === facts.steps[step].frame;
+}
+
+/**
+ * Whether a parameter is applied to what a trained parameter had a part in: it stands behind the trained module, as a head
+ * does. A module before the trained one may be left as it is on purpose, and so may one that other data goes through as well,
+ * to compare features of both.
+ */
+function isAppliedBehind(facts: RunFacts, uid: string, gradientStep: number, trained: string[]) {
+  const flow = dataflowOf(facts);
+  const added = facts.backwardAt(gradientStep)?.step ?? gradientStep;
+  const fromParameter = flow.descendants(uid, added);
+  const fromTrained = descendantsOfAll(facts, trained, added);
+  const ofParametersAlone = (tensor: string) => isMadeOfParameters(facts, tensor);
+  let isBehindTrained = false;
+  for (const tensor of fromParameter)
+    for (const { op } of flow.edgesOutOf.get(tensor) ?? []) {
+      if (!op || op.step > added || fromTrained.has(tensor) || !ofParametersAlone(tensor)) continue;
+      const data = op.inputs.filter((input) => !fromParameter.has(input) && !ofParametersAlone(input));
+      if (data.some((input) => !fromTrained.has(input) && isFloating(facts, input))) return false;
+      isBehindTrained ||= data.some((input) => fromTrained.has(input));
+    }
+  return isBehindTrained;
+}
+
+/** what several tensors led to, as it was last asked for */
+const lastDescendants = new WeakMap<RunFacts, { uids: string[]; step: number; descendants: Set<string> }>();
+
+/** Everything that was computed from any of several tensors up to a step. */
+function descendantsOfAll(facts: RunFacts, uids: string[], step: number): Set<string> {
+  const last = lastDescendants.get(facts);
+  if (last && last.uids === uids && last.step === step) return last.descendants;
+  const { edgesOutOf } = dataflowOf(facts);
+  const descendants = new Set(uids);
+  for (const uid of descendants)
+    for (const edge of edgesOutOf.get(uid) ?? []) if (edge.step <= step) descendants.add(edge.to);
+  lastDescendants.set(facts, { uids, step, descendants });
+  return descendants;
+}
+
+function isFloating(facts: RunFacts, uid: string) {
+  return /float|complex/.test(String(facts.scan.initialFields(uid)?.dtype));
+}
+
+/** Integers, such as the classes that pick rows of a parameter, do not count. */
+function isMadeOfParameters(facts: RunFacts, uid: string) {
+  const { edgesInto } = dataflowOf(facts);
+  const seen = new Set([uid]);
+  for (const tensor of seen) {
+    if (facts.scan.initialFields(tensor)?.type === "Parameter") continue;
+    const edges = edgesInto.get(tensor) ?? [];
+    if (!edges.length && isFloating(facts, tensor)) return false;
+    for (const { from } of edges) seen.add(from);
+  }
+  return true;
+}
+
+/** @param owner of the parameters */
+function diagnosisOf(
+  facts: RunFacts,
+  optimizer: SteppingOptimizer,
+  owner: string,
+  parameters: UnheldParameter[],
+): Diagnosis {
+  const [{ uid, added }] = parameters;
+  const module = facts.nameFact(owner, added);
+  const x = facts.nameFact(uid, added);
+  const optimizerName = facts.nameFact(optimizer.uid, optimizer.step);
+  const names = {
+    module,
+    name: modulePath(module),
+    x,
+    grad: gradNameOf(x),
+    optimizer: optimizerName,
+    optimizer_name: plainName(optimizerName),
+    n: parameters.length,
+    code: facts.statementFact(optimizer.made),
+    step: facts.place(optimizer.step).line,
+  };
+  const { variant } = parameters[0];
+  return {
+    variant,
+    severity: variant === "before" ? "note" : "warning",
+    cause: facts.place(optimizer.made),
+    chain: [
+      chainLink(facts.place(optimizer.made), "made", names, [optimizer.uid]),
+      chainLink(facts.place(added), "gradient", names, [uid]),
+      chainLink(facts.place(optimizer.step), "none", { ...names, code: facts.statementFact(optimizer.step) }, [
+        optimizer.uid,
+      ]),
+    ],
+    names: namesInFacts(module, x, optimizerName),
+    facts: names,
+    fixes: [fixHint("optimizer_with", facts.place(optimizer.made), { name: modulePath(module) })],
+  };
+}
