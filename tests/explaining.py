@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from gradbox.wire.findings import RunReading
+from gradbox.wire.findings import LookedFor, RunReading
 from tests.tracing import trace
 
 ROOT = Path(__file__).parent.parent
@@ -28,6 +28,16 @@ def findings_of(source: str, language: str = "en") -> list[dict[str, Any]]:
     """The findings of one program, the best first."""
     (found,) = findings_of_traces([trace(source)], language)
     return found
+
+
+def looked_for_in(source: str, language: str = "en") -> LookedFor | None:
+    """What is said of a program in which nothing is wrong; None where something is."""
+    command = [*NODE, str(ROOT / "tests/looked_for.mjs"), language]
+    text = json.dumps(trace(source))
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    return None if found is None else LookedFor.model_validate(found)
 
 
 def reading_of(recorded: dict[str, Any], language: str = "en") -> RunReading:

@@ -32,7 +32,7 @@ interface Row {
 
 /** What is looked for in every run. A new kind of finding that is worth a row has it here. */
 const ROWS: Row[] = [
-  { name: "writes", look: keptTensors, kinds: ["saved_overwritten", "wrong_gradient", "caught_error"] },
+  { name: "writes", look: keptTensors, kinds: ["saved_overwritten", "wrong_gradient"] },
   { name: "cut", look: parametersWithGradient, kinds: ["grad_none", "parameter_detached", "no_graph"] },
   { name: "optimizers", look: parametersHeld, kinds: ["frozen_updated"] },
   { name: "numbers", look: finiteGradients, kinds: ["nonfinite"] },
@@ -48,9 +48,10 @@ const NOT_LOOKED: { key: string; flag?: string }[] = [
   { key: "meaning" },
 ];
 
-/** Of a run whose findings are notes at most; null where one is an error or a warning. */
+/** Of a run whose findings are notes at most; null where one is an error or a warning, or tells of an error that was caught. */
 export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor | null {
-  if (findings.some(({ severity }) => severity !== "note") || !opened.count) return null;
+  const isWrong = findings.some(({ kind, severity }) => severity !== "note" || kind === "caught_error");
+  if (isWrong || !opened.count) return null;
   const facts = new RunFacts(opened);
   const noted = new Set(findings.map(({ kind }) => kind));
   const rows = ROWS.flatMap(({ name, look, kinds }) => {
