@@ -189,3 +189,11 @@ def test_the_call_that_is_one_too_many_is_in_no_traceback(source: str, as_it_is:
     error = recorded(source, as_it_is)["trace"]["outcome"]["error"]
     called = source[: source.index("f(k + 1)")].count("\n") + 1
     assert error["line"] == called and {entry["line"] for entry in error["stack"][-900:]} == {called}
+
+
+def test_statements_behind_a_colon_stand_where_they_are_written() -> None:
+    source = "import torch\nclass A:\n    def f(self, n):\n        for k in range(n): a = 1; b = 2; c = a + b\n        return c\nA().f(2)\n"
+    rows = recorded(source, as_it_is=True)["trace"]["program"]["statements"]
+    steps = [step for step in recorded(source, as_it_is=True)["trace"]["steps"] if step["line"] == 4]
+    columns = [rows[step["stmt"]]["col"] for step in steps if step["kind"] == "statement"]
+    assert columns[:3] == [27, 34, 41]

@@ -146,11 +146,15 @@ class ProgramStatements:
             if line is not None and col is not None:
                 line = to_program_line(code, line)
                 first_columns[line] = min(col, first_columns.get(line, col))
-        columns: dict[int, int] = {}
+        leftmost: dict[int, StatementRecord] = {}
         for row in self.rows:
-            if row["line"] in first_columns and row["kind"] in SIMPLE_STATEMENT_KINDS:
-                columns[row["line"]] = min(row["col"], columns.get(row["line"], row["col"]))
-        removed = Counter(column - first_columns[line] for line, column in columns.items())
+            if row["line"] in first_columns and (
+                row["line"] not in leftmost or row["col"] < leftmost[row["line"]]["col"]
+            ):
+                leftmost[row["line"]] = row
+        removed = Counter(
+            row["col"] - first_columns[line] for line, row in leftmost.items() if row["kind"] in SIMPLE_STATEMENT_KINDS
+        )
         return max(removed.most_common(1)[0][0], 0) if removed else 0
 
     def _position(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
