@@ -41,16 +41,13 @@ class TrainingFacts:
         self._originals: dict[str, Any] = {}
         self._handles: list[Any] = []
 
-    def _forget_module(self, *_: Any) -> None:
-        self._modules.pop()
-
     def __enter__(self) -> Self:
         for name in LAYERS:
             self._originals[name] = getattr(functional, name)
             setattr(functional, name, self._noting(name))
         self._handles = [
             register_module_forward_pre_hook(lambda module, _: self._modules.append(module)),
-            register_module_forward_hook(self._forget_module),
+            register_module_forward_hook(self._leave_module),
             register_optimizer_step_post_hook(
                 lambda optimizer, *_: self._noted.append(["step", type(optimizer).__name__])
             ),
@@ -63,6 +60,9 @@ class TrainingFacts:
         for handle in self._handles:
             handle.remove()
         print(MARK + json.dumps(self._noted))
+
+    def _leave_module(self, *_: Any) -> None:
+        self._modules.pop()
 
     def _noting(self, name: str) -> Callable[..., Any]:
         original = self._originals[name]

@@ -19,6 +19,9 @@ from server.wire.problems import ProblemError
 UNWANTED_SEVERITIES = ("error", "warning")
 """Severities of findings that a fix must not bring about."""
 
+KINDS_OF_FINISHED_RUNS = ("no_step", "gradients_dropped", "clip_without_gradient")
+"""Findings that are told only of a run that came to its end: where an error was mended they were there before."""
+
 FINDING_SENTENCES = {
     language: json.loads((PROJECT_FOLDER / f"static/locales/findings.{language}.json").read_text("utf-8"))
     for language in LANGUAGES
@@ -87,9 +90,12 @@ def is_improvement(kind: str, findings_before: list[Finding], findings_after: li
     findings_before: the findings of the program; findings_after: those of the changed one. What becomes finite may have
     the slope 0 there.
     """
+    raised = any(finding.explains_error for finding in findings_before)
     counts = _count_findings_by_kind(findings_before)
     return _count_findings_by_kind(findings_after).get(kind, 0) < counts[kind] and all(
-        count <= counts.get(other, 0) or (kind == "nonfinite" and other == "zero_gradient")
+        count <= counts.get(other, 0)
+        or (kind == "nonfinite" and other == "zero_gradient")
+        or (raised and other in KINDS_OF_FINISHED_RUNS)
         for other, count in _count_findings_by_kind(findings_after, UNWANTED_SEVERITIES).items()
     )
 
