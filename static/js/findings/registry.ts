@@ -37,6 +37,8 @@ import { diagnoseDetachedParameter } from "./parameter_detached.ts";
 import { diagnoseWriteSeenThroughOtherName } from "./shared_memory.ts";
 import { diagnoseWrongGradientFromChangedTensor } from "./wrong_gradient.ts";
 import { diagnoseZeroGradient } from "./zero_gradient.ts";
+import { diagnoseTargetWithHistory } from "./target_with_history.ts";
+import { diagnoseTermWithoutHistory } from "./term_moves_nothing.ts";
 import type { Diagnosis, Severity } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -87,4 +89,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "detached_late", severity: "note", diagnose: diagnoseLateDetach },
   { kind: "shared_memory", severity: "note", diagnose: diagnoseWriteSeenThroughOtherName },
   { kind: "memory_held", severity: "note", diagnose: diagnoseMemoryHeldByView },
+  // which term moves what
+  { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
+  { kind: "target_with_history", severity: "note", diagnose: diagnoseTargetWithHistory },
 ];

@@ -1,0 +1,136 @@
+/** A term of a loss that was computed from what requires grad and has no history: it is in the printed number and moves nothing. */
+
+import { codeFact, fixHint, chainLink, namesInFacts, phrase, type Diagnosis } from "./finding.ts";
+import { gradNameOf } from "./gradient_name.ts";
+import { ancestorsAndCuts, type GraphCut } from "./graph_walk.ts";
+import { lossTerms, type LossTerm } from "./loss_terms.ts";
+import { numbersText } from "./numbers.ts";
+import { operationName } from "./operation_name.ts";
+import { cellsOfTensor } from "./tensor_values.ts";
+import type { RunFacts } from "./run_facts.ts";
+import type { BackwardCall } from "./scan.ts";
+
+/** By why a history ended: whether it may well be meant, as a constant that is only printed along. */
+const CUTS_BY_INTENT = new Set(["detach", "no_grad", "inference"]);
+
+const MAX_BACKWARDS_EXAMINED = 12;
+
+export function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
+  /** by the lines of the cut and of the term */
+  const out = new Map<string, Diagnosis>();
+  for (const call of backwardsOfLosses(facts)) {
+    const [rootUid] = call.roots;
+    if (!rootUid) continue;
+    const terms = lossTerms(facts, rootUid, call.step);
+    const moving = terms.filter(({ uid, step }) => facts.tensor(uid, step)?.requires_grad);
+    if (!moving.length) continue;
+    for (const term of [...(terms as Term[]), ...numbersAdded(facts, rootUid, call.step)]) {
+      const cut = term.cut ?? cutBehindTerm(facts, term);
+      if (!cut) continue;
+      const key = `${facts.steps[cut.step].line} ${facts.steps[term.step].line}`;
+      if (!out.has(key)) out.set(key, diagnosisOf(facts, call, term, cut, moving[0]));
+    }
+  }
+  return [...out.values()];
+}
+
+/** The first calls of each statement that runs backward from one number. */
+function backwardsOfLosses(facts: RunFacts): BackwardCall[] {
+  const seen = new Map<number | null, number>();
+  return facts.backwardCalls.filter(({ api, roots, stmt, parent }) => {
+    if (api !== "backward" || roots.length !== 1 || parent) return false;
+    const count = (seen.get(stmt) ?? 0) + 1;
+    seen.set(stmt, count);
+    return count <= 2 && seen.size <= MAX_BACKWARDS_EXAMINED;
+  });
+}
+
+/** a term, and where it is a plain number the place at which it became one */
+type Term = LossTerm & { cut?: GraphCut };
+
+/** The nearest place behind a term without a history at which one ended; null where it has one, or none was to be expected. */
+function cutBehindTerm(facts: RunFacts, { uid, step }: Term): GraphCut | null {
+  if (facts.tensor(uid, step)?.requires_grad !== false) return null;
+  const [cut] = ancestorsAndCuts(facts, uid, step).cuts;
+  if (!cut || !cut.result || cut.step > step) return null;
+  const isTermItself = cut.result === uid || scaledFrom(facts, uid) === cut.result;
+  return isTermItself && CUTS_BY_INTENT.has(cut.reason) ? null : cut;
+}
+
+/** What a tensor is a multiple of. */
+function scaledFrom(facts: RunFacts, uid: string) {
+  const op = facts.producingOperation(uid);
+  return op && /^(?:mul|div|neg)$/.test(operationName(op.name)) ? op.inputs[0] : null;
+}
+
+/** Numbers that `item()` made of a tensor within the statement that adds them to the loss. */
+function numbersAdded(facts: RunFacts, rootUid: string, step: number): Term[] {
+  const sumUids = new Set([rootUid]);
+  const terms: Term[] = [];
+  for (const uid of sumUids) {
+    const op = facts.producingOperation(uid);
+    if (!op || op.step > step || !/^(?:add|sub)$/.test(operationName(op.name))) continue;
+    for (const input of op.inputs) sumUids.add(input);
+    if (op.inputs.length !== 1) continue;
+    const cut = facts
+      .eventsOfKind("path_cut")
+      .find((event) => event.step === op.step && event.reason === "item" && (event.op ?? 0) < op.at);
+    if (cut && !sumUids.has(cut.tensor))
+      terms.push({
+        uid: cut.tensor,
+        step: op.step,
+        cut: { tensor: cut.tensor, result: null, step: cut.step, op: cut.name, reason: "item" },
+      });
+  }
+  return terms;
+}
+
+function diagnosisOf(
+  facts: RunFacts,
+  { step: backwardStep, roots }: BackwardCall,
+  { uid, step }: Term,
+  cut: GraphCut,
+  other: LossTerm,
+): Diagnosis {
+  const x = facts.nameFact(uid, step);
+  const y = facts.nameFact(cut.result ?? cut.tensor, cut.step);
+  const loss = facts.nameFact(roots[0], backwardStep);
+  const reached = facts.eventsOfKind("grad_accumulated").find((event) => event.step >= backwardStep);
+  const parameter = reached ? facts.nameFact(reached.tensor, reached.step) : null;
+  const values = cellsOfTensor(facts, uid, step);
+  const code = facts.statementFact(cut.step);
+  const isOnPurpose = CUTS_BY_INTENT.has(cut.reason);
+  const termFacts = {
+    x,
+    y,
+    loss,
+    code,
+    value: values ? numbersText(values, true) : phrase("finding.term_moves_nothing.its_value"),
+    cut: facts.place(cut.step).line,
+    grad: parameter ? gradNameOf(parameter) : codeFact(".grad"),
+  };
+  const termStep = Math.max(facts.birthStep(uid), cut.step);
+  return {
+    variant: variantOfCut(cut.reason),
+    severity: isOnPurpose ? "note" : "warning",
+    cause: facts.place(cut.step),
+    chain: [
+      chainLink(facts.place(cut.step), "cut", { ...termFacts, x: facts.nameFact(cut.tensor, cut.step) }, [
+        cut.tensor,
+        cut.result,
+      ]),
+      ...(cut.reason === "item" ? [] : [chainLink(facts.place(termStep), "made", termFacts, [uid])]),
+      chainLink(facts.place(step), "none", { ...termFacts, other: facts.nameFact(other.uid, step) }, [other.uid]),
+    ],
+    names: namesInFacts(x, y, loss),
+    facts: termFacts,
+    fixes: [fixHint(cut.reason === "create_graph" ? "create_graph" : "keep_history", facts.place(cut.step))],
+  };
+}
+
+/** Which sentence tells why a history ended. */
+function variantOfCut(reason: string) {
+  if (reason === "create_graph") return "create_graph";
+  if (reason === "dtype") return "dtype";
+  return ["no_grad", "inference"].includes(reason) ? "no_grad" : "left";
+}
