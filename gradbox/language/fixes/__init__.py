@@ -13,6 +13,7 @@ from gradbox.language.fixes import (
     graph,
     history,
     in_place,
+    meanings,
     modules,
     operands,
     order,
@@ -102,6 +103,14 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "straight_through": gradients.straight_through,
     "leaky_relu": gradients.leaky_relu,
     "save_for_backward": rewrites.save_for_backward,
+    "log_of_operand": meanings.log_of_operand,
+    "wider_integer": meanings.wider_integer,
+    "keep_result": meanings.keep_result,
+    "call_it": meanings.call_it,
+    "list_of_new": meanings.list_of_new,
+    "copy_of_module": meanings.copy_of_module,
+    "strip_prefix": meanings.strip_prefix,
+    "add_prefix": meanings.add_prefix,
 }
 """The edits that a hint can name."""
 

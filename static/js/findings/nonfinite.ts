@@ -13,6 +13,7 @@ import {
 import { gradNameOf } from "./gradient_name.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
+import { cellsOfTensor, numbersOfTensor } from "./tensor_values.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Delta, Visit } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -155,6 +156,8 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const requiresGrad =
     nanOperation.requires_grad.some(Boolean) || operands.some((uid) => facts.tensor(uid, step)?.requires_grad);
   const values = cellsOfTensor(facts, nonfiniteOperand ?? operands[0] ?? "", step);
+  const meanOfNothing = diagnoseMeanOfNothing(facts, nanOperation, step);
+  if (meanOfNothing) return meanOfNothing;
   const originLink = nonfiniteOperand ? nonfiniteOriginLink(facts, nonfiniteOperand, step) : null;
   return {
     variant: isGiven ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
@@ -178,6 +181,49 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   };
 }
 
+/** A mean over no element: every target of a loss is to be ignored, or the operand is empty. */
+function diagnoseMeanOfNothing(facts: RunFacts, op: Operation, step: number): Diagnosis | null {
+  const name = operationName(op.name);
+  const isLoss = /^(?:cross_entropy_loss|nll_loss\w*)$/.test(name);
+  const operand = isLoss ? op.inputs[1] : op.inputs[0];
+  if (!operand || (!isLoss && name !== "mean")) return null;
+  const handle = facts.handle(operand, step);
+  const targets = isLoss ? numbersOfTensor(facts, operand, step) : null;
+  const isEmpty = handle?.shape?.includes(0) ?? false;
+  const ignored = targets?.length ? targets[0] : null;
+  const isIgnored =
+    ignored !== null && targets?.every((target) => target === ignored) && !isClass(facts, op.inputs[0], ignored, step);
+  if (!isEmpty && !isIgnored) return null;
+  const [x, y] = [facts.nameFact(op.outputs[0], step), facts.nameFact(operand, step)];
+  const findingFacts = {
+    x,
+    operand: y,
+    op: name,
+    n: targets?.length ?? 0,
+    index: ignored ?? 0,
+    code: facts.statementFact(step),
+  };
+  const made = facts.birthStep(operand);
+  return {
+    variant: isEmpty ? "empty" : "all_ignored",
+    severity: op.requires_grad.some(Boolean) ? "warning" : "note",
+    cause: facts.place(step),
+    chain: [
+      ...(made < step ? [chainLink(facts.place(made), "made", { ...findingFacts, x: y }, [operand])] : []),
+      chainLink(facts.place(step), "nonfinite", findingFacts, [op.outputs[0]]),
+    ],
+    names: namesInFacts(x, y),
+    facts: findingFacts,
+    fixes: [],
+  };
+}
+
+/** Whether a target is the number of a class that scores have a column for. */
+function isClass(facts: RunFacts, scores: string, target: number, step: number) {
+  const shape = facts.handle(scores, step)?.shape ?? [];
+  return target >= 0 && target < (shape.length > 1 ? shape[1] : (shape[0] ?? 0));
+}
+
 /** The first operation of a statement that gave a NaN: where an operand is NaN already, the one of the same step
  * that made that. */
 function firstNanOperation(facts: RunFacts, op: Operation | undefined, step: number) {
@@ -190,16 +236,6 @@ function firstNanOperation(facts: RunFacts, op: Operation | undefined, step: num
     earliest = producer;
   }
   return earliest;
-}
-
-function cellsOfTensor(facts: RunFacts, uid: string, step: number): Cell[] | null {
-  const handle = facts.handle(uid, step);
-  if (!handle) return null;
-  const currentCells = cellsReadBy(facts.stateAt(step), handle);
-  if (currentCells) return currentCells;
-  const fields = facts.steps[step].set[handle.storage ?? ""];
-  const row = fields?.cells?.[handle.dtype ?? ""];
-  return row ?? null;
 }
 
 /** Where an operand first held what is not finite, if that was a step before. */

@@ -37,8 +37,16 @@ import { diagnoseDetachedParameter } from "./parameter_detached.ts";
 import { diagnoseWriteSeenThroughOtherName } from "./shared_memory.ts";
 import { diagnoseWrongGradientFromChangedTensor } from "./wrong_gradient.ts";
 import { diagnoseZeroGradient } from "./zero_gradient.ts";
+import { diagnoseIntegerWrapped } from "./integer_wrapped.ts";
+import { diagnoseLossBelowZero } from "./loss_below_zero.ts";
+import { diagnoseLoadOfNothing } from "./load_matched_nothing.ts";
+import { diagnosePaddingRow } from "./padding_row.ts";
+import { diagnoseRepeatedLayer } from "./layer_repeated.ts";
+import { diagnoseSecondNameOfModule } from "./same_module.ts";
+import { diagnoseSharedGroup } from "./shared_group.ts";
 import { diagnoseTargetWithHistory } from "./target_with_history.ts";
 import { diagnoseTermWithoutHistory } from "./term_moves_nothing.ts";
+import { diagnoseUnusedResult } from "./result_unused.ts";
 import type { Diagnosis, Severity } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -92,4 +100,15 @@ export const DIAGNOSES: DiagnosisRow[] = [
   // which term moves what
   { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
   { kind: "target_with_history", severity: "note", diagnose: diagnoseTargetWithHistory },
+  // what numbers can't be
+  { kind: "loss_below_zero", severity: "warning", diagnose: diagnoseLossBelowZero },
+  { kind: "integer_wrapped", severity: "warning", diagnose: diagnoseIntegerWrapped },
+  { kind: "padding_row", severity: "warning", diagnose: diagnosePaddingRow },
+  // two names of one thing
+  { kind: "same_module", severity: "warning", diagnose: diagnoseSecondNameOfModule },
+  { kind: "layer_repeated", severity: "warning", diagnose: diagnoseRepeatedLayer },
+  { kind: "shared_group", severity: "warning", diagnose: diagnoseSharedGroup },
+  // results that nobody reads
+  { kind: "result_unused", severity: "warning", diagnose: diagnoseUnusedResult },
+  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfNothing },
 ];

@@ -2,6 +2,7 @@
 
 import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "./finding.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
+import { gradNameOf } from "./gradient_name.ts";
 import { reachableNodes } from "./graph_walk.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -66,7 +67,7 @@ function diagnosisOf(facts: RunFacts, op: Operation, parameterUid: string): Diag
     chain: [
       chainLink(facts.place(made), "way", findingFacts, [target]),
       chainLink(facts.place(op.step), "used", { ...findingFacts, code: facts.statementFact(op.step) }, [target]),
-      ...(backward ? [chainLink(facts.place(backward.step), "gradient", { x: p }, [parameterUid])] : []),
+      ...(backward ? [chainLink(facts.place(backward.step), "gradient", { ...findingFacts, grad: gradNameOf(p) }, [parameterUid])] : []),
     ],
     names: namesInFacts(x, y, p),
     facts: findingFacts,
