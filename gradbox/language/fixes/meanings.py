@@ -10,13 +10,10 @@ def log_of_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`log_softmax` for the softmax that the name was given; or else the logarithm of the name where it is read."""
     work = program.edits()
     for node in program.statements:
-        is_maker = (
-            isinstance(node, ast.Assign)
-            and len(node.targets) == 1
-            and program.text(node.targets[0]) == hint.name()
-            and node.lineno < hint.line
-        )
-        if is_maker and isinstance(node.value, ast.Call) and method(node.value) == "softmax":
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or node.lineno >= hint.line:
+            continue
+        is_named = program.text(node.targets[0]) == hint.name()
+        if is_named and isinstance(node.value, ast.Call) and method(node.value) == "softmax":
             reads = [
                 other
                 for other in program.nodes
@@ -55,8 +52,35 @@ def keep_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 _WITHOUT_IN_PLACE = frozenset(
-    "to cpu cuda float double half long int bfloat16 type view reshape permute expand repeat flatten unflatten clone "
-    "contiguous cumsum flip normalize dropout softmax sort movedim detach".split()
+    [
+        "to",
+        "cpu",
+        "cuda",
+        "float",
+        "double",
+        "half",
+        "long",
+        "int",
+        "bfloat16",
+        "type",
+        "view",
+        "reshape",
+        "permute",
+        "expand",
+        "repeat",
+        "flatten",
+        "unflatten",
+        "clone",
+        "contiguous",
+        "cumsum",
+        "flip",
+        "normalize",
+        "dropout",
+        "softmax",
+        "sort",
+        "movedim",
+        "detach",
+    ]
 )
 """Methods that have no form ending in an underscore, or one that means something else."""
 

@@ -66,14 +66,17 @@ function firstWrapped(facts: RunFacts, op: Operation, name: string, dtype: strin
 function operandNumbers(facts: RunFacts, op: Operation, uid: string, count: number): number[] | null {
   const isWritten = op.outputs.includes(uid);
   const numbers = numbersOfTensor(facts, uid, isWritten ? op.step - 1 : op.step);
-  if (!isWritten && facts.writesOf(facts.handle(uid, op.step)?.storage).some(({ step }) => step === op.step)) return null;
+  if (!isWritten && facts.writesOf(facts.handle(uid, op.step)?.storage).some(({ step }) => step === op.step))
+    return null;
   return numbers && (numbers.length === count || numbers.length === 1) ? numbers : null;
 }
 
 /** A number that the statement writes out as the second operand. */
 function constantOperand(facts: RunFacts, op: Operation, name: string): number[] | null {
   const sign = { add: "\\+", sub: "-", mul: "\\*" }[name];
-  const literals = [...facts.statementCode(op.step).matchAll(new RegExp(`[\\w\\])]\\s*${sign}=?\\s*(\\d+)(?![\\w.])`, "g"))];
+  const literals = [
+    ...facts.statementCode(op.step).matchAll(new RegExp(`[\\w\\])]\\s*${sign}=?\\s*(\\d+)(?![\\w.])`, "g")),
+  ];
   return literals.length === 1 ? [Number(literals[0][1])] : null;
 }
 
@@ -96,7 +99,9 @@ function diagnosisOf(facts: RunFacts, op: Operation, name: string, dtype: string
   return {
     cause: facts.place(op.step),
     chain: [
-      ...(made < op.step && facts.steps[made] ? [chainLink(facts.place(made), "made", findingFacts, [op.inputs[0]])] : []),
+      ...(made < op.step && facts.steps[made]
+        ? [chainLink(facts.place(made), "made", findingFacts, [op.inputs[0]])]
+        : []),
       chainLink(facts.place(op.step), "checked", findingFacts, [...op.inputs, ...op.outputs]),
     ],
     names: namesInFacts(...names),

@@ -59,7 +59,9 @@ function diagnosisOf(
     count,
     code: facts.statementFact(making.step),
   };
-  const trained = facts.eventsOfKind("grad_accumulated").find(({ tensor }) => tensorsOfModule(facts, part, step).includes(tensor));
+  const trained = facts
+    .eventsOfKind("grad_accumulated")
+    .find(({ tensor }) => tensorsOfModule(facts, part, step).includes(tensor));
   return {
     severity: making.isMadeThere ? "warning" : "note",
     cause: facts.place(making.step),

@@ -18,7 +18,8 @@ export function diagnoseLoadOfNothing(facts: RunFacts): Diagnosis[] {
     if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
     const path = LOAD_CALL.exec(facts.statementCode(i))?.[1];
     const module = path ? resolvePath(facts, path, i) : null;
-    const diagnosis = path && module?.[0] === "o" ? (nothingLoaded(facts, i, path, module) ?? tieBroken(facts, i, path)) : null;
+    const diagnosis =
+      path && module?.[0] === "o" ? (nothingLoaded(facts, i, path, module) ?? tieBroken(facts, i, path)) : null;
     if (diagnosis) out.set(line, diagnosis);
   });
   return [...out.values()];
@@ -28,7 +29,9 @@ function nothingLoaded(facts: RunFacts, step: number, path: string, module: stri
   if (facts.steps[step].skipped) return null;
   const tensors = new Set(tensorsOfModule(facts, module, step));
   if (!tensors.size) return null;
-  const isWritten = facts.opsAt(step).some(({ outputs, inputs }) => [...outputs, ...inputs].some((uid) => tensors.has(uid)));
+  const isWritten = facts
+    .opsAt(step)
+    .some(({ outputs, inputs }) => [...outputs, ...inputs].some((uid) => tensors.has(uid)));
   const isReplaced = attributeChanges(facts).some((change) => change.step === step && change.after?.[0] === "t");
   if (isWritten || isReplaced) return null;
   const [missing, unexpected] = incompatibleKeys(facts, step);

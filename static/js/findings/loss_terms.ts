@@ -4,7 +4,7 @@ import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
-/** uid: the tensor that is added. step: of the addition; factors: whether it was scaled on the way */
+/** uid: the tensor that is added. step: of the addition */
 export interface LossTerm {
   uid: string;
   step: number;
@@ -21,12 +21,12 @@ export function lossTerms(facts: RunFacts, rootUid: string, step: number): LossT
   const expand = (uid: string, at: number) => {
     if (seen.has(uid) || terms.length >= MAX_TERMS) return;
     seen.add(uid);
-    const ops = [facts.producingOperation(uid), ...(facts.scan.inPlaceOperationsByTensor.get(uid) ?? [])].filter(
-      (op): op is Operation => op !== undefined && op.step <= step,
-    );
-    const parts = ops.flatMap((op) => partsOf(facts, op, uid).map((part) => ({ part, op })));
-    if (!parts.length || parts.every(({ part }) => seen.has(part))) terms.push({ uid, step: at });
-    for (const { part, op } of parts) expand(part, op.step);
+    const maker = facts.producingOperation(uid);
+    const parts = maker && maker.step <= step ? partsOf(facts, maker, uid) : [];
+    if (!parts.some((part) => !seen.has(part))) terms.push({ uid, step: at });
+    for (const part of parts) expand(part, maker?.step ?? at);
+    for (const op of facts.scan.inPlaceOperationsByTensor.get(uid) ?? [])
+      if (op.step <= step) for (const part of partsOf(facts, op, uid)) expand(part, op.step);
   };
   expand(rootUid, step);
   return terms;

@@ -46,7 +46,11 @@ function isMentionedBetween(facts: RunFacts, { name, frame }: NameBinding, step:
     const { kind, frame: of, skipped } = facts.steps[i];
     if (skipped) return true;
     if (kind === "visit" || kind === "call" || (i === next && kind === "head")) continue;
-    if ((of === frame || kind !== "statement") && mentionsAt(facts, i).names.has(name) && facts.steps[i].stmt !== facts.steps[step].stmt)
+    if (
+      (of === frame || kind !== "statement") &&
+      mentionsAt(facts, i).names.has(name) &&
+      facts.steps[i].stmt !== facts.steps[step].stmt
+    )
       return true;
   }
   return false;

@@ -16,7 +16,8 @@ const PURE_METHODS = new Set(
 );
 const METHOD_CALL = /^([A-Za-z_].*)\.([A-Za-z]\w*)\(.*\)$/s;
 const FUNCTION_MODULE = /^(?:torch|F|nn\.functional|torch\.nn\.functional)$/;
-const PATH_WITHOUT_CALL = /^([A-Za-z_][\w.]*(?:\[[^\]]*\])*(?:\.[\w.]+)?)\.(step|zero_grad|backward|eval|train|requires_grad_|\w+[a-z]_)$/;
+const PATH_WITHOUT_CALL =
+  /^([A-Za-z_][\w.]*(?:\[[^\]]*\])*(?:\.[\w.]+)?)\.(step|zero_grad|backward|eval|train|requires_grad_|\w+[a-z]_)$/;
 const CONTEXT_CALL = /^(?:torch\.)?(no_grad|inference_mode|enable_grad)\(\)$/;
 const GRAD_CALL = /^(?:torch\.)?(?:autograd\.)?grad\(/;
 
@@ -26,7 +27,14 @@ export function diagnoseUnusedResult(facts: RunFacts): Diagnosis[] {
   facts.steps.forEach(({ kind, stmt, line, shown }, i) => {
     if (kind !== "statement" || shown !== undefined || out.has(line)) return;
     if (facts.trace.program.statements?.[stmt ?? -1]?.kind !== "Expr") return;
-    const diagnosis = diagnosisOf(facts, i, facts.statementCode(i).replace(/\s+#.*$/, "").replace(/;$/, ""));
+    const diagnosis = diagnosisOf(
+      facts,
+      i,
+      facts
+        .statementCode(i)
+        .replace(/\s+#.*$/, "")
+        .replace(/;$/, ""),
+    );
     if (diagnosis) out.set(line, diagnosis);
   });
   return [...out.values()];
@@ -39,7 +47,8 @@ function diagnosisOf(facts: RunFacts, step: number, code: string): Diagnosis | n
       ? plainDiagnosis(facts, step, "not_called", { x: codeFact(unfinished[1]), name: codeFact(`${unfinished[2]}()`) })
       : null;
   const context = CONTEXT_CALL.exec(code);
-  if (context) return plainDiagnosis(facts, step, "context", { x: codeFact(`with ${code}:`), name: codeFact(context[1]) });
+  if (context)
+    return plainDiagnosis(facts, step, "context", { x: codeFact(`with ${code}:`), name: codeFact(context[1]) });
   if (GRAD_CALL.test(code) && facts.backwardAt(step - 1)?.api === "grad")
     return plainDiagnosis(facts, step, "grad", { x: codeFact("grad"), name: codeFact("grad") });
   const call = METHOD_CALL.exec(code);
@@ -57,7 +66,9 @@ function thrownAway(facts: RunFacts, step: number, receiver: string, method: str
   if (!source) return null;
   const isFunction = FUNCTION_MODULE.test(receiver);
   const x = facts.nameFact(source, step);
-  const name = isFunction ? (/\(\s*([A-Za-z_]\w*)/.exec(facts.statementCode(step))?.[1] ?? "") : /^\w+/.exec(receiver)?.[0];
+  const name = isFunction
+    ? (/\(\s*([A-Za-z_]\w*)/.exec(facts.statementCode(step))?.[1] ?? "")
+    : /^\w+/.exec(receiver)?.[0];
   if (!name || !isUsedLater(facts, name, step)) return null;
   const findingFacts = { x, name: codeFact(method), code: facts.statementFact(step) };
   return {
@@ -79,7 +90,10 @@ function thrownAway(facts: RunFacts, step: number, receiver: string, method: str
 function isUsedLater(facts: RunFacts, name: string, step: number) {
   return facts.steps.some(
     ({ kind }, i) =>
-      i > step && facts.steps[i].stmt !== facts.steps[step].stmt && kind !== "visit" && mentionsAt(facts, i).names.has(name),
+      i > step &&
+      facts.steps[i].stmt !== facts.steps[step].stmt &&
+      kind !== "visit" &&
+      mentionsAt(facts, i).names.has(name),
   );
 }
 

@@ -13,7 +13,7 @@ import type { RunFacts } from "./run_facts.ts";
 const SNAPSHOT_NAME =
   /(?:^|[_.])(?:best|old|prev(?:ious)?|copy|copied|snapshot|snap|backup|bak|initial|init|orig(?:inal)?|before|ref(?:erence)?|target|teacher|ema|frozen|saved|cloned?|start)(?:_|\d|$)/i;
 const PATH = String.raw`[A-Za-z_][\w.]*(?:\[[^\]=]+\])?`;
-const SECOND_NAME = new RegExp(String.raw`^(${PATH})$`);
+const SECOND_NAME = new RegExp(`^(${PATH})$`);
 const COPIED_MODULE = /^([A-Za-z_][\w.]*?)(\.state_dict\(\)(?:\.copy\(\))?)?$/;
 const APPENDED_MODULE = /^([A-Za-z_][\w.]*)\.append\(\s*([A-Za-z_][\w.]*?)(\.state_dict\(\))?\s*\)$/;
 const MAX_STATEMENTS = 400;
@@ -31,7 +31,20 @@ interface SecondName {
   step: number;
 }
 
+const findingsByTrace = new WeakMap<object, Map<string, Diagnosis>>();
+
 export function diagnoseSecondNameOfModule(facts: RunFacts): Diagnosis[] {
+  return [...secondNameFindings(facts).values()];
+}
+
+/** The findings, by the second name. */
+export function secondNameFindings(facts: RunFacts): Map<string, Diagnosis> {
+  const cached = findingsByTrace.get(facts.trace) ?? findSecondNames(facts);
+  findingsByTrace.set(facts.trace, cached);
+  return cached;
+}
+
+function findSecondNames(facts: RunFacts): Map<string, Diagnosis> {
   /** by the second name */
   const out = new Map<string, { given: SecondName; diagnosis: Diagnosis }>();
   for (const given of secondNames(facts)) {
@@ -40,7 +53,7 @@ export function diagnoseSecondNameOfModule(facts: RunFacts): Diagnosis[] {
     if (diagnosis && (!earlier || (given.isConditional && !earlier.given.isConditional)))
       out.set(given.name, { given, diagnosis });
   }
-  return [...out.values()].map(({ diagnosis }) => diagnosis);
+  return new Map([...out].map(([name, { diagnosis }]) => [name, diagnosis]));
 }
 
 /** The names that are given to a module beside its own, each statement once. */
@@ -118,6 +131,7 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
     ({ kind }, i) => i > write.step && ["statement", "return", "head"].includes(kind) && isReadAt(facts, i, root, name),
   );
   if (read < 0 && !isConditional) return null;
+  if (isStateDict && !isConditional && !isLoadedLater(facts, root, write.step)) return null; // one may want to see it move
   const x = codeFact(name);
   const y = codeFact(of.replace(/\.state_dict.*/, ""));
   const findingFacts = {
@@ -134,13 +148,24 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
     cause: facts.place(step),
     chain: [
       chainLink(facts.place(step), "shares", findingFacts, [module]),
-      chainLink(facts.place(write.step), "written", { ...findingFacts, code: facts.statementFact(write.step) }, [write.uid]),
-      ...(read < 0 ? [] : [chainLink(facts.place(read), "read", { ...findingFacts, code: facts.statementFact(read) }, [module])]),
+      chainLink(facts.place(write.step), "written", { ...findingFacts, code: facts.statementFact(write.step) }, [
+        write.uid,
+      ]),
+      ...(read < 0
+        ? []
+        : [chainLink(facts.place(read), "read", { ...findingFacts, code: facts.statementFact(read) }, [module])]),
     ],
     names: namesInFacts(x, y),
     facts: findingFacts,
     fixes: [fixHint("copy_of_module", facts.place(step), { of })],
   };
+}
+
+/** Whether a module is to be put back to what a name holds. */
+function isLoadedLater(facts: RunFacts, root: string, step: number) {
+  return facts.steps.some(
+    (_, i) => i > step && /load_state_dict\(/.test(facts.statementCode(i)) && mentionsAt(facts, i).names.has(root),
+  );
 }
 
 /** Whether a statement reads what a name leads to, and does not only give it another meaning. */

@@ -41,7 +41,10 @@ function diagnosisOf(
   return {
     cause: facts.place(second.made),
     chain: [
-      chainLink(facts.place(first.made), "made", { ...findingFacts, code: facts.statementFact(first.made) }, [first.uid, group]),
+      chainLink(facts.place(first.made), "made", { ...findingFacts, code: facts.statementFact(first.made) }, [
+        first.uid,
+        group,
+      ]),
       chainLink(facts.place(second.made), "shares", findingFacts, [second.uid, group]),
     ],
     names: namesInFacts(x, y),

@@ -9,7 +9,8 @@ import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
 /** Losses that compare what a net predicts with what it should. */
-const TARGET_LOSS = /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|kl_div|cross_entropy_loss|binary_cross_entropy\w*)$/;
+const TARGET_LOSS =
+  /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|kl_div|cross_entropy_loss|binary_cross_entropy\w*)$/;
 const TARGET_NAME = /target|label|truth|^y_true$|expected|^goal$|bellman/i;
 const MAX_LOSSES_EXAMINED = 40;
 
@@ -35,9 +36,7 @@ function isComparison(facts: RunFacts, op: Operation, target: string) {
   const tensor = facts.tensor(target, op.step);
   if (!tensor?.requires_grad || tensor.leaf) return false;
   const name = operationName(op.name);
-  return (
-    TARGET_LOSS.test(name) || (name === "sub" && TARGET_NAME.test(facts.nameText(target, op.step) ?? ""))
-  );
+  return TARGET_LOSS.test(name) || (name === "sub" && TARGET_NAME.test(facts.nameText(target, op.step) ?? ""));
 }
 
 /** A parameter that a gradient reaches through both. */
@@ -67,7 +66,9 @@ function diagnosisOf(facts: RunFacts, op: Operation, parameterUid: string): Diag
     chain: [
       chainLink(facts.place(made), "way", findingFacts, [target]),
       chainLink(facts.place(op.step), "used", { ...findingFacts, code: facts.statementFact(op.step) }, [target]),
-      ...(backward ? [chainLink(facts.place(backward.step), "gradient", { ...findingFacts, grad: gradNameOf(p) }, [parameterUid])] : []),
+      ...(backward
+        ? [chainLink(facts.place(backward.step), "gradient", { ...findingFacts, grad: gradNameOf(p) }, [parameterUid])]
+        : []),
     ],
     names: namesInFacts(x, y, p),
     facts: findingFacts,

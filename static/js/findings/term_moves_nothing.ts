@@ -5,15 +5,17 @@ import { gradNameOf } from "./gradient_name.ts";
 import { ancestorsAndCuts, type GraphCut } from "./graph_walk.ts";
 import { lossTerms, type LossTerm } from "./loss_terms.ts";
 import { numbersText } from "./numbers.ts";
+import { mentionsAt } from "./program_text.ts";
 import { operationName } from "./operation_name.ts";
 import { cellsOfTensor } from "./tensor_values.ts";
 import type { RunFacts } from "./run_facts.ts";
-import type { BackwardCall } from "./scan.ts";
+import type { BackwardCall, EventOccurrence } from "./scan.ts";
 
 /** By why a history ended: whether it may well be meant, as a constant that is only printed along. */
 const CUTS_BY_INTENT = new Set(["detach", "no_grad", "inference"]);
 
 const MAX_BACKWARDS_EXAMINED = 12;
+const MAX_NAMES_BACK = 4;
 
 export function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
   /** by the lines of the cut and of the term */
@@ -51,10 +53,56 @@ type Term = LossTerm & { cut?: GraphCut };
 /** The nearest place behind a term without a history at which one ended; null where it has one, or none was to be expected. */
 function cutBehindTerm(facts: RunFacts, { uid, step }: Term): GraphCut | null {
   if (facts.tensor(uid, step)?.requires_grad !== false) return null;
-  const [cut] = ancestorsAndCuts(facts, uid, step).cuts;
-  if (!cut || !cut.result || cut.step > step) return null;
+  const { tensors, cuts } = ancestorsAndCuts(facts, uid, step);
+  const [cut] = cuts.length ? cuts : tensors.flatMap((tensor) => cutOutsideTorch(facts, tensor) ?? []);
+  if (!cut || cut.step > step) return null;
   const isTermItself = cut.result === uid || scaledFrom(facts, uid) === cut.result;
   return isTermItself && CUTS_BY_INTENT.has(cut.reason) ? null : cut;
+}
+
+/** Where the numbers of a new tensor left torch before: as an array whose memory it has, or as numbers that its statement read. */
+function cutOutsideTorch(facts: RunFacts, uid: string): GraphCut | null {
+  const birth = facts.birthStep(uid);
+  const storage = facts.handle(uid, birth)?.storage;
+  const arrays = facts.index.handlesOfStorage(storage, birth).filter((other) => other[0] === "a");
+  const asArray = facts
+    .eventsOfKind("path_cut")
+    .find((event) => event.step <= birth && event.reason === "numpy" && arrays.includes(event.result ?? ""));
+  if (asArray) return { tensor: asArray.tensor, result: uid, step: asArray.step, op: asArray.name, reason: "numpy" };
+  const isFresh = facts.opsAt(birth).some(({ name, inputs }) => name === "aten::lift_fresh" && inputs.includes(uid));
+  const source = isFresh ? valueCutAt(facts, birth, () => true) : undefined;
+  return source ? { tensor: source.tensor, result: uid, step: source.step, op: source.name, reason: "copy" } : null;
+}
+
+/** A tensor whose values left torch in a statement, or in an earlier one that gave them a name which this one reads. */
+function valueCutAt(
+  facts: RunFacts,
+  step: number,
+  isRead: (name: string) => boolean,
+  depth = 0,
+): EventOccurrence<"path_cut"> | undefined {
+  const here = facts.eventsOfKind("path_cut").find((event) => event.step === step && doesLeaveTorch(facts, event));
+  if (here || depth > MAX_NAMES_BACK) return here;
+  const { frame } = facts.steps[step];
+  for (const name of mentionsAt(facts, step).names) {
+    if (!isRead(name)) continue;
+    const meaning = facts.scan.meaningsByName.get(`${frame}/${name}`)?.findLast((other) => other.step < step);
+    const isPlain = meaning && (meaning.uid === "" || meaning.uid[0] === "a");
+    const cut = isPlain ? valueCutAt(facts, meaning.step, () => true, depth + 1) : undefined;
+    if (cut) return cut;
+  }
+  return undefined;
+}
+
+/** Whether a cut hands values to Python or NumPy; a `detach` only where its statement goes on to them. */
+function doesLeaveTorch(facts: RunFacts, { reason, step }: EventOccurrence<"path_cut">) {
+  if (reason === "item" || reason === "numpy") return true;
+  return (reason === "detach" || reason === "data") && /\.(?:numpy|tolist)\(/.test(facts.statementCode(step));
+}
+
+/** Whether a statement adds a name as it is, or times a number. */
+function isAddedByName(code: string, name: string) {
+  return new RegExp(`[+-]=?\\s*(?:[\\d.e-]+\\s*\\*\\s*)?${name}\\b(?!\\s*[*/([.@])`).test(code);
 }
 
 /** What a tensor is a multiple of. */
@@ -72,10 +120,9 @@ function numbersAdded(facts: RunFacts, rootUid: string, step: number): Term[] {
     if (!op || op.step > step || !/^(?:add|sub)$/.test(operationName(op.name))) continue;
     for (const input of op.inputs) sumUids.add(input);
     if (op.inputs.length !== 1) continue;
-    const cut = facts
-      .eventsOfKind("path_cut")
-      .find((event) => event.step === op.step && event.reason === "item" && (event.op ?? 0) < op.at);
-    if (cut && !sumUids.has(cut.tensor))
+    const cut = valueCutAt(facts, op.step, (name) => isAddedByName(facts.statementCode(op.step), name));
+    const isBefore = cut && (cut.step < op.step || (cut.op ?? 0) < op.at);
+    if (cut && isBefore && !sumUids.has(cut.tensor))
       terms.push({
         uid: cut.tensor,
         step: op.step,

@@ -8,7 +8,6 @@ import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
 import { gradNameOf } from "./gradient_name.ts";
 import { cellsReadBy, cellAsNumber } from "./numbers.ts";
-import type { Grad } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 interface ZeroingNode {
@@ -33,7 +32,11 @@ const MAX_ZERO_GRADIENT_FINDINGS = 4;
 const FIX_BY_CAUSE: Record<string, string> = { relu: "leaky_relu", step: "straight_through" };
 
 export function diagnoseZeroGradient(facts: RunFacts): Diagnosis[] {
-  return [...leavesCutOff(facts), ...diagnoseCancelledGradients(facts, leavesWithZeroGradient(facts)), ...diagnoseDiedRelus(facts)];
+  return [
+    ...leavesCutOff(facts),
+    ...diagnoseCancelledGradients(facts, leavesWithZeroGradient(facts)),
+    ...diagnoseDiedRelus(facts),
+  ];
 }
 
 /** Leaves to which every backward brought nothing but zeros since one operation sent none. */
