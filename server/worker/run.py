@@ -24,6 +24,7 @@ import numpy as np
 import torch
 
 from gradbox.gradient_check.check import GradientChecker
+from gradbox.gradient_check.function_check import check_functions
 from gradbox.gradient_check.replay import ReplayableProgram
 from gradbox.language import paste, policy, repairs
 from gradbox.language.determinism import nondeterministic_names
@@ -171,8 +172,17 @@ class ProgramRun:
         else:
             line = recorder.steps.line if recorder.steps.line else line
         error = None
+        if outcome["status"] == "finished":
+            self._check_own_functions(recorder)
         recorder.record_end_step(line)
         self._end_process(outcome)
+
+    def _check_own_functions(self, recorder: Recorder) -> None:
+        """Judge the backward of the program's own Functions, each by itself; this process is the program's, and ends here."""
+        with recorder.unrecorded_after_program():
+            found = check_functions(recorder.function_calls.calls)
+        for event in found:
+            recorder.append_event(event)
 
     def _check_gradients(self, code: types.CodeType, source: str, options: GradientCheckOptions) -> NoReturn:
         """Run the program as often as it takes to compare its gradients; its steps are not recorded."""
@@ -216,7 +226,14 @@ class ProgramRun:
     ) -> BaseException | None:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         try:
-            with recorder.ops, recorder.backward, recorder.swap, recorder.jit, recorder.replacements:
+            with (
+                recorder.ops,
+                recorder.backward,
+                recorder.swap,
+                recorder.jit,
+                recorder.replacements,
+                recorder.function_calls,
+            ):
                 exec(code, namespace)
         except BaseException as error:
             return error

@@ -109,6 +109,7 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "call_it": meanings.call_it,
     "list_of_new": meanings.list_of_new,
     "copy_of_module": meanings.copy_of_module,
+    "times_incoming": meanings.times_incoming,
     "strip_prefix": meanings.strip_prefix,
     "add_prefix": meanings.add_prefix,
 }

@@ -39,6 +39,12 @@ def keep_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     call = statement.value
     if not isinstance(call.func, ast.Attribute):
         return
+    if hint.facts.get("function"):
+        if call.args and isinstance(call.args[0], ast.Name):
+            work = program.edits()
+            work.replace_node(statement, f"{call.args[0].id} = {program.text(call)}")
+            yield from program.with_edits(hint, work)
+        return
     target = program.text(call.func.value)
     arguments = ", ".join(program.text(part) for part in [*call.args, *call.keywords])
     if call.func.attr not in _WITHOUT_IN_PLACE and not target.endswith(")"):
@@ -154,4 +160,21 @@ def _with_keys(program: FixProgram, hint: Hint, key: str) -> Iterator[Fix]:
         if method(call) == "load_state_dict" and call.args and receiver(call) is not None:
             loaded = program.operand(call.args[0])
             work.replace_node(call.args[0], f"{{{key}: value for key, value in {loaded}.items()}}")
+    yield from program.with_edits(hint, work)
+
+
+def times_incoming(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`return grad * (…)` for a `backward` that left out the gradient which comes in."""
+    statement = program.statement(hint.line)
+    function = program.enclosing_function(statement) if statement is not None else None
+    if not isinstance(statement, ast.Return) or statement.value is None or function is None:
+        return
+    arguments = [argument.arg for argument in function.args.args]
+    if len(arguments) != 2:
+        return
+    values = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
+    work = program.edits()
+    for value in values:
+        if not (isinstance(value, ast.Constant) and value.value is None):
+            work.replace_node(value, f"{arguments[1]} * {program.operand(value)}")
     yield from program.with_edits(hint, work)

@@ -141,7 +141,7 @@ class OpRecorder:
                 touched.add(self._storages.register_tensor_storage(tensor))
         entry["inputs"] = [uid for uid, _ in call.inputs]
         if is_index_put(name):
-            call.repeated_counts = repeated_index_counts(args, kwargs)
+            call.repeated_counts = repeated_index_counts(name, args, kwargs)
         if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
             self._context.observation.ops_unobserved = True
         if any(requires for _, requires in call.inputs):

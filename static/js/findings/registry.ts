@@ -46,6 +46,7 @@ import { diagnoseSecondNameOfModule } from "./same_module.ts";
 import { diagnoseSharedGroup } from "./shared_group.ts";
 import { diagnoseTargetWithHistory } from "./target_with_history.ts";
 import { diagnoseTermWithoutHistory } from "./term_moves_nothing.ts";
+import { diagnoseBackwardNotDerivative } from "./backward_not_derivative.ts";
 import { diagnoseUnusedResult } from "./result_unused.ts";
 import type { Diagnosis, Severity } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -104,6 +105,8 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "loss_below_zero", severity: "warning", diagnose: diagnoseLossBelowZero },
   { kind: "integer_wrapped", severity: "warning", diagnose: diagnoseIntegerWrapped },
   { kind: "padding_row", severity: "warning", diagnose: diagnosePaddingRow },
+  // gradients that are not the slope
+  { kind: "backward_not_derivative", severity: "warning", diagnose: diagnoseBackwardNotDerivative },
   // two names of one thing
   { kind: "same_module", severity: "warning", diagnose: diagnoseSecondNameOfModule },
   { kind: "layer_repeated", severity: "warning", diagnose: diagnoseRepeatedLayer },

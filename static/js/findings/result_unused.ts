@@ -82,7 +82,7 @@ function thrownAway(facts: RunFacts, step: number, receiver: string, method: str
     ],
     names: namesInFacts(x),
     facts: findingFacts,
-    fixes: isFunction ? [] : [fixHint("keep_result", facts.place(step), { name: receiver })],
+    fixes: [fixHint("keep_result", facts.place(step), isFunction ? { name, function: 1 } : { name: receiver })],
   };
 }
 

@@ -19,6 +19,7 @@ export type Event =
   | ContextKept
   | IndexCopyWritten
   | IndicesRepeated
+  | FunctionChecked
   | UninitializedRead
   | Warned
   | Replaced
@@ -416,6 +417,27 @@ export interface IndicesRepeated {
   tensor: string;
   count: number;
   distinct: number;
+}
+/**
+ * After the run the backward of one of the program's own Functions was compared with the slope of its forward, and differs.
+ *
+ * order: 2 where backward is right and its own derivative is not. incoming: what came into backward in the check; got, wanted:
+ * what it gave for an element of an argument, and the slope times what came in. ignores_incoming: it gives the same whatever
+ * comes in.
+ */
+export interface FunctionChecked {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "function_checked";
+  function: string;
+  order: number;
+  argument: number;
+  element: number;
+  incoming: number;
+  got: number;
+  wanted: number;
+  ignores_incoming?: boolean | null;
 }
 /**
  * An operation, or a printed tensor, took memory of `torch.empty` and its like that nothing had written.
