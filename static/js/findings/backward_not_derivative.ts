@@ -63,7 +63,7 @@ function diagnosisOf(
         { ...findingFacts, code: facts.statementFact(facts.birthStep(uid)) },
         [uid],
       ),
-      chainLink(facts.place(visit), "checked", findingFacts, [uid]),
+      chainLink(facts.place(cause), "checked", findingFacts, [uid]),
       ...(leaf && x
         ? [
             chainLink(facts.place(leaf.step), "gradient", { ...findingFacts, grad: gradNameOf(x) }, [
