@@ -110,6 +110,7 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "list_of_new": meanings.list_of_new,
     "copy_of_module": meanings.copy_of_module,
     "times_incoming": meanings.times_incoming,
+    "softmax_of_classes": meanings.softmax_of_classes,
     "strip_prefix": meanings.strip_prefix,
     "add_prefix": meanings.add_prefix,
 }

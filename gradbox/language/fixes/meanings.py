@@ -178,3 +178,20 @@ def times_incoming(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         if not (isinstance(value, ast.Constant) and value.value is None):
             work.replace_node(value, f"{arguments[1]} * {program.operand(value)}")
     yield from program.with_edits(hint, work)
+
+
+def softmax_of_classes(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`dim=1` for the `dim=0` of a softmax, in its call or in the layer that is made with it."""
+    lines = {hint.line} if any("softmax" in method(call).lower() for call in program.calls(hint.line)) else None
+    work = program.edits()
+    for node in program.nodes:
+        if not isinstance(node, ast.Call) or "softmax" not in method(node).lower():
+            continue
+        if lines is not None and node.lineno not in lines:
+            continue
+        dims = [keyword.value for keyword in node.keywords if keyword.arg == "dim"]
+        dims += node.args[:1] if method(node).endswith("Softmax") else node.args[-1:]
+        for dim in dims:
+            if isinstance(dim, ast.Constant) and dim.value == 0:
+                work.replace_node(dim, "1")
+    yield from program.with_edits(hint, work)

@@ -46,6 +46,7 @@ import { diagnoseSecondNameOfModule } from "./same_module.ts";
 import { diagnoseSharedGroup } from "./shared_group.ts";
 import { diagnoseTargetWithHistory } from "./target_with_history.ts";
 import { diagnoseTermWithoutHistory } from "./term_moves_nothing.ts";
+import { diagnoseSoftmaxOverBatch } from "./samples_mixed.ts";
 import { diagnoseBackwardNotDerivative } from "./backward_not_derivative.ts";
 import { diagnoseUnusedResult } from "./result_unused.ts";
 import type { Diagnosis, Severity } from "./finding.ts";
@@ -105,6 +106,8 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "loss_below_zero", severity: "warning", diagnose: diagnoseLossBelowZero },
   { kind: "integer_wrapped", severity: "warning", diagnose: diagnoseIntegerWrapped },
   { kind: "padding_row", severity: "warning", diagnose: diagnosePaddingRow },
+  // samples and axes
+  { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSoftmaxOverBatch },
   // gradients that are not the slope
   { kind: "backward_not_derivative", severity: "warning", diagnose: diagnoseBackwardNotDerivative },
   // two names of one thing
