@@ -26,6 +26,7 @@ import torch
 from gradbox.gradient_check.check import GradientChecker
 from gradbox.gradient_check.function_check import check_functions
 from gradbox.gradient_check.replay import ReplayableProgram
+from gradbox.gradient_check.sample_check import SampleChecker
 from gradbox.language import paste, policy, repairs
 from gradbox.language.determinism import nondeterministic_names
 from gradbox.recorder.displayhook import statements_with_pasted_output
@@ -192,8 +193,13 @@ class ProgramRun:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         program = ReplayableProgram(code, lambda: seed_generators(self._seed, self._device), self._input)
         with TorchReplacements(ProbeContext()):
-            check = GradientChecker(program, options, self._cpu_start)
-            result = check.run()
+            check: GradientChecker | SampleChecker
+            if options.samples:
+                check = SampleChecker(program, options, self._cpu_start)
+                result = GradientCheck(samples=check.run())
+            else:
+                check = GradientChecker(program, options, self._cpu_start)
+                result = check.run()
         outcome: OutcomeRecord = {"status": "finished"}
         if check.error is not None:
             outcome = {"status": "raised", "error": error_record(check.error)}
