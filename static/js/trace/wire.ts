@@ -640,6 +640,7 @@ export interface GradientCheck {
    * @maxItems 200
    */
   leaves?: LeafCheck[];
+  samples?: SampleCheck | null;
 }
 /**
  * An operation of the forward run that has an input exactly where its slope jumps.
@@ -693,6 +694,29 @@ export interface ElementCheck {
   right?: number | NotFinite | null;
   difference: number | null;
   verdict: "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
+}
+/**
+ * What became of the other samples of a batch when only the first was changed.
+ *
+ * line: of the statement where the batch meets what is trained. axis: of the batch, along which its `samples` lie. mixing:
+ * null where they stay apart up to the loss. runs: how often the program ran.
+ */
+export interface SampleCheck {
+  problem?: ("no_batch" | "raised" | "not_repeatable" | "too_long" | "no_time") | null;
+  line?: number | null;
+  axis?: number;
+  samples?: number;
+  mixing?: MixingOperation | null;
+  runs?: number;
+}
+/**
+ * The first operation that gave one sample something of another. changed: how many samples it changed; null where that
+ * can't be counted.
+ */
+export interface MixingOperation {
+  op: string;
+  line: number | null;
+  changed?: number | null;
 }
 /**
  * A numpy array; `at` and `steps` in bytes from the start of its storage.
