@@ -9,7 +9,8 @@ import { resolvePath } from "./resolve.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-const LOAD_CALL = /([A-Za-z_][\w.[\]]*)\.load_state_dict\(/;
+/** The call makes up the whole statement, but for what takes its result. */
+const LOAD_CALL = /^(?:[\w\s,]+=\s*|print\(|return\s+)?([A-Za-z_][\w.[\]]*)\.load_state_dict\(/;
 
 export function diagnoseLoadOfNothing(facts: RunFacts): Diagnosis[] {
   /** by line */

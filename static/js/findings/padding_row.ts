@@ -3,6 +3,7 @@
 import { chainLink, codeFact, namesInFacts, type Diagnosis } from "./finding.ts";
 import { numbersText } from "./numbers.ts";
 import { cellsOfTensor, numbersOfTensor } from "./tensor_values.ts";
+import { isOptimizerStep } from "./write_facts.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 export function diagnosePaddingRow(facts: RunFacts): Diagnosis[] {
@@ -25,6 +26,7 @@ function diagnosisOf(facts: RunFacts, uid: string, row: number, step: number): D
   const writes = facts.writesOf(facts.tensor(uid, step)?.storage).filter((write) => write.step <= step);
   const write = writes.find((other) => isRowNonzero(facts, uid, row, other.step));
   const born = facts.birthStep(uid);
+  if (write && isOptimizerStep(facts, write.step)) return null; // the rows have another use, as those of an output layer
   if (!write || write.step <= born || isRowNonzero(facts, uid, row, write.step - 1)) return null;
   const x = facts.nameFact(uid, write.step);
   const cells = rowOf(cellsOfTensor(facts, uid, step) ?? [], facts.tensor(uid, step)?.shape ?? [], row);
