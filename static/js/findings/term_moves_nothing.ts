@@ -2,11 +2,13 @@
 
 import { codeFact, fixHint, chainLink, namesInFacts, phrase, type Diagnosis } from "./finding.ts";
 import { gradNameOf } from "./gradient_name.ts";
-import { ancestorsAndCuts, type GraphCut } from "./graph_walk.ts";
+import { nodeReceivingGradient } from "./gradient_flow.ts";
+import { ancestorsAndCuts, reachableNodes, type GraphCut } from "./graph_walk.ts";
 import { lossTerms, type LossTerm } from "./loss_terms.ts";
 import { numbersText } from "./numbers.ts";
 import { mentionsAt } from "./program_text.ts";
 import { operationName } from "./operation_name.ts";
+import { optimizerParameters, optimizersOf } from "./optimizers.ts";
 import { cellsOfTensor } from "./tensor_values.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { BackwardCall, EventOccurrence } from "./scan.ts";
@@ -32,8 +34,82 @@ export function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
       const key = `${facts.steps[cut.step].line} ${facts.steps[term.step].line}`;
       if (!out.has(key)) out.set(key, diagnosisOf(facts, call, term, cut, moving[0]));
     }
+    for (const diagnosis of termsThatMissTheStep(facts, call, moving)) {
+      const key = `${diagnosis.cause.line} ${diagnosis.variant}`;
+      if (!out.has(key)) out.set(key, diagnosis);
+    }
   }
   return [...out.values()];
+}
+
+/** Terms that have a history, yet none that leads to what the next step updates, since it was cut on the way there. */
+function termsThatMissTheStep(facts: RunFacts, call: BackwardCall, moving: LossTerm[]): Diagnosis[] {
+  const optimizer = optimizerOfEachRound(facts, call);
+  if (!optimizer || moving.length < 2) return [];
+  const stepped = new Set(optimizerParameters(facts, optimizer.uid, optimizer.step));
+  const reaches = (uid: string, step: number) => leavesReachedFrom(facts, uid, step).some((leaf) => stepped.has(leaf));
+  const other = moving.find(({ uid, step }) => reaches(uid, step));
+  if (!other) return [];
+  return moving.flatMap((term) => {
+    if (reaches(term.uid, term.step)) return [];
+    const { cuts } = ancestorsAndCuts(facts, term.uid, term.step);
+    const cut = cuts.find((candidate) => reaches(candidate.tensor, candidate.step));
+    if (!cut) return [];
+    const trained = leavesReachedFrom(facts, cut.tensor, cut.step).find((leaf) => stepped.has(leaf));
+    const [x, p, name] = [
+      facts.nameFact(term.uid, term.step),
+      facts.nameFact(trained, cut.step),
+      facts.nameFact(optimizer.uid, optimizer.step),
+    ];
+    const y = facts.nameFact(cut.tensor, cut.step);
+    const stepFacts = {
+      x,
+      y,
+      p,
+      optimizer: name,
+      loss: facts.nameFact(call.roots[0], call.step),
+      code: facts.statementFact(cut.step),
+    };
+    return [
+      {
+        variant: "others",
+        cause: facts.place(cut.step),
+        chain: [
+          chainLink(facts.place(cut.step), "cut", stepFacts, [cut.tensor, cut.result]),
+          chainLink(facts.place(term.step), "made", { ...stepFacts, value: valueFact(facts, term) }, [term.uid]),
+          chainLink(facts.place(optimizer.step), "none", { ...stepFacts, code: facts.statementFact(optimizer.step) }, [
+            optimizer.uid,
+          ]),
+        ],
+        names: namesInFacts(x, y, p, name),
+        facts: stepFacts,
+        fixes: [fixHint("keep_history", facts.place(cut.step))],
+      },
+    ];
+  });
+}
+
+/** The one optimizer that steps after each call of a statement's backward and before the next of any; null where several do, or
+ * none. */
+function optimizerOfEachRound(facts: RunFacts, call: BackwardCall): { uid: string; step: number } | null {
+  const outer = facts.backwardCalls.filter(({ parent }) => !parent);
+  let found: { uid: string; step: number } | null = null;
+  for (const own of outer.filter(({ stmt }) => stmt === call.stmt)) {
+    const next = outer.find(({ step }) => step > own.end)?.step ?? facts.steps.length;
+    const stepping = [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
+      const step = steps.find((at) => at > own.end - 1 && at < next);
+      return step === undefined ? [] : [{ uid, step }];
+    });
+    if (stepping.length !== 1 || (found && stepping[0].uid !== found.uid)) return null;
+    found ??= stepping[0];
+  }
+  return found;
+}
+
+function leavesReachedFrom(facts: RunFacts, uid: string, step: number): string[] {
+  const node = nodeReceivingGradient(facts, uid, step);
+  if (!node) return [];
+  return [...reachableNodes(facts, node)].flatMap((nodeUid) => facts.index.nodes.get(nodeUid)?.variable ?? []);
 }
 
 /** The first calls of each statement that runs backward from one number. */
@@ -144,7 +220,6 @@ function diagnosisOf(
   const loss = facts.nameFact(roots[0], backwardStep);
   const reached = facts.eventsOfKind("grad_accumulated").find((event) => event.step >= backwardStep);
   const parameter = reached ? facts.nameFact(reached.tensor, reached.step) : null;
-  const values = cellsOfTensor(facts, uid, step);
   const code = facts.statementFact(cut.step);
   const isOnPurpose = CUTS_BY_INTENT.has(cut.reason);
   const termFacts = {
@@ -152,7 +227,7 @@ function diagnosisOf(
     y,
     loss,
     code,
-    value: values ? numbersText(values, true) : phrase("finding.term_moves_nothing.its_value"),
+    value: valueFact(facts, { uid, step }),
     cut: facts.place(cut.step).line,
     grad: parameter ? gradNameOf(parameter) : codeFact(".grad"),
   };
@@ -173,6 +248,11 @@ function diagnosisOf(
     facts: termFacts,
     fixes: [fixHint(cut.reason === "create_graph" ? "create_graph" : "keep_history", facts.place(cut.step))],
   };
+}
+
+function valueFact(facts: RunFacts, { uid, step }: LossTerm) {
+  const values = cellsOfTensor(facts, uid, step);
+  return values ? numbersText(values, true) : phrase("finding.term_moves_nothing.its_value");
 }
 
 /** Which sentence tells why a history ended. */
