@@ -23,6 +23,14 @@ def log_of_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
                 name = program.text(node.value.func)
                 work.replace_node(node.value.func, f"{name.removesuffix('softmax')}log_softmax")
     yield from program.with_edits(hint, work)
+    softmaxes = [node for node in program.nodes if isinstance(node, ast.Call) and method(node).lower() == "softmax"]
+    if not hint.name() and len(softmaxes) == 1:  # of a layer, or in the call of the loss
+        work = program.edits()
+        name = program.text(softmaxes[0].func)
+        for plain, logarithm in (("softmax", "log_softmax"), ("Softmax", "LogSoftmax")):
+            if name.endswith(plain):
+                work.replace_node(softmaxes[0].func, name.removesuffix(plain) + logarithm)
+        yield from program.with_edits(hint, work)
     yield from program.with_method_behind_reads(hint, "log")
 
 

@@ -101,9 +101,6 @@ function diagnosisOf(facts: RunFacts, op: Operation, { variant, name, value, ope
     ],
     names: namesInFacts(x, loss),
     facts: findingFacts,
-    fixes:
-      variant === "probabilities" && inputName
-        ? [fixHint("log_of_operand", facts.place(op.step), { name: inputName })]
-        : [],
+    fixes: variant === "probabilities" ? [fixHint("log_of_operand", facts.place(op.step), { name: inputName })] : [],
   };
 }
