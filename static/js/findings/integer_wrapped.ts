@@ -22,7 +22,7 @@ const ARITHMETIC: Record<string, { sign: string; of: (a: number, b: number) => n
 export function diagnoseIntegerWrapped(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.allOperations()) {
+  for (const op of facts.scan.operationsNamed(/^(?:add|sub|mul)_?$/)) {
     const { line, visit } = facts.steps[op.step];
     const name = operationName(op.name).replace(/_$/, "");
     if (visit || out.has(line) || !ARITHMETIC[name] || !op.inputs.length || !op.outputs.length) continue;

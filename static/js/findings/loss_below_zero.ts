@@ -8,18 +8,17 @@ import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
 const LOSS_OF_LOGARITHMS = /^(?:kl_div|nll_loss\w*)$/;
-const LOSS_OF_TARGETS_IN_UNIT = /^binary_cross_entropy(?:_with_logits)?$/;
+const LOSS = /^(?:kl_div|nll_loss\w*|binary_cross_entropy(?:_with_logits)?)$/;
 /** Of a sum that is 1 but for rounding. */
 const MAX_DISTANCE_FROM_ONE = 1e-3;
 
 export function diagnoseLossBelowZero(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.allOperations()) {
+  for (const op of facts.scan.operationsNamed(LOSS)) {
     const { line, visit } = facts.steps[op.step];
     if (visit || out.has(line) || op.inputs.length < 2 || !op.outputs.length) continue;
     const name = operationName(op.name).replace(/_nd$/, "");
-    if (!LOSS_OF_LOGARITHMS.test(name) && !LOSS_OF_TARGETS_IN_UNIT.test(name)) continue;
     const loss = rangeOfTensor(facts, op.outputs[0], op.step);
     if (!loss || !(loss.min < 0)) continue;
     const diagnosis = LOSS_OF_LOGARITHMS.test(name)

@@ -19,9 +19,9 @@ const MAX_STEPS_AHEAD = 60;
 export function diagnoseSoftmaxOverBatch(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.allOperations()) {
+  for (const op of facts.scan.operationsNamed(SOFTMAX)) {
     const { line, visit } = facts.steps[op.step];
-    if (visit || out.has(line) || !SOFTMAX.test(operationName(op.name)) || !op.outputs.length) continue;
+    if (visit || out.has(line) || !op.outputs.length) continue;
     const shape = facts.handle(op.outputs[0], op.step)?.shape ?? [];
     if (shape.length !== 2 || shape[0] < 2 || shape[1] < 2 || softmaxDim(facts, op) !== 0) continue;
     const reader = readerByClass(facts, op, shape);

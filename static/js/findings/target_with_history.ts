@@ -11,6 +11,7 @@ import type { Operation } from "./scan.ts";
 /** Losses that compare what a net predicts with what it should. */
 const TARGET_LOSS =
   /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|kl_div|cross_entropy_loss|binary_cross_entropy\w*)$/;
+const COMPARISON = new RegExp(`${TARGET_LOSS.source}|^sub$`);
 const TARGET_NAME = /target|label|truth|^y_true$|expected|^goal$|bellman/i;
 const MAX_LOSSES_EXAMINED = 40;
 
@@ -19,7 +20,7 @@ export function diagnoseTargetWithHistory(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   let examinedCount = 0;
-  for (const op of facts.scan.allOperations()) {
+  for (const op of facts.scan.operationsNamed(COMPARISON)) {
     const { line, visit } = facts.steps[op.step];
     if (out.has(line) || visit || op.inputs.length < 2 || !op.requires_grad.some(Boolean)) continue;
     const [prediction, target] = op.inputs;
