@@ -1,7 +1,7 @@
 /** A Function of the program whose backward is not the derivative of its forward: measured at that one node, after the run. */
 
 import { shortNumberText } from "../layout/format.ts";
-import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "./finding.ts";
+import { chainLink, codeFact, fixHint, namesInFacts, phrase, type Diagnosis } from "./finding.ts";
 import { gradNameOf } from "./gradient_name.ts";
 import { gradientValuesFact } from "./gradient_values.ts";
 import type { EventOccurrence } from "./scan.ts";
@@ -49,6 +49,7 @@ function diagnosisOf(
     got: number(event.got),
     wanted: number(event.wanted),
     element: event.element,
+    argument: argumentOfBackward(facts, cause),
     given: gradientValuesFact(given.find(Boolean)),
     sent: gradientValuesFact(sent[event.argument] ?? sent.find(Boolean)),
     code: facts.statementFact(cause),
@@ -73,10 +74,16 @@ function diagnosisOf(
           ]
         : []),
     ],
-    names: namesInFacts(codeFact(event.function), ...(x ? [x] : [])),
+    names: namesInFacts(codeFact(event.function), findingFacts.argument, ...(x ? [x] : [])),
     facts: { ...findingFacts, grad: x ? gradNameOf(x) : codeFact(".grad") },
     fixes: event.ignores_incoming ? [fixHint("times_incoming", facts.place(cause))] : [],
   };
+}
+
+/** What a Function's `backward` calls the gradient that comes in. */
+function argumentOfBackward(facts: RunFacts, returned: number) {
+  const name = Object.keys(facts.scan.initialFields(facts.steps[returned].frame)?.vars ?? {})[1];
+  return name ? codeFact(name) : phrase("finding.backward_not_derivative.argument");
 }
 
 /** The step in which a Function's `backward` returned, during the visit of its node. */
