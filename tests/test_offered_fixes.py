@@ -31,6 +31,7 @@ WITHOUT_FIX: dict[str, set[str]] = {
     "grad_none": {"argmax_step", "autograd_grad", "before_backward", "frozen", "grad_none_double_head_freeze",
                   "loss_requires_grad_true", "new_after_backward", "reset_then_zero", "wrong_module_called",
                   "zero_before_check"},
+    "hook_keeps_last": {"hook_of_a_module_used_twice"},
     "hook_misses": {"hook_after_detach", "hook_on_replaced_tensor"},
     "hook_result": {"hook_result_function", "hook_result_size"},
     "index_copy": {"index_put_of_repeated_indices", "reshape_copy_lost", "scatter_of_repeated_indices"},

@@ -39,6 +39,7 @@ import { diagnoseWrongGradientFromChangedTensor } from "./wrong_gradient.ts";
 import { diagnoseZeroGradient } from "./zero_gradient.ts";
 import { diagnoseIntegerWrapped } from "./integer_wrapped.ts";
 import { diagnoseLossBelowZero } from "./loss_below_zero.ts";
+import { diagnoseHookThatKeepsLast } from "./hook_keeps_last.ts";
 import { diagnoseLoadOfNothing } from "./load_matched_nothing.ts";
 import { diagnosePaddingRow } from "./padding_row.ts";
 import { diagnoseRepeatedLayer } from "./layer_repeated.ts";
@@ -113,6 +114,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   // two names of one thing
   { kind: "same_module", severity: "warning", diagnose: diagnoseSecondNameOfModule },
   { kind: "layer_repeated", severity: "warning", diagnose: diagnoseRepeatedLayer },
+  { kind: "hook_keeps_last", severity: "note", diagnose: diagnoseHookThatKeepsLast },
   { kind: "shared_group", severity: "warning", diagnose: diagnoseSharedGroup },
   // results that nobody reads
   { kind: "result_unused", severity: "warning", diagnose: diagnoseUnusedResult },
