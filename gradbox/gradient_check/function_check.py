@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from time import monotonic  # the program may have replaced that of the module
+from time import monotonic, process_time  # the program may have replaced those of the module
 from types import FrameType
 from typing import Any
 
@@ -18,7 +18,10 @@ from gradbox.recorder.probes.function_calls import FunctionCall
 from gradbox.wire.events import FunctionChecked
 
 MAX_SECONDS = 0.5
-"""Wall time for all Functions of a run; those that are not reached are not judged."""
+"""Processor time for all Functions of a run; those that are not reached are not judged."""
+
+MAX_WALL_SECONDS = 5.0
+"""Time that passes meanwhile, for a forward that waits."""
 
 MAX_ELEMENTS = 12
 """Elements of an input that are moved."""
@@ -44,26 +47,32 @@ class TimeIsUp(BaseException):
 def check_functions(calls: Iterable[FunctionCall]) -> list[FunctionChecked]:
     """The Functions whose backward, or the backward of it, is not the derivative: at most one event for each."""
     found: list[FunctionChecked] = []
-    deadline = monotonic() + MAX_SECONDS
+    is_time_up = time_limit()
     try:
         for call in calls:
-            if monotonic() > deadline:
+            if is_time_up():
                 break
-            with stopped_at(deadline):
+            with stopped_when(is_time_up):
                 event = check_call(call)
                 if event is not None:
                     found.append(event)
-    except (TimeIsUp, Exception):
+    except BaseException:
         pass  # the program may have left anything behind; what is found until then is right
     return found
 
 
+def time_limit() -> Callable[[], bool]:
+    """What tells whether the time that a check may take from now on is over."""
+    processor_end, wall_end = process_time() + MAX_SECONDS, monotonic() + MAX_WALL_SECONDS
+    return lambda: process_time() > processor_end or monotonic() > wall_end
+
+
 @contextmanager
-def stopped_at(deadline: float) -> Iterator[None]:
+def stopped_when(is_time_up: Callable[[], bool]) -> Iterator[None]:
     """Raise TimeIsUp in Python code that runs on for longer."""
 
     def trace(_frame: FrameType, _event: str, _argument: Any) -> Any:
-        if monotonic() > deadline:
+        if is_time_up():
             raise TimeIsUp
         return trace
 
@@ -80,8 +89,10 @@ def check_call(call: FunctionCall) -> FunctionChecked | None:
     try:
         with torch.enable_grad():
             return FunctionCheck(call).event()
-    except Exception:
-        return None  # it does not run in float64, or once more
+    except TimeIsUp:
+        raise
+    except BaseException:
+        return None  # it does not run in float64, or once more; it may want to end the process
 
 
 class FunctionCheck:
