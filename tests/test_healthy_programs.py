@@ -19,6 +19,7 @@ WRONG = {
     "data_rebound_after_saving",
     "descent_by_rebinding",
     "function_returns_none_gradient",
+    "grad_lost_on_many_ways",
     "grad_of_a_result_warns",
     "numpy_write_after_save",
 }

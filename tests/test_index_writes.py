@@ -95,3 +95,21 @@ def test_a_hook_that_a_write_leaves_behind_is_reported() -> None:
 def test_a_hook_that_stays_with_its_tensor_is_not_reported(then: str) -> None:
     source = f"import torch\na = torch.ones(2, requires_grad=True).clone()\nhandle = a.register_hook(print)\n{then}\n"
     assert events(trace(source), "hook_left") == []
+
+
+@pytest.mark.parametrize(
+    ("write", "counts"),
+    [
+        ("torch.zeros(4).scatter(0, torch.tensor([1, 1, 2]), s)", [(3, 2)]),
+        ("torch.zeros(4).scatter_(0, torch.tensor([1, 0, 2]), s)", []),
+        ("torch.zeros(2, 3).scatter(1, torch.tensor([[0, 0], [1, 2]]), s.expand(2, 3))", [(4, 3)]),
+        ("torch.zeros(3, 2).scatter(0, torch.tensor([[0, 1], [0, 2]]), s[:2].expand(2, 2))", [(4, 3)]),
+        ("torch.zeros(4).scatter(0, torch.tensor([1, 1, 2]), s.detach())", []),
+        ("torch.zeros(4).scatter_add(0, torch.tensor([1, 1, 2]), s)", []),
+    ],
+)
+def test_repeated_indices_of_a_scatter_count_where_a_gradient_is_asked_for(
+    write: str, counts: list[tuple[int, int]]
+) -> None:
+    recorded = trace(f"import torch\ns = torch.ones(3, requires_grad=True)\n{write}\n")
+    assert [(event["count"], event["distinct"]) for event in events(recorded, "indices_repeated")] == counts

@@ -247,6 +247,21 @@ def test_axe_finds_nothing_with_a_comparison_open(page: Any, site: str, theme: s
     assert axe(page) == []
 
 
+def test_where_samples_mix_is_told_on_request(page: Any, site: str) -> None:
+    source = (
+        "import torch\ntorch.manual_seed(0)\nw = torch.ones(3, requires_grad=True)\nx = torch.randn(4, 3)\n"
+        "h = x * w\np = torch.softmax(h, 0)\np.pow(2).sum().backward()\nprint(w.grad)\n"
+    )
+    ask_about(page, site, source, "w")
+    assert "up to four times" in page.locator(".sample-check .check-status").inner_text()
+    page.locator(".check-samples").click()
+    said = page.locator(".sample-check .check-sentence")
+    said.wait_for()
+    assert said.inner_text().startswith(
+        "The samples mix on line 6: with only the first of 4 changed (line 5, axis 0), softmax"
+    )
+
+
 def test_why_nothing_can_be_compared_stands_in_the_card(page: Any, site: str) -> None:
     source = "import torch\nimport time\nw = torch.ones(2, requires_grad=True)\n(w * time.time()).sum().backward()\n"
     ask_about(page, site, source, "w")

@@ -17,6 +17,7 @@ from gradbox.recorder.introspection import exception_position_in_frame, tracebac
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes.backward import BackwardRecorder
 from gradbox.recorder.probes.frames import Frames
+from gradbox.recorder.probes.function_calls import FunctionCalls
 from gradbox.recorder.probes.jit import UnobservedJit
 from gradbox.recorder.probes.ops import OpRecorder
 from gradbox.recorder.probes.optimizer_steps import OptimizerSteps
@@ -97,6 +98,7 @@ class Recorder:
             UnobservedJit(context, self.ops.forget_uninitialized_memory),
             TorchReplacements(context),
         )
+        self.function_calls = FunctionCalls(context)
         self.swap = SwapTensorsPatch(context, observer.tensors.uids, observer.storages)
         self.backward = BackwardRecorder(
             context, observer.node_uids, observer.tensors, observer.storages, self, run.is_recorded

@@ -96,7 +96,7 @@ class GradientCheckRequest(RequestModel):
     """A program as it was pasted, whose gradients are to be compared with finite differences.
 
     backward: which call of `backward` or `torch.autograd.grad` that is not within another, from 0; null for the last. elements: at most so many are
-    varied; each takes two runs, or four.
+    varied; each takes two runs, or four. samples: whether the samples of the batch stay apart is asked instead.
     """
 
     source: str = Field(examples=["x = torch.tensor([1., 2.], requires_grad=True)\n(x * x).sum().backward()\n"])
@@ -104,6 +104,7 @@ class GradientCheckRequest(RequestModel):
     input: ProgramInput = ""
     backward: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = Field(default=None, examples=[None])
     elements: int = Field(default=200, ge=1, le=1000, strict=True)
+    samples: bool = Field(default=False, strict=True)
 
 
 class GradientCheckReply(Model):

@@ -249,6 +249,26 @@ class IndicesRepeated(BaseEvent):
 
 
 @closed_typed_dict
+class FunctionChecked(BaseEvent):
+    """After the run the backward of one of the program's own Functions was compared with the slope of its forward, and differs.
+
+    order: 2 where backward is right and its own derivative is not. incoming: what came into backward in the check; got, wanted:
+    what it gave for an element of an argument, and the slope times what came in. ignores_incoming: it gives the same whatever
+    comes in.
+    """
+
+    event: Literal["function_checked"]
+    function: str
+    order: int
+    argument: int
+    element: int
+    incoming: float
+    got: float
+    wanted: float
+    ignores_incoming: NotRequired[bool | None]
+
+
+@closed_typed_dict
 class UninitializedRead(BaseEvent):
     """An operation, or a printed tensor, took memory of `torch.empty` and its like that nothing had written."""
 
@@ -334,6 +354,7 @@ Event = Annotated[
     | ContextKept
     | IndexCopyWritten
     | IndicesRepeated
+    | FunctionChecked
     | UninitializedRead
     | Raised
     | Warned
@@ -399,6 +420,7 @@ EVENTS: dict[str, EventRow] = {
     "context_kept": EventRow(ContextKept, "info", observed=True, sentence="context_kept"),
     "index_copy_written": EventRow(IndexCopyWritten, "warning", sentence="index_copy_written"),
     "indices_repeated": EventRow(IndicesRepeated, "note", sentence="indices_repeated"),
+    "function_checked": EventRow(FunctionChecked, "note"),
     "uninitialized_read": EventRow(UninitializedRead, "warning", sentence="uninitialized"),
     "raised": EventRow(Raised, "note", sentence="exception_raised"),
     "warning": EventRow(Warned, "warning", sentence="warning"),

@@ -45,11 +45,21 @@ too_long: it calls more operations than are followed. no_time: two runs took the
 """
 
 
+SampleProblem = Literal["no_batch", "raised", "not_repeatable", "too_long", "no_time"]
+"""Why samples can't be followed. no_batch: nothing with several samples meets what is trained before that call. raised: the
+program raised before. not_repeatable: with one sample changed it takes another way. too_long: its results are too many to be
+compared. no_time: the time was over.
+"""
+
+
 class GradientCheckOptions(Model):
-    """backward: which call of `backward` or `torch.autograd.grad`, from 0; null for the last. elements: at most so many are varied."""
+    """backward: which call of `backward` or `torch.autograd.grad`, from 0; null for the last. elements: at most so many are
+    varied. samples: whether the samples of the batch stay apart is asked instead.
+    """
 
     backward: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = None
     elements: int = Field(default=200, ge=1, le=MAX_ELEMENTS, strict=True)
+    samples: bool = False
 
 
 class ElementCheck(Model):
@@ -98,6 +108,30 @@ class Corner(Model):
     line: int | None
 
 
+class MixingOperation(Model):
+    """The first operation that gave one sample something of another. changed: how many samples it changed; null where that
+    can't be counted."""
+
+    op: str
+    line: int | None
+    changed: int | None = None
+
+
+class SampleCheck(Model):
+    """What became of the other samples of a batch when only the first was changed.
+
+    line: of the statement where the batch meets what is trained. axis: of the batch, along which its `samples` lie. mixing:
+    null where they stay apart up to the loss. runs: how often the program ran.
+    """
+
+    problem: SampleProblem | None = None
+    line: int | None = None
+    axis: int = 0
+    samples: int = 0
+    mixing: MixingOperation | None = None
+    runs: int = 0
+
+
 class GradientCheck(Model):
     """Torch's gradients of one call of `backward` or `torch.autograd.grad` beside finite differences in float64.
 
@@ -115,6 +149,7 @@ class GradientCheck(Model):
     complete: bool = True
     corners: Annotated[list[Corner], Field(fail_fast=True, max_length=MAX_CORNERS)] = []
     leaves: Annotated[list[LeafCheck], Field(fail_fast=True, max_length=MAX_LEAVES)] = []
+    samples: SampleCheck | None = None
 
     @model_validator(mode="after")
     def check_element_count(self) -> Self:

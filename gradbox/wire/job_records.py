@@ -29,6 +29,7 @@ class GradientCheckOptionsRecord(TypedDict):
 
     elements: int
     backward: NotRequired[int]
+    samples: NotRequired[bool]
 
 
 @final

@@ -38,6 +38,11 @@ def add_explain_parser(commands: "argparse._SubParsersAction[argparse.ArgumentPa
         action="store_true",
         help="compare the gradients of the last backward or torch.autograd.grad with finite differences",
     )
+    explain.add_argument(
+        "--check-samples",
+        action="store_true",
+        help="run again with one sample of the batch changed, and say where it changes the others",
+    )
     explain.add_argument("--language", choices=("en", "zh"), default="en")
 
 
@@ -62,26 +67,32 @@ class ExplainCommand:
             print(f"{name}: {error.problem.message}", file=sys.stderr, flush=True)
             return False
         gradients = await self._check_gradients(trace) if self._args.check_gradients else None
+        samples = await self._check_gradients(trace, samples=True) if self._args.check_samples else None
         if self._args.json:
             reply: dict[str, Any] = {
                 "findings": [finding.model_dump(mode="json", include=JSON_FIELDS) for finding in findings]
             }
             if gradients is not None:
                 reply["gradients"] = gradients.model_dump(mode="json")
+            if samples is not None:
+                reply["samples"] = samples.model_dump(mode="json")
             print(json.dumps(reply, ensure_ascii=False), flush=True)
         else:
             words, colours = load_sentences(self._args.language), has_colours(sys.stdout)
             lines = [*findings_report_lines(name, trace.decoded(), findings, looked_for, words, colours)]
             if gradients is not None:
                 lines += [*GradientReport(gradients, self._args.language).report_lines(), ""]
+            if samples is not None:
+                lines += [*GradientReport(samples, self._args.language).report_lines(), ""]
             print("\n".join(lines), flush=True)
         return True
 
-    async def _check_gradients(self, trace: RecordedTrace) -> GradientCheckReply:
+    async def _check_gradients(self, trace: RecordedTrace, samples: bool = False) -> GradientCheckReply:
+        """Run the program again and again. samples: to follow the samples of its batch instead of its gradients."""
         program = trace.decoded().program
         job = Job(
             source=program.pasted or program.source, seed=self._args.seed, limits=self._settings.run_limits(),
-            check=GradientCheckOptions(), input=self._stdin_text,
+            check=GradientCheckOptions(samples=samples), input=self._stdin_text,
         )  # fmt: skip
         return read_gradient_check((await self._pool.run_job(job)).body)
 

@@ -347,6 +347,7 @@ EXAMPLE_GRADIENTS: dict[str, Any] = {
                 ],
             }
         ],
+        "samples": None,
     },
 }
 """A complete answer, for a leaf with one element."""
@@ -372,10 +373,11 @@ async def post_gradient_check(
     """Runs the program in float64 again and again, each time with one element of a leaf changed; it counts as one run.
 
     The gradients are those of one call of `backward`, before they were added to `.grad`, or of `torch.autograd.grad`. `check.problem` says why nothing can
-    be compared, the `problem` of a leaf why it can't be varied.
+    be compared, the `problem` of a leaf why it can't be varied. With `samples`, the program runs up to four times with one sample of
+    its batch changed, and `check.samples` says where that changed another one's results.
     """
     request = RunRequest(source=body.source, seed=body.seed, input=body.input)
-    options = GradientCheckOptions(backward=body.backward, elements=body.elements)
+    options = GradientCheckOptions(backward=body.backward, elements=body.elements, samples=body.samples)
     result = await runs.wait_for_result(await runs.start_run(request, client, check=options), disconnected)
     assert result is not None
     return await work_in_thread(read_gradient_check, result.body)

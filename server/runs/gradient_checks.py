@@ -7,7 +7,7 @@ from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import GradientCheckReply
-from gradbox.wire.gradient_check import ElementCheck, FloatNumber, GradientCheck, LeafCheck
+from gradbox.wire.gradient_check import ElementCheck, FloatNumber, GradientCheck, LeafCheck, SampleCheck
 from gradbox.wire.trace import Outcome
 from server.runs.fixes import FINDING_SENTENCES, fill_placeholders
 
@@ -39,10 +39,22 @@ class GradientReport:
         check = self._reply.check
         if check is None:
             yield self._say("stopped", message=self._reply.message)
+        elif check.samples is not None:
+            yield self._sample_line(check.samples)
         elif check.problem is not None:
             yield self._say(f"problem.{check.problem}", message=check.message)
         else:
             yield from self._comparison_lines(check)
+
+    def _sample_line(self, check: SampleCheck) -> str:
+        facts = {"n": check.samples, "axis": check.axis, "line": check.line or "?", "runs": check.runs}
+        if check.problem is not None:
+            return self._say(f"samples.problem.{check.problem}", **facts)
+        if check.mixing is None:
+            return self._say("samples.apart", **facts)
+        key = "samples.mixed" if check.mixing.changed is not None else "samples.mixed_uncounted"
+        mixing = {"op": check.mixing.op, "at": check.mixing.line or "?", "changed": check.mixing.changed or 0}
+        return self._say(key, **facts, **mixing)
 
     def _comparison_lines(self, check: GradientCheck) -> Iterator[str]:
         checked, elements = sum(len(leaf.rows) for leaf in check.leaves), sum(leaf.elements for leaf in check.leaves)

@@ -23,7 +23,9 @@ import numpy as np
 import torch
 
 from gradbox.gradient_check.check import GradientChecker
+from gradbox.gradient_check.function_check import check_functions
 from gradbox.gradient_check.replay import ReplayableProgram
+from gradbox.gradient_check.sample_check import SampleChecker
 from gradbox.language import paste, policy, repairs
 from gradbox.language.determinism import nondeterministic_names
 from gradbox.language.tree import SyntaxNodes
@@ -174,8 +176,17 @@ class ProgramRun:
         else:
             line = recorder.steps.line if recorder.steps.line else line
         error = None
+        if outcome["status"] == "finished":
+            self._check_own_functions(recorder)
         recorder.record_end_step(line)
         self._end_process(outcome)
+
+    def _check_own_functions(self, recorder: Recorder) -> None:
+        """Judge the backward of the program's own Functions, each by itself; this process is the program's, and ends here."""
+        with recorder.unrecorded_after_program():
+            found = check_functions(recorder.function_calls.calls)
+        for event in found:
+            recorder.append_event(event)
 
     def _check_gradients(self, code: types.CodeType, source: str, options: GradientCheckOptions) -> NoReturn:
         """Run the program as often as it takes to compare its gradients; its steps are not recorded."""
@@ -185,8 +196,13 @@ class ProgramRun:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         program = ReplayableProgram(code, lambda: seed_generators(self._seed, self._device), self._input)
         with TorchReplacements(ProbeContext()):
-            check = GradientChecker(program, options, self._cpu_start)
-            result = check.run()
+            check: GradientChecker | SampleChecker
+            if options.samples:
+                check = SampleChecker(program, options, self._cpu_start)
+                result = GradientCheck(samples=check.run())
+            else:
+                check = GradientChecker(program, options, self._cpu_start)
+                result = check.run()
         outcome: OutcomeRecord = {"status": "finished"}
         if check.error is not None:
             outcome = {"status": "raised", "error": error_record(check.error)}
@@ -221,7 +237,7 @@ class ProgramRun:
         try:
             with (
                 recorder.ops, recorder.backward, recorder.optimizer_steps, recorder.swap, recorder.jit,
-                recorder.replacements,
+                recorder.replacements, recorder.function_calls,
             ):  # fmt: skip
                 exec(code, namespace)
         except BaseException as error:

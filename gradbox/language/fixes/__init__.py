@@ -13,6 +13,7 @@ from gradbox.language.fixes import (
     graph,
     history,
     in_place,
+    meanings,
     modules,
     operands,
     order,
@@ -113,6 +114,15 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "eval_first": training.eval_first,
     "train_first": training.train_first,
     "optimizer_with": training.optimizer_with,
+    "log_of_operand": meanings.log_of_operand,
+    "wider_integer": meanings.wider_integer,
+    "keep_result": meanings.keep_result,
+    "list_of_new": meanings.list_of_new,
+    "copy_of_module": meanings.copy_of_module,
+    "times_incoming": meanings.times_incoming,
+    "softmax_of_classes": meanings.softmax_of_classes,
+    "strip_prefix": meanings.strip_prefix,
+    "add_prefix": meanings.add_prefix,
 }
 """The edits that a hint can name."""
 

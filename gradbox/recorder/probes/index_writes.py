@@ -1,5 +1,6 @@
 """Writes by advanced indices that don't do what they look like: into the copy that an index made, or to one element twice."""
 
+import math
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -32,16 +33,22 @@ def may_copy(name: str) -> bool:
 _INDEX_PUT_OPERATIONS = ("aten::index_put_", "aten::index_put", "aten::_index_put_impl_")
 
 
+_SCATTER_OPERATIONS = ("aten::scatter.src", "aten::scatter_.src")
+
+
 def is_index_put(name: str) -> bool:
     """Whether an operation writes to the elements that index tensors name."""
-    return name in _INDEX_PUT_OPERATIONS
+    return name in _INDEX_PUT_OPERATIONS or name in _SCATTER_OPERATIONS
 
 
-def repeated_index_counts(args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | None:
-    """Of an `index_put`: how many places its indices name and how many different ones; None where none comes twice.
+def repeated_index_counts(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | None:
+    """Of an `index_put` or a `scatter`: how many places its indices name and how many different ones; None where none comes
+    twice, or of a scatter no gradient is asked for.
 
     Nothing is computed by torch: the index tensors are read as lists, expanded to their common shape as views.
     """
+    if name in _SCATTER_OPERATIONS:
+        return _repeated_scatter_counts(*args[1:]) if len(args) == 4 else None
     accumulate = args[3] if len(args) > 3 else kwargs.get("accumulate", False)
     indices = args[1] if len(args) > 1 else kwargs.get("indices", ())
     given = [index for index in indices if index is not None]
@@ -59,6 +66,19 @@ def repeated_index_counts(args: Any, kwargs: dict[str, Any]) -> tuple[int, int] 
     ]
     count = shape.numel()
     distinct = len(set(zip(*columns, strict=True)))
+    return (count, distinct) if distinct < count else None
+
+
+def _repeated_scatter_counts(dim: int, index: Any, source: Any) -> tuple[int, int] | None:
+    if not (is_plain_tensor(index) and is_plain_tensor(source) and source.requires_grad):
+        return None
+    count = index.numel()
+    if not count or count > MAX_COMPARED_INDICES:
+        return None
+    numbers, stride = list(flatten_numbers(index.detach().tolist())), index.shape[dim:] if index.dim() else ()
+    inner = math.prod(stride[1:])
+    block = inner * (stride[0] if stride else 1)
+    distinct = len({(k // block, k % inner, number) for k, number in enumerate(numbers)})
     return (count, distinct) if distinct < count else None
 
 

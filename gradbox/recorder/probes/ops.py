@@ -167,7 +167,7 @@ class OpRecorder:
             if handles.has_storage(tensor):  # what it writes may be an input that its schema does not call written
                 touched.add(self._storages.register_tensor_storage(tensor))
         if is_index_put(name):
-            call.repeated_counts = repeated_index_counts(args, kwargs)
+            call.repeated_counts = repeated_index_counts(name, args, kwargs)
         if may_copy(name):
             call.called_directly = is_called_by_program(frame)
         if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments

@@ -11,6 +11,7 @@ import type {
   LeafCheck,
   GradientVerdict,
 } from "../requests/gradient_check.ts";
+import { sampleCheckPanel } from "./sample_check_panel.ts";
 import type { Say } from "../words/sentences.ts";
 
 const SIGNIFICANT_DIGITS = 8;
@@ -74,7 +75,9 @@ export function gradientCheckPanel({
 
   if (repliesOfRun.has(backward)) show();
   else offerCheck(button ?? "check.button");
-  return box;
+  const panels = element("div", "check-panels");
+  panels.append(box, sampleCheckPanel({ opened, backward, say, check }));
+  return panels;
 }
 
 interface GradientCheckContext {

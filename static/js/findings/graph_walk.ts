@@ -67,7 +67,7 @@ function directSourcesOf(facts: RunFacts, uid: string, step: number): { from: st
   for (const op of [facts.producingOperation(uid), ...inPlaceOperationsOn(facts, uid, step)]) {
     if (!op) continue;
     const requiredGrad = op.requires_grad[op.outputs.indexOf(uid)] ?? facts.tensor(uid, op.step)?.requires_grad;
-    for (const from of op.inputs) {
+    for (const from of inputsOfOutput(op, uid)) {
       if (from === uid || out.some((listed) => listed.from === from)) continue;
       const isLost = !requiredGrad && facts.tensor(from, op.step)?.requires_grad && op.step === facts.birthStep(uid);
       const cut = isLost
@@ -77,6 +77,11 @@ function directSourcesOf(facts: RunFacts, uid: string, step: number): { from: st
     }
   }
   return out;
+}
+
+/** The inputs that an output of an operation was made of. */
+function inputsOfOutput({ name, inputs, outputs }: Operation, uid: string) {
+  return name === "aten::broadcast_tensors" ? inputs.slice(outputs.indexOf(uid), outputs.indexOf(uid) + 1) : inputs;
 }
 
 function cutReason(facts: RunFacts, op: Operation) {

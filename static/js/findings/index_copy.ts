@@ -1,9 +1,9 @@
 /** A write into the copy that an advanced index made, which is lost; and elements that one write means several times. */
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
-import { plainName } from "./gradient_name.ts";
 import { operationName } from "./operation_name.ts";
 import { namedViewSource } from "./view_source.ts";
+import { gradNameOf, plainName } from "./gradient_name.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence } from "./scan.ts";
 
@@ -49,20 +49,23 @@ function repeatedIndexDiagnosis(facts: RunFacts, event: EventOccurrence<"indices
   const isRead = facts
     .opsAt(step)
     .some((other) => other.at < event.at && /^aten::index(\.|$)/.test(other.name) && other.inputs[0] === tensor);
+  const hasGradient = facts.tensor(value, step)?.requires_grad ?? false;
   const isScalar = value ? (facts.handle(value, step)?.shape ?? []).length === 0 : true;
   if (!isRead && isScalar) return null;
-  const x = facts.nameFact(tensor, step);
+  const written = op && /^aten::scatter\./.test(op.name) ? op.outputs[0] : tensor;
+  const x = facts.nameFact(written, step);
+  const y = facts.nameFact(value, step);
   const place = facts.place(step);
   return {
-    variant: isRead ? "repeated" : "overwritten",
-    severity: isRead ? "warning" : "note",
+    variant: isRead ? "repeated" : hasGradient ? "gradient" : "overwritten",
+    severity: isRead || hasGradient ? "warning" : "note",
     cause: place,
     chain: [
       chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
       chainLink(place, "written", { x, code: facts.statementFact(step) }, [tensor]),
     ],
-    names: namesInFacts(x),
-    facts: { x, count, distinct, code: facts.statementFact(step) },
+    names: namesInFacts(x, ...(hasGradient ? [y] : [])),
+    facts: { x, y, grad: gradNameOf(y), count, distinct, code: facts.statementFact(step) },
     fixes: [fixHint("accumulate", place)],
   };
 }

@@ -5,6 +5,7 @@ import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { customFunctionName } from "./function_call.ts";
+import { gradNameOf } from "./gradient_name.ts";
 import { attributeChanges } from "./object_history.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import type { Value } from "../trace/wire.ts";
@@ -22,6 +23,7 @@ export function diagnoseUnnamedMemory(facts: RunFacts, end: number): Diagnosis[]
     ...tensorsKeptByContext(facts),
     ...tensorsKeptByObjectCycles(facts, end),
     ...tensorsKeptByHooks(facts, end),
+    ...leavesKeptByOwnGradient(facts, end),
   ]) {
     const key = `${diagnosis.variant} ${diagnosis.cause.line}`;
     const earlier = out.get(key);
@@ -85,6 +87,40 @@ function tensorsKeptByContext(facts: RunFacts): Diagnosis[] {
         names: namesInFacts(x, codeFact("ctx"), findingFacts.ctx),
         facts: { ...findingFacts, count: 1 },
         fixes: [fixHint("save_for_backward", facts.place(assignmentStep), { name })],
+      },
+    ];
+  });
+}
+
+/** Leaves that no name leads to and that live on, since their `.grad` has a graph that leads back to them. */
+function leavesKeptByOwnGradient(facts: RunFacts, end: number): Diagnosis[] {
+  const calls = facts.backwardCalls.filter(({ api, createsGraph }) => api === "backward" && createsGraph);
+  if (!calls.length) return [];
+  const { tags } = facts.namesAt(end);
+  return facts.eventsOfKind("grad_accumulated").flatMap(({ tensor, grad, step }) => {
+    const call = calls.find((other) => other.step <= step && step <= other.end);
+    if (!call || !facts.index.isAlive(tensor, end) || tags.has(tensor)) return [];
+    if (facts.tensor(tensor, end)?.grad !== grad || !facts.tensor(grad, end)?.grad_fn) return [];
+    const x = facts.nameFact(tensor, step);
+    const freed = facts.scan.bindingsByUid.get(tensor)?.at(-1)?.step ?? step;
+    const findingFacts = {
+      x,
+      grad: gradNameOf(x),
+      bytes: bytesReadByHandle(facts, tensor, step),
+      freed: facts.steps[freed].line,
+      code: facts.statementFact(call.step),
+    };
+    return [
+      {
+        variant: "own_gradient",
+        cause: facts.place(call.step),
+        chain: [
+          chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
+          chainLink(facts.place(call.step), "shares", findingFacts, [tensor, grad]),
+        ],
+        names: namesInFacts(x),
+        facts: { ...findingFacts, count: 1 },
+        fixes: [],
       },
     ];
   });

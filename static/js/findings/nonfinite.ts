@@ -14,6 +14,7 @@ import {
 import { gradNameOf } from "./gradient_name.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
+import { cellsOfTensor } from "./tensor_values.ts";
 import { namedViewSource } from "./view_source.ts";
 import { backwardsOfScaledLosses } from "./training/clip_while_scaled.ts";
 import type { Cell } from "../trace/entities.ts";
@@ -216,16 +217,6 @@ function firstNanOperation(facts: RunFacts, op: Operation | undefined, step: num
     earliest = producer;
   }
   return earliest;
-}
-
-function cellsOfTensor(facts: RunFacts, uid: string, step: number): Cell[] | null {
-  const handle = facts.handle(uid, step);
-  if (!handle) return null;
-  const currentCells = cellsReadBy(facts.stateAt(step), handle);
-  if (currentCells) return currentCells;
-  const fields = facts.steps[step].set[handle.storage ?? ""];
-  const row = fields?.cells?.[handle.dtype ?? ""];
-  return row ?? null;
 }
 
 /** Where an operand first held what is not finite, if that was a step before. */

@@ -17,22 +17,25 @@ export function cellsReadBy(entities: EntityLookup, handleOrSlot: MemoryReading 
   return cells.length && cells.every((cell) => cell !== undefined) ? cells : null;
 }
 
-/** A cell as a number; also of values that JSON has no number for. */
-export function cellAsNumber(cell: Cell | null | undefined) {
+/** A cell as a number; also of values that JSON has no number for. A complex one is no number, unless it is 0. */
+export function cellAsNumber(cell: Cell | null | undefined): number {
   if (typeof cell === "number") return cell;
+  if (cell && typeof cell === "object" && "$c" in cell) return cell.$c.every((part) => part === 0) ? 0 : Number.NaN;
   if (typeof cell === "boolean") return Number(cell);
   if (cell && typeof cell === "object" && "$f" in cell)
     return { nan: Number.NaN, inf: Infinity, "-inf": -Infinity }[cell.$f] ?? Number.NaN;
   return Number.NaN;
 }
 
-/** Whether a cell is NaN or an infinity. */
-export function isNonfiniteCell(cell: Cell | null | undefined) {
-  return cell !== null && typeof cell === "object" && "$f" in cell;
+/** Whether a cell, or a part of a complex one, is NaN or an infinity. */
+export function isNonfiniteCell(cell: Cell | null | undefined): boolean {
+  if (cell === null || typeof cell !== "object") return false;
+  return "$c" in cell ? cell.$c.some((part) => isNonfiniteCell(part as Cell)) : "$f" in cell;
 }
 
-export function isNanCell(cell: Cell | null | undefined) {
-  return isNonfiniteCell(cell) && (cell as { $f: string }).$f === "nan";
+export function isNanCell(cell: Cell | null | undefined): boolean {
+  if (cell === null || typeof cell !== "object") return false;
+  return "$c" in cell ? cell.$c.some((part) => isNanCell(part as Cell)) : "$f" in cell && cell.$f === "nan";
 }
 
 /** Numbers as a list, the first of them where they are many; one alone without brackets. */

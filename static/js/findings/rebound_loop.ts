@@ -1,4 +1,5 @@
-/** A loop over parameters that gives its variable a new value instead of writing the parameter: nothing keeps the value. */
+/** A loop over parameters, or a function that got one, that gives its variable a new value instead of writing the parameter: nothing
+ * keeps the value. */
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { mentionsAt } from "./program_text.ts";
@@ -7,25 +8,52 @@ import type { RunFacts } from "./run_facts.ts";
 import type { NameBinding } from "./scan.ts";
 
 export function diagnoseParameterReboundInLoop(facts: RunFacts): Diagnosis[] {
-  const history = tensorHistoryOf(facts);
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const [key, meanings] of facts.scan.meaningsByName)
     meanings.slice(1).forEach(({ uid, name, step }, k) => {
       const previous = meanings[k];
       const { line, iter } = facts.steps[step];
-      if (out.has(line) || !iter?.length || uid[0] !== "t" || previous.uid[0] !== "t") return;
-      const isLeaf =
-        history.valueAt(previous.uid, "leaf", step) && history.valueAt(previous.uid, "requires_grad", step);
-      if (!isLeaf || !mentionsAt(facts, step).gradReads.includes(name) || facts.scan.tensorsRead.has(uid)) return;
+      if (out.has(line) || uid[0] !== "t" || previous.uid[0] !== "t" || facts.scan.tensorsRead.has(uid)) return;
+      if (!isGivenFromOutside(facts, previous, step, Boolean(iter?.length))) return;
       const later = facts.namesAt(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
       const isStored =
         facts.scan.bindingsByUid.get(uid)?.some((binding) => `${binding.frame}/${binding.name}` !== key) ||
         later.some(({ kind }) => kind !== "var");
-      if (isStored || !isBoundByLoop(facts, previous.step)) return;
+      const next = meanings[k + 2]?.step ?? facts.steps.length;
+      if (isStored || isMentionedBetween(facts, previous, step, next)) return;
       out.set(line, diagnosisOf(facts, previous, step, name));
     });
   return [...out.values()];
+}
+
+/** Whether a name stood for something that the program keeps elsewhere: a parameter or an item that a loop went to, or one
+ * that a function was given. */
+function isGivenFromOutside(facts: RunFacts, previous: NameBinding, step: number, isInLoop: boolean) {
+  const history = tensorHistoryOf(facts);
+  const isLeaf = history.valueAt(previous.uid, "leaf", step) && history.valueAt(previous.uid, "requires_grad", step);
+  if (!isLeaf || !isWithoutJump(facts, previous.step, step)) return false;
+  return isInLoop && isBoundByLoop(facts, previous.step) ? true : facts.steps[previous.step].kind === "call";
+}
+
+function isWithoutJump({ steps }: RunFacts, from: number, to: number) {
+  return !steps.slice(from + 1, to + 1).some(({ skipped }) => skipped);
+}
+
+/** Whether the new value is mentioned before the name gets another meaning. */
+function isMentionedBetween(facts: RunFacts, { name, frame }: NameBinding, step: number, next: number) {
+  for (let i = step + 1; i <= Math.min(next, facts.steps.length - 1); i++) {
+    const { kind, frame: of, skipped } = facts.steps[i];
+    if (skipped) return true;
+    if (kind === "visit" || kind === "call" || (i === next && kind === "head")) continue;
+    if (
+      (of === frame || kind !== "statement") &&
+      mentionsAt(facts, i).names.has(name) &&
+      facts.steps[i].stmt !== facts.steps[step].stmt
+    )
+      return true;
+  }
+  return false;
 }
 
 /** Whether a name got its meaning at the head of a loop. */

@@ -34,6 +34,19 @@ import { diagnoseModuleInNoOptimizer } from "./training/not_in_optimizer.ts";
 import { diagnoseNoStep } from "./training/no_step.ts";
 import { diagnoseSchedulerFirst } from "./training/scheduler_first.ts";
 import { diagnoseUndividedAccumulation } from "./training/accumulation_undivided.ts";
+import { diagnoseIntegerWrapped } from "./integer_wrapped.ts";
+import { diagnoseLossBelowZero } from "./loss_below_zero.ts";
+import { diagnoseHookThatKeepsLast } from "./hook_keeps_last.ts";
+import { diagnoseLoadOfNothing } from "./load_matched_nothing.ts";
+import { diagnosePaddingRow } from "./padding_row.ts";
+import { diagnoseRepeatedLayer } from "./layer_repeated.ts";
+import { diagnoseSecondNameOfModule } from "./same_module.ts";
+import { diagnoseSharedGroup } from "./shared_group.ts";
+import { diagnoseTargetWithHistory } from "./target_with_history.ts";
+import { diagnoseTermWithoutHistory } from "./term_moves_nothing.ts";
+import { diagnoseSoftmaxOverBatch } from "./samples_mixed.ts";
+import { diagnoseBackwardNotDerivative } from "./backward_not_derivative.ts";
+import { diagnoseUnusedResult } from "./result_unused.ts";
 
 /** Of several that explain one error the first is the best. */
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -71,4 +84,23 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "memory_held", severity: "note", diagnose: diagnoseMemoryHeldByView },
   { kind: "caught_error", severity: "note", diagnose: diagnoseCaughtErrors },
   { kind: "unexplained_error", severity: "error", diagnose: diagnoseUnexplainedError, onError: true },
+  // which term moves what
+  { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
+  { kind: "target_with_history", severity: "note", diagnose: diagnoseTargetWithHistory },
+  // what numbers can't be
+  { kind: "loss_below_zero", severity: "warning", diagnose: diagnoseLossBelowZero },
+  { kind: "integer_wrapped", severity: "warning", diagnose: diagnoseIntegerWrapped },
+  { kind: "padding_row", severity: "warning", diagnose: diagnosePaddingRow },
+  // samples and axes
+  { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSoftmaxOverBatch },
+  // gradients that are not the slope
+  { kind: "backward_not_derivative", severity: "warning", diagnose: diagnoseBackwardNotDerivative },
+  // two names of one thing
+  { kind: "same_module", severity: "warning", diagnose: diagnoseSecondNameOfModule },
+  { kind: "layer_repeated", severity: "warning", diagnose: diagnoseRepeatedLayer },
+  { kind: "hook_keeps_last", severity: "note", diagnose: diagnoseHookThatKeepsLast },
+  { kind: "shared_group", severity: "warning", diagnose: diagnoseSharedGroup },
+  // results that nobody reads
+  { kind: "result_unused", severity: "warning", diagnose: diagnoseUnusedResult },
+  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfNothing },
 ];

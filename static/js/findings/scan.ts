@@ -2,6 +2,7 @@
  * when it is first asked for, from the lists of the trace's index. */
 
 import { referencedUid } from "../trace/names.ts";
+import { operationName } from "./operation_name.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
 import type { Delta, Event, Op, Step } from "../trace/wire.ts";
@@ -61,6 +62,8 @@ export class RunScan {
   index: TraceIndex;
   /** by step */
   _opsAt = new Map<number, Operation[]>();
+  /** by the dispatcher's name */
+  _opsByName: Map<string, Operation[]> | null = null;
   _events = new Map<Event["event"], EventOccurrence[]>();
   _writes: Map<string, EventOccurrence<"written">[]> | null = null;
   _names: NameHistory | null = null;
@@ -87,6 +90,16 @@ export class RunScan {
   /** All operations, in order. */
   *allOperations(): Generator<Operation> {
     for (let step = 0; step < this.steps.length; step++) yield* this.opsAt(step);
+  }
+
+  /** The operations whose short names fit, in order. */
+  operationsNamed(pattern: RegExp): Operation[] {
+    if (!this._opsByName) {
+      this._opsByName = new Map();
+      for (const op of this.allOperations()) addToList(this._opsByName, op.name, op);
+    }
+    const lists = [...this._opsByName].flatMap(([name, ops]) => (pattern.test(operationName(name)) ? [ops] : []));
+    return lists.length === 1 ? lists[0] : lists.flat().sort((a, b) => a.step - b.step || a.at - b.at);
   }
 
   /** The fields of an entity as the step gave them at which it appeared. */

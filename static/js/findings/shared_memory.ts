@@ -3,10 +3,11 @@
 import { referencedUid, type NameTag } from "../trace/names.ts";
 import { cellReads } from "../layout/reads.ts";
 import { addToList } from "../trace/multimap.ts";
-import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { codeFact, fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "./finding.ts";
 import { gradientTensors } from "./gradient_tensors.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "./program_text.ts";
+import { secondNameFindings } from "./same_module.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import { isGradcheckStep } from "./write_facts.ts";
 import type { Item, Value } from "../trace/wire.ts";
@@ -50,7 +51,13 @@ export function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] 
     const line = `${facts.steps[write.step].line} ${reader?.tag.text}`;
     if (reader && !out.has(line)) out.set(line, diagnosisOf(facts, write, reader));
   }
-  return [...diagnoseOverlappingWrites(facts), ...shallowCopies(facts, usesByName), ...out.values()];
+  const isToldAsSecondName = ({ facts: { y } }: Diagnosis) =>
+    secondNameFindings(facts).has(firstNameOfPath(nameTextOfFact(y)));
+  return [
+    ...diagnoseOverlappingWrites(facts),
+    ...shallowCopies(facts, usesByName),
+    ...[...out.values()].filter((diagnosis) => !isToldAsSecondName(diagnosis)),
+  ];
 }
 
 /** Parameters that a module made by `copy.copy` shares with its original, and that an optimizer or the program goes

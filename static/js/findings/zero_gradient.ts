@@ -2,11 +2,12 @@
 
 import { findEntity } from "../trace/entities.ts";
 import { unqualifiedDtype } from "../layout/reads.ts";
+import { diagnoseCancelledGradients } from "./cancelled_gradient.ts";
+import { diagnoseDiedRelus } from "./died_relus.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
 import { gradNameOf } from "./gradient_name.ts";
-import { stepsReadingGrad } from "./grad_readings.ts";
 import { cellsReadBy, cellAsNumber } from "./numbers.ts";
-import type { Grad } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 interface ZeroingNode {
@@ -31,6 +32,15 @@ const MAX_ZERO_GRADIENT_FINDINGS = 4;
 const FIX_BY_CAUSE: Record<string, string> = { relu: "leaky_relu", step: "straight_through" };
 
 export function diagnoseZeroGradient(facts: RunFacts): Diagnosis[] {
+  return [
+    ...leavesCutOff(facts),
+    ...diagnoseCancelledGradients(facts, leavesWithZeroGradient(facts)),
+    ...diagnoseDiedRelus(facts),
+  ];
+}
+
+/** Leaves to which every backward brought nothing but zeros since one operation sent none. */
+function leavesCutOff(facts: RunFacts): Diagnosis[] {
   const out = new Map<
     string,
     { uids: string[]; killer: ZeroingNode; step: number; variant: string; severity: "warning" | "note" }
@@ -101,16 +111,6 @@ function hasZeroFactor(facts: RunFacts, { node, step }: ZeroingNode) {
   });
 }
 
-/** Whether more than one backward brought a leaf nothing, or the program looks at its `.grad`: one batch may turn a
- * ReLU off. */
-function isWorthWarning(facts: RunFacts, uid: string) {
-  const accumulations = facts.eventsOfKind("grad_accumulated").filter(({ tensor }) => tensor === uid);
-  return (
-    new Set(accumulations.map(({ step }) => facts.backwardAt(step)?.uid)).size > 1 ||
-    stepsReadingGrad(facts, uid).length > 0
-  );
-}
-
 /** Whether what the operation saved was changed in silence: then the zero is not its doing. */
 function hasSavedTensorChanged(facts: RunFacts, { node, step }: ZeroingNode) {
   return Object.values(facts.node(node, step - 1)?.saved ?? {}).some(({ state }) => state === "changed");
@@ -127,11 +127,6 @@ function leavesWithZeroGradient({ steps }: RunFacts): Map<string, number> {
   });
   for (const uid of nonzeroLeaves) out.delete(uid);
   return out;
-}
-
-function isZeroGradient(grad: Grad | null | undefined) {
-  if (grad?.cells) return grad.cells.length > 0 && grad.cells.every((cell) => cellAsNumber(cell) === 0);
-  return Boolean(grad?.summary && cellAsNumber(grad.summary.min) === 0 && cellAsNumber(grad.summary.max) === 0);
 }
 
 /** The node that got a gradient with something in it and sent on none. @param step of the visit that accumulates */

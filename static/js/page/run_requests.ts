@@ -22,7 +22,7 @@ export function createRunRequests({ state, dispatch }: Pick<PageHost, "state" | 
   return {
     async loadCheckPanel() {
       const { gradientCheckPanel } = await import("../explain/gradient_check_panel.ts");
-      const check = (backward: number | null) => checkGradients(shownProgram(), backward);
+      const check = (backward: number | null, samples?: boolean) => checkGradients(shownProgram(), backward, samples);
       return (question) => gradientCheckPanel({ ...question, check });
     },
     fixes: {

@@ -42,6 +42,17 @@ export interface GradientCheck {
   complete: boolean;
   corners: { op: string; line: number | null }[];
   leaves: LeafCheck[];
+  samples?: SampleCheck | null;
+}
+
+/** what became of the other samples of a batch when only the first was changed */
+export interface SampleCheck {
+  problem: string | null;
+  line: number | null;
+  axis: number;
+  samples: number;
+  mixing: { op: string; line: number | null; changed: number | null } | null;
+  runs: number;
 }
 
 export interface CheckReply {
@@ -50,18 +61,19 @@ export interface CheckReply {
   check: GradientCheck | null;
 }
 
-/** backward: which call, from 0; null for the last */
-export type CheckGradients = (backward: number | null) => Promise<CheckReply>;
+/** backward: which call, from 0; null for the last. samples: follow the samples of the batch instead */
+export type CheckGradients = (backward: number | null, samples?: boolean) => Promise<CheckReply>;
 
 /** @param program as it was run @returns rejects where the server has no answer */
 export async function checkGradients(
   { source, seed, input }: { source: string; seed: number; input?: string },
   backward: number | null,
+  samples = false,
 ): Promise<CheckReply> {
   const response = await fetch(`${ROOT}/api/gradient-checks`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ source, seed, ...(input && { input }), backward }),
+    body: JSON.stringify({ source, seed, ...(input && { input }), backward, ...(samples && { samples }) }),
   });
   if (!response.ok) throw new Error(String(response.status));
   return response.json();

@@ -33,6 +33,7 @@ export const EVENTS: Record<string, EventRow | undefined> = {
   context_kept: { severity: "info", observed: true, sentence: "context_kept", in_visits: true, refs: ["node","tensor"] },
   index_copy_written: { severity: "warning", sentence: "index_copy_written", in_visits: true, refs: ["tensor","copy"] },
   indices_repeated: { severity: "note", sentence: "indices_repeated", in_visits: true, refs: ["tensor"] },
+  function_checked: { severity: "note", in_visits: true, refs: [] },
   uninitialized_read: { severity: "warning", sentence: "uninitialized", in_visits: true, refs: ["tensor"] },
   raised: { severity: "note", sentence: "exception_raised", in_visits: true, refs: [] },
   warning: { severity: "warning", sentence: "warning", in_visits: true, refs: [] },

@@ -21,6 +21,7 @@ export type Event =
   | ContextKept
   | IndexCopyWritten
   | IndicesRepeated
+  | FunctionChecked
   | UninitializedRead
   | Raised
   | Warned
@@ -473,6 +474,27 @@ export interface IndicesRepeated {
   distinct: number;
 }
 /**
+ * After the run the backward of one of the program's own Functions was compared with the slope of its forward, and differs.
+ *
+ * order: 2 where backward is right and its own derivative is not. incoming: what came into backward in the check; got, wanted:
+ * what it gave for an element of an argument, and the slope times what came in. ignores_incoming: it gives the same whatever
+ * comes in.
+ */
+export interface FunctionChecked {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "function_checked";
+  function: string;
+  order: number;
+  argument: number;
+  element: number;
+  incoming: number;
+  got: number;
+  wanted: number;
+  ignores_incoming?: boolean | null;
+}
+/**
  * An operation, or a printed tensor, took memory of `torch.empty` and its like that nothing had written.
  */
 export interface UninitializedRead {
@@ -701,6 +723,7 @@ export interface GradientCheck {
    * @maxItems 200
    */
   leaves?: LeafCheck[];
+  samples?: SampleCheck | null;
 }
 /**
  * An operation of the forward run that has an input exactly where its slope jumps.
@@ -754,6 +777,29 @@ export interface ElementCheck {
   right?: number | NotFinite | null;
   difference: number | null;
   verdict: "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
+}
+/**
+ * What became of the other samples of a batch when only the first was changed.
+ *
+ * line: of the statement where the batch meets what is trained. axis: of the batch, along which its `samples` lie. mixing:
+ * null where they stay apart up to the loss. runs: how often the program ran.
+ */
+export interface SampleCheck {
+  problem?: ("no_batch" | "raised" | "not_repeatable" | "too_long" | "no_time") | null;
+  line?: number | null;
+  axis?: number;
+  samples?: number;
+  mixing?: MixingOperation | null;
+  runs?: number;
+}
+/**
+ * The first operation that gave one sample something of another. changed: how many samples it changed; null where that
+ * can't be counted.
+ */
+export interface MixingOperation {
+  op: string;
+  line: number | null;
+  changed?: number | null;
 }
 /**
  * A numpy array; `at` and `steps` in bytes from the start of its storage.

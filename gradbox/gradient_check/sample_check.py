@@ -1,0 +1,333 @@
+"""Whether the samples of a batch stay apart on their way to a loss: the program runs again with one of them changed.
+
+What an operation gives for another sample must not change then. The first operation where it does has mixed them: batch
+statistics, a softmax over the batch, a `reshape` that is no transpose, a repetition in another order, every sample against
+every other.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+
+from gradbox.gradient_check.double_precision import tensors_in_arguments
+from gradbox.gradient_check.replay import BackwardCall, BackwardReached, ReplayableProgram, innermost_program_frame
+from gradbox.wire.gradient_check import GradientCheckOptions, MixingOperation, SampleCheck, SampleProblem
+
+MAX_SECONDS = 3.0
+"""Processor time for all runs of a check."""
+
+MAX_KEPT_ELEMENTS = 4_000_000
+"""Elements of all results that one run is compared by."""
+
+
+class NotComparable(Exception):
+    """problem: why the samples can't be followed."""
+
+    def __init__(self, problem: SampleProblem) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+@dataclass
+class Result:
+    """What an operation gave. inputs: the operations, by number, whose results it took."""
+
+    name: str
+    line: int | None
+    outputs: list[torch.Tensor]
+    inputs: list[int]
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Where something given first meets what is trained: the operation, by number, and which of its arguments. shape: of the
+    tensor that the argument is, or is a view of."""
+
+    operation: int
+    argument: int
+    shape: list[int]
+    line: int | None
+
+
+@dataclass
+class MeetingSearch:
+    """The meetings before each call of the engine. meetings: of the last such call that had one, and its number."""
+
+    wanted: int | None
+    meetings: list[Meeting] = field(default_factory=list)
+    call_number: int = -1
+    _current: list[Meeting] = field(default_factory=list)
+    _seen: set[int] = field(default_factory=set)
+
+    def observe_operation(self, number: int, args: Any, kwargs: Any, _out: Any, _name: str) -> None:
+        if not torch.is_grad_enabled() or len(self._current) >= MAX_MEETINGS:
+            return
+        tensors = tensors_in_arguments(args, kwargs)
+        if not any(tensor.requires_grad for tensor in tensors):
+            return
+        for k, tensor in enumerate(tensors):
+            is_given = tensor.is_leaf and not isinstance(tensor, torch.nn.Parameter)
+            others = (other.requires_grad for other in tensors if other is not tensor)
+            if not is_given or not any(others) or tensor.layout is not torch.strided:
+                continue
+            whole, key = whole_tensor(tensor), tensor.untyped_storage()._cdata
+            if key not in self._seen and whole.dim() and whole.shape[0] > 1 and varies(whole):
+                self._seen.add(key)
+                self._current.append(Meeting(number, k, list(whole.shape), program_line()))
+
+    def end_call(self, number: int) -> None:
+        if self._current and self.wanted in (None, number):
+            self.meetings, self.call_number = self._current, number
+        self._current, self._seen = [], set()
+
+
+def whole_tensor(tensor: torch.Tensor) -> torch.Tensor:
+    """What a tensor is a view of, if it has all of its elements; layers flatten what they are given."""
+    base = tensor._base
+    return base if base is not None and base.numel() == tensor.numel() else tensor
+
+
+class ObservedOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """before, after: called around each operation with its number and arguments, and after it its result and its name."""
+
+    def __init__(self, before: Callable[..., None] | None, after: Callable[..., None]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._before, self._after = before, after
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        number = self.count
+        self.count += 1
+        if self._before is not None:
+            self._before(number, args, kwargs)
+        out = func(*args, **kwargs)
+        self._after(number, args, kwargs, out, func.__name__.split(".")[0])
+        return out
+
+
+MAX_MEETINGS = 20
+"""Tensors of a batch that are changed."""
+
+
+class SampleChecker:
+    """One check of one program. cpu_start: `time.process_time` from which its time counts."""
+
+    def __init__(self, program: ReplayableProgram, options: GradientCheckOptions, cpu_start: float) -> None:
+        self._program, self._wanted, self._deadline = program, options.backward, cpu_start + MAX_SECONDS
+        self.error: BaseException | None = None
+        """What the program raised."""
+
+    def run(self) -> SampleCheck:
+        try:
+            search = self._find_batch()
+            return self._compare(search, self._results(search, None))
+        except NotComparable as failed:
+            return SampleCheck(problem=failed.problem, runs=self._program.runs)
+
+    def _find_batch(self) -> MeetingSearch:
+        search = MeetingSearch(self._wanted)
+
+        def on_backward_call(call: BackwardCall) -> Any:
+            search.end_call(call.number)
+            with _disable_current_modes():
+                return call.proceed()
+
+        with ObservedOperations(None, search.observe_operation):
+            self.error = self._program.run(on_backward_call)
+        if not search.meetings:
+            raise NotComparable("raised" if self.error is not None else "no_batch")
+        return search
+
+    def _results(self, search: MeetingSearch, axis: int | None) -> list[Result]:
+        """What the operations give from the batch on. axis: along which the first sample is changed; None for none."""
+        if time.process_time() > self._deadline:
+            raise NotComparable("no_time")
+        run = RecordedRun(search.meetings, axis)
+
+        def on_backward_call(call: BackwardCall) -> Any:
+            if call.number == search.call_number:
+                raise BackwardReached
+            with _disable_current_modes():
+                return call.proceed()
+
+        with ObservedOperations(run.before_operation, run.after_operation):
+            error = self._program.run(on_backward_call)
+        if isinstance(error, NotComparable):
+            raise error
+        if error is not None or not run.results:
+            raise NotComparable("not_repeatable")
+        return run.results
+
+    def _compare(self, search: MeetingSearch, as_it_is: list[Result]) -> SampleCheck:
+        """Along the first axis, and if samples mix there along the second, which may be the batch's: where they go apart longer."""
+        first = search.meetings[0]
+        axes = [0, 1] if len(first.shape) > 2 and first.shape[1] > 1 else [0]
+        best: tuple[int, int, MixingOperation | None] | None = None
+        for axis in axes:
+            changed = self._results(search, axis)
+            number, mixing = first_mixing(as_it_is, changed, first.shape[axis])
+            if best is None or number > best[0]:
+                best = (number, axis, mixing)
+            if mixing is None:
+                break
+        assert best is not None
+        _, axis, mixing = best
+        return SampleCheck(
+            line=first.line, axis=axis, samples=first.shape[axis], mixing=mixing, runs=self._program.runs
+        )
+
+
+@dataclass
+class RecordedRun:
+    """The results of one run, from the batch on. axis: along which the first sample of each tensor is changed before it is used."""
+
+    meetings: list[Meeting]
+    axis: int | None
+    results: list[Result] = field(default_factory=list)
+    _kept: int = 0
+    _makers: dict[int, int] = field(default_factory=dict)
+    """by the id of a result that lives, or whose id another took since, the operation that made it"""
+
+    def before_operation(self, number: int, args: Any, kwargs: Any) -> None:
+        if self.axis is None:
+            return
+        count = self.meetings[0].shape[self.axis]
+        for meeting in self.meetings:
+            if meeting.operation == number and meeting.shape[self.axis : self.axis + 1] == [count]:
+                with _disable_current_modes(), torch.no_grad():
+                    change_first_sample(whole_tensor(tensors_in_arguments(args, kwargs)[meeting.argument]), self.axis)
+
+    def after_operation(self, number: int, args: Any, kwargs: Any, out: Any, name: str) -> None:
+        if number < self.meetings[0].operation or name in _WITHOUT_VALUES:
+            return
+        with _disable_current_modes(), torch.no_grad():
+            given = out if isinstance(out, tuple | list) else (out,)
+            tensors = [tensor for tensor in given if isinstance(tensor, torch.Tensor)]
+            self._kept += sum(tensor.numel() for tensor in tensors)
+            if self._kept > MAX_KEPT_ELEMENTS:
+                raise NotComparable("too_long")
+            inputs = [self._makers[id(t)] for t in tensors_in_arguments(args, kwargs) if id(t) in self._makers]
+            copies = [tensor.detach().to_dense().clone() for tensor in tensors]
+            for tensor in tensors:
+                self._makers[id(tensor)] = len(self.results)
+            self.results.append(Result(name, program_line(), copies, inputs))
+
+
+_WITHOUT_VALUES = frozenset(
+    {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "empty_permuted"}
+)
+"""Operations that give memory which nothing has written."""
+
+
+def change_first_sample(tensor: torch.Tensor, axis: int) -> None:
+    """Give the first sample along an axis other values, in its memory. Raises NotComparable where there are none."""
+    memory = tensor.detach()
+    if 0 in memory.stride():
+        memory = memory.select(axis, 0)
+        if 0 in memory.stride() or tensor.stride(axis) == 0:
+            raise NotComparable("no_batch")  # samples that are one in memory
+        first = memory
+    else:
+        first = memory.select(axis, 0)
+    if first.is_floating_point() or first.is_complex():
+        first.mul_(1.25).add_(0.5)
+        return
+    for k in range(1, tensor.shape[axis]):
+        other = memory.select(axis, k) if memory.dim() == tensor.dim() else first
+        if not torch.equal(other, first):
+            first.copy_(other.clone())
+            return
+    raise NotComparable("no_batch")
+
+
+def first_mixing(before: list[Result], after: list[Result], count: int) -> tuple[int, MixingOperation | None]:
+    """The first operation that gave another sample something else, with its number; the end where none did.
+
+    A result without an axis for the samples is a sum over them, as a loss is: it mixes them only where it comes back to a sample.
+    Raises NotComparable where the runs differ in what they do.
+    """
+    reductions: dict[int, int] = {}  # by operation with such a result, the one that first made it
+    for number, (old, new) in enumerate(zip(before, after, strict=False)):
+        if old.name != new.name or [t.shape for t in old.outputs] != [t.shape for t in new.outputs]:
+            raise NotComparable("not_repeatable")
+        reduced = [reductions[k] for k in new.inputs if k in reductions]
+        for one, other in zip(old.outputs, new.outputs, strict=True):
+            changed = differing_elements(one, other)
+            if not changed.any():
+                continue
+            largest = max((sum(t.numel() for t in after[k].outputs) for k in new.inputs), default=0)
+            if not has_sample_axis(list(changed.shape), count) or (not reduced and is_reduction(new, largest)):
+                reductions.setdefault(number, reduced[0] if reduced else number)
+            elif not stays_in_first_sample(changed, count):
+                origin = reduced[0] if reduced else number
+                return origin, MixingOperation(
+                    op=plain_name(after[origin].name), line=after[origin].line, changed=changed_samples(changed, count)
+                )
+    if len(before) != len(after):
+        raise NotComparable("not_repeatable")
+    return len(after), None
+
+
+def plain_name(name: str) -> str:
+    """What a reader calls an operation: `softmax` for `_softmax`, `reshape` for what it does where it copies."""
+    return "reshape" if name == "_unsafe_view" else name.removeprefix("_").removeprefix("native_")
+
+
+def is_reduction(result: Result, largest_input: int) -> bool:
+    """Whether an operation gave less than it took, as a sum or a mean does."""
+    return result.name in _REDUCTIONS and sum(tensor.numel() for tensor in result.outputs) < largest_input
+
+
+_REDUCTIONS = frozenset(
+    {"sum", "mean", "amax", "amin", "max", "min", "var", "std", "var_mean", "std_mean", "norm", "linalg_vector_norm",
+     "logsumexp", "prod"}
+)  # fmt: skip
+
+
+def differing_elements(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Where they differ; two NaN do not."""
+    differs = one != other
+    if one.is_floating_point():
+        differs &= ~(one.isnan() & other.isnan())
+    return differs
+
+
+def has_sample_axis(shape: list[int], count: int) -> bool:
+    return any(size and size % count == 0 for size in shape)
+
+
+def stays_in_first_sample(changed: torch.Tensor, count: int) -> bool:
+    """Whether what changed belongs to the first sample, along an axis of the samples, or one that they are merged into."""
+    for axis, size in enumerate(changed.shape):
+        if not size or size % count:
+            continue
+        along = changed.movedim(axis, 0).reshape(size, -1).any(1).nonzero().flatten().tolist()
+        per_sample = size // count
+        if all(k < per_sample for k in along) or all(k % count == 0 for k in along):
+            return True
+    return False
+
+
+def changed_samples(changed: torch.Tensor, count: int) -> int | None:
+    """How many samples changed; None where no axis has one place for each."""
+    axes = [axis for axis, size in enumerate(changed.shape) if size == count]
+    if not axes:
+        return None
+    return int(changed.movedim(axes[0], 0).reshape(count, -1).any(1).sum())
+
+
+def varies(tensor: torch.Tensor) -> bool:
+    """Whether a tensor holds different values: an initial state of zeros is no batch."""
+    with _disable_current_modes(), torch.no_grad():
+        values = tensor.detach()
+        return values.layout is torch.strided and bool((values != values.flatten()[0]).any())
+
+
+def program_line() -> int | None:
+    frame = innermost_program_frame()
+    return frame.f_lineno if frame is not None else None

@@ -1,0 +1,196 @@
+"""Fixes of statements that run and mean something else: logarithms, wider integers, copies of modules, calls, results kept, keys."""
+
+import ast
+from collections.abc import Iterator
+
+from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
+
+
+def log_of_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`log_softmax` for the softmax that the name was given; or else the logarithm of the name where it is read."""
+    work = program.edits()
+    for node in program.statements:
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or node.lineno >= hint.line:
+            continue
+        is_named = program.text(node.targets[0]) == hint.name()
+        if is_named and isinstance(node.value, ast.Call) and method(node.value) == "softmax":
+            reads = [
+                other
+                for other in program.nodes
+                if isinstance(other, ast.Name) and other.id == hint.name() and isinstance(other.ctx, ast.Load)
+            ]
+            if len(reads) == 1:  # what else reads it may want the probabilities
+                name = program.text(node.value.func)
+                work.replace_node(node.value.func, f"{name.removesuffix('softmax')}log_softmax")
+    yield from program.with_edits(hint, work)
+    softmaxes = [node for node in program.nodes if isinstance(node, ast.Call) and method(node).lower() == "softmax"]
+    if not hint.name() and len(softmaxes) == 1:  # of a layer, or in the call of the loss
+        work = program.edits()
+        name = program.text(softmaxes[0].func)
+        for plain, logarithm in (("softmax", "log_softmax"), ("Softmax", "LogSoftmax")):
+            if name.endswith(plain):
+                work.replace_node(softmaxes[0].func, name.removesuffix(plain) + logarithm)
+        yield from program.with_edits(hint, work)
+    yield from program.with_method_behind_reads(hint, "log")
+
+
+def wider_integer(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`a.int()` where `a` is read, of which there are numbers enough."""
+    yield from program.with_method_behind_reads(hint, "int")
+
+
+def keep_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`x.clamp_(…)` where there is such a method, else `x = x.clamp(…)`."""
+    statement = program.statement(hint.line)
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return
+    call = statement.value
+    if not isinstance(call.func, ast.Attribute):
+        return
+    if hint.facts.get("function"):
+        if call.args and isinstance(call.args[0], ast.Name):
+            work = program.edits()
+            work.replace_node(statement, f"{call.args[0].id} = {program.text(call)}")
+            yield from program.with_edits(hint, work)
+        return
+    target = program.text(call.func.value)
+    arguments = ", ".join(program.text(part) for part in [*call.args, *call.keywords])
+    if call.func.attr not in _WITHOUT_IN_PLACE and not target.endswith(")"):
+        work = program.edits()
+        work.replace_node(statement, f"{target}.{call.func.attr}_({arguments})")
+        yield from program.with_edits(hint, work)
+    if is_assignable(target):
+        work = program.edits()
+        work.replace_node(statement, f"{target} = {program.text(call)}")
+        yield from program.with_edits(hint, work)
+
+
+_WITHOUT_IN_PLACE = frozenset(
+    [
+        "to",
+        "cpu",
+        "cuda",
+        "float",
+        "double",
+        "half",
+        "long",
+        "int",
+        "bfloat16",
+        "type",
+        "view",
+        "reshape",
+        "permute",
+        "expand",
+        "repeat",
+        "flatten",
+        "unflatten",
+        "clone",
+        "contiguous",
+        "cumsum",
+        "flip",
+        "normalize",
+        "dropout",
+        "softmax",
+        "sort",
+        "movedim",
+        "detach",
+    ]
+)
+"""Methods that have no form ending in an underscore, or one that means something else."""
+
+
+def list_of_new(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`[layer() for _ in range(n)]` for `[layer()] * n`; a named layer is copied."""
+    statement = program.statement(hint.line)
+    work = program.edits()
+    for node in program.own_nodes(statement) if statement is not None else ():
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+            continue
+        parts, count = (node.left, node.right) if isinstance(node.left, ast.List) else (node.right, node.left)
+        if not isinstance(parts, ast.List) or len(parts.elts) != 1:
+            continue
+        (element,) = parts.elts
+        made = program.text(element)
+        if not isinstance(element, ast.Call):
+            made = f"__import__('copy').deepcopy({made})"
+        work.replace_node(node, f"[{made} for _ in range({program.text(count)})]")
+    yield from program.with_edits(hint, work)
+
+
+def copy_of_module(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`copy.deepcopy(model)` for `model`, with an import of `copy` where there is none."""
+    statement = program.statement(hint.line)
+    named = str(hint.facts.get("of") or "")
+    work = program.edits()
+    for node in program.own_nodes(statement) if statement is not None else ():
+        is_read = isinstance(node, ast.Name | ast.Attribute | ast.Call) and isinstance(
+            getattr(node, "ctx", ast.Load()), ast.Load
+        )
+        if is_read and program.text(node) == named and not isinstance(work.parent_of(node), ast.Attribute):
+            work.replace_node(node, f"copy.deepcopy({named})")
+    for fixed in program.with_edits(hint, work):
+        is_imported = "copy" in program.modules.names
+        source = fixed.source if is_imported else "\n".join(_with_import(fixed.source, "import copy"))
+        yield from program.with_source(hint, source)
+
+
+def _with_import(source: str, line: str) -> list[str]:
+    """The lines with an import before the first statement that imports."""
+    lines = source.split("\n")
+    first = next((node.lineno for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)), 1)
+    return [*lines[: first - 1], line, *lines[first - 1 :]]
+
+
+def strip_prefix(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The keys of what is loaded without what stands before them."""
+    prefix = str(hint.facts.get("prefix") or "")
+    yield from _with_keys(program, hint, f"key.removeprefix({prefix!r})")
+
+
+def add_prefix(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The keys of what is loaded with what should stand before them."""
+    prefix = str(hint.facts.get("prefix") or "")
+    yield from _with_keys(program, hint, f"{prefix!r} + key")
+
+
+def _with_keys(program: FixProgram, hint: Hint, key: str) -> Iterator[Fix]:
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) == "load_state_dict" and call.args and receiver(call) is not None:
+            loaded = program.operand(call.args[0])
+            work.replace_node(call.args[0], f"{{{key}: value for key, value in {loaded}.items()}}")
+    yield from program.with_edits(hint, work)
+
+
+def times_incoming(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`return grad * (…)` for a `backward` that left out the gradient which comes in."""
+    statement = program.statement(hint.line)
+    function = program.enclosing_function(statement) if statement is not None else None
+    if not isinstance(statement, ast.Return) or statement.value is None or function is None:
+        return
+    arguments = [argument.arg for argument in function.args.args]
+    if len(arguments) != 2:
+        return
+    values = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
+    work = program.edits()
+    for value in values:
+        if not (isinstance(value, ast.Constant) and value.value is None):
+            work.replace_node(value, f"{arguments[1]} * {program.operand(value)}")
+    yield from program.with_edits(hint, work)
+
+
+def softmax_of_classes(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`dim=1` for the `dim=0` of a softmax, in its call or in the layer that is made with it."""
+    lines = {hint.line} if any("softmax" in method(call).lower() for call in program.calls(hint.line)) else None
+    work = program.edits()
+    for node in program.nodes:
+        if not isinstance(node, ast.Call) or "softmax" not in method(node).lower():
+            continue
+        if lines is not None and node.lineno not in lines:
+            continue
+        dims = [keyword.value for keyword in node.keywords if keyword.arg == "dim"]
+        dims += node.args[:1] if method(node).endswith("Softmax") else node.args[-1:]
+        for dim in dims:
+            if isinstance(dim, ast.Constant) and dim.value == 0:
+                work.replace_node(dim, "1")
+    yield from program.with_edits(hint, work)
