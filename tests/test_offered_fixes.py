@@ -35,7 +35,7 @@ WITHOUT_FIX: dict[str, set[str]] = {
     "index_copy": {"reshape_copy_lost"},
     "index_out_of_range": {"index_out_of_range_classes", "index_out_of_range_embedding", "index_out_of_range_gather"},
     "memory_held": {"hook_keeps_its_tensor", "objects_keep_each_other"},
-    "no_graph": {"no_graph_gumbel_argmax", "no_graph_loss_that_stayed_a_number", "no_graph_mean_of_items", "no_graph_one_hot_regression", "no_graph_reward_weighted_argmax", "no_graph_round"},
+    "no_graph": {"no_graph_gumbel_argmax", "no_graph_loss_that_stayed_a_number", "no_graph_mean_of_items", "no_graph_one_hot_regression", "no_graph_reward_weighted_argmax", "no_graph_round", "no_graph_slope_of_a_line"},
     "nonfinite": {"eigenvectors_of_equal_eigenvalues", "every_target_is_ignored", "kl_of_zero",
                   "learning_rate_too_large", "lr", "mean_of_an_empty_mask", "nan_to_num_hides", "softplus_by_hand",
                   "std_of_one_element"},
