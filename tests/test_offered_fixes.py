@@ -48,7 +48,7 @@ WITHOUT_FIX: dict[str, set[str]] = {
     "load_matched_nothing": {"load_assign_unties", "load_of_the_whole_checkpoint"},
     "loss_below_zero": {"labels_of_minus_one", "nll_of_scores"},
     "memory_held": {"gradient_graphs_keep_their_leaves", "hook_keeps_its_tensor", "objects_keep_each_other"},
-    "no_graph": {"no_graph_gumbel_argmax", "no_graph_loss_that_stayed_a_number", "no_graph_mean_of_items", "no_graph_one_hot_regression", "no_graph_reward_weighted_argmax", "no_graph_round"},
+    "no_graph": {"no_graph_gumbel_argmax", "no_graph_loss_that_stayed_a_number", "no_graph_mean_of_items", "no_graph_one_hot_regression", "no_graph_reward_weighted_argmax", "no_graph_round", "no_graph_slope_of_a_line"},
     "nonfinite": {"batch_of_ignored_targets", "eigenvectors_of_equal_eigenvalues", "every_target_is_ignored", "kl_of_zero",
                   "learning_rate_too_large", "lr", "mean_of_an_empty_mask", "mean_of_no_positives", "nan_to_num_hides",
                   "softplus_by_hand", "std_of_one_element"},

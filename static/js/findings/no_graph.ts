@@ -55,7 +55,7 @@ function graphCutDiagnosis(facts: RunFacts, rootUid: string, recorded: GraphCut,
   const y = facts.nameFact(rootUid, step);
   const createGraphCall = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
   const x = facts.nameFact(createGraphCall?.roots[0] ?? cut.tensor, cut.step);
-  const { reason } = cut;
+  const reason = createGraphCall?.createsGraph ? "constant" : cut.reason;
   const end = createGraphCall ? createGraphCall.end + 1 : cut.step;
   const result =
     nameBoundAt(facts, cut.step) ??
