@@ -29,7 +29,17 @@ def test_a_training_is_told_with_its_rounds_and_what_they_did() -> None:
     rows = " ".join(looked_for.rows)
     assert "2 tensors got a gradient" in rows and "none in 12 gradients" in rows and "`opt` holds 2 parameters" in rows
     assert "whether each gradient is the true slope" in looked_for.not_looked
-    assert looked_for.flags == ["--check-gradients"]
+    assert looked_for.flags == ["--check-gradients", "--check-samples"]
+    assert not any("Train and eval" in row for row in looked_for.rows)
+
+
+def test_layers_with_a_mode_are_told_where_there_are_some() -> None:
+    with_dropout = TRAINING.replace(
+        "torch.nn.Linear(2, 1)", "torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout())"
+    )
+    looked_for = looked_for_in(with_dropout.format(rounds=6))
+    assert looked_for is not None
+    assert any("Train and eval** · 6 calls of dropout" in row for row in looked_for.rows)
 
 
 def test_of_a_long_loop_only_what_was_recorded_is_spoken_of() -> None:

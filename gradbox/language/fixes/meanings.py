@@ -3,7 +3,9 @@
 import ast
 from collections.abc import Iterator
 
+from gradbox.language.edits import ProgramEdits
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
+from gradbox.language.names import import_insertion_line
 
 
 def log_of_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -112,9 +114,9 @@ def list_of_new(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         (element,) = parts.elts
         made = program.text(element)
         if not isinstance(element, ast.Call):
-            made = f"__import__('copy').deepcopy({made})"
+            made = f"copy.deepcopy({made})"
         work.replace_node(node, f"[{made} for _ in range({program.text(count)})]")
-    yield from program.with_edits(hint, work)
+    yield from _with_copy_imported(program, hint, work)
 
 
 def copy_of_module(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -128,17 +130,18 @@ def copy_of_module(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         )
         if is_read and program.text(node) == named and not isinstance(work.parent_of(node), ast.Attribute):
             work.replace_node(node, f"copy.deepcopy({named})")
+    yield from _with_copy_imported(program, hint, work)
+
+
+def _with_copy_imported(program: FixProgram, hint: Hint, work: ProgramEdits) -> Iterator[Fix]:
+    """The edits, with `import copy` where they need it and the program has none."""
     for fixed in program.with_edits(hint, work):
-        is_imported = "copy" in program.modules.names
-        source = fixed.source if is_imported else "\n".join(_with_import(fixed.source, "import copy"))
+        source = fixed.source
+        if "copy.deepcopy(" in source and "copy" not in program.modules.names:
+            lines = source.split("\n")
+            lines.insert(import_insertion_line(ast.parse(source)), "import copy")
+            source = "\n".join(lines)
         yield from program.with_source(hint, source)
-
-
-def _with_import(source: str, line: str) -> list[str]:
-    """The lines with an import before the first statement that imports."""
-    lines = source.split("\n")
-    first = next((node.lineno for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)), 1)
-    return [*lines[: first - 1], line, *lines[first - 1 :]]
 
 
 def strip_prefix(program: FixProgram, hint: Hint) -> Iterator[Fix]:

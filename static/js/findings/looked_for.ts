@@ -34,7 +34,16 @@ interface Row {
 const ROWS: Row[] = [
   { name: "writes", look: keptTensors, kinds: ["saved_overwritten", "wrong_gradient"] },
   { name: "cut", look: parametersWithGradient, kinds: ["grad_none", "parameter_detached", "no_graph"] },
-  { name: "optimizers", look: parametersHeld, kinds: ["frozen_updated"] },
+  {
+    name: "optimizers",
+    look: parametersHeld,
+    kinds: ["frozen_updated", "not_in_optimizer", "no_step", "gradients_dropped", "frozen_optimizer"],
+  },
+  {
+    name: "modes",
+    look: layersWithMode,
+    kinds: ["eval_dropout_active", "eval_missing", "eval_never_left", "frozen_norm_moves"],
+  },
   { name: "numbers", look: finiteGradients, kinds: ["nonfinite"] },
   { name: "graphs", look: ({ backwardCalls }) => (backwardCalls.length ? {} : null), kinds: ["graph_grows"] },
   { name: "sharing", look: ({ backwardCalls }) => (backwardCalls.length ? null : {}), kinds: ["index_copy"] },
@@ -43,8 +52,7 @@ const ROWS: Row[] = [
 /** What is not looked for by itself, and the option of the command by which it is. */
 const NOT_LOOKED: { key: string; flag?: string }[] = [
   { key: "slopes", flag: "--check-gradients" },
-  { key: "samples" },
-  { key: "modes" },
+  { key: "samples", flag: "--check-samples" },
   { key: "meaning" },
 ];
 
@@ -129,6 +137,12 @@ function parametersHeld(facts: RunFacts): Facts | null {
   });
   if (!held.length || held.some(({ n }) => !n)) return null;
   return { opts: held.map(({ opt }) => opt), held: held.reduce((sum, { n }) => sum + n, 0) };
+}
+
+/** How many calls of dropout and batch norm were compared with the mode of their modules. */
+function layersWithMode(facts: RunFacts): Facts | null {
+  const calls = facts.eventsOfKind("layer_mode").length;
+  return calls ? { calls } : null;
 }
 
 /** How many gradients arrived, where all that are listed are finite. */
