@@ -253,9 +253,9 @@ def test_where_samples_mix_is_told_on_request(page: Any, site: str) -> None:
         "h = x * w\np = torch.softmax(h, 0)\np.pow(2).sum().backward()\nprint(w.grad)\n"
     )
     ask_about(page, site, source, "w")
-    assert "up to four times" in page.locator(".sample-check .check-status").inner_text()
-    page.locator(".check-samples").click()
-    said = page.locator(".sample-check .check-sentence")
+    assert "up to four times" in page.locator(".answer .sample-check .check-status").inner_text()
+    page.locator(".answer .check-samples").click()
+    said = page.locator(".answer .sample-check .check-sentence")
     said.wait_for()
     assert said.inner_text().startswith(
         "The samples mix on line 6: with only the first of 4 changed (line 5, axis 0), softmax"

@@ -6,7 +6,6 @@ their lines, and the running statement is found from a frame's instruction (`Pro
 """
 
 import ast
-from collections import Counter
 from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any
@@ -139,7 +138,7 @@ class ProgramStatements:
     def _removed_indent(self, code: CodeType) -> int:
         """By how many columns the text stood further left than in its file when it was compiled, and its lines did not move.
 
-        That is so for a notebook's cell that its file keeps as a function. Most of the statements have to agree.
+        That is so for a notebook's cell that its file keeps as a function. All statements have to agree: what stands behind `case …:` has other instructions on its left.
         """
         first_columns: dict[int, int] = {}
         for line, _, col, _ in code.co_positions():
@@ -152,10 +151,10 @@ class ProgramStatements:
                 row["line"] not in leftmost or row["col"] < leftmost[row["line"]]["col"]
             ):
                 leftmost[row["line"]] = row
-        removed = Counter(
+        removed = {
             row["col"] - first_columns[line] for line, row in leftmost.items() if row["kind"] in SIMPLE_STATEMENT_KINDS
-        )
-        return max(removed.most_common(1)[0][0], 0) if removed else 0
+        }
+        return max(removed.pop(), 0) if len(removed) == 1 else 0
 
     def _position(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
         """The line and the column of the instruction at this offset of the code; None where it has no place."""
