@@ -137,7 +137,7 @@ def test_no_secret_is_in_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
 
 
 def test_our_own_failure_is_listed_by_place_without_its_message() -> None:
-    recent = log.RecentLogEntries()
+    recent = log.RecentLogHandler()
     try:
         raise ValueError("somebody's program")
     except ValueError:

@@ -29,7 +29,7 @@ BeforeOperation = Callable[[int, Any, Any, Any], None]
 AfterOperation = Callable[[int, Any, Any, Any, Any], None]
 
 
-class DoublePrecisionMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class ObservedOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """before, after: called around each operation with its number, the operator, its arguments, and after it its result."""
 
     def __init__(self, before: BeforeOperation | None = None, after: AfterOperation | None = None) -> None:
@@ -43,6 +43,20 @@ class DoublePrecisionMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.operation_count += 1
         if self._before is not None:
             self._before(index, func, args, kwargs)
+        out = self.run_operation(func, args, kwargs)
+        if self._after is not None:
+            self._after(index, func, args, kwargs, out)
+        return out
+
+    def run_operation(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """The operation's result."""
+        return func(*args, **kwargs)
+
+
+class DoublePrecisionMode(ObservedOperations):  # type: ignore[no-untyped-call]
+    """Computes in float64 what the program computes in less."""
+
+    def run_operation(self, func: Any, args: Any, kwargs: Any) -> Any:
         if torch.Tag.nondeterministic_seeded in func.tags:
             out = sample_in_program_precision(func, args, kwargs)
         else:
@@ -52,8 +66,6 @@ class DoublePrecisionMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 out = out.to(WIDER_DTYPES[out.dtype])
         elif out is not None:
             out = tree_map_only(torch.Tensor, to_wider_dtype, out)
-        if self._after is not None:
-            self._after(index, func, args, kwargs, out)
         return out
 
 

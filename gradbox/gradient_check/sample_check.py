@@ -6,14 +6,13 @@ every other.
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 
-from gradbox.gradient_check.double_precision import tensors_in_arguments
+from gradbox.gradient_check.double_precision import ObservedOperations, tensors_in_arguments
 from gradbox.gradient_check.replay import BackwardCall, BackwardReached, ReplayableProgram, innermost_program_frame
 from gradbox.wire.gradient_check import GradientCheckOptions, MixingOperation, SampleCheck, SampleProblem
 
@@ -63,7 +62,7 @@ class MeetingSearch:
     _current: list[Meeting] = field(default_factory=list)
     _seen: set[int] = field(default_factory=set)
 
-    def observe_operation(self, number: int, args: Any, kwargs: Any, _out: Any, _name: str) -> None:
+    def observe_operation(self, number: int, _func: Any, args: Any, kwargs: Any, _out: Any) -> None:
         if not torch.is_grad_enabled() or len(self._current) >= MAX_MEETINGS:
             return
         tensors = tensors_in_arguments(args, kwargs)
@@ -89,25 +88,6 @@ def whole_tensor(tensor: torch.Tensor) -> torch.Tensor:
     """What a tensor is a view of, if it has all of its elements; layers flatten what they are given."""
     base = tensor._base
     return base if base is not None and base.numel() == tensor.numel() else tensor
-
-
-class ObservedOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """before, after: called around each operation with its number and arguments, and after it its result and its name."""
-
-    def __init__(self, before: Callable[..., None] | None, after: Callable[..., None]) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._before, self._after = before, after
-        self.count = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        number = self.count
-        self.count += 1
-        if self._before is not None:
-            self._before(number, args, kwargs)
-        out = func(*args, **kwargs)
-        self._after(number, args, kwargs, out, func.__name__.split(".")[0])
-        return out
 
 
 MAX_MEETINGS = 20
@@ -193,7 +173,7 @@ class RecordedRun:
     _makers: dict[int, int] = field(default_factory=dict)
     """by the id of a result that lives, or whose id another took since, the operation that made it"""
 
-    def before_operation(self, number: int, args: Any, kwargs: Any) -> None:
+    def before_operation(self, number: int, _func: Any, args: Any, kwargs: Any) -> None:
         if self.axis is None:
             return
         count = self.meetings[0].shape[self.axis]
@@ -202,7 +182,8 @@ class RecordedRun:
                 with _disable_current_modes(), torch.no_grad():
                     change_first_sample(whole_tensor(tensors_in_arguments(args, kwargs)[meeting.argument]), self.axis)
 
-    def after_operation(self, number: int, args: Any, kwargs: Any, out: Any, name: str) -> None:
+    def after_operation(self, number: int, func: Any, args: Any, kwargs: Any, out: Any) -> None:
+        name = func.__name__.split(".")[0]
         if number < self.meetings[0].operation or name in _WITHOUT_VALUES:
             return
         with _disable_current_modes(), torch.no_grad():

@@ -42,7 +42,7 @@ def repair_torch_load(draft: RepairDraft) -> Repair | None:
     Both are at the version that loading leaves: a loaded tensor at 1, a parameter one further.
     """
     drawn = False
-    for call in draft.calls_where_path("torch.load".__eq__):
+    for call in draft.calls_with_path("torch.load".__eq__):
         statement = draft.enclosing_statement(call)
         name = draft.assigned_name(call)
         users = [draft.enclosing_statement(use) for use in draft.reads_of_name(name)] if name else []
@@ -66,7 +66,7 @@ def repair_torch_load(draft: RepairDraft) -> Repair | None:
 
 def repair_numpy_readers(draft: RepairDraft) -> Repair | None:
     """Arrays that numpy reads become random numbers."""
-    for call in draft.calls_where_path(_ARRAY_READERS.__contains__):
+    for call in draft.calls_with_path(_ARRAY_READERS.__contains__):
         name = draft.assigned_name(call)
         accesses = [draft.parent_of(use) for use in draft.reads_of_name(name)]
         if any(isinstance(access, ast.Subscript) and not _is_tensor_use(access) for access in accesses):

@@ -12,7 +12,7 @@ _GREYSCALE_SETS = ("MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST")
 
 def repair_pandas_readers(draft: RepairDraft) -> Repair | None:
     """A table that is only asked for its numbers: `.values`, `.to_numpy()`, `.iloc[…]`."""
-    for call in draft.calls_where_path(_TABLE_READERS.__contains__):
+    for call in draft.calls_with_path(_TABLE_READERS.__contains__):
         name = draft.assigned_name(call)
         for table in [*draft.reads_of_name(name), call]:
             if not _remove_number_access(draft, table) and not (table is call and name):
@@ -46,7 +46,7 @@ def _remove_number_access(draft: RepairDraft, table: ast.AST) -> bool:
 def repair_torchvision_datasets(draft: RepairDraft) -> Repair | None:
     """Data sets of torchvision: random pictures and classes, without the transforms that nobody needs then."""
     grey = False
-    for call in draft.calls_where_path(lambda path: path.startswith("torchvision.datasets.")):
+    for call in draft.calls_with_path(lambda path: path.startswith("torchvision.datasets.")):
         name = draft.assigned_name(call)
         if any(isinstance(draft.parent_of(use), ast.Attribute) for use in draft.reads_of_name(name)):
             return None  # its classes, its file names
@@ -84,7 +84,7 @@ def _takes_single_items(draft: RepairDraft, data: ast.AST) -> bool:
 
 def repair_sklearn_samples(draft: RepairDraft) -> Repair | None:
     """`X, y = make_moons(…)` and the like of sklearn: random points and classes, or values."""
-    for call in draft.calls_where_path(lambda path: path.startswith("sklearn.datasets.")):
+    for call in draft.calls_with_path(lambda path: path.startswith("sklearn.datasets.")):
         statement = draft.enclosing_statement(call)
         pair = (
             isinstance(statement, ast.Assign)
@@ -102,7 +102,7 @@ def repair_sklearn_samples(draft: RepairDraft) -> Repair | None:
 def repair_text_downloads(draft: RepairDraft) -> Repair | None:
     """Text that is fetched from an address becomes a sentence."""
     text = text_read_replacement("read") or ""
-    for call in draft.calls_where_path(
+    for call in draft.calls_with_path(
         lambda path: path in ("requests.get", "urllib.request.urlopen", "urllib.request.urlretrieve")
     ):
         access = draft.parent_of(call)

@@ -110,7 +110,7 @@ def has_side_effect(node: ast.AST) -> bool:
 
 def repair_progress_bars(draft: RepairDraft) -> Repair | None:
     """`tqdm(x)` becomes `x`, `trange(n)` becomes `range(n)`."""
-    for call in draft.calls_where_path(
+    for call in draft.calls_with_path(
         lambda path: path.split(".")[0] in ("tqdm", "fastprogress") and path.split(".")[-1] in _PROGRESS_BARS
     ):
         if not call.args or isinstance(call.args[0], ast.Starred):

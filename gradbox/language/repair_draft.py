@@ -31,7 +31,7 @@ class RepairDraft(ProgramEdits):
         """The dotted path that an expression stands for; "" for what begins with no imported name."""
         return self.modules.dotted_path(node) or ""
 
-    def calls_where_path(self, is_wanted: Callable[[str], bool]) -> list[ast.Call]:
+    def calls_with_path(self, is_wanted: Callable[[str], bool]) -> list[ast.Call]:
         """The calls of functions whose dotted path is wanted; none if they are more than MAX_EDITS."""
         return self.find_calls(lambda call: is_wanted(self.dotted_path(call.func)))
 

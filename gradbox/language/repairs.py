@@ -31,7 +31,7 @@ _KEYWORDS = {"backend": "backend", "nopython": "fullgraph", "dynamic": "dynamic"
 
 def repair_dynamo_optimize(draft: RepairDraft) -> Repair | None:
     """`torch._dynamo.optimize("eager")` becomes `torch.compile(backend="eager")`, which runs the plain function."""
-    for call in draft.calls_where_path("torch._dynamo.optimize".__eq__):
+    for call in draft.calls_with_path("torch._dynamo.optimize".__eq__):
         options = [f"backend={ast.unparse(argument)}" for argument in call.args[:1]]
         options += [
             f"{_KEYWORDS[word.arg]}={ast.unparse(word.value)}" for word in call.keywords if word.arg in _KEYWORDS

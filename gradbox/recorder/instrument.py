@@ -118,7 +118,7 @@ class ProgramStatements:
 
     def line_of_frame(self, frame: FrameType) -> int | None:
         """The line of the program's source at which a frame is. `f_lineno` searches from the beginning of its code each time."""
-        position = self._position(frame.f_code, frame.f_lasti)
+        position = self._place_of_instruction(frame.f_code, frame.f_lasti)
         line = frame.f_lineno if position is None else position[0]
         return None if line is None else to_program_line(frame.f_code, line)
 
@@ -156,7 +156,7 @@ class ProgramStatements:
         }
         return max(removed.pop(), 0) if len(removed) == 1 else 0
 
-    def _position(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
+    def _place_of_instruction(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
         """The line and the column of the instruction at this offset of the code; None where it has no place."""
         index, positions = instruction // 2, self.positions_in_file(code)
         if not 0 <= index < len(positions):
@@ -165,7 +165,7 @@ class ProgramStatements:
         return None if line is None else (line, col or 0)
 
     def _find_statement(self, code: CodeType, instruction: int) -> int | None:
-        place = self._position(code, instruction)
+        place = self._place_of_instruction(code, instruction)
         if place is None:
             return None
         line, col = place

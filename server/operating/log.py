@@ -30,7 +30,7 @@ class LogEntry:
     text: str
 
 
-class RecentLogEntries(logging.Handler):
+class RecentLogHandler(logging.Handler):
     """Keeps the latest warnings and errors. Of an exception it keeps the type and the line, not the message."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class RecentLogEntries(logging.Handler):
         self.entries.append(LogEntry(at, record.levelname.lower(), format_record(record)[:MAX_LENGTH]))
 
 
-recent_log_entries = RecentLogEntries()
+recent_log_entries = RecentLogHandler()
 
 
 def format_record(record: logging.LogRecord) -> str:

@@ -276,6 +276,7 @@ def register_recording_kernels() -> None:
 def make_recording_kernel(name: str) -> Callable[..., Any]:
     base, _, overload = name[6:].partition(".")
     operator: list[Any] = []
+    run = OpRecorder.run_op_with_mode if name in MODE_ARGUMENTS else OpRecorder.run_recorded_op
 
     def recording_kernel(*args: Any, **kwargs: Any) -> Any:
         if not operator:
@@ -283,17 +284,9 @@ def make_recording_kernel(name: str) -> Callable[..., Any]:
         with torch._C._ExcludeDispatchKeyGuard(probe.DISPATCH_KEYS):
             if not _entered_ops or _entered_ops[-1].is_recorder_busy_or_skipping():
                 return call_operation(operator[0], args, kwargs)
-            return _entered_ops[-1].run_recorded_op(name, operator[0], args, kwargs, sys._getframe().f_back)
+            return run(_entered_ops[-1], name, operator[0], args, kwargs, sys._getframe().f_back)
 
-    def kernel_with_mode(*args: Any, **kwargs: Any) -> Any:
-        if not operator:
-            operator.append(getattr(getattr(torch.ops.aten, base), overload or "default"))
-        with torch._C._ExcludeDispatchKeyGuard(probe.DISPATCH_KEYS):
-            if not _entered_ops or _entered_ops[-1].is_recorder_busy_or_skipping():
-                return call_operation(operator[0], args, kwargs)
-            return _entered_ops[-1].run_op_with_mode(name, operator[0], args, kwargs, sys._getframe().f_back)
-
-    return kernel_with_mode if name in MODE_ARGUMENTS else recording_kernel
+    return recording_kernel
 
 
 def call_operation(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:

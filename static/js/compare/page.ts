@@ -87,14 +87,14 @@ function scheduleAddressUpdate() {
   const revision = ++addressRevision;
   setTimeout(async () => {
     if (revision !== addressRevision) return;
-    const fragment = await fragmentOfComparison();
+    const fragment = await currentComparisonFragment();
     if (revision === addressRevision && fragment !== location.hash)
       history.replaceState(null, "", location.pathname + location.search + fragment);
   }, WRITE_ADDRESS_AFTER_MS);
 }
 
 /** The fragment that brings this comparison back. A saved program that was not changed is named by the address already. */
-function fragmentOfComparison() {
+function currentComparisonFragment() {
   const changedText = (name: "left" | "right") =>
     serverContent[name] && sides[name].isFirst() ? null : sides[name].text();
   return comparisonFragment(changedText("left"), changedText("right"), comparisonView.row);
@@ -116,7 +116,7 @@ function showProblem({ key, args }: RequestProblem) {
 }
 
 startThemeButton(elementById("theme"));
-startCopyLink(elementById("copy"), async () => location.search + (await fragmentOfComparison()), say, showProblem);
+startCopyLink(elementById("copy"), async () => location.search + (await currentComparisonFragment()), say, showProblem);
 startComparisonDownloads(
   { button: elementById("takeaway"), menu: elementById("takeaway-menu"), body: elementById("offline") },
   () => {

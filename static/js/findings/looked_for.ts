@@ -56,11 +56,15 @@ const NOT_LOOKED: { key: string; flag?: string }[] = [
   { key: "meaning" },
 ];
 
-/** Of a run whose findings are notes at most; null where one is an error or a warning, or tells of an error that was caught. */
+/**
+ * Of a run whose findings are notes at most; null where one is an error or a warning, or tells of an error that was caught, and
+ * where the run was stopped before any backward: nobody can say of a loop without end that nothing is wrong.
+ */
 export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor | null {
   const isWrong = findings.some(({ kind, severity }) => severity !== "note" || kind === "caught_error");
   if (isWrong || !opened.count) return null;
   const facts = new RunFacts(opened);
+  if (facts.trace.outcome.status === "stopped" && !facts.backwardCalls.length) return null;
   const noted = new Set(findings.map(({ kind }) => kind));
   const rows = ROWS.flatMap(({ name, look, kinds }) => {
     const found = kinds.some((kind) => noted.has(kind)) ? null : look(facts);

@@ -21,6 +21,8 @@ interface RunError {
   place?: CodePlace | null;
   /** that it was raised in, where that was not recorded */
   skippedIteration?: SkippedIteration | null;
+  /** whether an edit is offered that lets the program go on, as where there is no CUDA device */
+  hasRepairs?: boolean;
 }
 
 /** Characters of a statement that are looked at: expressions over a text may take as many steps as its square. */
@@ -256,6 +258,6 @@ function runErrorOf({ outcome }: Trace, count: number): RunError | null {
   const { status, error } = outcome;
   if (status !== "raised" || !error) return null;
   const step = Math.min(error.step ?? count - 1, count - 1);
-  const { type, message, line, place, skipped_iteration: skippedIteration } = error;
-  return { type, message, line: line ?? 0, step, place, skippedIteration };
+  const { type, message, line, place, skipped_iteration: skippedIteration, repairs } = error;
+  return { type, message, line: line ?? 0, step, place, skippedIteration, hasRepairs: Boolean(repairs?.length) };
 }

@@ -39,12 +39,12 @@ export function diagnoseSecondNameOfModule(facts: RunFacts): Diagnosis[] {
 
 /** The findings, by the second name. */
 export function secondNameFindings(facts: RunFacts): Map<string, Diagnosis> {
-  const cached = findingsByTrace.get(facts.trace) ?? findSecondNames(facts);
+  const cached = findingsByTrace.get(facts.trace) ?? secondNameDiagnoses(facts);
   findingsByTrace.set(facts.trace, cached);
   return cached;
 }
 
-function findSecondNames(facts: RunFacts): Map<string, Diagnosis> {
+function secondNameDiagnoses(facts: RunFacts): Map<string, Diagnosis> {
   /** by the second name */
   const out = new Map<string, { given: SecondName; diagnosis: Diagnosis }>();
   for (const given of secondNames(facts)) {

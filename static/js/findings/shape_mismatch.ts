@@ -81,14 +81,19 @@ function operandPairDiagnosis(facts: RunFacts, op: Operation, mismatch: ShapeMis
     code: facts.statementFact(step),
   };
   const originLinks = [a, b]
-    .map((operand) => ({ operand, from: sizeOriginStep(facts, operand, operand === a ? dimA : dimB, step) }))
-    .filter(({ from: originStep }) => originStep < step)
-    .map(({ operand, from: originStep }) =>
+    .map((operand) => ({ operand, ...sizeOrigin(facts, operand, operand === a ? dimA : dimB, step) }))
+    .filter(({ made }) => made < step)
+    .map(({ operand, uid, made }) =>
       chainLink(
-        facts.place(originStep),
+        facts.place(made),
         "made",
-        { ...findingFacts, x: operand.name, x_shape: shapeText(operand.shape), code: facts.statementFact(originStep) },
-        [operand.uid],
+        {
+          ...findingFacts,
+          x: uid === operand.uid ? operand.name : facts.nameFact(uid, step),
+          x_shape: shapeText(facts.tensor(uid, step)?.shape ?? operand.shape),
+          code: facts.statementFact(made),
+        },
+        [uid],
       ),
     )
     .sort((first, second) => first.step - second.step);
@@ -103,8 +108,8 @@ function operandPairDiagnosis(facts: RunFacts, op: Operation, mismatch: ShapeMis
   };
 }
 
-/** The step that made an operand, or the named tensor of the same size that it was made from. */
-function sizeOriginStep(facts: RunFacts, operand: Operand, dim: number, step: number) {
+/** An operand and the step that made it, or the tensor of the same size that the same statement made it from. */
+function sizeOrigin(facts: RunFacts, operand: Operand, dim: number, step: number) {
   let { uid, made } = operand;
   const size = operand.shape[dim];
   for (let k = 0; k < 20 && made >= step; k++) {
@@ -114,7 +119,7 @@ function sizeOriginStep(facts: RunFacts, operand: Operand, dim: number, step: nu
     uid = sourceUid;
     made = Math.max(0, facts.birthStep(sourceUid));
   }
-  return made;
+  return { uid, made };
 }
 
 /** Which dimensions do not fit. */

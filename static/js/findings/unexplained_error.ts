@@ -51,7 +51,8 @@ const MAX_VALUES = 3;
 
 export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
   const { error } = facts;
-  if (!error || ENDINGS.test(error.type)) return [];
+  // what a repair answers, such as a missing CUDA device, is no trouble with these tensors
+  if (!error || ENDINGS.test(error.type) || error.hasRepairs) return [];
   const call = failedCallOf(facts);
   const message = firstSentenceOf(error.message);
   const subject = call.operands.length ? subjectOf(facts, call) : "any";

@@ -15,7 +15,7 @@ interface ForgottenEval {
 export function diagnoseEvalNeverLeft(facts: RunFacts): Diagnosis[] {
   const byModule = new Map<string, ForgottenEval>();
   for (const [, calls] of callsByLayer(facts)) {
-    const found = forgottenEval(calls);
+    const found = forgottenEval(facts, calls);
     const key = found?.left.outer?.module ?? found?.left.outer?.type ?? "";
     if (found && !byModule.has(key)) byModule.set(key, found);
   }
@@ -34,9 +34,10 @@ function callsByLayer(facts: RunFacts) {
 
 /**
  * Null where the layer goes back to training later, or only a part of the module around it is in eval: a batch norm that
- * is frozen on purpose is.
+ * is frozen on purpose is. Both trainings are calls by one statement: another one may mean another mode.
  */
-function forgottenEval(calls: LayerCall[]): ForgottenEval | null {
+function forgottenEval(facts: RunFacts, calls: LayerCall[]): ForgottenEval | null {
+  const statementOf = ({ step }: LayerCall) => facts.steps[callingStep(facts, step)].stmt;
   let [trained, evaluated]: [LayerCall | null, LayerCall | null] = [null, null];
   for (const [k, call] of calls.entries()) {
     const isWhollyInEval = !call.training && call.outer?.training === false;
@@ -44,7 +45,7 @@ function forgottenEval(calls: LayerCall[]): ForgottenEval | null {
     else if (trained && isWhollyInEval && !call.isUsedForTraining) evaluated = call;
     else if (trained && evaluated && isWhollyInEval && call.isUsedForTraining && call.op.grad_mode) {
       const isLeft = calls.slice(k).some((later) => later.training);
-      return isLeft ? null : { trained, evaluated, left: call };
+      return isLeft || statementOf(call) !== statementOf(trained) ? null : { trained, evaluated, left: call };
     }
   }
   return null;
