@@ -61,7 +61,7 @@ def test_a_run_without_a_backward_has_looked_for_no_gradients() -> None:
         "import torch\nw = torch.ones(2, requires_grad=True)\ny = w.exp()\ny += 1\ny.sum().backward()\n",
         "import torch\ntry:\n    torch.ones(2) @ torch.ones(3)\nexcept RuntimeError:\n    pass\n",
         "1 / 0\n",
-        "import torch\nx = torch.ones(2)\nwhile True:\n    print(\"x\" * 1000)\n",
+        'import torch\nx = torch.ones(2)\nwhile True:\n    print("x" * 1000)\n',
     ],
 )
 def test_a_run_in_which_something_is_wrong_is_not_called_sound(source: str) -> None:
