@@ -13,6 +13,10 @@ export interface Rect {
 export interface PaneRoom {
   w: number;
   h: number;
+  /** of a run whose rows don't all fit: the part of the pane that stays as it is for the whole run, w units wide (the list
+   * of names at the memory's left, the map of nodes at the graph's right); beside it, below the headline's `top` units,
+   * stands what the step touched. Absent where everything has a place of its own. */
+  overview?: { w: number; top: number };
 }
 
 export interface PaneOptions {
