@@ -627,7 +627,8 @@ export interface Grad {
 /**
  * A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
  *
- * All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
+ * All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of equal
+ * stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
  */
 export interface Summary {
   min?: boolean | number | NotFinite | BigInt | Complex | null;
