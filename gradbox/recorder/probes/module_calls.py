@@ -28,7 +28,7 @@ MAX_MAPPINGS = 32
 """Mappings in an argument or a result whose values are looked at."""
 
 _entered: list["ModuleCalls"] = []
-_originals: list[Any] = []
+_original_calls: list[Any] = []
 
 
 class ModuleCalls:
@@ -48,14 +48,17 @@ class ModuleCalls:
         self._context, self._objects, self._tensors = context, objects, tensors
         self._is_recorded = is_recorded
         self._count, self._paused = 0, False
+        self._has_replaced = False
 
     def __enter__(self) -> Self:
-        observe_module_calls()
+        self._has_replaced = observe_module_calls()
         _entered.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         _entered.remove(self)
+        if self._has_replaced:
+            restore_module_calls()
 
     def set_recording_paused(self, paused: bool) -> None:
         """Hear of no calls for a while. Those that run go on unheard."""
@@ -126,15 +129,21 @@ def values_in_mappings(values: tuple[Any, ...]) -> Iterator[Any]:
             pending += inner
 
 
-def observe_module_calls() -> None:
-    """Put the function in torch's place, once a process; without a listener it does what torch's does."""
-    if _originals:
-        return
+def observe_module_calls() -> bool:
+    """Put the function in torch's place; without a listener it does what torch's does. Returns whether it was not there yet."""
+    if _original_calls:
+        return False
     original = torch.nn.Module.__call__
     observed = observed_function(original, begin_call, end_call)
-    _originals.append(original)
+    _original_calls.append(original)
     if observed is not None:
         setattr(torch.nn.Module, "__call__", observed)
+    return True
+
+
+def restore_module_calls() -> None:
+    """Put torch's own function back."""
+    setattr(torch.nn.Module, "__call__", _original_calls.pop())
 
 
 def begin_call(module: torch.nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
