@@ -185,7 +185,7 @@ export function createLive(
   }
 
   store.subscribe(render);
-  if (!store.state().pending && !isAsNeverRun(store.state())) {
+  if (!store.state().pending && !isAsNeverRun(store.state()) && store.state().text.trim()) {
     handleEvent({ type: "edited", isCurrent: isUpToDate(store.state()), isUnfinished: false });
     markOlderSoon(store.state().isLive && !isUpToDate(store.state()));
   }
