@@ -61,6 +61,20 @@ def fetch_trace(page: Any, url: str) -> dict[str, Any]:
     return trace
 
 
+def open_more(page: Any) -> None:
+    """Open the menu that has what a first visitor doesn't need, unless it is open."""
+    if page.locator("#more").get_attribute("open") is None:
+        page.locator("#more > summary").click()
+
+
+def use(page: Any, control: str) -> Any:
+    """A control of the workbench, for a press: where it isn't in sight, the menu "More" is opened first."""
+    found = page.locator(control)
+    if not found.is_visible() and page.locator(f"#more {control}").count():
+        open_more(page)
+    return found
+
+
 def leave(page: Any) -> None:
     page.evaluate("document.activeElement.blur()")
 

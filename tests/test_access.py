@@ -7,7 +7,7 @@ import pytest
 
 from tests import drawn_scenarios
 from tests.conftest import ROOT
-from tests.page_driver import STALE, at_step, leave, page_trace, paste, run
+from tests.page_driver import STALE, at_step, leave, page_trace, paste, run, use
 from tests.sampling import in_turn, places, sampled
 
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
@@ -94,11 +94,11 @@ def opened(page: Any, site: str, what: str) -> None:
         if what == "raised":
             page.locator(".fix-apply").first.wait_for(state="attached")
     elif what == "loom":
-        page.locator("#views [data-view=loom]").click()
+        use(page, "#views [data-view=loom]").click()
     elif what == "help":
-        page.locator("#help-button").click()
+        use(page, "#help-button").click()
     elif what == "menu":
-        page.locator("#takeaway").click()
+        use(page, "#takeaway").click()
 
 
 STATES = ["first", "gallery", "marks", "refused", "raised", "loom", "help", "menu", "chinese", "narrow"]

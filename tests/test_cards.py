@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.page_driver import paste, run
+from tests.page_driver import paste, run, use
 from tests.sampling import places, sampled
 from tests.test_access import axe
 
@@ -31,7 +31,7 @@ def program(page: Any, site: str) -> Any:
     page.goto(site)
     paste(page, SOURCE)
     run(page)
-    page.locator("[data-as=cards]").click()
+    use(page, "[data-as=cards]").click()
     page.wait_for_selector(".statement-card:focus")
     return page
 
@@ -114,7 +114,7 @@ def test_the_actions_of_a_card_can_be_tapped(chromium: Any, site: str) -> None:
     page = context.new_page()
     page.goto(site)
     page.wait_for_selector("#stage [data-handle]")
-    page.locator("[data-as=cards]").tap()
+    use(page, "[data-as=cards]").tap()
     card(page, 4).tap()
     small = """() => [...document.querySelectorAll("#run-form button")].filter((e) => e.offsetParent)
         .filter((e) => { const { width, height } = e.getBoundingClientRect(); return width < 44 || height < 44; }).length"""
@@ -130,7 +130,7 @@ def start(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, "import torch\n")
     run(page)
-    page.locator("[data-as=cards]").click()
+    use(page, "[data-as=cards]").click()
     page.wait_for_selector(".statement-card")
 
 
@@ -175,7 +175,7 @@ def test_a_gradient_by_mouse_and_by_touch(chromium: Any, site: str, way: str) ->
     page.goto(site)
     paste(page, "import torch\n")
     run(page)
-    getattr(page.locator("[data-as=cards]"), way)()
+    getattr(use(page, "[data-as=cards]"), way)()
     for names, option in enumerate(["leaf", "sum", "backward"]):
         if names:
             settled(page, names)

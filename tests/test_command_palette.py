@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.page_driver import at_step, leave, paste, run
+from tests.page_driver import at_step, leave, paste, run, use
 from tests.test_access import axe
 
 SOURCE = "import torch\na = torch.tensor([1., 2.], requires_grad=True)\nif True:\n    b = a * 2\nprint(b)\n"
@@ -102,7 +102,7 @@ def test_touch_opens_it_from_the_help_and_steps(phone: Any, site: str) -> None:
     at = "() => Number(document.querySelector('#workbench').dataset.step)"
     phone.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
     before = phone.evaluate(at)
-    phone.locator("#help-button").tap()
+    use(phone, "#help-button").tap()
     phone.locator("#help [data-commands]").tap()
     field = phone.locator(".command-palette input")
     field.fill("last step")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.page_driver import STALE, at_step, leave, paste, run
+from tests.page_driver import STALE, at_step, leave, paste, run, use
 from tests.test_access import axe
 
 pytestmark = pytest.mark.browser
@@ -124,7 +124,7 @@ def test_the_card_speaks_chinese_and_goes_with_the_offline_file(page: Any, site:
     paste(page, STALE)
     run(page)
     assert "第 4 行" in page.locator(".finding.open .finding-sentence").inner_text()
-    page.locator("#takeaway").click()
+    use(page, "#takeaway").click()
     with page.expect_download() as download:
         page.locator('[data-take="run.html"]').click()
     file = tmp_path / "run.html"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.page_driver import paste, run
+from tests.page_driver import paste, run, use
 from tests.test_access import axe
 
 SOURCE = "import torch\na = torch.tensor([1., 2.], requires_grad=True)\nb = a * 2\nb.sum().backward()\n"
@@ -19,7 +19,7 @@ def live(page: Any, site: str) -> Any:
     page.goto(site)
     paste(page, SOURCE)
     run(page)
-    page.locator("#live").check()
+    use(page, "#live").check()
     page.locator(".cm-content").click()
     page.keyboard.press("Control+End")
     return page
@@ -92,7 +92,7 @@ def test_an_unfinished_line_shows_no_error_and_keeps_the_old_picture_hatched(liv
 
 
 def test_live_runs_stay_off_when_switched_off_and_the_run_key_still_works(live: Any, site: str) -> None:
-    live.locator("#live").uncheck()
+    use(live, "#live").uncheck()
     live.locator(".cm-content").click()
     live.keyboard.press("Control+End")
     requests: list[str] = []
@@ -105,6 +105,6 @@ def test_live_runs_stay_off_when_switched_off_and_the_run_key_still_works(live: 
     shows(live, "c")
     live.goto(site)
     assert not live.locator("#live").is_checked()
-    live.locator("#live").check()
+    use(live, "#live").check()
     live.goto(site)
     assert live.locator("#live").is_checked(), "as it was left"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.page_driver import at_step, leave, paste, run
+from tests.page_driver import at_step, leave, paste, run, use
 from tests.sampling import places, sampled
 from tests.tracing import Replay
 
@@ -64,7 +64,7 @@ def test_the_switch_and_its_key_are_remembered_here_and_in_the_address(page: Any
     assert page.locator("#loom").is_visible() and not page.locator("#stage").is_visible()
     page.wait_for_function("() => location.hash.includes('&v=loom')")
     address = page.url
-    page.locator('#views [data-view="stage"]').click()
+    use(page, '#views [data-view="stage"]').click()
     assert page.locator("#stage").is_visible() and not page.locator("#loom").is_visible()
     page.wait_for_function("() => !location.hash.includes('&v=')")
     button.click()

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.page_driver import at_step, leave, paste, run
+from tests.page_driver import at_step, leave, paste, run, use
 
 PROGRAM = """\
 import torch
@@ -76,7 +76,7 @@ def test_playing_halts_where_the_reader_wants_it(page: Any, site: str) -> None:
     first = next(s["i"] for s in steps if s["line"] == 8 and s["i"] > 3)
     beside_line(page, 8)
     while page.locator("[data-go=speed]").text_content() != "4×":
-        page.locator("[data-go=speed]").click()
+        use(page, "[data-go=speed]").click()
     leave(page)
     page.keyboard.press(" ")
     at_step(page, first)

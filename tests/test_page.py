@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.page_driver import READ, STALE, at_step, compare, leave, paste, run
+from tests.page_driver import READ, STALE, at_step, compare, leave, paste, run, use
 from tests.tracing import Replay
 
 SEEDS = ROOT.parent / "shared/seeds/snippets"
@@ -160,7 +160,7 @@ def test_the_opening_program_is_headed_by_its_title_and_question(page: Any, site
 def test_the_button_that_saves_can_be_read(page: Any, site: str, scheme: Any) -> None:
     page.emulate_media(color_scheme=scheme)
     page.goto(site)
-    page.locator("#save").click()
+    use(page, "#save").click()
     style = "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
     ink, ground = page.locator("#saving [type=submit]").evaluate(style)
     assert contrast(ink, ground) >= 4.5
@@ -288,7 +288,7 @@ def test_marks_are_reached_by_keys_and_the_pace_is_kept(page: Any, site: str) ->
     for key, expected in (("n", 4), ("n", 6), ("n", 6), ("p", 4)):
         page.keyboard.press(key)
         at_step(page, line[expected])
-    page.locator('[data-go="speed"]').click()
+    use(page, '[data-go="speed"]').click()
     assert page.locator('[data-go="speed"]').inner_text() == "2×"
     page.reload()
     page.locator('[data-go="speed"]', has_text="2×").wait_for()  # the page's script writes it
@@ -303,7 +303,7 @@ def test_the_sheet_of_keys_opens_and_closes_by_keys(page: Any, site: str) -> Non
     assert {"-", "0", "+"} <= {*page.locator("#help kbd").all_inner_texts()}
     page.keyboard.press("Escape")
     assert page.locator("#help").is_hidden()
-    page.locator("#help-button").click()
+    use(page, "#help-button").click()
     page.locator("#help .close").click()
     assert page.locator("#help").is_hidden()
     page.locator(".cm-content").click()

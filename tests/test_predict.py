@@ -15,7 +15,7 @@ import pytest
 
 from server.gallery.scenarios import load_scenarios
 from tests.explaining import NODE, ROOT
-from tests.page_driver import leave, paste, press_run
+from tests.page_driver import leave, paste, press_run, use
 from tests.sampling import sampled
 from tests.test_access import axe
 
@@ -171,11 +171,11 @@ def test_no_step_gives_away_what_comes(page: Any, site: str) -> None:
     trace = open_hidden(page, f"{site}/?predict=1")
     hidden = Hidden(trace)
     assert trace["outcome"]["status"] == "raised" and len(hidden.words(1)) > 40
-    page.locator("[data-as=cards]").click()
+    use(page, "[data-as=cards]").click()
     page.locator("#cards .statement-card").first.wait_for()
     assert page.locator("#cards .card-missed").count() == 0, "a line that is still to come was not missed"
-    page.locator("[data-as=text]").click()
-    page.locator("[data-view=stage]").click()
+    use(page, "[data-as=text]").click()
+    use(page, "[data-view=stage]").click()
     harmless = tokens(
         page.evaluate("() => document.querySelector('#help').innerHTML + document.querySelector('#legend').innerHTML")
     )
@@ -268,7 +268,7 @@ def test_a_frame_and_an_offline_file_ask_as_well(page: Any, site: str, tmp_path:
     page.wait_for_function(
         "n => document.querySelector('#workbench').dataset.steps === n", arg=str(len(trace["steps"]))
     )
-    page.locator("#takeaway").click()
+    use(page, "#takeaway").click()
     with page.expect_download() as download:
         page.locator('[data-take="run.html"]').click()
     file = tmp_path / "run.html"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.page_driver import at_step, leave, paste, run
+from tests.page_driver import at_step, leave, paste, run, use
 from tests.sampling import sampled
 from tests.test_access import axe
 
@@ -137,7 +137,7 @@ def test_it_answers_in_chinese_and_in_the_offline_file(page: Any, site: str, tmp
     page.goto(f"{site}/?lang=zh")
     paste(page, PROGRAM)
     trace = run(page)
-    page.locator("#takeaway").click()
+    use(page, "#takeaway").click()
     with page.expect_download() as download:
         page.locator('[data-take="run.html"]').click()
     file = tmp_path / "run.html"

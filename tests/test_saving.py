@@ -4,7 +4,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from tests.kept_browser import close_pages, new_page, new_profile
-from tests.page_driver import at_step, leave, paste, run
+from tests.page_driver import at_step, leave, paste, run, use
 
 OTHERS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The second profile of each browser."""
@@ -14,7 +14,7 @@ HOSTILE = "<img src=x onerror=alert(1)></title><script>alert(2)</script>"
 
 def saved(page: Any, title: str, description: str = "") -> str:
     """Fill the sheet in; the address that it leads to."""
-    page.locator("#save").click()
+    use(page, "#save").click()
     page.locator("#saving [name=title]").fill(title)
     page.locator("#saving [name=description]").fill(description)
     before = page.url
@@ -93,19 +93,19 @@ def test_saving_what_is_saved_leads_to_the_same_address(page: Any, site: str) ->
     page.goto(site)
     paste(page, "import torch\nx = torch.ones(5)\n")
     run(page)
-    page.locator("#save").click()
+    use(page, "#save").click()
     page.locator("#saving [name=note]").fill("Look at x.")
     page.keyboard.press("Escape")
     parent = saved(page, "Five")
     assert "Look at x." in page.locator(".program").inner_text()
     paste(page, "import torch\nx = torch.ones(6)\n")
     run(page)
-    page.locator("#save").click()
+    use(page, "#save").click()
     assert page.locator("#saving [name=note]").input_value() == "Look at x.", "a fork begins with its parent's words"
     page.keyboard.press("Escape")
     child = saved(page, "Six").split("?")[0]
     assert child != parent.split("?")[0]
-    page.locator("#save").click()
+    use(page, "#save").click()
     assert page.locator("#saving [name=title]").input_value() == "Six"
     with page.expect_response("**/api/scenarios") as answer:
         page.locator("#saving [type=submit]").click()
@@ -141,7 +141,7 @@ def test_what_is_hostile_stays_text(page: Any, site: str) -> None:
 def test_what_can_not_be_saved_says_why_and_keeps_the_text(page: Any, site: str) -> None:
     page.goto(site)
     page.route("**/api/scenarios", lambda route: route.abort())
-    page.locator("#save").click()
+    use(page, "#save").click()
     page.locator("#saving [name=title]").fill("Kept")
     page.locator("#saving [type=submit]").click()
     page.locator("#saving [role=alert]").wait_for()

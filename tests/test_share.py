@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.kept_browser import new_page
-from tests.page_driver import at_step, leave, paste, run
+from tests.page_driver import at_step, leave, paste, run, use
 from tests.running_server import running_server
 from tests.sampling import places, sampled
 from tests.test_saving import HOSTILE, fresh, leave_profile, others_profile, saved
@@ -74,7 +74,7 @@ def posted(page: Any, site: str) -> str:
 
 def clipboard(page: Any) -> str:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.locator("#copy").click()
+    use(page, "#copy").click()
     page.wait_for_selector("#copy[data-done]")
     text: str = page.evaluate("navigator.clipboard.readText()")
     return text
@@ -114,7 +114,7 @@ def test_a_permalink_has_its_step_selection_and_view(page: Any, public: str) -> 
 
 def test_a_saved_one_runs_with_what_it_was_saved_with(page: Any, public: str) -> None:
     page.goto(f"{public}/")
-    page.locator("#seed").fill("7")
+    use(page, "#seed").fill("7")
     paste(page, CHANCE)
     trace = run(page)
     assert trace["runtime"]["seed"] == 7
@@ -126,7 +126,7 @@ def test_a_saved_one_runs_with_what_it_was_saved_with(page: Any, public: str) ->
         again = run(other)
         assert again["runtime"]["seed"] == 7 and again["steps"] == trace["steps"]
         other.wait_for_function("() => location.hash.startsWith('#i=')")
-        other.locator("#seed").fill("8")
+        use(other, "#seed").fill("8")
         assert other.locator("#edited").is_visible()
         other.wait_for_function("() => location.hash.includes('seed=8')")
     finally:
@@ -136,7 +136,7 @@ def test_a_saved_one_runs_with_what_it_was_saved_with(page: Any, public: str) ->
 def test_a_link_without_a_server_waits_for_run(page: Any, public: str, site: str) -> None:
     """Made at one instance, opened at another, which has not run it."""
     page.goto(f"{public}/")
-    page.locator("#seed").fill("5")
+    use(page, "#seed").fill("5")
     paste(page, f"{CHANCE}y = x[1:]\n# {public}\n")
     trace = run(page)
     leave(page)
@@ -165,11 +165,11 @@ def test_a_link_without_a_server_waits_for_run(page: Any, public: str, site: str
 
 def test_a_link_to_a_saved_one_with_another_seed_keeps_the_seed(page: Any, public: str) -> None:
     page.goto(f"{public}/")
-    page.locator("#seed").fill("7")
+    use(page, "#seed").fill("7")
     paste(page, CHANCE)
     run(page)
     saved(page, "Chance")
-    page.locator("#seed").fill("8")
+    use(page, "#seed").fill("8")
     trace = run(page)
     page.wait_for_function("() => location.hash.includes('seed=8')")
     other = fresh(page, clipboard(page))
@@ -308,7 +308,7 @@ def test_what_is_too_long_for_a_link_is_offered_to_be_saved(page: Any, public: s
     ]
     paste(page, "import torch\n" + "\n".join(lines) + "\n")
     page.wait_for_function("() => location.hash.length > 8000")
-    page.locator("#copy").click()
+    use(page, "#copy").click()
     page.locator("#problem button").wait_for()
     assert "too long for a link" in page.locator("#problem").inner_text()
     page.locator("#problem button").click()
@@ -383,7 +383,7 @@ def test_the_menu_gives_what_another_page_needs(page: Any, public: str) -> None:
     at_step(page, 1)
     copied = []
     for what in ("frame", "picture"):
-        page.locator("#takeaway").click()
+        use(page, "#takeaway").click()
         page.locator(f"[data-share={what}]").click()
         page.wait_for_function("() => document.querySelector('#where').textContent.endsWith('Copied')")
         copied.append(page.evaluate("navigator.clipboard.readText()"))
@@ -391,7 +391,7 @@ def test_the_menu_gives_what_another_page_needs(page: Any, public: str) -> None:
         page.keyboard.press("ArrowLeft")
     paste(page, "x = 1\n")
     leave(page)
-    page.locator("#takeaway").click()
+    use(page, "#takeaway").click()
     assert page.locator("[data-share=frame]").is_disabled(), "that is not what was saved"
     assert copied[1] == f"{address}.svg?step=1" and page.request.get(copied[1]).ok
     with elsewhere(f"<!doctype html>{copied[0]}") as article:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.page_driver import READ, at_step, compare, leave, page_trace, paste, run
+from tests.page_driver import READ, at_step, compare, leave, page_trace, paste, run, use
 from tests.sampling import places, sampled
 from tests.tracing import Replay
 
@@ -27,7 +27,7 @@ print(note)
 
 def take(page: Any, file: str, folder: Path) -> Path:
     """Choose it in the menu; the file that came, under the name that the page gave it."""
-    page.locator("#takeaway").click()
+    use(page, "#takeaway").click()
     with page.expect_download() as coming:
         page.locator(f'[data-take="{file}"]').click()
     path: Path = folder / coming.value.suggested_filename
@@ -105,7 +105,7 @@ def test_there_is_nothing_to_take_of_a_program_that_was_not_run(page: Any, site:
 
 def test_the_menu_is_for_the_keyboard_too(page: Any, site: str) -> None:
     opened(page, site, "?s=clone")
-    page.locator("#takeaway").focus()
+    use(page, "#takeaway").focus()
     page.keyboard.press("Enter")
     page.locator("#takeaway-menu").wait_for(state="visible")
     focused = "document.activeElement.dataset.take ?? document.activeElement.id"
@@ -171,7 +171,7 @@ def test_a_png_is_the_svg_at_twice_its_size(page: Any, elsewhere: Any, site: str
 
 def test_files_are_in_the_pages_language_and_theme(page: Any, elsewhere: Any, site: str, tmp_path: Path) -> None:
     opened(page, site, "?s=silent&lang=zh")
-    page.locator("#theme").click()
+    use(page, "#theme").click()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     svg = take(page, "step.svg", tmp_path).read_text()
     assert 'xml:lang="zh"' in svg and "#16191f" in svg and "#ffffff" not in svg and re.search("第 \\d+ 步", svg)
@@ -180,7 +180,7 @@ def test_files_are_in_the_pages_language_and_theme(page: Any, elsewhere: Any, si
     assert elsewhere.evaluate("document.documentElement.lang") == "zh"
     assert elsewhere.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 25, 31)"
     assert "存储" in elsewhere.locator(".lane-head").all_text_contents()
-    elsewhere.locator("#theme").click()
+    use(elsewhere, "#theme").click()
     assert elsewhere.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 

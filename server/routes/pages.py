@@ -57,6 +57,7 @@ async def workbench_page(
         "question": text.get("question"),
         "look_at": text.get("look_at"),
         "scenario": scenario,
+        "front": scenario_name is None and not lesson_name,
         "neighbours": neighbouring_scenarios(gallery.scenarios, scenario)
         if scenario and scenario_name and not place
         else None,
@@ -100,6 +101,13 @@ async def scenario_list_json(gallery: GalleryDep) -> JSONResponse:
     """What the scenarios are called, in each language, for the page's command palette."""
     scenarios = [{"name": member.name, "text": member.text} for member in gallery.scenarios]
     return JSONResponse({"scenarios": scenarios}, headers={"Cache-Control": "public, max-age=60"})
+
+
+@router.get("/gallery/search.json")
+async def scenario_search_json(gallery: GalleryDep) -> JSONResponse:
+    """What the search looks through, for the box of error messages on the first screen."""
+    entries = scenario_search_entries(gallery.scenarios)
+    return JSONResponse({"entries": entries}, headers={"Cache-Control": "public, max-age=60"})
 
 
 @router.get("/gallery/{name}.trace.json")

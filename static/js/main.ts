@@ -7,6 +7,11 @@ import { loadFindings } from "./explain/findings_bundle.ts";
 import { startFileOpeningOnWorkbench } from "./open_file/workbench.ts";
 import { startLessonOf } from "./page/lesson_loader.ts";
 import { startLegend } from "./page/legend.ts";
+import { startMoreMenu } from "./page/more_menu.ts";
+import { startStarts } from "./page/starts.ts";
+import { createFirstQuestion } from "./page/first_question.ts";
+import { createServerWatch } from "./page/server_watch.ts";
+import { keepLastAddress, keepUsed, lastAddress, usedBefore } from "./page/kept.ts";
 import { createAddress } from "./page/address.ts";
 import { startLive } from "./page/live_loader.ts";
 import { loadLocale } from "./words/page_locale.ts";
@@ -38,6 +43,10 @@ import type { PageState } from "./page_state/state.ts";
 const { say } = await loadLocale(document.documentElement.lang);
 const page = servedPage();
 const isFront = isFrontPage(page);
+/** The page without a name in its address: it shows what its reader had there last. */
+const isWorkplace = document.getElementById("starts") !== null;
+const isFirstVisit = isWorkplace && !usedBefore().has("starts");
+if (isFirstVisit) page.stopsBefore = document.getElementById("first-question")?.dataset.line;
 const store = createStore(reduce, initialState(page, preferredView()));
 const { state: currentState, dispatch } = store;
 const host: PageHost = { element, say, state: currentState, dispatch };
@@ -65,9 +74,24 @@ const siblings = createSiblingChips(
 );
 const runStatus = createRunStatus(host);
 const stepStatus = createStepStatus(host);
+const moreMenu = startMoreMenu(host);
+const firstQuestion = createFirstQuestion(host, isFirstVisit);
+const serverWatch = createServerWatch(host);
+const starts = startStarts(host, {
+  isFirstVisit,
+  editEmptied: program.startAnew,
+  showOpening() {
+    firstQuestion.ask();
+    dispatch({ type: "pageProgramChosen", stopsBefore: firstQuestion.line });
+  },
+});
 const draft = createDraftKeeper(host);
 const runner = createRunner(page.traceUrl, dispatch);
-const address = createAddress(currentState, (next) => dispatch({ type: "linkOpened", address: next }));
+const address = createAddress(
+  currentState,
+  (next) => dispatch({ type: "linkOpened", address: next }),
+  isWorkplace ? keepLastAddress : undefined,
+);
 
 /** The run of the front page is that of every first visit: what there is to say of it is fetched once its reader does
  * something. */
@@ -105,19 +129,24 @@ function render(state: PageState, before: PageState | null) {
   picture.render(state, before);
   siblings.render(state.predict ? { ...state, opened: null } : state);
   stepStatus.render(state, before);
+  moreMenu.render(state, before);
+  firstQuestion.render(state);
+  if (hasChangedField(state, before, "text", "opened")) starts.render(state);
   draft.render(state, before);
   runner.render(state, before, picture.timeline.pause);
   address.render(state, before);
+  serverWatch.render(state, before);
+  if (state.pending?.reason === "run" && before && state.pending !== before.pending) keepUsed("starts");
 }
 
 /** The page that compares begins with this program on both sides; a page in another language, where this one is. */
 function startPageLinks() {
-  const compareLink = document.querySelector<HTMLAnchorElement>("a[data-compare]");
-  compareLink?.addEventListener("click", async (event) => {
-    event.preventDefault();
-    const source = programTextForAddress(currentState());
-    location.assign(source.trim() ? await comparisonAddress(source, source) : compareLink.href);
-  });
+  for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-compare]"))
+    link.addEventListener("click", async (event) => {
+      event.preventDefault();
+      const source = programTextForAddress(currentState());
+      location.assign(source.trim() ? await comparisonAddress(source, source) : link.href);
+    });
   for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-keep]"))
     link.addEventListener("click", () => {
       link.hash = location.hash;
@@ -138,7 +167,7 @@ startPredict(element, store, say, {
 void startLessonOf(document.getElementById("lesson"), store, say, { run: program.run, edit: program.editor.focus });
 startThemeButton(element("theme"));
 startFileOpeningOnWorkbench({ button: element("open-file"), field: element("file") }, dispatch);
-startLegend(element("legend"));
+if (!isFirstVisit) startLegend(element("legend")); // on a first visit there is one thing to read
 makePaneBorderDraggable(element("border"), { min: 240, max: () => Math.max(320, innerWidth * 0.6) });
 element("closer").addEventListener("click", picture.zoom.in);
 element("further").addEventListener("click", picture.zoom.out);
@@ -162,7 +191,7 @@ startPageLinks();
 render(currentState(), null);
 store.subscribe(render);
 const openingAddress = addressAtNoteStep(
-  await readAddress(location.hash),
+  await readAddress(location.hash || (isWorkplace && !isFirstVisit && lastAddress()) || ""),
   page.predicts ? null : (servedSeries?.step ?? null),
 );
 const chosenSettings = program.chosenSettings();

@@ -5,7 +5,11 @@
  * @param button that folds and opens it
  * @param onChange called after it has another height
  */
-export function startCodeFold(host: HTMLElement, button: HTMLElement, onChange: () => void): { fold: () => void } {
+export function startCodeFold(
+  host: HTMLElement,
+  button: HTMLElement,
+  onChange: () => void,
+): { fold: () => void; unfold: () => void } {
   const narrowQuery = matchMedia("(max-width: 860px)");
   let isTouchPress = false;
 
@@ -36,5 +40,5 @@ export function startCodeFold(host: HTMLElement, button: HTMLElement, onChange: 
     },
     { capture: true },
   );
-  return { fold: () => setFolded(true) };
+  return { fold: () => setFolded(true), unfold: () => setFolded(false) };
 }

@@ -10,6 +10,7 @@ import type { Finding, ChainLink, LinkRole } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
+import type { Trace } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
 import type * as pageApiModule from "../findings/page_api.ts";
 
@@ -34,6 +35,8 @@ interface FindingsCardOptions {
   go: (step: number) => void;
   /** what a link names, null for nothing */
   light: (link: ChainLink | null) => void;
+  /** called with the step of what is wrong, once a run is explained */
+  found?: (trace: Trace, step: number) => void;
   /** called with the chain of the finding that is open, and whether a finding says why the program raised */
   mark: (marks: ChainMark[], errorExplained: boolean) => void;
   /** how fixes are tried and applied, where there is a server to run them */
@@ -45,7 +48,7 @@ interface FindingsCardOptions {
 export function createFindingsCard(
   host: HTMLElement,
   say: Say,
-  { load, go, light: lightLink, mark: markChain, fixes: fixing, loadCheckPanel }: FindingsCardOptions,
+  { load, go, light: lightLink, mark: markChain, found: onFound, fixes: fixing, loadCheckPanel }: FindingsCardOptions,
 ) {
   let findings: Finding[] = [];
   /** in words, each */
@@ -81,6 +84,9 @@ export function createFindingsCard(
     texts = findings.map((finding) => findingsApi.findingText(finding, sayFinding));
     openIndex = findings.length && findings[0].severity !== "note" ? 0 : null;
     draw();
+    const gravest = findings[0];
+    // what raised is where the page is already
+    if (gravest && gravest.severity !== "note" && !gravest.explainsError) onFound?.(trace.trace, gravest.cause.step);
   }
 
   /** The checks that cost more, where a server can run the program again: each a button that says what it does. */

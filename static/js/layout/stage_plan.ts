@@ -15,7 +15,7 @@ import {
   memoryHeightForFixedPlaces,
   type MemoryPane,
 } from "./memory_pane.ts";
-import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom, type Rect } from "./pane.ts";
+import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom } from "./pane.ts";
 import { touchedByStep } from "./touched.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { MemoryModel } from "./memory_step.ts";
@@ -59,8 +59,6 @@ export interface StagePlan {
   model: StageModel;
   i: number;
   density: StageDensity;
-  /** the room of the step's sentence, in pixels from the corner of the panes; null where none is kept for it */
-  headline: Rect | null;
   /** pixels for a unit */
   k: number;
   /** the one that is shown of a narrow stage, else null */
@@ -108,7 +106,7 @@ export function isNarrowStage(w: number) {
 }
 
 export function planStage(model: StageModel, i: number, stageSize: StageSize, options: StageOptions = {}): StagePlan {
-  const size = { w: stageSize.w, h: stageSize.h - (options.headline ?? 0) };
+  const below = { w: stageSize.w, h: stageSize.h - (options.headline ?? 0) };
   const {
     scale = null,
     share = null,
@@ -117,11 +115,13 @@ export function planStage(model: StageModel, i: number, stageSize: StageSize, op
     toggled = DEFAULT_PANE_OPTIONS.toggled,
     compact,
   } = options;
-  const side = isNarrowStage(size.w) ? (options.side ?? defaultPaneOf(model, i)) : null;
-  const fitting = largestFittingScale(model, size, share, side, footHeight);
+  const side = isNarrowStage(stageSize.w) ? (options.side ?? defaultPaneOf(model, i)) : null;
+  const fitting = largestFittingScale(model, below, share, side, footHeight);
   const k = scale ?? fitting ?? 1;
-  const density = densityOf(model, size, { k, fitting, share, side, footHeight, compact });
-  const overview = density === "list" ? overviewOf(model, i, size.w / k, share) : null;
+  const density = densityOf(model, below, { k, fitting, share, side, footHeight, compact });
+  const size = density === "list" ? stageSize : below;
+  const top = options.headline === undefined ? HEADLINE_HEIGHT : options.headline / k;
+  const overview = density === "list" ? overviewOf(model, i, { w: size.w / k, top }, share) : null;
   const widths = overview?.widths ?? paneWidths(model, size.w / k, share, side);
   const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
   const paneOptions = { selected, toggled, compact };
@@ -134,7 +134,6 @@ export function planStage(model: StageModel, i: number, stageSize: StageSize, op
     model,
     i,
     density,
-    headline: overview && headlineOf(overview, k),
     k,
     side,
     widths,
@@ -182,8 +181,16 @@ interface StageOverview {
   map: NonNullable<PaneRoom["overview"]>;
 }
 
-/** How a stage is shared by the list, what the step touched of the memory and of the graph, and the map. @param w units */
-function overviewOf(model: StageModel, i: number, w: number, share: number | null): StageOverview {
+/**
+ * How a stage is shared by the list, what the step touched of the memory and of the graph, and the map.
+ * @param w, top: units; top: of the headline
+ */
+function overviewOf(
+  model: StageModel,
+  i: number,
+  { w, top }: { w: number; top: number },
+  share: number | null,
+): StageOverview {
   const kind = w >= OVERVIEW_WIDTHS.wideStage ? "wide" : "narrow";
   const list = OVERVIEW_WIDTHS.list[kind];
   const hasGraph = graphPaneWidth(model.graph, w) > 0;
@@ -194,8 +201,8 @@ function overviewOf(model: StageModel, i: number, w: number, share: number | nul
   const memory = list + (hasGraph && touchesGraph(model, i) ? usual : middle);
   return {
     widths: { memory, graph: w - memory },
-    list: { w: list, top: HEADLINE_HEIGHT, usual },
-    map: { w: map, top: HEADLINE_HEIGHT },
+    list: { w: list, top, usual },
+    map: { w: map, top },
   };
 }
 
@@ -205,11 +212,6 @@ function touchesGraph({ opened }: StageModel, i: number) {
   if (step?.visit) return true;
   for (const uid of touchedByStep(step, opened.at(i).entities).uids) if (uid[0] === "n") return true;
   return false;
-}
-
-function headlineOf({ widths, list, map }: StageOverview, k: number): Rect {
-  const w = widths.memory + widths.graph - list.w - map.w;
-  return { x: list.w * k, y: PANE_HEADING_HEIGHT * k, w: w * k, h: list.top * k };
 }
 
 /** Widths of the panes in units. */

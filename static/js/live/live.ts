@@ -159,7 +159,9 @@ export function createLive(
     const isEdited = isOpened
       ? !doesTraceMatchText(state)
       : hasChangedField(state, before, "text", "settings") || isLeftOver(state, before);
-    if (isEdited && !state.pending && !isAsNeverRun(state)) {
+    if (isEdited && !state.text.trim()) {
+      handleEvent({ type: "replaced" }); // an emptied editor waits for a program, and so does the picture
+    } else if (isEdited && !state.pending && !isAsNeverRun(state)) {
       const isUnfinished = editor.unfinishedLine() !== null;
       handleEvent({ type: "edited", isCurrent: isUpToDate(state), isUnfinished });
     }
@@ -183,7 +185,7 @@ export function createLive(
   }
 
   store.subscribe(render);
-  if (!store.state().pending && !isAsNeverRun(store.state())) {
+  if (!store.state().pending && !isAsNeverRun(store.state()) && store.state().text.trim()) {
     handleEvent({ type: "edited", isCurrent: isUpToDate(store.state()), isUnfinished: false });
     markOlderSoon(store.state().isLive && !isUpToDate(store.state()));
   }

@@ -26,8 +26,15 @@ export async function fragmentOf(state: PageState): Promise<string> {
   );
 }
 
-/** @param onLink called with each address that the reader goes to */
-export function createAddress(currentState: () => PageState, onLink: (address: Address) => void) {
+/**
+ * @param onLink called with each address that the reader goes to
+ * @param keep called with the fragment of what is shown
+ */
+export function createAddress(
+  currentState: () => PageState,
+  onLink: (address: Address) => void,
+  keep: (fragment: string) => void = () => {},
+) {
   let writeCount = 0;
   let readCount = 0;
 
@@ -43,6 +50,7 @@ export function createAddress(currentState: () => PageState, onLink: (address: A
     setTimeout(async () => {
       if (writeId !== writeCount) return;
       const fragment = await fragmentOf(currentState());
+      if (writeId === writeCount) keep(fragment);
       const query = currentState().predict ? location.search : url.queryWithoutPredict(location.search);
       if (writeId !== writeCount || (fragment === location.hash && query === location.search)) return; // a write would end a way back that has begun
       history.replaceState(null, "", location.pathname + query + fragment);

@@ -55,6 +55,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
       loadCheckPanel: options.loadCheckPanel,
       go,
       light: (link) => stage.highlight(link ? ownKeys(link.uids, link.slot) : []),
+      found: (trace, step) => dispatch({ type: "findingMade", trace, step }),
       mark: chain.ofFinding,
     }),
     question: createQuestionCard({ card: answerSection(say, element("findings")), stage: element("stage") }, say, {

@@ -14,6 +14,7 @@ import { questionBeforeNextStep } from "../predict/mode.ts";
 import { createSettingsFields } from "../page_state/settings.ts";
 import { lineHighlightOf } from "../trace/stepping.ts";
 import { hasChangedField } from "../browser/store.ts";
+import { placeholder } from "@codemirror/view";
 import type { PreviewStage } from "../builder/card_preview.ts";
 import type { ChainMark } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
@@ -181,6 +182,13 @@ export function createProgramPane(
   return {
     render,
     run,
+    /** Shows an empty editor, with the cursor in it; one undo brings the text back. */
+    startAnew() {
+      if (cards.areShown()) cards.toggle();
+      dispatch({ type: "programEdited", text: "" });
+      codeFold.unfold();
+      editor.focus();
+    },
     markLines,
     stopsAt,
     canStop,
@@ -195,5 +203,10 @@ export function createProgramPane(
 
 function editorTexts(say: Locale["say"]) {
   const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "";
-  return { label: say("program"), leaveHint: `Esc Tab: ${say("help_leave")}`, nonce };
+  return {
+    extensions: placeholder(say("empty")),
+    label: say("program"),
+    leaveHint: `Esc Tab: ${say("help_leave")}`,
+    nonce,
+  };
 }

@@ -12,6 +12,9 @@ import type { RequestProblem } from "../requests/trace_source.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Locale } from "../words/sentences.ts";
 
+/** As long as systems wait for the second click of two. */
+const DOUBLE_CLICK_MS = 500;
+
 export function createRunStatus({ element, say }: PageHost) {
   /** A sentence about the server or an address, not about the program. */
   function showProblem(problem: RequestProblem | null) {
@@ -26,20 +29,54 @@ export function createRunStatus({ element, say }: PageHost) {
       document.getElementById("no-workers")?.remove();
   }
 
-  function showRunProgress(state: PageState) {
+  /** when the run began, and what shows its time */
+  let began = 0;
+  let clock = 0;
+  let stopAcceptedAt = 0;
+
+  function showTime() {
+    element("run-time").textContent = `${((performance.now() - began) / 1000).toFixed(1)} s`;
+  }
+
+  /** Run is Stop in the same box: the second half of a double click stops nothing. */
+  element("stop").addEventListener(
+    "click",
+    (event) => {
+      if (event.detail > 1 || (event.detail && performance.now() < stopAcceptedAt)) event.stopImmediatePropagation();
+    },
+    { capture: true },
+  );
+
+  function showRunProgress(state: PageState, before: PageState | null) {
     const running = isRunning(state);
+    const wasRunning = before !== null && isRunning(before);
+    const [run, stop] = [element("run-button"), element("stop")];
+    const focused = document.activeElement;
     document.body.classList.toggle("busy", running);
-    element("stop").hidden = !running;
-    const { ahead } = state;
-    const key = !running ? "run" : ahead === null ? "running" : ahead ? "queued" : "queued_next";
+    stop.hidden = !running;
+    if (running && focused === run) stop.focus();
+    run.classList.toggle("away", running);
+    if (!running && focused === stop) run.focus();
+    element("progress").hidden = !running;
+    for (const part of [element("stage"), element("printed-box")]) part.toggleAttribute("aria-busy", running);
+    if (running && !wasRunning) {
+      began = performance.now();
+      stopAcceptedAt = began + DOUBLE_CLICK_MS;
+      showTime();
+      clock = window.setInterval(showTime, 100);
+    } else if (!running) clearInterval(clock);
+    if (!running) return;
+    const { ahead, opened } = state;
+    const key = ahead === null ? "running" : ahead ? "queued" : "queued_next";
     element("run-word").textContent = say(key, { ahead });
+    element("run-before").textContent = opened?.count ? say("running_before") : "";
   }
 
   return {
     render(state: PageState, before: PageState | null) {
       if (hasChangedField(state, before, "problem")) showProblem(state.problem);
       forgetMissingWorkers(state, before);
-      if (hasChangedField(state, before, "pending", "ahead")) showRunProgress(state);
+      if (hasChangedField(state, before, "pending", "ahead")) showRunProgress(state, before);
     },
   };
 }

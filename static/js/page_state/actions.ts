@@ -17,6 +17,8 @@ export type Action =
   | { type: "programEdited"; text: string }
   | { type: "settingsChanged"; settings: Settings }
   | { type: "runRequested" }
+  | { type: "pageProgramChosen"; stopsBefore: string }
+  | { type: "findingMade"; trace: Trace; step: number }
   | { type: "repairRequested"; repair: Repair; shape?: string }
   | { type: "fixApplied"; edits: LineEdit[] }
   | { type: "siblingChosen"; edits: LineEdit[]; line: number }

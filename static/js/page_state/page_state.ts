@@ -12,6 +12,7 @@ import {
 import { textAfterFix, editedTextAfterFix, textAfterRepair } from "../program/repair.ts";
 import { wasTraceMadeWith, normalizeSettings, areSettingsEqual, type Settings } from "./settings.ts";
 import { stepOfPinClick } from "../trace/saved_slots.ts";
+import { landingStep, stepBeforeLine, stepWhereItPasses } from "../trace/landing.ts";
 import * as skippedIterations from "../trace/skipped_iterations.ts";
 import * as predictMode from "../predict/mode.ts";
 import { openTrace } from "../trace/state.ts";
@@ -41,6 +42,7 @@ export function initialState(page: ServedPage, view: View): PageState {
     linkedFocus: null,
     revealed: null,
     problem: null,
+    landing: null,
     isLive: page.isLive ?? false,
     predict: null,
     cardLine: null,
@@ -66,6 +68,18 @@ const TRANSITION_BY_ACTION: {
     const step =
       firstStepAtLine(trace, state.cardLine) ?? stepAfterEdit(state.opened?.trace ?? null, trace, state.step);
     return { ...showTrace(state, trace, step), text: trace.program.source, problem: null };
+  },
+  pageProgramChosen(state, { stopsBefore }) {
+    const { page } = state;
+    const shown = { ...state, page: { ...page, stopsBefore }, settings: normalizeSettings({}, page.devices) };
+    return showPageTrace(
+      { ...withoutPendingRequest(shown), text: page.source, view: "stage", waiting: false, problem: null },
+      null,
+    );
+  },
+  findingMade(state, { trace, step }) {
+    if (state.opened?.trace !== trace || state.predict || state.landing === null) return state;
+    return state.step === state.landing ? { ...goToStep(state, step), landing: null } : state;
   },
   runRequested: (state) => requestRun(state, "run", { source: state.text }),
   repairRequested: (state, { repair, shape }) =>
@@ -143,7 +157,7 @@ function goToStep(state: PageState, step: number): PageState {
   if (!state.opened?.count || step === -1) return state;
   if (state.predict && step >= state.opened.count) return predictMode.revealNextStepOrAsk(state);
   const clamped = Math.max(0, Math.min(step, state.opened.count - 1));
-  return clamped === state.step ? state : { ...state, step: clamped };
+  return clamped === state.step ? state : { ...state, step: clamped, landing: null };
 }
 
 /** Nothing is asked for any more. */
@@ -178,14 +192,20 @@ function focusOfLinkedProgram(state: PageState, source: string) {
     : null;
 }
 
-/** Show a trace. @param step null: the opening step */
-function showTrace(state: PageState, trace: Trace, step: number | null): PageState {
+/**
+ * Show a trace.
+ * @param step null: the opening step
+ * @param landing whether the step was chosen for its reader, who goes on to what is found in the run
+ */
+function showTrace(state: PageState, trace: Trace, step: number | null, landing = false): PageState {
   const opened = openTrace(trace);
   const last = Math.max(0, opened.count - 1);
+  const shownStep = Math.max(0, Math.min(step ?? openingStep(trace), last));
   const shownState = {
     ...withoutPendingRequest(state),
     opened,
-    step: Math.max(0, Math.min(step ?? openingStep(trace), last)),
+    step: shownStep,
+    landing: landing ? shownStep : null,
     requestedStep: null,
     question: null,
     waiting: false,
@@ -204,7 +224,9 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
   if (reason === "page") state = { ...state, page: { ...state.page, trace } };
   const before = state.opened;
   const iteration = reason === "iteration" ? skippedIterations.firstStepOfIteration(trace, focus ?? {}) : null;
-  const next = showTrace(state, trace, stepToOpenAnswerAt(state, request, trace, iteration));
+  const requested = stepToOpenAnswerAt(state, request, trace, iteration);
+  const isLanding = reason === "run" && requested === null && !state.predict;
+  const next = showTrace(state, trace, isLanding ? landingStep(trace) : requested, isLanding);
   if (isUnedited) next.text = trace.program.source;
   if (reason === "elements") next.revealed = { storage: focus?.storage ?? "", at: request.at };
   if (iteration === -1) next.problem = { key: "unseen_none", args: { turn: focus?.iteration?.at(-1) } };
@@ -225,7 +247,17 @@ function stepToOpenAnswerAt(state: PageState, { reason, at }: TraceRequest, trac
   if (state.predict) return state.requestedStep;
   if (reason === "elements") return state.step;
   if (reason === "sibling" || reason === "card") return firstStepAtLine(trace, at);
+  if (reason === "page") return state.requestedStep ?? pausedStep(state, trace);
+  if (reason === "repair" && state.opened) {
+    const before = state.opened.trace;
+    return stepWhereItPasses(before, trace, before.outcome.error?.step ?? state.step);
+  }
   return iteration === null || iteration < 0 ? state.requestedStep : iteration;
+}
+
+/** Where the page's own program is stopped for the question that is asked there. */
+function pausedStep({ page }: PageState, trace: Trace) {
+  return page.stopsBefore ? stepBeforeLine(trace, page.stopsBefore) : null;
 }
 
 /** The page's own program, unless its address holds another. */
@@ -263,7 +295,7 @@ function doesPageTraceHaveSettings(page: ServedPage, settings: Settings) {
 /** The page's own trace, fetched first where it isn't here; where the server has none the program is run. */
 function showPageTrace(state: PageState, step: number | null): PageState {
   const { page } = state;
-  if (page.trace) return showTrace(state, page.trace, step);
+  if (page.trace) return showTrace(state, page.trace, step ?? pausedStep(state, page.trace));
   return requestRun({ ...state, requestedStep: step }, page.traceUrl === null ? "run" : "page", {
     source: page.source,
   });

@@ -32,6 +32,8 @@ export interface ServedPage {
   isLive?: boolean;
   /** it opens in predict mode */
   predicts?: boolean;
+  /** the line before which its own program is opened, where nothing else says a step */
+  stopsBefore?: string | null;
 }
 
 /** A trace that was asked for. */
@@ -75,6 +77,8 @@ export interface PageState {
   /** elements of a big storage that the picture is to show */
   revealed: { storage: string; at: number } | null;
   problem: RequestProblem | null;
+  /** the step at which a run was opened, until its reader goes to another: what is found in the run may lead on */
+  landing: number | null;
   /** programs run while they are edited */
   isLive: boolean;
   /** null where nothing is hidden; else `opened` ends with what its reader has seen */

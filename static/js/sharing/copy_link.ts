@@ -27,10 +27,10 @@ export function startCopyLink(
       return onProblem({ key: "not_copied" });
     }
     button.dataset.done = "true";
-    button.setAttribute("aria-label", say("copied"));
+    button.textContent = say("copied");
     setTimeout(() => {
       delete button.dataset.done;
-      button.setAttribute("aria-label", say("copy_link"));
+      button.textContent = say("copy_link");
     }, DONE_SHOWN_MS);
   });
 }

@@ -101,7 +101,9 @@ export function createTimeline(
   let markedSteps = new Set<number>();
   /** call depth of each step */
   let depths: number[] = [];
-  const buttonNamed = (name: string) => root.querySelector(`[data-go="${name}"]`) as HTMLButtonElement;
+  // the workbench has the speed in its menu
+  const buttonNamed = (name: string) =>
+    (root.querySelector(`[data-go="${name}"]`) ?? document.querySelector(`[data-go="${name}"]`)) as HTMLButtonElement;
   const play = buttonNamed("play");
 
   function goTo(i: number) {
