@@ -112,7 +112,7 @@ export function planStage(model: StageModel, i: number, size: StageSize, options
 }
 
 /** The pane that a narrow stage shows of a step by itself: the graph while backward runs. */
-export function defaultPaneOf({ opened }: StageModel, i: number): PaneSide {
+function defaultPaneOf({ opened }: StageModel, i: number): PaneSide {
   return opened.trace.steps[i]?.visit ? "graph" : "memory";
 }
 
