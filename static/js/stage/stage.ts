@@ -27,7 +27,7 @@ import { createRowAnchor } from "./row_anchor.ts";
 import { createTabs, paneOfStep } from "./tabs.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import type { StepFacts } from "../marks/step_facts.ts";
-import type { OpenTrace } from "../trace/state.ts";
+import type { Entities, OpenTrace } from "../trace/state.ts";
 
 interface Stage {
   show: (opened: OpenTrace, i: number) => void;
@@ -175,6 +175,7 @@ export function createStage(
       shownSide = side;
     }
     shownSide ??= "memory";
+    if (shownSide === "graph" && !isSideChosen && isGraphEmpty(opened.state(i))) shownSide = "memory";
     return shownSide;
   }
 
@@ -321,6 +322,12 @@ export function createStage(
     },
     toggled: () => toggled,
   };
+}
+
+/** Whether no node is left but those of leaves. */
+function isGraphEmpty(entities: Entities) {
+  for (const entity of entities.values()) if (entity.kind === "node" && !entity.variable) return false;
+  return true;
 }
 
 /** Where in an element's width a pointer chose it; 0 for a key. */
