@@ -167,6 +167,152 @@ def test_a_gradient_by_the_keyboard_alone(page: Any, site: str) -> None:
     assert text(page) == "import torch\n", "a card is one change"
 
 
+@pytest.fixture
+def empty(page: Any, site: str) -> Any:
+    """The page with an empty program, as cards, by keys alone."""
+    page.goto(site)
+    page.wait_for_selector("#stage [data-handle]")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.press("Control+e")
+    page.wait_for_selector(".card-add:focus")
+    return page
+
+
+def current(page: Any) -> str:
+    """The line and the text of the card that has the focus, or what else has it."""
+    return str(
+        page.evaluate("""() => {
+            const {parentElement: row, className} = document.activeElement;
+            const source = document.activeElement.querySelector(".card-source");
+            return source ? `${Number(row.dataset.line) + 1} ${source.textContent}` : className || document.activeElement.tagName;
+        }""")
+    )
+
+
+def on(page: Any, card: str) -> None:
+    """Until a card has the focus."""
+    page.wait_for_function(
+        "text => document.activeElement.querySelector?.('.card-source')?.textContent === text", arg=card
+    )
+
+
+def test_a_program_from_nothing_by_the_keyboard_alone(empty: Any) -> None:
+    """Nobody waits for anything: each word is typed as soon as the card before it has the focus."""
+    keys = empty.keyboard
+    button, listed = (empty.locator(name).bounding_box() for name in (".card-add", ".program-cards"))
+    assert button["y"] - listed["y"] < 30, "an empty list has its button on top"
+    program = {
+        "leaf": "x = torch.tensor([1., 2., 4.], requires_grad=True)",
+        "clone": "y = x.clone()",
+        "sum": "loss = y.sum()",
+        "backward": "loss.backward()",
+    }
+    for line, (word, statement) in enumerate(program.items(), 2):
+        keys.press("/")
+        keys.type(word)
+        keys.press("Enter")
+        keys.press("Enter")
+        on(empty, statement)
+        assert current(empty) == f"{line} {statement}"
+        assert empty.locator(".card-told").text_content() == f"Added as line {line}."
+    assert text(empty).strip() == "\n".join(["import torch", *program.values()])
+    empty.locator(".card-result", has_text="x.grad").wait_for()
+    assert current(empty) == "5 loss.backward()", "the run that came takes nobody away"
+    keys.press("ArrowUp")
+    keys.press("Alt+ArrowUp")
+    on(empty, "loss = y.sum()")
+    assert current(empty) == "3 loss = y.sum()"
+    keys.press("Control+z")
+    assert current(empty) == "4 loss = y.sum()", "the card that was moved back"
+    keys.press("Home")
+    keys.press("End")
+    keys.press("Delete")
+    assert current(empty) == "4 loss = y.sum()", "the last one of what is left"
+    keys.press("ArrowUp")
+    keys.press("Delete")
+    assert current(empty) == "3 loss = y.sum()", "what has come in its place"
+    keys.press("Control+z")
+    assert current(empty) == "3 y = x.clone()", "what was brought back"
+    for _ in range(4):
+        keys.press("Delete")
+    assert (text(empty).strip(), current(empty)) == ("", "card-add")
+    keys.press("Control+z")
+    assert current(empty) == "1 import torch"
+    keys.press("Tab")
+    assert current(empty) == "card-add"
+    keys.press("ArrowUp")
+    assert current(empty) == "1 import torch"
+
+
+def test_the_fields_of_a_card_are_reached_in_order(program: Any) -> None:
+    card(program, 4).click()
+    program.keyboard.press("/")
+    program.keyboard.type("mul")
+    program.locator("#operation-mul[aria-selected=true]").wait_for()
+    program.keyboard.press("Enter")
+    program.wait_for_selector(".card-form input:focus")
+    fields = program.locator(".card-form").evaluate(
+        """form => {
+            const all = [...form.querySelectorAll("input:not([type=hidden]), button")];
+            return all.filter(({type, checked}) => type !== "radio" || checked).map(({id, className}) => id || className);
+        }"""
+    )
+    reached = []
+    for _ in fields:
+        reached.append(program.evaluate("document.activeElement.id || document.activeElement.className"))
+        program.keyboard.press("Tab")
+    assert reached == fields and len(fields) > 3
+
+
+@pytest.mark.parametrize("part", ["palette", "form"])
+def test_what_is_typed_while_the_server_answers_is_neither_lost_nor_a_command(empty: Any, part: str) -> None:
+    """A server that takes 300 ms for each answer: letters go into the field, and Enter means what they say."""
+    empty.route(f"**/builder/{part}*", lambda route: (empty.wait_for_timeout(300), route.continue_()))
+    empty.route(f"**/builder/{part}/*", lambda route: (empty.wait_for_timeout(300), route.continue_()))
+    keys = empty.keyboard
+    keys.press("/")
+    keys.type("leaf", delay=40)
+    keys.press("Enter")
+    empty.wait_for_selector(".card-form input:focus")
+    keys.press("End")
+    keys.press("Backspace")
+    keys.type(", 8.5, 16.25]", delay=60)
+    keys.press("Enter")
+    on(empty, "x = torch.tensor([1., 2., 4., 8.5, 16.25], requires_grad=True)")
+    assert empty.locator("#workbench").get_attribute("data-shown-view") == "stage", "no letter was a command"
+
+
+def test_a_line_put_in_above_takes_neither_the_card_nor_the_form_away(empty: Any) -> None:
+    """The run adds the import that the text lacks, while the next card is being made."""
+    keys = empty.keyboard
+    keys.press("Control+e")
+    keys.type("w = torch.ones(2)")
+    keys.press("Control+e")
+    on(empty, "w = torch.ones(2)")
+    keys.press("Enter")
+    keys.press("Backspace")
+    keys.type("  )")
+    keys.press("Enter")
+    keys.press("/")
+    keys.type("clo")
+    empty.wait_for_function("() => document.querySelector('.card-source').textContent === 'import torch'")
+    assert empty.evaluate("document.activeElement.id") == "palette-q"
+    keys.type("ne")
+    empty.locator("#operation-clone[aria-selected=true]").wait_for()
+    keys.press("Enter")
+    empty.wait_for_selector(".card-form input:focus")
+    keys.press("Escape")
+    assert current(empty) == "2 w = torch.ones(2  )"
+    keys.press("/")
+    keys.type("clone")
+    keys.press("Enter")
+    keys.press("Enter")
+    on(empty, "y = w.clone()")
+    assert current(empty) == "3 y = w.clone()"
+
+
 @pytest.mark.parametrize("way", sampled(["click", "tap"], places(1)))
 def test_a_gradient_by_mouse_and_by_touch(chromium: Any, site: str, way: str) -> None:
     size = {"width": 390, "height": 844} if way == "tap" else {"width": 1440, "height": 900}

@@ -15,6 +15,7 @@ from server.gallery.claims import read_verdict
 from server.gallery.course import ANSWER_NAME, Lesson, judge_answer, load_lessons
 from server.gallery.scenarios import LANGUAGES, ScenarioError, load_scenarios
 from tests.conftest import ROOT
+from tests.page_driver import leave, paste, run
 from tests.sampling import every, sampled
 from tests.test_access import axe
 from tests.workers import Workers
@@ -280,3 +281,29 @@ def test_axe_finds_nothing_on_the_pages_of_a_lesson(page: Any, site: str, theme:
             page.locator(".order-strip a").first.wait_for()
             page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 0")
         assert axe(page) == [], path
+
+
+def test_no_chip_offers_an_answer_while_the_question_is_open(page: Any, site: str) -> None:
+    """Neither after a wrong try nor beside the hint; once it is answered they are there again."""
+    lesson = LESSONS[0]
+    page.goto(f"{site}/course/{lesson.name}/question")
+    page.locator(".lesson-status").wait_for()
+    page.wait_for_function(
+        "() => document.querySelectorAll('#siblings .sibling').length || document.querySelector('#workbench').dataset.steps"
+    )
+    seen: set[str] = set()
+    programs = [lesson.question.start + "# wrong", lesson.question.start + "# and again", lesson.question.answer]
+    for source in programs:
+        paste(page, source)
+        trace = run(page)
+        page.wait_for_function(
+            "() => ['lesson_wrong', 'lesson_right'].includes(document.querySelector('.lesson-status').dataset.kind)"
+        )
+        leave(page)
+        page.keyboard.press("Home")
+        for _ in trace["steps"]:
+            if page.locator("#siblings .sibling").count():
+                chips = page.locator("#siblings").is_visible()
+                seen.add(f"{page.locator('.lesson-question').get_attribute('data-right')} {chips}")
+            page.keyboard.press("ArrowRight")
+    assert seen == {"false False", "true True"}, "there was something to hide, and it came back"

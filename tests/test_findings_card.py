@@ -5,10 +5,29 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.page_driver import STALE, at_step, leave, paste, run, use
+from tests.sampling import places, sampled
 from tests.test_access import axe
 
 pytestmark = pytest.mark.browser
+
+WITH_FIXES = [
+    "findings/backward_twice_lstm_stateful_between_batches",
+    "findings/multi_view_inplace_chunk_then_relu_",
+    "findings/dtype_mismatch_ce_float_target",
+    "silent/acos_nan",
+    "silent/best_weights",
+]
+"""Programs whose finding has a fix: short and long ones, errors and warnings, one and several findings."""
+
+OUT_OF_SIGHT = """queries => queries.filter(query => {
+    const element = document.querySelector(query);
+    const { left, right, top, bottom, width } = element.getBoundingClientRect();
+    const isHit = (x, y) => { const hit = document.elementFromPoint(x, y); return element.contains(hit) || hit?.contains(element); };
+    return !width || top < 0 || bottom > innerHeight || !isHit(left + 4, top + 4) || !isHit(right - 4, bottom - 4);
+})"""
+"""Those of the elements that are not wholly to be seen: scrolled away, cut off, or under something else."""
 
 SOUND = "import torch\nx = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"
 
@@ -76,7 +95,7 @@ def test_the_keys_lead_through_the_card(page: Any, raised: dict[str, Any]) -> No
 def test_a_fix_is_applied_by_one_click_and_taken_back_by_one_undo(page: Any) -> None:
     page.locator(".fix[open] .fix-outcome", has_text="Runs.").wait_for()
     with page.expect_response("**/runs"):
-        page.locator(".fix[open] .fix-apply").click()
+        page.locator(".fix-bar .fix-apply").click()
     page.locator("#outcome.finished").wait_for()
     page.locator("#findings .looked-for").wait_for()
     assert page.locator("#findings .finding").count() == 0
@@ -84,6 +103,62 @@ def test_a_fix_is_applied_by_one_click_and_taken_back_by_one_undo(page: Any) -> 
     page.locator(".cm-content").click()
     page.keyboard.press("Control+z")
     assert "\n".join(page.locator(".cm-line").all_inner_texts()).strip() == STALE.strip()
+
+
+@pytest.mark.parametrize("program", sampled(WITH_FIXES, places(0, 4)))
+def test_headline_and_fix_are_in_sight_when_the_run_ends(page: Any, site: str, program: str) -> None:
+    page.goto(site)
+    paste(page, (ROOT / f"tests/{program}.py").read_text())
+    for width, height in [(1280, 720), (1440, 900), (1024, 600), (390, 844), (720, 450)]:
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("document.querySelector('#findings').replaceChildren()")
+        page.evaluate("scrollTo(0, 0)")
+        run(page)
+        page.locator(".finding.open .fix-apply").wait_for()
+        assert page.evaluate(OUT_OF_SIGHT, [".finding.open .finding-sentence", ".finding.open .fix-apply"]) == [], width
+        if width <= 860:
+            assert page.locator(".finding.open .finding-chain").is_hidden(), "the picture is not pushed away"
+            assert page.locator("#stage").bounding_box()["y"] < height - 150
+        if (width, height) == (1280, 720):
+            assert axe(page) == []
+
+
+def test_on_a_phone_the_card_unfolds_by_a_tap_and_by_its_key(page: Any, site: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(site)
+    paste(page, STALE)
+    run(page)
+    head, chain = page.locator(".finding.open .finding-what"), page.locator(".finding.open .finding-chain")
+    page.locator(".finding.open .fix-apply").wait_for()
+    states = []
+    for _ in range(3):
+        states.append((head.get_attribute("aria-expanded"), chain.is_visible()))
+        head.click()
+    assert states == [("false", False), ("true", True), ("false", False)]
+    head.click()
+    assert not chain.is_visible() and axe(page) == []
+    leave(page)
+    page.keyboard.press("e")
+    assert chain.is_visible() and page.evaluate("document.activeElement.matches('.finding-link')")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    assert head.get_attribute("aria-expanded") == "true" and chain.is_visible()
+
+
+@pytest.mark.usefixtures("raised")
+def test_of_several_fixes_the_open_one_is_applied(page: Any) -> None:
+    page.locator(".fix[open] .fix-outcome", has_text="Runs.").wait_for()
+    fixes = page.locator(".fix")
+    assert fixes.count() > 1
+    for k in reversed(range(fixes.count())):
+        fixes.nth(k).locator("summary").click()
+        page.locator(".fix-bar-text", has_text=fixes.nth(k).locator(".fix-text").inner_text()).wait_for()
+        assert page.locator(".fix[open]").count() == 1
+    fixes.nth(1).locator("summary").click()
+    page.locator(".fix-bar-text", has_text=fixes.nth(1).locator(".fix-text").inner_text()).wait_for()
+    added = fixes.nth(1).locator("ins code").first.inner_text()
+    with page.expect_response("**/runs"):
+        page.locator(".fix-bar .fix-apply").click()
+    assert added.strip() in [line.strip() for line in page.locator(".cm-line").all_inner_texts()]
 
 
 @pytest.mark.usefixtures("raised")

@@ -101,15 +101,48 @@ def test_a_broken_pin_leads_to_the_statement_that_broke_it(page: Any, site: str)
     at_step(page, wrote)
 
 
-def test_a_narrow_stage_shows_one_pane_and_announces_changes_of_the_other(page: Any, site: str) -> None:
-    trace = open_net(page, site, "mlp", 390, 844)
-    visit = next(step["i"] for step in trace["steps"] if step["kind"] == "visit" and step["visit"].get("accumulates"))
+def go_to(page: Any, step: int) -> None:
     page.evaluate(
-        "i => { const s = document.querySelector('#slider'); s.value = i; s.dispatchEvent(new Event('input')); }", visit
+        "i => { const s = document.querySelector('#slider'); s.value = i; s.dispatchEvent(new Event('input')); }", step
     )
-    assert page.locator("#stage .graph-pane").is_visible() and not page.locator("#stage .memory-pane").is_visible()
-    news = page.locator("#stage .stage-news")
-    assert ".grad = [" in news.text_content()
-    news.click()
-    assert page.locator("#stage .memory-pane").is_visible() and not page.locator("#stage .graph-pane").is_visible()
-    assert page.locator("#stage .stage-tabs [aria-pressed=true]").get_attribute("data-side") == "memory"
+    at_step(page, step)
+
+
+def shown_tab(page: Any) -> str:
+    """The pane that a narrow stage shows, and, of the tab of the other, what its dot says."""
+    side = page.locator("#stage .stage-tabs [aria-pressed=true]").get_attribute("data-side")
+    other = {"memory": "graph", "graph": "memory"}[side]
+    assert page.locator(f"#stage .{side}-pane").is_visible() and not page.locator(f"#stage .{other}-pane").is_visible()
+    tab = page.locator(f"#stage .stage-tabs [data-side={other}]")
+    has_dot = tab.evaluate("tab => getComputedStyle(tab, '::after').content !== 'none'")
+    assert has_dot == (tab.get_attribute("aria-label") is not None)
+    return f"{side}, {tab.get_attribute('aria-label')}" if has_dot else str(side)
+
+
+def test_a_narrow_stage_opens_the_pane_that_a_step_is_about_once_and_then_shows_a_dot(page: Any, site: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(site)
+    paste(
+        page,
+        "import torch\na = torch.ones(2, requires_grad=True)\nb = a * 3\nc = b\nb.exp().sum().backward()\nd = a.grad\n",
+    )
+    trace = run(page)
+    steps = trace["steps"]
+    lines = {step["line"]: step["i"] for step in steps if step["kind"] != "visit"}
+    visits = [step["i"] for step in steps if step["kind"] == "visit"]
+    go_to(page, lines[2])
+    assert shown_tab(page) == "memory"
+    go_to(page, lines[3])
+    assert shown_tab(page) == "memory, Graph: + Mul"
+    go_to(page, lines[4])
+    assert shown_tab(page) == "memory", "a second name is news of the memory alone"
+    arrived = next(i for i in visits if steps[i]["visit"].get("accumulates"))
+    go_to(page, visits[0])
+    assert shown_tab(page) == "graph", "the first visit opens the graph"
+    go_to(page, arrived)
+    assert shown_tab(page).startswith("graph, Memory: a.grad = ["), "the memory was open before"
+    page.locator("#stage .stage-tabs [data-side=memory]").click()
+    assert shown_tab(page).startswith("memory")
+    go_to(page, visits[1])
+    assert shown_tab(page).startswith("memory, Graph: "), "who has chosen stays where he is"
+    assert page.locator("#stage .stage-tabs").evaluate("tabs => tabs.offsetHeight") in range(40, 46)

@@ -242,6 +242,32 @@ def test_axe_finds_nothing_while_it_asks_and_tells(page: Any, site: str, theme: 
     assert axe(page) == []
 
 
+CUT_OFF = """isScrolled => [...document.querySelectorAll("#predict :is(.finding-kicker, .predict-title, .predict-foot button)")]
+    .filter(e => {
+        if (isScrolled) e.scrollIntoView({block: "center"});
+        const { left, right, top, bottom } = e.getBoundingClientRect();
+        const isHit = (x, y) => { const hit = document.elementFromPoint(x, y); return e.contains(hit) || hit?.contains(e); };
+        return top < 0 || bottom > innerHeight || !isHit(left + 3, top + 3) || !isHit(right - 3, bottom - 3);
+    })
+    .map(e => e.textContent)"""
+"""What of the card can't be seen; where the whole page scrolls, not even after scrolling there."""
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (1024, 500), (390, 844), (720, 450)])
+def test_the_card_is_cut_off_at_no_size(page: Any, site: str, size: tuple[int, int]) -> None:
+    """In a lesson, whose strip takes room too; everything is skipped, so that the end has most to say."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(f"{site}/?s=saved_inplace&lesson=versions&predict=1")
+    page.locator(".predict-card[data-phase=intro]").wait_for()
+    phases = {"intro": page.evaluate(CUT_OFF, size[0] <= 860)}
+    while "summary" not in phases:
+        asks = page.locator(".predict-card").get_attribute("data-phase") == "ask"
+        page.locator(f".predict-foot .{'quiet' if asks else 'primary'}").first.click()
+        phases[page.locator(".predict-card").get_attribute("data-phase")] = page.evaluate(CUT_OFF, size[0] <= 860)
+    assert {"intro", "ask", "told", "summary"} <= {*phases} and not any(phases.values()), phases
+    assert page.locator(".predict-missed li").count() >= 3
+
+
 def test_a_frame_and_an_offline_file_ask_as_well(page: Any, site: str, tmp_path: Path) -> None:
     saved = page.request.post(
         f"{site}/api/scenarios",

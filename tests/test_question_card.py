@@ -101,6 +101,7 @@ def test_by_touch_on_a_phone(chromium: Any, site: str) -> None:
         trace = run(page)
         leave(page)
         page.keyboard.press("End")
+        page.locator("#stage .stage-tabs [data-side=memory]").tap()
         page.locator(f"#stage [data-handle={uid_of(trace, 'w')}]").first.tap()
         ask = page.locator(".ask", has_text="Where does w.grad come from?")
         assert ask.bounding_box()["height"] >= 44

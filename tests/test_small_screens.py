@@ -50,6 +50,27 @@ def test_on_a_phone_the_picture_is_on_the_first_screen_and_the_code_opens_by_a_t
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_on_a_phone_one_step_back_and_on_are_the_largest_keys(phone: Any, site: str) -> None:
+    phone.goto(site)
+    phone.wait_for_selector("#stage [data-handle]")
+    boxes = phone.locator(".controls button").evaluate_all(
+        """all => all.filter(e => e.offsetParent).map(e => [e.dataset.go ?? e.id, e.getBoundingClientRect()])
+            .map(([name, {left, right, top, width, height}]) => [name, {left, right, top, width, height}])"""
+    )
+    keys = dict(boxes)
+    back, on = keys["previous"], keys["next"]
+    assert min(back["height"], on["height"]) >= 42 and back["top"] == on["top"] and back["right"] < on["left"]
+    assert on["right"] > 370 and back["left"] < 20, "under both thumbs"
+    assert all(box["top"] > on["top"] for name, box in boxes if name not in ("previous", "next"))
+    where = phone.locator("#where").bounding_box()
+    assert back["right"] <= where["x"] and where["x"] + where["width"] <= on["left"]
+    step = phone.locator("#workbench").get_attribute("data-step")
+    phone.locator("[data-go=next]").tap()
+    at_step(phone, int(step) + 1)
+    phone.locator("[data-go=previous]").tap()
+    at_step(phone, int(step))
+
+
 def test_what_a_finger_is_to_hit_is_large_enough(phone: Any, site: str) -> None:
     phone.goto(site)
     phone.wait_for_selector("#stage [data-handle]")
@@ -75,6 +96,7 @@ def test_on_a_phone_help_and_theme_are_in_sight(phone: Any, site: str, address: 
     assert phone.evaluate(HIDDEN_TOOLS) == []
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     pages = phone.locator(".top nav a").filter(visible=True)
+    assert phone.locator(".top nav a[href*='/course']").filter(visible=True).count() == 1, "the course is one tap away"
     assert pages.first.bounding_box()["x"] >= phone.locator(".wordmark").bounding_box()["width"]
 
 

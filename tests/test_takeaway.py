@@ -214,6 +214,61 @@ def test_the_offline_page_steps_and_plays_without_a_server(
     assert elsewhere.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+LONG_AND_WRONG = (
+    "import torch\n"
+    + "".join(f"# remark {k}\nx{k} = torch.ones({k % 3 + 1})  # 'no text'\n" for k in range(60))
+    + "w = torch.ones(3, requires_grad=True)\ny = w.exp()\ny.add_(1)\nprint('so', 1.5, None)\n"
+    + "def last(value):\n    return value.sum() * 1.0 * 1.00 * 1.000 * 1.0000 * 1.00000 * 1.000000 * 1.0000000\nlast(y).backward()\n"
+)
+PAINTED = """query => [...document.querySelectorAll(query)].map(line => [...line.querySelectorAll("[class^=sx-]")]
+    .filter(part => part.className !== "sx-note" || part.textContent.trim()).map(part => [part.className, part.textContent]))"""
+IN_SIGHT = """() => {
+    const now = document.querySelector("#listing .cm-now");
+    let box = document.querySelector("#listing");
+    while (box.scrollHeight <= box.clientHeight + 1 && box.parentElement) box = box.parentElement;
+    const [line, view] = [now, box].map(element => element.getBoundingClientRect());
+    return line.top >= view.top - 1 && line.bottom <= Math.min(view.bottom, innerHeight) + 1;
+}"""
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (390, 844)])
+def test_the_offline_page_opens_at_its_line_in_colours_with_its_finding(
+    page: Any, elsewhere: Any, site: str, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    page.goto(site)
+    paste(page, LONG_AND_WRONG)
+    run(page)
+    headline = page.locator(".finding.open .finding-sentence").inner_text()
+    step = int(page.locator("#workbench").get_attribute("data-step"))
+    path = take(page, "run.html", tmp_path)
+    elsewhere.set_viewport_size({"width": size[0], "height": size[1]})
+    elsewhere.goto(path.as_uri())
+    at_step(elsewhere, step)
+    assert elsewhere.locator(".finding.open .finding-sentence").inner_text() == headline
+    assert elsewhere.locator("#listing .cm-now").inner_text().startswith("last(y).backward()")
+    elsewhere.wait_for_function(IN_SIGHT, timeout=3000)
+    elsewhere.wait_for_selector("#listing .sx-word")
+    lines = elsewhere.locator("#listing li").evaluate_all(
+        "rows => rows.map(row => row.querySelector('.listing-text').textContent)"
+    )
+    assert lines == LONG_AND_WRONG.rstrip().split("\n"), "no letter is lost by a colour"
+    painted = elsewhere.evaluate(PAINTED, "#listing li")
+    assert painted[0] == [["sx-word", "import"]] and painted[1] == [["sx-note", "# remark 0"]]
+    assert [["sx-text", "'so'"], ["sx-number", "1.5"], ["sx-number", "None"]] in painted
+    page.locator(".cm-now").wait_for()
+    shown = page.locator(".cm-line").all_inner_texts()
+    alike = [
+        parts == painted[lines.index(text)]
+        for text, parts in zip(shown, page.evaluate(PAINTED, ".cm-line"), strict=True)
+        if text.strip() and text in lines
+    ]
+    assert all(alike) and len(alike) > 3, "the editor's colours"
+    elsewhere.keyboard.press("Home")
+    elsewhere.wait_for_function(IN_SIGHT, timeout=3000)
+    if size[0] > 860:
+        assert elsewhere.locator("#listing").evaluate("list => list.scrollWidth <= list.clientWidth"), "no line is cut"
+
+
 def test_hostile_texts_stay_texts_in_every_file(page: Any, elsewhere: Any, site: str, tmp_path: Path) -> None:
     page.goto(site)
     paste(page, HOSTILE)

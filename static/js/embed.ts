@@ -12,7 +12,9 @@ const { trace_url: url, step, title, series } = JSON.parse(document.getElementBy
 const { say } = await loadLocale(document.documentElement.lang);
 try {
   const loadNote = () => fetchSeriesNote(series.notes, series.place);
-  startViewer({ trace: await loadTrace(url), step, title, series }, say, loadFindings, loadPredict, loadNote);
+  const loadPaint = async () => (await import("./editor/paint.ts")).paintPython;
+  const content = { trace: await loadTrace(url), step, title, series };
+  startViewer(content, say, { loadFindings, loadPredict, loadNote, loadPaint });
 } catch (error) {
   if (!(error instanceof TraceError)) throw error;
   const { key, args } = problemOfResponse(error.status, error.problem);

@@ -13,5 +13,5 @@ const content = JSON.parse(document.getElementById("first")?.textContent ?? "{}"
 const loadFindings = async () => ({ ...findings, sentences: async () => findingLocale(lang).say });
 const loadPredict = async () => ({ ...predict, sentences: async () => predictLocale(lang).say });
 
-startViewer(content, locale(lang).say, loadFindings, loadPredict);
+startViewer(content, locale(lang).say, { loadFindings, loadPredict });
 followHostTheme(document.documentElement);

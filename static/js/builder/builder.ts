@@ -58,7 +58,7 @@ interface BuilderParts {
 export async function createBuilder({ host, editor, store, stage }: BuilderParts): Promise<Builder> {
   const say = (await loadBuilderLocale(document.documentElement.lang)).say;
   const { list, addButton, tools, status } = createBuilderElements(host, say, {
-    add: () => addCard(positionAtEnd(cards.parsedProgram())),
+    add: () => addCard(null),
     undo: () => undo(),
     redo: () => redo(),
   });
@@ -112,7 +112,7 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     return true;
   }
 
-  /** The keyboard is at a card; where none is left, at the button that adds one. @param line from 0 */
+  /** The keyboard is at a card; where there is none, at the button that adds one. @param line from 0 */
   function focusCurrent(line: number) {
     cards.setCurrent(line, true);
     if (!cards.currentItem()) addButton.focus();
@@ -156,31 +156,46 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     });
   }
 
-  /** Opens the palette at a place. @param operation whose form is opened at once */
-  async function addCard(position: StatementPosition, operation?: string) {
+  /** The place below a card, or at the end of the program; asked again, that place in the text there is by then. */
+  function placeBelow(item: ProgramItem | null): () => StatementPosition {
+    const row = item && cards.rowOf(item);
+    return () => {
+      const itemNow = row && cards.itemOfRow(row);
+      return itemNow ? positionBelow(cards.parsedProgram(), itemNow) : positionAtEnd(cards.parsedProgram());
+    };
+  }
+
+  /** Opens the palette. @param item below which the new card goes; null: at the end @param operation whose form is opened at once */
+  async function addCard(item: ProgramItem | null, operation?: string) {
     closePalette();
     const state = store.state();
     const parsedProgram = cards.parsedProgram();
+    const place = placeBelow(item);
+    const position = place();
     const above = parsedProgram.items.findLast(({ last }) => last < position.line);
     const opened = doesTraceMatchText(state) && state.opened?.count ? state.opened : null;
-    const { row, start } = await openOperationPalette({
+    const { row, start } = openOperationPalette({
       line: position.line,
       alive: aliveNames(parsedProgram, position, opened, cards.stepsOfItem),
       label: say("card_add"),
-      preview: (draft) => draftPreview.show(position, draft),
+      preview: (draft) => draftPreview.show(place(), draft),
       add(draft) {
-        const outcome = edits.insertStatements(cards.parsedProgram(), position, draft.statement, draft.imports);
+        const outcome = edits.insertStatements(cards.parsedProgram(), place(), draft.statement, draft.imports);
         if ("refused" in outcome) return say(outcome.refused, outcome.args);
         closePalette();
         applyOutcome(outcome, "card_added");
         return null;
       },
-      close() {
-        closePalette();
-        cards.setCurrent(cards.current, true);
+      close,
+      failed() {
+        announce(say("palette_failed"));
+        if (!row.querySelector("input, button")) close(); // there is nothing in it to be at
       },
-      failed: () => announce(say("palette_failed")),
     });
+    function close() {
+      closePalette();
+      focusCurrent(cards.current);
+    }
     row.append(element("p", "ghost-problem"));
     row.style.setProperty("--depth", String(position.depth));
     cards.insertBelow(above?.first ?? -1, row);
@@ -193,20 +208,23 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     cards.removeInserted();
   }
 
-  function undo() {
-    cards.removeInserted();
-    if (editor.undo()) scheduleRun(cards.current);
-    focusCurrent(cards.current);
-  }
+  const undo = () => goThroughHistory(editor.undo);
+  const redo = () => goThroughHistory(editor.redo);
 
-  function redo() {
+  /** @param change of the text, if there is one; the reader is then at the card that it brought back or wrote */
+  function goThroughHistory(change: () => boolean) {
     cards.removeInserted();
-    if (editor.redo()) scheduleRun(cards.current);
-    focusCurrent(cards.current);
+    const linesBefore = cards.parsedProgram().lines;
+    const hasChanged = change();
+    const { lines } = cards.parsedProgram();
+    const firstNewLine = lines.findIndex((line, k) => line !== linesBefore[k]);
+    const isMove = lines.length === linesBefore.length && lines.toSorted().join() === linesBefore.toSorted().join();
+    focusCurrent(hasChanged && !isMove && firstNewLine >= 0 ? firstNewLine : cards.current); // a moved card takes him along
+    if (hasChanged) scheduleRun(cards.current);
   }
 
   const commands: Record<string, (item: ProgramItem) => unknown> = {
-    add: (item) => addCard(positionBelow(cards.parsedProgram(), item)),
+    add: (item) => addCard(item),
     edit: editCard,
     up: (item) => applyOutcome(edits.moveCardUp(cards.parsedProgram(), item), "card_moved"),
     down: (item) => applyOutcome(edits.moveCardDown(cards.parsedProgram(), item), "card_moved"),
@@ -224,10 +242,15 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
 
   function runCommand(command: string, item: ProgramItem | null = cards.currentItem()) {
     if (item || command === "undo" || command === "redo") commands[command]?.(item as ProgramItem);
-    else if (command === "add") void addCard(positionAtEnd(cards.parsedProgram()));
+    else if (command === "add") void addCard(null);
   }
 
-  startCardEvents(host, list, cards, { command: runCommand, moveTo, edit: editCard });
+  startCardEvents(host, list, cards, {
+    command: runCommand,
+    addAtEnd: () => void addCard(null),
+    moveTo,
+    edit: editCard,
+  });
 
   function dropOutcome(row: Element, target: Element, isBelow: boolean): EditOutcome | null {
     const item = cards.itemOfRow(row);
@@ -268,11 +291,14 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     setMessages: cards.setMessages,
     commands: () => availableCardCommands(editor, cards.currentItem() !== null, say, runCommand),
     insert(operation) {
-      const item = cards.currentItem();
-      void addCard(item ? positionBelow(cards.parsedProgram(), item) : positionAtEnd(cards.parsedProgram()), operation);
+      void addCard(cards.currentItem(), operation);
     },
     line: () => cards.current,
-    focus: () => moveTo(cardAtStep() ?? cards.currentItem()),
+    focus() {
+      const item = cardAtStep() ?? cards.currentItem();
+      if (item) moveTo(item);
+      else addButton.focus();
+    },
   };
 
   /** The card of the step that is shown. */

@@ -6,6 +6,8 @@ import type { ProgramItem } from "./statements.ts";
 
 interface CardEventHandlers {
   command: (name: string) => void;
+  /** a card is to be added below all others */
+  addAtEnd: () => void;
   /** the reader goes to another card; null where there is none */
   moveTo: (item: ProgramItem | null) => void;
   edit: (item: ProgramItem) => void;
@@ -16,7 +18,7 @@ export function startCardEvents(
   host: HTMLElement,
   list: HTMLElement,
   cards: ReturnType<typeof createCardList>,
-  { command, moveTo, edit }: CardEventHandlers,
+  { command, addAtEnd, moveTo, edit }: CardEventHandlers,
 ) {
   list.addEventListener("keydown", (event) => {
     if (!(event.target instanceof HTMLElement) || !event.target.matches(".statement-card")) return;
@@ -30,10 +32,17 @@ export function startCardEvents(
   });
   host.addEventListener("keydown", (event) => {
     const name = cardCommandOfKey(event);
-    const isTyped = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
-    if (isTyped || (name !== "undo" && name !== "redo")) return;
-    command(name); // also where no card is left to be at
+    const target = event.target instanceof HTMLElement ? event.target : null;
+    const isTyped = target?.matches("input, textarea, select");
+    if (event.defaultPrevented || isTyped) return;
+    if (name === "add" && target?.matches(".card-add"))
+      addAtEnd(); // the button shows the key
+    else if (name === "add" || name === "undo" || name === "redo")
+      command(name); // also where no card is left to be at
+    else if (event.key === "ArrowUp" && target?.matches(".card-add")) moveTo(cards.cards().at(-1) ?? null);
+    else return;
     event.preventDefault();
+    event.stopPropagation();
   });
   list.addEventListener("dblclick", (event) => {
     const card = event.target instanceof Element ? event.target.closest(".statement-card:not(.editing)") : null;

@@ -43,11 +43,15 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
   /** What each card says, in short: only what another step changes is written. */
   let shownFactKeys = new WeakMap<ProgramItem, string>();
   /** What stands below a card: a form, a note of what was deleted. */
-  let insertedRow: { line: number; made: HTMLElement } | null = null;
+  let insertedRow: { line: number; above: HTMLElement | null; made: HTMLElement } | null = null;
+  /** somebody said where the reader is in the text that comes next */
+  let isNextLineKnown = false;
 
   function setText(text: string) {
     if (text === parsedProgram.source && rowsByItem.size) return;
-    const hadFocus = list.contains(document.activeElement) && !insertedRow?.made.contains(document.activeElement);
+    const focused = list.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
+    const isFocusInserted = focused !== null && Boolean(insertedRow?.made.contains(focused));
+    const rowOfReader = focusableCard?.closest(".card-row") ?? null;
     parsedProgram = parseProgram(text);
     painter = createSourceHighlighter(parsedProgram);
     const painted = new Map(parsedProgram.items.map((item) => [item, painter.paint(item)]));
@@ -64,11 +68,22 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     for (const row of list.querySelectorAll(".last")) row.classList.remove("last");
     if (last?.kind === "blank") rowsByItem.get(last)?.classList.add("last");
     list.classList.toggle("long", parsedProgram.items.length > LONG_LIST_LINES);
+    list.classList.toggle("no-cards", !cards().length);
     insertedRow?.made.remove();
     replaceRowsInList(list, rowsBefore, [...rowsByItem.values()]);
-    if (insertedRow) insertBelow(insertedRow.line, insertedRow.made);
+    if (insertedRow) {
+      const above = insertedRow.above && itemsByRow.get(insertedRow.above);
+      insertBelow(above ? above.first : insertedRow.line, insertedRow.made);
+    }
     list.parentElement?.classList.toggle("has-field", list.querySelector(".editing") !== null);
-    setCurrent(currentLine, hadFocus);
+    const itemOfReader = rowOfReader && itemsByRow.get(rowOfReader);
+    // A line that was put in above, as the import that a program lacked, moves the reader's card: he stays at it.
+    setCurrent(
+      isNextLineKnown || !itemOfReader ? currentLine : itemOfReader.first,
+      focused !== null && !isFocusInserted,
+    );
+    isNextLineKnown = false;
+    if (isFocusInserted) focused.focus({ preventScroll: true }); // what is put in anew has lost it
   }
 
   /** The card that the reader is at, or the next one to it. */
@@ -108,10 +123,10 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
   /** @param line from 0: below its card */
   function insertBelow(line: number, node: HTMLElement) {
     insertedRow?.made.remove();
-    insertedRow = { line, made: node };
     list.parentElement?.classList.toggle("has-palette", node.classList.contains("card-palette"));
     const item = itemAtLine(parsedProgram, line);
-    const row = item && rowsByItem.get(item);
+    const row = item ? (rowsByItem.get(item) ?? null) : null;
+    insertedRow = { line, above: row, made: node };
     if (row) row.after(node);
     else if (line < 0) list.prepend(node);
     else list.append(node);
@@ -244,8 +259,10 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     /** Where the reader is in the text that comes next. @param line from 0 */
     setNextLine(line: number) {
       currentLine = line;
+      isNextLineKnown = true;
     },
     itemOfRow: (row: Element): ProgramItem | undefined => itemsByRow.get(row),
+    rowOf: (item: ProgramItem): HTMLElement | undefined => rowsByItem.get(item),
     get current() {
       return currentLine;
     },

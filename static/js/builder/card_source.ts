@@ -1,7 +1,7 @@
 /** The source on a card: its characters in their colours, with the names of the program marked. */
 
 import { highlightTree } from "@lezer/highlight";
-import { pythonHighlightStyle } from "../editor/syntax.ts";
+import { pythonHighlighter } from "../editor/syntax.ts";
 import { offsetsOfLineStarts } from "./line_edits.ts";
 import { nameOccurrences, type NameOccurrence } from "./names.ts";
 import type { ProgramItem, ParsedProgram } from "./statements.ts";
@@ -11,7 +11,7 @@ export type SourcePart = string | { text: string; style: string; name?: string }
 
 export function createSourceHighlighter(program: ParsedProgram) {
   const colouredRanges: { from: number; to: number; style: string }[] = [];
-  highlightTree(program.tree, pythonHighlightStyle, (from, to, style) => colouredRanges.push({ from, to, style }));
+  highlightTree(program.tree, pythonHighlighter, (from, to, style) => colouredRanges.push({ from, to, style }));
   const nameRanges = nameOccurrences(program);
   const lineOffsets = offsetsOfLineStarts(program.lines);
 

@@ -175,7 +175,7 @@ export function insertStatements(
 ): EditOutcome {
   const lines = indentedLines(text, position.indent);
   const replacedPass = placeholderPassOf(program, position.body);
-  const missing = imports.filter((statement) => !program.lines.includes(statement));
+  const missing = imports.filter((statement) => !isImported(program, statement));
   const edits = [
     replacedPass
       ? { from: replacedPass.first, to: replacedPass.last + 1, lines }
@@ -186,6 +186,14 @@ export function insertStatements(
   const line = (replacedPass ? replacedPass.first : position.line) + missing.length;
   if (missing.length && position.line < importsEndLine) return { refused: "card_before_imports" };
   return editOrSyntaxRefusal(program, edits, line);
+}
+
+/** Whether a program has an import, by itself or in a list of them. @param statement like `import copy` */
+function isImported({ root, lines }: ParsedProgram, statement: string) {
+  return root.statements.some(({ first }) => {
+    const [, modules = ""] = /^import\s+([^#;]+)/.exec(lines[first]) ?? [];
+    return modules.split(",").some((module) => `import ${module.trim()}` === statement);
+  });
 }
 
 /** The line after the first imports of a program: where others go. */

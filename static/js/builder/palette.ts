@@ -25,8 +25,13 @@ interface OperationPaletteOptions {
   failed: () => void;
 }
 
+/** An event of an element, the next one of its kind. */
+function eventOnce(target: HTMLElement, type: string) {
+  return new Promise<Event>((resolve) => target.addEventListener(type, resolve, { once: true }));
+}
+
 /** @returns start: once the row is in the list */
-export async function openOperationPalette({
+export function openOperationPalette({
   line,
   alive: aliveNames,
   label,
@@ -34,26 +39,58 @@ export async function openOperationPalette({
   add,
   close,
   failed: onFailed,
-}: OperationPaletteOptions): Promise<{ row: HTMLLIElement; start: (operation?: string) => Promise<void> }> {
-  const { default: htmx } = await import("htmx.org");
+}: OperationPaletteOptions): { row: HTMLLIElement; start: (operation?: string) => Promise<void> } {
   const row = element("li", "card-row card-palette") as HTMLLIElement;
   row.setAttribute("aria-label", label);
+  row.tabIndex = -1;
   const host = element("div", "palette-host");
   row.append(host);
   const queryValues = { alive: JSON.stringify(aliveNames), line: String(line), lang: document.documentElement.lang };
   let draft: StatementDraft | null = null;
+  /** what the fields held when the server was asked last; null where that got no answer */
+  let askedWith: string | null = null;
+  /** the answer is there, and nothing of it is selected yet */
+  let isSettling = false;
+  /** how often Enter was pressed before the answer to what the fields hold was there */
+  let entersWaiting = 0;
+  /** what was typed while there was no field yet */
+  let typedEarly = "";
 
-  async function loadPartial(path: string, extraValues: Record<string, string> = {}) {
-    const query = new URLSearchParams({ ...queryValues, ...extraValues });
-    await htmx.ajax("get", `${ROOT}/builder/${path}?${query}`, { target: host, swap: "innerHTML" }).catch(onFailed);
+  /** Fetches a part of the palette; meanwhile the keyboard is the row's, which keeps what is typed for the field to come. */
+  async function loadPartial(path: string) {
+    typedEarly = "";
+    row.focus({ preventScroll: true });
+    const query = new URLSearchParams(queryValues);
+    const swapped = eventOnce(host, "htmx:afterSwap");
+    const settled = eventOnce(host, "htmx:afterSettle"); // the fields listen from then on
+    try {
+      const { default: htmx } = await import("htmx.org");
+      await htmx.ajax("get", `${ROOT}/builder/${path}?${query}`, { target: host, swap: "innerHTML" });
+    } catch {
+      // as if the server had answered with an error
+    }
+    if (!(await Promise.race([swapped, Promise.resolve(null)]))) return onFailed();
+    await settled;
   }
+
+  const searchField = () => row.querySelector<HTMLInputElement>("#palette-q");
+  const cardForm = () => row.querySelector<HTMLFormElement>(".card-form");
+
+  /** What the fields hold now. */
+  function fieldTexts() {
+    const form = cardForm();
+    const texts = form ? [...new FormData(form)].map(([name, value]) => `${name}=${value}`) : [searchField()?.value];
+    return texts.join("\n");
+  }
+
+  /** Whether what is shown answers what the fields hold. */
+  const isAnswered = () => !isSettling && (searchField() !== null || cardForm() !== null) && fieldTexts() === askedWith;
 
   /** @param from what has the statement */
   function showDraftOf(from: HTMLElement | null) {
     const { statement = "", imports = "" } = from?.dataset ?? {};
-    draft = statement
-      ? { statement, imports: imports ? imports.split(",").map((name) => `import ${name}`) : [] }
-      : null;
+    const modules = [...(/\btorch\./.test(statement) ? ["torch"] : []), ...imports.split(",").filter(Boolean)];
+    draft = statement ? { statement, imports: modules.map((name) => `import ${name}`) } : null;
     preview(draft);
   }
 
@@ -61,16 +98,19 @@ export async function openOperationPalette({
 
   function select(option: HTMLElement | undefined) {
     for (const other of optionElements()) other.setAttribute("aria-selected", String(other === option));
-    const field = row.querySelector("#palette-q");
+    const field = searchField();
     if (!option || !field) return showDraftOf(null);
     field.setAttribute("aria-activedescendant", option.id);
     option.scrollIntoView({ block: "nearest" });
     showDraftOf(option);
   }
 
+  const isSelected = (option: HTMLElement) => option.getAttribute("aria-selected") === "true";
+  const selectedOption = () => optionElements().find(isSelected);
+
   function moveSelection(offset: number) {
     const allOptions = optionElements();
-    const selectedIndex = allOptions.findIndex((option) => option.getAttribute("aria-selected") === "true");
+    const selectedIndex = allOptions.findIndex(isSelected);
     select(allOptions[Math.max(0, Math.min(allOptions.length - 1, selectedIndex + offset))]);
   }
 
@@ -82,6 +122,21 @@ export async function openOperationPalette({
       row.querySelector(".card-form input:not([type=hidden])") ??
       row.querySelector("[type=submit]");
     if (firstField instanceof HTMLElement) firstField.focus();
+    typedEarly = "";
+  }
+
+  /** What Enter does: now, or once the server has answered what the fields hold. */
+  function enter() {
+    entersWaiting++;
+    if (isAnswered()) doWhatWaits();
+    else if (!isSettling) cardForm()?.dispatchEvent(new Event("change", { bubbles: true })); // asks at once
+  }
+
+  function doWhatWaits() {
+    if (!entersWaiting || !isAnswered()) return;
+    entersWaiting--;
+    if (cardForm()) submit();
+    else void openForm(selectedOption()?.dataset.operation);
   }
 
   function submit() {
@@ -93,16 +148,40 @@ export async function openOperationPalette({
     row.querySelector(".form-buttons")?.before(problem);
   }
 
+  row.addEventListener("htmx:beforeRequest", () => {
+    askedWith = fieldTexts();
+  });
+  row.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.target === host) return;
+    // What the fields no longer hold needs no answer: it would take away what was typed since. Nor does a button go away
+    // between press and click, for the click would be lost: it asks again.
+    const isPressed = row.querySelector("[type=submit]:active") !== null;
+    if (fieldTexts() === askedWith && !isPressed) return;
+    (event as CustomEvent).detail.shouldSwap = false;
+    askedWith = null;
+  });
+  for (const type of ["htmx:responseError", "htmx:sendError"])
+    row.addEventListener(type, () => {
+      entersWaiting = 0;
+      askedWith = null;
+      onFailed();
+    });
+  row.addEventListener("htmx:afterSwap", () => {
+    askedWith = fieldTexts();
+    isSettling = true;
+  });
   row.addEventListener("htmx:afterSettle", () => {
+    isSettling = false;
     loadThumbnails(row);
-    const form = row.querySelector(".card-form") as HTMLElement | null;
+    const form = cardForm();
     row.scrollIntoView({ block: "nearest" });
     if (form) showDraftOf(form);
-    else if (document.activeElement?.id === "palette-q") select(optionElements()[0]);
+    else if (document.activeElement === searchField()) select(optionElements()[0]);
+    if (!typedEarly) doWhatWaits();
   });
   row.addEventListener("submit", (event) => {
     event.preventDefault();
-    submit();
+    enter();
   });
   row.addEventListener("click", (event) => {
     event.stopPropagation();
@@ -126,27 +205,39 @@ export async function openOperationPalette({
     const isChord = event.ctrlKey || event.metaKey;
     if (!isChord || /^[zy]$/i.test(event.key)) event.stopPropagation(); // the page has commands for the others
     if (event.isComposing || isChord) return;
-    const isSearch = event.target instanceof Element && event.target.id === "palette-q";
+    const isSearch = event.target === searchField();
     if (event.key === "Escape") close();
+    else if (event.target === row && typeEarly(event.key)) return event.preventDefault();
     else if (isSearch && event.key === "ArrowDown") moveSelection(1);
     else if (isSearch && event.key === "ArrowUp") moveSelection(-1);
-    else if (isSearch && event.key === "Enter")
-      void openForm(
-        optionElements().find((option) => option.getAttribute("aria-selected") === "true")?.dataset.operation,
-      );
-    else if (event.key === "Enter" && event.target instanceof HTMLInputElement) submit();
+    else if (event.key === "Enter" && event.target instanceof HTMLInputElement) enter();
     else return;
     event.preventDefault();
   });
+  /** A key that is pressed before its field is there. @returns whether it is kept for it */
+  function typeEarly(key: string): boolean {
+    if (key === "Enter") entersWaiting++;
+    else if (key === "Backspace") typedEarly = typedEarly.slice(0, -1);
+    else if (key.length === 1)
+      typedEarly += entersWaiting ? "" : key; // what follows Enter is for what comes then
+    else return false;
+    return true;
+  }
+
   return {
     row,
     /** @param operation whose form is opened at once */
     async start(operation?: string) {
       if (operation) return openForm(operation);
       await loadPartial("palette");
-      const field = row.querySelector("#palette-q");
-      if (field instanceof HTMLElement) field.focus();
-      select(optionElements()[0]);
+      const field = searchField();
+      field?.focus();
+      if (field && typedEarly) {
+        field.value = typedEarly;
+        typedEarly = "";
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      } else select(optionElements()[0]);
+      doWhatWaits();
     },
   };
 }

@@ -11,6 +11,7 @@ try {
   startComparisonViewer(
     { left: { trace: leftTrace, title: left.title }, right: { trace: rightTrace, title: right.title }, row },
     say,
+    async () => (await import("../editor/paint.ts")).paintPython,
   );
 } catch (error) {
   if (!(error instanceof TraceError)) throw error;

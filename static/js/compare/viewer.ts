@@ -1,6 +1,6 @@
 /** A comparison that is only looked at: in a frame of another site's page, and in the offline file. */
 
-import { createCodeListing } from "../editor/code_listing.ts";
+import { createCodeListing, type LoadPaint } from "../editor/code_listing.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import { createSideView, elementOfSide } from "./side_view.ts";
@@ -20,7 +20,12 @@ interface ComparisonViewerContent {
   row: number | null;
 }
 
-export function startComparisonViewer({ left, right, row }: ComparisonViewerContent, say: Locale["say"]) {
+/** @param loadPaint the programs' colours */
+export function startComparisonViewer(
+  { left, right, row }: ComparisonViewerContent,
+  say: Locale["say"],
+  loadPaint: LoadPaint,
+) {
   const language = document.documentElement.lang;
   const element = (id: string) => document.getElementById(id) as HTMLElement;
   const permalink = document.querySelector("a[data-away]") as HTMLAnchorElement | null;
@@ -34,7 +39,7 @@ export function startComparisonViewer({ left, right, row }: ComparisonViewerCont
     list.setAttribute("aria-label", root.getAttribute("aria-label") ?? "");
     elementOfSide(root, "code").replaceChildren(list);
     const onLine = (line: number) => view.goToLine(name, line);
-    return createSideView(root, createCodeListing(list, { source: trace.program.source, onLine }), say);
+    return createSideView(root, createCodeListing(list, { source: trace.program.source, onLine, loadPaint }), say);
   }
 
   const sides = { left: createView("left", left), right: createView("right", right) };

@@ -1,7 +1,9 @@
 /** A program to be read: its lines, with marks for the step that is shown, for a finding and for a comparison. */
 
+import { element } from "../browser/elements.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
 import { gravestMarkOfEachLine, type ChainMark } from "../explain/findings_card.ts";
+import type { PaintedText } from "./paint.ts";
 import type { ProgramFile } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
@@ -17,16 +19,22 @@ interface CodeListingOptions {
   files?: ProgramFile[];
   /** called with a line that was chosen */
   onLine: (line: number) => void;
+  /** what gives the lines their colours: it comes when they can be read already; absent, they stay without */
+  loadPaint?: LoadPaint;
 }
 
+export type LoadPaint = () => Promise<(source: string) => PaintedText[][]>;
+
 /** @param list where the lines go, one `li` each */
-export function createCodeListing(list: HTMLElement, { source, files = [], onLine }: CodeListingOptions) {
+export function createCodeListing(list: HTMLElement, { source, files = [], onLine, loadPaint }: CodeListingOptions) {
+  const texts: HTMLElement[] = [];
   const rows = source
     .trimEnd()
     .split("\n")
     .map((text, k) => {
       const row = document.createElement("li");
-      row.textContent = text;
+      texts.push(element("span", "listing-text", text));
+      row.append(texts[k]);
       row.addEventListener("click", () => onLine(k + 1));
       return row;
     });
@@ -38,6 +46,15 @@ export function createCodeListing(list: HTMLElement, { source, files = [], onLin
     if (path) heading.title = path;
     rows[first - 1]?.before(heading);
   }
+  if (loadPaint) void colour(loadPaint);
+
+  async function colour(load: LoadPaint) {
+    await new Promise((resolve) => setTimeout(resolve, 0)); // the picture comes first
+    const paint = await load().catch(() => null); // offline, or the server has a newer page
+    for (const [k, parts] of paint?.(source).entries() ?? [])
+      texts[k]?.replaceChildren(...parts.map(({ text, style }) => (style ? element("span", style, text) : text)));
+  }
+
   return {
     /** Highlight the line of the step and scroll it into sight. */
     setStepLine(line: number | null, tone = "") {

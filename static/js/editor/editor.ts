@@ -42,7 +42,7 @@ import {
 import { setUnfinishedLineEffect, unfinishedLineField, unfinishedLine } from "./unfinished.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
 import { gravestMarkOfEachLine, type ChainMark } from "../explain/findings_card.ts";
-import { pythonHighlightStyle } from "./syntax.ts";
+import { pythonHighlighter } from "./syntax.ts";
 import type { LineMessage } from "../program/message.ts";
 
 const setStepLineEffect: StateEffectType<{ line: number; tone: string } | null> = StateEffect.define();
@@ -241,7 +241,7 @@ function editorExtensions({
     indentUnit.of("    "),
     bracketMatching(),
     pythonLanguage, // without its completions, which would be a tenth of the script
-    syntaxHighlighting(pythonHighlightStyle),
+    syntaxHighlighting(pythonHighlighter),
     stepLineField,
     nextLineField,
     findingChainField,

@@ -1,9 +1,8 @@
-/** The colours of Python's words, in the editor and on the cards. */
+/** The colours of Python's words: in the editor, on the cards, and in a program that is only read. */
 
-import { HighlightStyle } from "@codemirror/language";
-import { tags } from "@lezer/highlight";
+import { tagHighlighter, tags } from "@lezer/highlight";
 
-export const pythonHighlightStyle = HighlightStyle.define([
+export const pythonHighlighter = tagHighlighter([
   {
     tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword],
     class: "sx-word",

@@ -1,4 +1,5 @@
-/** The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things. */
+/** The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things. On a
+ * small screen, where it stands over the picture, it is its headline and its fix until it is unfolded. */
 
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { nodesWithCode, element } from "../browser/elements.ts";
@@ -57,6 +58,9 @@ export function createFindingsCard(
   /** what was looked for, where nothing is wrong */
   let calm: HTMLElement | null = null;
   let openIndex: number | null = null;
+  const smallScreen = matchMedia("(max-width: 860px)");
+  /** of the open one, on a small screen: the styles heed it there only */
+  let isUnfolded = false;
   let shownStep = -1;
   /** the links of the open finding */
   let openLinkButtons: { element: HTMLButtonElement; link: ChainLink }[] = [];
@@ -68,6 +72,7 @@ export function createFindingsCard(
     opened = trace;
     findings = [];
     calm = null;
+    isUnfolded = false;
     fixList.forget();
     draw();
     if (!trace?.count) return;
@@ -125,19 +130,22 @@ export function createFindingsCard(
   /** @param graveCount how many are no notes */
   function findingElement(finding: Finding, k: number, graveCount: number) {
     const isOpen = k === openIndex;
+    const isShown = isOpen && (isUnfolded || !smallScreen.matches);
     const findingWords = texts[k];
-    const card = element("article", `finding ${finding.severity}${isOpen ? " open" : ""}`);
+    const states = [...(isOpen ? ["open"] : []), ...(isOpen && isUnfolded ? ["unfolded"] : [])];
+    const card = element("article", ["finding", finding.severity, ...states].join(" "));
     card.dataset.finding = finding.kind;
     const head = element("h3", "finding-head");
     const button = element("button", "finding-what") as HTMLButtonElement;
     button.type = "button";
-    button.setAttribute("aria-expanded", String(isOpen));
+    button.setAttribute("aria-expanded", String(isShown));
     const kicker = element("span", "finding-kicker", kickerText(finding));
     const sentence = element("span", "finding-sentence");
     sentence.append(...nodesWithCode(findingWords.what));
     button.append(severityIcon(finding.severity), kicker, sentence);
     button.addEventListener("click", () => {
-      openIndex = isOpen ? null : k;
+      openIndex = isShown && !smallScreen.matches ? null : k;
+      isUnfolded = !isShown;
       draw();
       (host.children[k].querySelector(".finding-what") as HTMLElement | null)?.focus({
         preventScroll: true,
@@ -166,9 +174,11 @@ export function createFindingsCard(
     const cause = indexOfCauseLink(finding);
     chain.append(...finding.chain.map((link, i) => chainRow(link, findingWords.chain[i], i === cause)));
     parts.splice(1, 0, chain);
-    if (fixing && finding.fixes.length) parts.push(fixList.element(finding));
+    const fixes = fixing && finding.fixes.length ? fixList.elements(finding) : null;
+    if (fixes) parts.push(fixes.box);
     parts.push(...findingWords.offers.map(offerLine));
     if (finding.explainsError) parts.push(...torchMessageElements());
+    if (fixes) parts.push(fixes.bar);
     return parts;
   }
 
@@ -234,6 +244,7 @@ export function createFindingsCard(
     }
   }
 
+  smallScreen.addEventListener("change", draw);
   host.addEventListener("keydown", (event) => {
     if (event.key === "Escape") lightLink(null);
   });
@@ -242,7 +253,13 @@ export function createFindingsCard(
     open,
     show,
     /** Move the focus to the first link, or to the first finding. */
-    focus: () => (openLinkButtons[0]?.element ?? host.querySelector<HTMLElement>(".finding-what, summary"))?.focus(),
+    focus() {
+      if (openLinkButtons.length && !isUnfolded && smallScreen.matches) {
+        isUnfolded = true;
+        draw();
+      }
+      (openLinkButtons[0]?.element ?? host.querySelector<HTMLElement>(".finding-what, summary"))?.focus();
+    },
   };
 }
 

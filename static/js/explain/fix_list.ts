@@ -1,6 +1,7 @@
-/** The fixes of a finding: tried by the server when the finding is read, shown with what became of each, applied by a click. */
+/** The fixes of a finding: tried by the server when the finding is read, shown with what became of each, applied by a click on
+ * the bar at the card's foot, which stays in sight while the card is scrolled. */
 
-import { nodesWithCode, element } from "../browser/elements.ts";
+import { button, nodesWithCode, element } from "../browser/elements.ts";
 import type { Finding } from "../findings/finding.ts";
 import type { Fix, LineEdit, TryFixes } from "../requests/fixes.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -12,6 +13,12 @@ export interface FixActions {
   compareAddress: (edits: LineEdit[]) => Promise<string>;
 }
 
+/** bar: hidden until there is a fix */
+interface FixPlaces {
+  box: HTMLElement;
+  bar: HTMLElement;
+}
+
 /** Milliseconds after which the fixes of a finding that is still open are tried. */
 const TRY_FIXES_AFTER_MS = 300;
 
@@ -20,8 +27,10 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
   /** what was tried for this run */
   const triedFixes = new Map<Finding, Fix[] | "failed">();
   let aborter = new AbortController();
+  /** so that of a finding's fixes one is open */
+  let listsMade = 0;
 
-  async function startTrying(box: HTMLElement, finding: Finding) {
+  async function startTrying({ box, bar }: FixPlaces, finding: Finding) {
     aborter.abort();
     aborter = new AbortController();
     const { signal } = aborter;
@@ -33,31 +42,48 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
     } catch {
       if (!signal.aborted) triedFixes.set(finding, "failed");
     }
-    if (!signal.aborted) show(box, finding);
+    if (!signal.aborted) show({ box, bar }, finding);
   }
 
-  function show(box: HTMLElement, finding: Finding) {
+  function show({ box, bar }: FixPlaces, finding: Finding) {
     const fixes = triedFixes.get(finding);
     if (fixes === "failed" || !fixes) {
       const retryButton = element("button", "link", say("fix_try")) as HTMLButtonElement;
       retryButton.type = "button";
-      retryButton.addEventListener("click", () => startTrying(box, finding));
+      retryButton.addEventListener("click", () => startTrying({ box, bar }, finding));
       return box.replaceChildren(retryButton);
     }
     if (!fixes.length) return box.replaceChildren(element("p", "fix-status", say("fix_none")));
     const heading = element("h4", "", say("fix_heading"));
-    box.replaceChildren(heading, ...fixes.map((fix, k) => fixElement(fix, k === 0)));
+    const name = `fixes-${listsMade++}`;
+    const list = fixes.map((fix, k) => {
+      const details = fixElement(fix, name, k === 0);
+      details.addEventListener("toggle", () => details.open && showBar(bar, fix));
+      return details;
+    });
+    box.replaceChildren(heading, ...list);
+    showBar(bar, fixes[0]);
   }
 
-  function fixElement(fix: Fix, isOpen: boolean) {
+  /** What the open fix is, and the button that applies it. */
+  function showBar(bar: HTMLElement, fix: Fix) {
+    const title = element("p", "fix-bar-text");
+    title.append(...nodesWithCode(fix.text));
+    title.title = title.textContent ?? "";
+    bar.replaceChildren(
+      title,
+      button("fix-apply primary", say("fix_apply"), () => fixing?.apply(fix.edits)),
+    );
+    bar.hidden = false;
+  }
+
+  function fixElement(fix: Fix, name: string, isOpen: boolean) {
     const details = element("details", "fix") as HTMLDetailsElement;
+    details.name = name;
     details.open = isOpen;
     const summary = element("summary", "");
     const title = element("span", "fix-text");
     title.append(...nodesWithCode(fix.text));
-    const apply = element("button", "fix-apply primary", say("fix_apply")) as HTMLButtonElement;
-    apply.type = "button";
-    apply.addEventListener("click", () => fixing?.apply(fix.edits));
     const compare = element("a", "fix-compare", say("compare")) as HTMLAnchorElement;
     compare.target = "_blank";
     compare.rel = "noopener";
@@ -69,7 +95,7 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
     for (const edit of fix.edits) diff.append(...editDiffLines(edit));
     const outcome = element("p", "fix-outcome");
     outcome.append("✓ ", ...nodesWithCode(fix.outcome));
-    details.append(summary, diff, outcome, compare, apply);
+    details.append(summary, diff, outcome, compare);
     return details;
   }
 
@@ -79,13 +105,18 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
       aborter.abort();
       triedFixes.clear();
     },
-    /** Where the fixes of a finding stand. */
-    element(finding: Finding) {
+    /** Where the fixes of a finding stand, and the card's foot. */
+    elements(finding: Finding): FixPlaces {
       const box = element("div", "fixes");
       box.setAttribute("aria-live", "polite");
-      if (triedFixes.has(finding)) show(box, finding);
-      else startTrying(box, finding);
-      return box;
+      const bar = element("div", "fix-bar");
+      bar.setAttribute("role", "group");
+      bar.setAttribute("aria-label", say("fix_heading"));
+      bar.hidden = true;
+      const places = { box, bar };
+      if (triedFixes.has(finding)) show(places, finding);
+      else startTrying(places, finding);
+      return places;
     },
   };
 }

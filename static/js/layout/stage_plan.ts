@@ -151,7 +151,7 @@ function headlineBetweenOverviews({ memory, graph }: Record<PaneSide, PaneRoom>,
 }
 
 /** The pane that a narrow stage shows of a step by itself: the graph while backward runs. */
-export function defaultPaneOf({ opened }: StageModel, i: number): PaneSide {
+function defaultPaneOf({ opened }: StageModel, i: number): PaneSide {
   return opened.trace.steps[i]?.visit ? "graph" : "memory";
 }
 

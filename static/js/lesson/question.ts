@@ -176,6 +176,7 @@ export function startLessonQuestion(
     const hadFocus = card.contains(document.activeElement);
     card.dataset.right = String(isRight);
     document.body.classList.toggle("asking", !isRight && tries < TRIES_BEFORE_ANSWER_IS_OFFERED);
+    document.body.classList.toggle("question-open", !isRight);
     help.replaceChildren();
     if (isRight) shownAnswer = null;
     if (!isRight && tries >= TRIES_BEFORE_ANSWER_IS_OFFERED) {

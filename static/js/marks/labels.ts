@@ -62,7 +62,7 @@ export const STAGE_LABELS = {
   more: "more",
   newStorages: "new",
   writtenStorages: "written",
-  nothingNew: "nothing new",
+  otherNames: "other names",
   leaf: "leaf",
   node: "node",
   readOnly: "read-only",

@@ -65,7 +65,11 @@ function showOpenedTraces(traces: HandedTraces) {
   );
   document.title = `${name} · Gradbox`;
   try {
-    startViewer({ trace: JSON.parse(texts[shown]), step: null, title: name }, say, loadFindings, loadPredict);
+    startViewer({ trace: JSON.parse(texts[shown]), step: null, title: name }, say, {
+      loadFindings,
+      loadPredict,
+      loadPaint: async () => (await import("../editor/paint.ts")).paintPython,
+    });
   } catch (error) {
     console.error(error);
     elementById("chooser").hidden = false;

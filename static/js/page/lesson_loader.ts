@@ -14,6 +14,9 @@ export async function startLessonOf(
   program: StartLessonArguments[3],
 ) {
   if (!host) return;
+  const { at, programs } = JSON.parse(host.dataset.lesson ?? "{}");
+  // What stands in a chip may be the answer: none is shown from the beginning, until the question is answered.
+  document.body.classList.toggle("question-open", at === programs.length);
   try {
     const [{ startLesson }, { say: own }] = await Promise.all([
       import("../lesson/lesson.ts"),

@@ -5,7 +5,7 @@ import { setProgramFiles } from "../trace/program_files.ts";
 import { captionListItems } from "../captions/caption_list.ts";
 import { outcomeSentence } from "../captions/captions.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
-import { createCodeListing } from "../editor/code_listing.ts";
+import { createCodeListing, type LoadPaint } from "../editor/code_listing.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { errorGlossText, programMessages } from "../program/messages.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
@@ -43,13 +43,20 @@ interface ViewerContent {
   series?: Series;
 }
 
-/** Show a trace to step through. @param loadNote of a series */
+interface ViewerParts {
+  loadFindings: LoadFindings;
+  loadPredict: LoadPredict;
+  /** of a series */
+  loadNote?: () => Promise<SeriesNote>;
+  /** the program's colours */
+  loadPaint?: LoadPaint;
+}
+
+/** Show a trace to step through. */
 export function startViewer(
   { trace, step: initialStep, title, note = "", address = "", series }: ViewerContent,
   say: Locale["say"],
-  loadFindings: LoadFindings,
-  loadPredict: LoadPredict,
-  loadNote?: () => Promise<SeriesNote>,
+  { loadFindings, loadPredict, loadNote, loadPaint }: ViewerParts,
 ) {
   setProgramFiles(trace.program);
   const about = { title, note, address, recorded: whereRecordedText(trace, say) };
@@ -78,6 +85,7 @@ export function startViewer(
     source: trace.program.source,
     files: trace.program.files,
     onLine: (line) => dispatch({ type: "lineChosen", line }),
+    loadPaint,
   });
   const picture = createPicturePane(
     { element, ...store, say },
@@ -126,6 +134,7 @@ export function startViewer(
   element("title").textContent = title;
   element("about").replaceChildren(...aboutLines(about));
   startCodeFold(element("listing"), element("fold"), code.scrollToStep);
+  new ResizeObserver(code.scrollToStep).observe(element("listing")); // a finding that comes takes room from it
   const shortcuts = { ...picture.shortcuts, q: () => element("predict-button").click() };
   startKeyboardShortcuts({ focused: () => false }, shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);

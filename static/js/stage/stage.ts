@@ -7,7 +7,6 @@ import { uidOfSelection } from "../layout/pane.ts";
 import {
   PANE_HEADING_HEIGHT,
   isNarrowStage,
-  defaultPaneOf,
   buildStageModel,
   planStage,
   scaleToFitAll,
@@ -26,10 +25,10 @@ import { createHeadlineRoom } from "./headline_room.ts";
 import { createStagePane, MOVE_MS } from "./stage_pane.ts";
 import { markOlder, type Older } from "./older.ts";
 import { createRowAnchor } from "./row_anchor.ts";
-import { createTabs } from "./tabs.ts";
+import { createTabs, paneOfStep } from "./tabs.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import type { StepFacts } from "../marks/step_facts.ts";
-import type { OpenTrace } from "../trace/state.ts";
+import type { Entities, OpenTrace } from "../trace/state.ts";
 
 interface Stage {
   show: (opened: OpenTrace, i: number) => void;
@@ -85,7 +84,8 @@ export function createStage(
   const labelTexts = { ...STAGE_LABELS, ...labels };
   const { root, row, overlay, tabs, panes, divider } = createStageElements(host, document, labelTexts, {
     side(side) {
-      chosenSide = side;
+      shownSide = side;
+      isSideChosen = true;
       draw();
       bringIntoSight();
     },
@@ -104,7 +104,12 @@ export function createStage(
   let toggled = new Set<string>();
   let chosenScale: number | null = null;
   let memoryShare: number | null = divider.share;
-  let chosenSide: PaneSide | null = null;
+  /** of a narrow stage, the pane that is shown; null until it was one */
+  let shownSide: PaneSide | null = null;
+  /** by the reader, who opens the panes from then on */
+  let isSideChosen = false;
+  /** the panes that a narrow stage has opened by itself in this run: each once, at the first step that is about it */
+  const selfOpened = new Set<PaneSide>();
   let selection: string | null = null;
   let lastStepTime = Number.NEGATIVE_INFINITY;
   let olderMarks: Older | null = null;
@@ -142,7 +147,7 @@ export function createStage(
       {
         scale: chosenScale,
         share: memoryShare,
-        side: chosenSide,
+        side: narrow ? sideOf(shown.opened, shown.i) : null,
         foot: SCALE_BUTTONS_HEIGHT,
         headline: headlineRoom?.height(),
         selected: uidOfSelection(selection),
@@ -161,12 +166,24 @@ export function createStage(
     if (memory) panes.memory.draw(memory.heading, memory.body, animated);
     if (graph) panes.graph.draw(graph.heading, graph.body, animated);
     shown = { ...shown, plan, facts };
-    tabs.show(narrow, chosenSide ?? defaultPaneOf(model, shown.i), facts);
+    tabs.show(narrow, shownSide ?? "memory", facts);
     const scale = `${plan.k} ${chosenScale !== null}`;
     if (scale !== drawnScale) callbacks.onScale?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
     drawnScale = scale;
     markOlder(row, olderMarks);
     highlight.drawn();
+  }
+
+  /** The pane that a narrow stage shows of a step. */
+  function sideOf(opened: OpenTrace, i: number): PaneSide {
+    const side = paneOfStep(opened.at(i));
+    if (side && !isSideChosen && !selfOpened.has(side)) {
+      selfOpened.add(side);
+      shownSide = side;
+    }
+    shownSide ??= "memory";
+    if (shownSide === "graph" && !isSideChosen && isGraphEmpty(opened.state(i))) shownSide = "memory";
+    return shownSide;
   }
 
   /** What lies over both panes: links, and what of the step is out of sight. */
@@ -276,6 +293,7 @@ export function createStage(
       if (!sameRun) {
         windowStarts.clear();
         toggled = new Set();
+        selfOpened.clear();
       }
       const isNextStep = sameRun && Math.abs(i - (shown?.i ?? 0)) === 1;
       const isSlowStepping = performance.now() - lastStepTime > MOVE_MS; // whoever steps faster than rows move sees where they come to stand
@@ -311,6 +329,12 @@ export function createStage(
     },
     toggled: () => toggled,
   };
+}
+
+/** Whether no node is left but those of leaves. */
+function isGraphEmpty(entities: Entities) {
+  for (const entity of entities.values()) if (entity.kind === "node" && !entity.variable) return false;
+  return true;
 }
 
 /** Where in an element's width a pointer chose it; 0 for a key. */

@@ -1,11 +1,14 @@
-/** The tabs of a narrow stage, which shows one pane at a time, with a line of the other's news. */
+/** The tabs of a narrow stage, which shows one pane at a time; a dot tells of what a step did in the other. */
 
 import { findEntity } from "../trace/entities.ts";
 import { shortNumberText } from "../layout/format.ts";
+import { touchedByStep } from "../layout/touched.ts";
 import type { PaneSide } from "../layout/stage_plan.ts";
 import type { StageLabels } from "../marks/labels.ts";
 import type { StepFacts } from "../marks/step_facts.ts";
+import type { Entities, Snapshot } from "../trace/state.ts";
 
+const SIDES: PaneSide[] = ["memory", "graph"];
 const MAX_CELLS = 4;
 const MAX_NODES = 5;
 
@@ -13,8 +16,7 @@ export function createTabs(document: Document, labels: StageLabels, onChosen: (s
   const element = document.createElement("div");
   element.className = "stage-tabs";
   element.hidden = true;
-  let other: PaneSide = "graph";
-  const buttons = (["memory", "graph"] as PaneSide[]).map((side) => {
+  const buttons = SIDES.map((side) => {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = side === "memory" ? labels.memoryTab : labels.graph;
@@ -22,11 +24,7 @@ export function createTabs(document: Document, labels: StageLabels, onChosen: (s
     button.addEventListener("click", () => onChosen(side));
     return { side, button };
   });
-  const newsButton = document.createElement("button");
-  newsButton.type = "button";
-  newsButton.className = "stage-news";
-  newsButton.addEventListener("click", () => onChosen(other));
-  element.append(...buttons.map(({ button }) => button), newsButton);
+  element.append(...buttons.map(({ button }) => button));
 
   return {
     element,
@@ -39,11 +37,29 @@ export function createTabs(document: Document, labels: StageLabels, onChosen: (s
     show(narrow: boolean, side: PaneSide, stepFacts: StepFacts) {
       element.hidden = !narrow;
       if (!narrow) return;
-      for (const each of buttons) each.button.setAttribute("aria-pressed", String(each.side === side));
-      other = side === "memory" ? "graph" : "memory";
-      newsButton.textContent = paneNews(other, stepFacts, labels);
+      for (const each of buttons) {
+        const isShown = each.side === side;
+        const hasNews = !isShown && hasPaneNews(each.side, stepFacts.snap);
+        each.button.setAttribute("aria-pressed", String(isShown));
+        each.button.classList.toggle("has-news", hasNews);
+        if (hasNews) each.button.setAttribute("aria-label", paneNews(each.side, stepFacts, labels));
+        else each.button.removeAttribute("aria-label");
+      }
     },
   };
+}
+
+/** Whether a step did something in a pane that there is to see: of a visit in the memory, only what arrived in a `.grad`. */
+function hasPaneNews(side: PaneSide, { step, entities, fresh }: Snapshot): boolean {
+  if (side === "graph") return Boolean(step?.visit) || freshNodes(fresh, entities).length > 0;
+  if (step?.visit) return Boolean(step.visit.accumulates);
+  const { uids, names } = touchedByStep(step, entities);
+  return names.size > 0 || [...uids].some((uid) => uid[0] !== "n");
+}
+
+/** The pane that a step is about; null: it did nothing in either. */
+export function paneOfStep(snapshot: Snapshot): PaneSide | null {
+  return SIDES.find((side) => hasPaneNews(side, snapshot)) ?? null;
 }
 
 /** What a step did in a pane, in one line. */
@@ -67,14 +83,20 @@ function memoryNews({ snap, names }: StepFacts, labels: StageLabels) {
     snap.written.size && `${snap.written.size} ${labels.writtenStorages}`,
     snap.freed.size && `${snap.freed.size} ${labels.freed}`,
   ].filter(Boolean);
-  return `${labels.memoryTab}: ${parts.join(", ") || labels.nothingNew}`;
+  return `${labels.memoryTab}: ${parts.join(", ") || labels.otherNames}`;
 }
 
-function graphNews({ snap, nodeName }: StepFacts, labels: StageLabels) {
+function graphNews(stepFacts: StepFacts, labels: StageLabels) {
+  const { snap, nodeName } = stepFacts;
   const visit = snap.step?.visit;
   if (visit) return `${labels.graph}: ${nodeName(visit.node)}`;
-  const newNodes = [...snap.fresh].filter((uid) => uid[0] === "n" && !findEntity(snap.entities, uid, "node")?.variable);
+  const newNodes = freshNodes(snap.fresh, snap.entities);
   const shownNodes = newNodes.slice(0, MAX_NODES).map(nodeName);
   const more = newNodes.length > MAX_NODES ? `, … (${newNodes.length})` : "";
-  return `${labels.graph}: ${newNodes.length ? `+ ${shownNodes.join(", ")}${more}` : labels.nothingNew}`;
+  return `${labels.graph}: + ${shownNodes.join(", ")}${more}`;
+}
+
+/** The nodes that a step made, but those of leaves. */
+function freshNodes(fresh: Set<string>, entities: Entities) {
+  return [...fresh].filter((uid) => uid[0] === "n" && !findEntity(entities, uid, "node")?.variable);
 }

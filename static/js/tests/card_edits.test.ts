@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   duplicateCard,
+  insertStatements,
   moveCard,
   moveCardDown,
   moveCardUp,
@@ -148,5 +149,20 @@ test("names are what is bound or written, and what is used of these", () => {
   assert.deepEqual(
     nameOccurrences(program).map(({ name, role }) => `${name} ${role}`),
     ["a made", "b made", "a made", "b used", "i made", "a used", "b made", "i used", "a used", "b used", "g made"],
+  );
+});
+
+test("a new statement brings the imports that the program has not in any form, above all others", () => {
+  const insert = (source: string, imports: string[]) =>
+    after(source, 1, (program) => insertStatements(program, positionAtEnd(program), "y = 1", imports));
+  const torch = ["import torch"];
+  assert.equal(insert("", torch).trim(), "import torch\ny = 1");
+  assert.equal(insert("# a remark\n", torch), "import torch\n# a remark\ny = 1\n");
+  assert.equal(insert("import math, torch  # both\n", torch), "import math, torch  # both\ny = 1\n");
+  assert.equal(insert("import torch as t\n", torch), "import torch as t\nimport torch\ny = 1\n");
+  assert.equal(insert("import torch.nn as nn\n", torch), "import torch.nn as nn\nimport torch\ny = 1\n");
+  assert.equal(
+    insert("import torch\nx = 1\n", ["import torch", "import copy"]),
+    "import torch\nimport copy\nx = 1\ny = 1\n",
   );
 });
