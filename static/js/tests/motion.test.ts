@@ -140,7 +140,7 @@ test("the first gradient of a leaf grows out of the graph into its place, over b
   const isArrival = (i: number) => Boolean(opened.trace.steps[i].visit?.accumulates);
   const first = stepThat(opened, isArrival);
   const landing = motionsTo(opened, first).filter(({ kind }) => kind === "landed");
-  const flying = landing.find(({ mover }) => "copy" in mover && mover.into === "stage");
+  const flying = landing.find(({ mover }) => "copy" in mover && "over" in mover.into);
   assert.ok(flying, "it is seen over both panes");
   assert.ok((flying.frames[0].x ?? 0) > 50, "it comes from the right");
   assert.ok((flying.frames[0].scale?.[0] ?? 1) < 1, "and grows");
@@ -234,10 +234,22 @@ test("a path's points, and the way along it to what is near", () => {
     [25, 10],
     [25, 30],
   ]);
-  const way = wayTo(pathPoints("M10 40V20H30"), [22, 24]);
-  assert.deepEqual(way, [
-    [10, 40],
-    [10, 20],
-    [22, 20],
-  ]);
+  assert.deepEqual(
+    wayTo(pathPoints("M10 40V20H30"), [22, 18]),
+    [
+      [10, 40],
+      [10, 20],
+      [22, 20],
+    ],
+    "as near as the path comes",
+  );
+  assert.deepEqual(
+    wayTo(pathPoints("M20 50H10V0H20"), [60, 30]),
+    [
+      [20, 50],
+      [10, 50],
+      [10, 30],
+    ],
+    "level with it, though its beginning is nearer",
+  );
 });

@@ -65,8 +65,9 @@ export interface Motion {
   kind: "written" | "arrived" | "landed" | "freed" | "rebound" | "moved" | "appeared";
   /** the entity or part of one, as its data attribute says */
   of: string;
-  /** what moves: something drawn; a copy, there only on its way, in something drawn, behind a pane or over both */
-  mover: { drawn: Address } | { copy: VNode; into: Address | { behind: PaneSide } | "stage" };
+  /** what moves: something drawn; a copy, there only on its way, in something drawn, behind a pane, or over
+   * both panes with the looks that it has in one */
+  mover: { drawn: Address } | { copy: VNode; into: Address | { behind: PaneSide } | { over: PaneSide } };
   /** where it is moved to by itself, whatever its frames say */
   base: Point | null;
   frames: MotionFrame[];
@@ -257,7 +258,7 @@ function travels(graph: PaneIndex | undefined, { visit }: StepChange): Motion[] 
   });
 }
 
-/** From a node's box along an edge, or straight where the edge isn't drawn, to where it comes nearest to its chip. */
+/** From a node's box along an edge, or straight where the edge isn't drawn, to where its chip stands beside it. */
 function wayOfGradient(graph: PaneIndex, edgeKey: string, node: Rect | null, goal: Point): Point[] {
   const ways = findAll(graph, "data-edge", edgeKey).flatMap((edge): Point[][] => {
     const line = edge.node.children.find(({ tag }) => tag === "path");
@@ -265,7 +266,8 @@ function wayOfGradient(graph: PaneIndex, edgeKey: string, node: Rect | null, goa
     if (points.length < 2) return [];
     const start = node ? middleOf(node) : points[points.length - 1];
     const isForwards = distance(points[0], start) < distance(points[points.length - 1], start);
-    return [wayTo(isForwards ? points : points.reverse(), goal)];
+    const way = wayTo(isForwards ? points : points.reverse(), goal);
+    return way.length > 1 ? [way] : [];
   });
   const far = (way: Point[]) => distance(way[way.length - 1], goal);
   const [way] = ways.sort((a, b) => far(a) - far(b));
@@ -306,7 +308,7 @@ function landingOf(sides: PanePair[], now: Map<PaneSide, PaneIndex>, { visit }: 
       { at: 1, opacity: 1 },
     ];
     return [
-      motion("landed", uid, { copy: copyInPlace(target.strip, paneX, paneY), into: "stage" }, frames),
+      motion("landed", uid, { copy: copyInPlace(target.strip, paneX, paneY), into: { over: "memory" } }, frames),
       motion("landed", uid, { drawn: target.strip.at }, hidden, { easing: "linear" }),
     ];
   }
@@ -317,7 +319,7 @@ function landingOf(sides: PanePair[], now: Map<PaneSide, PaneIndex>, { visit }: 
     { at: 1, x: -x, y: -y, opacity: 0 },
   ];
   const chip = copyInPlace(source.chip, graph.drawing.x, graph.drawing.y);
-  return [motion("landed", uid, { copy: chip, into: "stage" }, frames)];
+  return [motion("landed", uid, { copy: chip, into: { over: "graph" } }, frames)];
 }
 
 /** The cells of a gradient in the place that is kept for it. */

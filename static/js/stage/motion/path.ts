@@ -50,14 +50,19 @@ export function distance([x0, y0]: Point, [x1, y1]: Point) {
   return Math.hypot(x1 - x0, y1 - y0);
 }
 
-/** The way along the points from the first to where they come nearest to another. */
+/** The way along the points from the first to where they are level with another, else to where they come nearest to it. */
 export function wayTo(points: Point[], goal: Point): Point[] {
-  let nearest = { k: 0, at: points[0], far: distance(points[0], goal) };
+  let best = { k: 0, at: points[0], isLevel: false, far: distance(points[0], goal) };
   for (let k = 1; k < points.length; k++) {
-    const at = nearestOnLine(points[k - 1], points[k], goal);
-    if (distance(at, goal) < nearest.far) nearest = { k, at, far: distance(at, goal) };
+    const [[x0, y0], [x1, y1]] = [points[k - 1], points[k]];
+    const isLevel = y0 !== y1 && Math.min(y0, y1) <= goal[1] && goal[1] <= Math.max(y0, y1);
+    const at: Point = isLevel
+      ? [x0 + ((x1 - x0) * (goal[1] - y0)) / (y1 - y0), goal[1]]
+      : nearestOnLine(points[k - 1], points[k], goal);
+    const far = distance(at, goal);
+    if (isLevel === best.isLevel ? far < best.far : isLevel) best = { k, at, isLevel, far };
   }
-  return [...points.slice(0, nearest.k), nearest.at];
+  return [...points.slice(0, best.k), best.at];
 }
 
 function nearestOnLine(a: Point, b: Point, goal: Point): Point {

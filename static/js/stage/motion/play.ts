@@ -50,10 +50,10 @@ function placeCopy(
   copies: Element[],
 ): Element | null {
   const layer = document.createElementNS(SVG_NAMESPACE, "g");
-  layer.setAttribute("class", "motion-copy");
+  layer.setAttribute("class", `motion-copy${"over" in into ? ` ${into.over}-pane` : ""}`);
   layer.setAttribute("aria-hidden", "true");
   patchHost(document, layer, [copy]);
-  if (into === "stage") hosts.overlay.append(layer);
+  if ("over" in into) hosts.overlay.append(layer);
   else if ("behind" in into) hosts.marks[into.behind].before(layer);
   else elementAt(hosts, into)?.append(layer);
   copies.push(layer);
