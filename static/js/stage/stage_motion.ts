@@ -4,8 +4,7 @@
 import { onFirstInteraction } from "../browser/first_interaction.ts";
 import { PANE_HEADING_HEIGHT, type PaneSide, type StagePlan } from "../layout/stage_plan.ts";
 import type { VNode } from "../browser/svg.ts";
-import type { OpenTrace } from "../trace/state.ts";
-import type { StepChange } from "./motion/describe.ts";
+import { changeOfStep, type StepChange } from "./motion/step_change.ts";
 import type { Drawing } from "./motion/drawing.ts";
 
 /** Whoever steps faster sees where things come to stand, and nothing on its way. */
@@ -69,16 +68,5 @@ export function createStageMotion(document: Document, panes: Record<PaneSide, Dr
     playLayout(before: Drawing | null, plan: StagePlan | null | undefined) {
       play(before, plan, null);
     },
-  };
-}
-
-export function changeOfStep(opened: OpenTrace, from: number, to: number): StepChange {
-  if (to < from) return { back: true, gone: opened.at(from).fresh, oldValues: new Map(), visit: null };
-  const { step, oldValues } = opened.at(to);
-  return {
-    back: false,
-    gone: new Set(step?.gone),
-    oldValues,
-    visit: step?.visit ? { node: step.visit.node, accumulates: step.visit.accumulates ?? null } : null,
   };
 }

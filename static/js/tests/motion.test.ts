@@ -8,7 +8,7 @@ import { stageMarks } from "../marks/stage_marks.ts";
 import { describeMotion, type Motion } from "../stage/motion/describe.ts";
 import type { Drawing } from "../stage/motion/drawing.ts";
 import { pathPoints, wayTo } from "../stage/motion/path.ts";
-import { changeOfStep } from "../stage/stage_motion.ts";
+import { changeOfStep } from "../stage/motion/step_change.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { h, vnodeToSvg, type VNode } from "../browser/svg.ts";
 import { ref, storage, counter, frame, tensor, trace, vars } from "./entities.ts";

@@ -22,10 +22,11 @@ import {
   type Found,
   type PaneIndex,
 } from "./drawing.ts";
+import type { StepChange } from "./step_change.ts";
 import { distance, pathPoints, sharesOfWay, wayTo, type Point } from "./path.ts";
 
 /** How long a step's motion takes, in milliseconds. */
-export const MOTION_MS = 180;
+const MOTION_MS = 180;
 /** How long what is new takes to appear. */
 const APPEAR_MS = 90;
 const EASING = "cubic-bezier(0.2, 0.7, 0.2, 1)";
@@ -37,20 +38,8 @@ const MAX_APPEARING = 24;
 /** More rows than these don't slide: nobody follows so many. */
 const MAX_SLIDING = 60;
 
-/** What the step did, as far as it moves something. */
-export interface StepChange {
-  /** whether the reader went back: then only what is no more fades */
-  back: boolean;
-  /** entities that there are no more */
-  gone: ReadonlySet<string>;
-  /** by `storage:dtype:index`, what was written over */
-  oldValues: ReadonlyMap<string, Cell>;
-  /** the node that backward visits, and the leaf that gets what arrives there */
-  visit: { node: string; accumulates: string | null } | null;
-}
-
 /** Where something is on its way: moved from its place, and scaled about a point of it, in its own units. */
-export interface Pose {
+interface Pose {
   x?: number;
   y?: number;
   scale?: [number, number];

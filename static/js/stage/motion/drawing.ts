@@ -5,7 +5,7 @@ import type { PaneSide } from "../../layout/stage_plan.ts";
 import type { Rect } from "../../layout/pane.ts";
 import { pathPoints, type Point } from "./path.ts";
 
-export interface PaneDrawing {
+interface PaneDrawing {
   body: VNode[];
   /** the pane's corner in the stage, in units */
   x: number;
@@ -48,7 +48,7 @@ type FoundKind = keyof typeof FOUND_ATTRIBUTES;
 const ENTITY_ATTRIBUTES = ["data-handle", "data-storage-strip", "data-node", "data-from", "data-to", "data-object"];
 
 /** What is laid out as one: a row, a node with its chips, an edge. */
-export interface Unit extends Found {
+interface Unit extends Found {
   /** its keys from the pane on */
   identity: string;
   /** of the unit that it is in */
