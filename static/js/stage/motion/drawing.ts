@@ -32,17 +32,17 @@ export interface Found {
   y: number;
 }
 
-/** Attributes of what is found, by what it is found as. */
-const FOUND_ATTRIBUTES = {
-  cell: "data-cell",
-  chip: "data-grad",
-  gradPlace: "data-grad-of",
-  name: "data-name",
-  node: "data-node",
-  edge: "data-edge",
-} as const;
+type FoundKind = "cell" | "chip" | "gradPlace" | "name" | "node" | "edge";
 
-type FoundKind = keyof typeof FOUND_ATTRIBUTES;
+/** What something is found as, by the attribute that says so. */
+const KIND_BY_ATTRIBUTE: Record<string, FoundKind | undefined> = {
+  "data-cell": "cell",
+  "data-grad": "chip",
+  "data-grad-of": "gradPlace",
+  "data-name": "name",
+  "data-node": "node",
+  "data-edge": "edge",
+};
 
 /** Attributes by which something tells which entity it is drawn for. */
 const ENTITY_ATTRIBUTES = ["data-handle", "data-storage-strip", "data-node", "data-from", "data-to", "data-object"];
@@ -71,39 +71,62 @@ export interface PaneIndex {
 export function indexPane(side: PaneSide, drawing: PaneDrawing, unchanged: (node: VNode) => boolean): PaneIndex {
   const things: PaneIndex["things"] = { cell: [], chip: [], gradPlace: [], name: [], node: [], edge: [] };
   const index: PaneIndex = { side, drawing, things, units: [] };
-  drawing.body.forEach((node, k) => addFound(index, node, { path: [k], x: 0, y: 0, keys: "", unit: null }, unchanged));
+  drawing.body.forEach((node, k) => addFound(index, { node, k, inside: null }, 0, 0, null, unchanged));
   return index;
 }
 
-/** x, y: what coordinates are counted from; keys: of all that it is in; unit: the one that it is in */
+/** Which child of what: only of what is found an address is made. */
 interface Place {
-  path: number[];
-  x: number;
-  y: number;
-  keys: string;
-  unit: string | null;
+  node: VNode;
+  k: number;
+  inside: Place | null;
 }
 
+/** @param unit the one that it is in */
 function addFound(
   index: PaneIndex,
-  node: VNode,
-  { path, x, y, keys, unit }: Place,
+  place: Place,
+  x: number,
+  y: number,
+  unit: string | null,
   unchanged: (node: VNode) => boolean,
 ) {
-  const { attrs } = node;
-  const found: Found = { node, at: { pane: index.side, path }, x, y };
-  const identity = `${keys}/${node.tag} ${node.key ?? path.at(-1)}`;
-  const isUnit = path.length === 1 || attrs.transform !== undefined || attrs["data-row"] !== undefined;
+  const { node } = place;
+  const { attrs, children } = node;
+  const isUnit = !place.inside || attrs.transform !== undefined || attrs["data-row"] !== undefined;
+  const identity = isUnit ? identityOf(place) : unit;
   if (isUnit) {
     const moved = attrs.transform ? translationOf(attrs.transform) : null;
-    index.units.push({ ...found, identity, parent: unit, moved });
+    index.units.push({
+      node,
+      at: addressOf(index.side, place),
+      x,
+      y,
+      identity: identity as string,
+      parent: unit,
+      moved,
+    });
   }
   if (unchanged(node)) return;
-  for (const kind in FOUND_ATTRIBUTES)
-    if (attrs[FOUND_ATTRIBUTES[kind as FoundKind]] !== undefined) index.things[kind as FoundKind].push(found);
+  for (const attribute in attrs) {
+    const kind = KIND_BY_ATTRIBUTE[attribute];
+    if (kind) index.things[kind].push({ node, at: addressOf(index.side, place), x, y });
+  }
+  if (!children.length) return;
   const [dx, dy] = attrs.transform ? translationOf(attrs.transform) : [0, 0];
-  const inner = { x: x + dx, y: y + dy, keys: identity, unit: isUnit ? identity : unit };
-  node.children.forEach((child, k) => addFound(index, child, { ...inner, path: [...path, k] }, unchanged));
+  children.forEach((child, k) =>
+    addFound(index, { node: child, k, inside: place }, x + dx, y + dy, identity, unchanged),
+  );
+}
+
+function identityOf({ node, k, inside }: Place): string {
+  return `${inside ? identityOf(inside) : ""}/${node.tag} ${node.key ?? k}`;
+}
+
+function addressOf(pane: PaneSide, place: Place): Address {
+  const path: number[] = [];
+  for (let at: Place | null = place; at; at = at.inside) path.unshift(at.k);
+  return { pane, path };
 }
 
 /** What has an attribute of this value, in all of a pane. */
