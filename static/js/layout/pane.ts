@@ -44,6 +44,8 @@ export interface Pane {
   focus: Rect[];
   /** whether everything is open at a place of its own for the whole run */
   still: boolean;
+  /** of a pane with an overview, from where to where it stands, in units */
+  staying?: { from: number; to: number };
 }
 
 export const DEFAULT_PANE_OPTIONS: PaneOptions = { selected: null, toggled: new Set() };

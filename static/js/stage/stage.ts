@@ -22,7 +22,8 @@ import { relatedKeys } from "./relatives.ts";
 import { scrollByDragging } from "../browser/scrolling.ts";
 import { createDivider } from "./divider.ts";
 import { createHeadlineRoom } from "./headline_room.ts";
-import { createStagePane, MOVE_MS } from "./stage_pane.ts";
+import { createStageMotion } from "./stage_motion.ts";
+import { createStagePane } from "./stage_pane.ts";
 import { markOlder, type Older } from "./older.ts";
 import { createRowAnchor } from "./row_anchor.ts";
 import { createTabs, paneOfStep } from "./tabs.ts";
@@ -111,12 +112,12 @@ export function createStage(
   /** the panes that a narrow stage has opened by itself in this run: each once, at the first step that is about it */
   const selfOpened = new Set<PaneSide>();
   let selection: string | null = null;
-  let lastStepTime = Number.NEGATIVE_INFINITY;
   let olderMarks: Older | null = null;
   let drawnScale = "";
   let drawnBands = "";
   const headlineRoom = headline ? createHeadlineRoom(headline) : null;
   const rowAnchor = createRowAnchor(row);
+  const motion = createStageMotion(document, panes, overlay);
   const highlight = createHighlight(
     row,
     (target) => (shown ? relatedKeys(shown.opened, shown.i, target) : []),
@@ -135,8 +136,9 @@ export function createStage(
     return markCache;
   }
 
-  function draw(animated = false) {
+  function draw() {
     if (!shown || !hostSize.w || !hostSize.h) return;
+    motion.end();
     const narrow = isNarrowStage(hostSize.w);
     const model = modelOf(shown.opened);
     const height = hostSize.h - (narrow ? tabs.height() : 0) + (headlineRoom?.heightOutside() ?? 0);
@@ -163,8 +165,8 @@ export function createStage(
     const bands = { memory: panes.memory.band(), graph: panes.graph.band() };
     drawnBands = JSON.stringify(bands);
     const { facts, memory, graph } = stageMarks(plan, labelTexts, windowStarts, bands, markCacheOf(shown.opened));
-    if (memory) panes.memory.draw(memory.heading, memory.body, animated);
-    if (graph) panes.graph.draw(graph.heading, graph.body, animated);
+    if (memory) panes.memory.draw(memory.heading, memory.body);
+    if (graph) panes.graph.draw(graph.heading, graph.body);
     shown = { ...shown, plan, facts };
     tabs.show(narrow, shownSide ?? "memory", facts);
     const scale = `${plan.k} ${chosenScale !== null}`;
@@ -249,8 +251,10 @@ export function createStage(
   function toggleFold(key: string) {
     toggled = new Set(toggled);
     if (!toggled.delete(key)) toggled.add(key);
-    draw(true);
+    const before = motion.drawing(shown?.plan);
+    draw();
     drawLinks();
+    motion.playLayout(before, shown?.plan);
     const fold = targetsWithin(root).find(({ target }) => target.kind === "fold" && target.key === key)?.element;
     if (fold instanceof SVGElement) fold.focus({ preventScroll: true });
   }
@@ -295,21 +299,24 @@ export function createStage(
         toggled = new Set();
         selfOpened.clear();
       }
-      const isNextStep = sameRun && Math.abs(i - (shown?.i ?? 0)) === 1;
-      const isSlowStepping = performance.now() - lastStepTime > MOVE_MS; // whoever steps faster than rows move sees where they come to stand
-      lastStepTime = performance.now();
+      motion.end();
+      const stepBefore = sameRun ? (shown?.i ?? null) : null;
+      const before = motion.drawing(shown?.plan);
       const restoreRow = rowAnchor.hold(sameRun);
       shown = { opened, i, plan: null, facts: null };
       if (!hostSize.w) hostSize = { w: host.clientWidth, h: host.clientHeight };
-      draw(isNextStep && isSlowStepping && !matchMedia("(prefers-reduced-motion: reduce)").matches);
+      draw();
       if (restoreRow()) drawLinks();
       else bringIntoSight();
+      motion.playStep(before, shown.plan, stepBefore);
     },
     select(key) {
       selection = key;
       highlight.select(key);
-      draw(true);
+      const before = motion.drawing(shown?.plan);
+      draw();
       drawLinks();
+      motion.playLayout(before, shown?.plan);
     },
     highlight: highlight.light,
     markOlder(next) {

@@ -2,11 +2,9 @@
 
 import { WHOLE_BAND, MAX_WHOLE_HEIGHT, visibleBand } from "../layout/view.ts";
 import { PANE_HEADING_HEIGHT, type PaneSide } from "../layout/stage_plan.ts";
-import { patchHost, SVG_NAMESPACE, translationOf, type VNode } from "../browser/svg.ts";
+import { patchHost, SVG_NAMESPACE, type VNode } from "../browser/svg.ts";
 import type { Pane, Rect } from "../layout/pane.ts";
 
-/** How long rows take to their new places, in milliseconds. */
-export const MOVE_MS = 180;
 /** Room kept around what is scrolled to, in units. */
 const MARGIN = 6;
 
@@ -28,10 +26,8 @@ export function createStagePane(document: Document, side: PaneSide) {
   /** The height in sight, in units. */
   let visibleHeight = 0;
   let pane: Pane | null = null;
-  /** The rows that are drawn. */
-  let drawnRows: VNode[] = [];
-  /** Rows on their way. */
-  let rowAnimations: Animation[] = [];
+  /** What is drawn of the body. */
+  let drawnMarks: VNode[] = [];
 
   /** Whether all of it is in sight: known without asking the browser, which would have to lay out the page. */
   function isAllVisible() {
@@ -51,7 +47,12 @@ export function createStagePane(document: Document, side: PaneSide) {
   return {
     root,
     scroller,
+    marks,
     band: drawnBand,
+    /** What is drawn of the body, null where the pane isn't shown. */
+    get drawn() {
+      return pane ? drawnMarks : null;
+    },
     /** How far it is scrolled, in units; less than nothing where room was added above. */
     get scrolled() {
       return isAllVisible()
@@ -75,13 +76,10 @@ export function createStagePane(document: Document, side: PaneSide) {
         currentScale,
       );
     },
-    /** @param animated whether rows are seen on their way */
-    draw(headingNodes: VNode[], bodyNodes: VNode[], animated: boolean) {
+    draw(headingNodes: VNode[], bodyNodes: VNode[]) {
       patchHost(document, headingMarks, headingNodes);
       patchHost(document, marks, bodyNodes);
-      for (const move of rowAnimations) move.cancel();
-      rowAnimations = animated ? animateMoves(marks, drawnRows, bodyNodes) : [];
-      drawnRows = bodyNodes;
+      drawnMarks = bodyNodes;
     },
     /** Scroll as little as brings what the step touched into sight, what matters most first. */
     bringIntoSight() {
@@ -178,18 +176,4 @@ function setSize(svg: SVGElement, width: number, height: number, currentScale: n
 
 function round(value: number) {
   return Math.round(value * 100) / 100;
-}
-
-/** Let rows that have moved be seen on their way. @param after what was drawn in it, and is now */
-function animateMoves(marks: Element, before: VNode[], after: VNode[]): Animation[] {
-  const oldTransforms = new Map(before.map(({ key, attrs }) => [key, attrs.transform]));
-  return after.flatMap(({ key, attrs }, index) => {
-    const oldTransform = oldTransforms.get(key);
-    if (oldTransform === undefined || oldTransform === attrs.transform) return [];
-    const [[x0, y0], [x, y]] = [translationOf(oldTransform), translationOf(attrs.transform)];
-    return marks.children[index].animate(
-      [{ transform: `translate(${x0}px, ${y0}px)` }, { transform: `translate(${x}px, ${y}px)` }],
-      { duration: MOVE_MS, easing: "cubic-bezier(0.2, 0.7, 0.2, 1)" },
-    );
-  });
 }
