@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 from gradbox import __version__, doctor
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.parts import MAX_RECORDINGS, PartOptions
+from gradbox.progress import waiting_line
 from gradbox.run import Run
 from gradbox.run_list import run_pages
 from gradbox.script_process import RecordingResult, Script, record_script
@@ -84,6 +86,8 @@ def add_script_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that say what is run, and how it is recorded."""
     parser.add_argument("--also", metavar="GLOB", action="append", default=[],
                         help="step the statements of these modules too, like pkg.model or 'pkg.*'; may be repeated")  # fmt: skip
+    parser.add_argument("--script-only", action="store_true",
+                        help="step no other module of the project, but for those of --also")  # fmt: skip
     parser.add_argument("--lines", metavar="A:B", type=parse_line_range,
                         help="record only these lines, the first time that they run")  # fmt: skip
     parser.add_argument("--iterations", metavar="N,…", type=parse_iteration_numbers,
@@ -141,7 +145,10 @@ def main(arguments: list[str] | None = None) -> int:
         return run_server(["doctor", *arguments[2:]])
     args = build_parser().parse_args(arguments)
     try:
-        return SCRIPTLESS_COMMANDS.get(args.command, record_script_and_output)(args)
+        if args.command in SCRIPTLESS_COMMANDS:
+            return SCRIPTLESS_COMMANDS[args.command](args)
+        command, *rest = arguments
+        return record_script_and_output(args, shlex.join(["gradbox", command, "--also", "{also}", *rest]))
     except BrokenPipeError:  # the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -165,8 +172,8 @@ def run_server(arguments: list[str]) -> int:
     return status
 
 
-def record_script_and_output(args: argparse.Namespace) -> int:
-    """Run the script, and do with its run what the command asks for; the script's exit status."""
+def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
+    """Run the script, and do with its run what the command asks for; the script's exit status. again: as `Run` has it."""
     problem = why_not_runnable(args)
     if problem:
         print(problem, file=sys.stderr)
@@ -177,7 +184,7 @@ def record_script_and_output(args: argparse.Namespace) -> int:
     parts = PartOptions(args.lines, args.iterations or (), args.after)
     script = Script(
         args.file, args.arguments, args.module, args.also, args.steps, args.quiet, stdout_to_stderr=for_stdout,
-        parts=parts if parts.any_given else None,
+        script_only=args.script_only, parts=parts if parts.any_given else None, again=again.replace("'{also}'", "{also}"),
     )  # fmt: skip
     recorded = record_script(script, args.language)
     if not recorded.runs:
@@ -185,6 +192,10 @@ def record_script_and_output(args: argparse.Namespace) -> int:
             print(NO_PART_RECORDED_MESSAGE if parts.any_given else NOTHING_RECORDED_MESSAGE, file=sys.stderr)
         return recorded.status or 1
     try:
+        if args.command == "explain" or (args.command == "trace" and args.pretty):
+            with waiting_line("explaining", sys.stderr, args.quiet):
+                for run in recorded.runs.values():
+                    run.prepare_findings()
         return output_runs(args, recorded, parts.any_given)
     except (OSError, RuntimeError, ValueError) as error:
         reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error

@@ -14,6 +14,7 @@ from typing import Any
 
 from gradbox.line_files import LABEL_FILE, TraceLineFiles
 from gradbox.parts import MAX_RECORDINGS, PartOptions, ScriptPart
+from gradbox.progress import ProgressLine
 from gradbox.region import begin_session
 
 
@@ -81,8 +82,9 @@ class PartWatcher:
 class PartRecorder:
     """The recordings of one run of a script, and what its user is told of them.
 
-    path: of the script, as its code names it. folder: one for each recording is made in it. frame: in which the recorded
-    part runs; None while nothing is recorded. on_step, clear_progress: as `SessionOptions` has them.
+    path: of the script, as its code names it. folder: one for each recording is made in it. own_folder: as `SessionOptions` has
+    it. frame: in which the recorded
+    part runs; None while nothing is recorded.
     """
 
     def __init__(
@@ -93,16 +95,17 @@ class PartRecorder:
         *,
         also: Sequence[str] = (),
         steps: int | None = None,
+        own_folder: Path | None = None,
         arguments: Sequence[str] = (),
-        on_step: Callable[[], None] | None = None,
-        clear_progress: Callable[[], None] | None = None,
+        progress: ProgressLine | None = None,
     ) -> None:
         self.frame: FrameType | None = None
         self.watchers: list[PartWatcher] = []
         self.after = options.after
         self._path, self._script_name, self._folder, self._options = path, Path(path).name, folder, options
+        self._own_folder = own_folder
         self._also, self._steps, self._arguments = also, steps, tuple(arguments)
-        self._on_step, self._clear_progress = on_step, clear_progress
+        self._progress = ProgressLine(None, quiet=True) if progress is None else progress
         self._session: Any = None
         self._files: TraceLineFiles | None = None
         self._recording_count, self._messages_shown = 0, set[str]()
@@ -130,10 +133,12 @@ class PartRecorder:
             folder.mkdir()
             (folder / LABEL_FILE).write_text(label)
             self._files = TraceLineFiles(folder)
+            self._progress.begin_part(label)
             self._session = begin_session(
                 self._path, frame.f_globals, frame, title=self._script_name, also=list(self._imported_files_to_record()),
                 steps=self._steps, module_is_outermost=True, region=region, sink=self._files, arguments=self._arguments,
-                on_step=self._on_step, before_output=self._clear_progress,
+                on_step=self._progress.count_step, before_output=self._progress.before_output,
+                on_skipped_iteration=self._progress.count_iteration, own_folder=self._own_folder,
             )  # fmt: skip
         except Exception as error:  # the script goes on
             self.frame = self._session = None
@@ -155,8 +160,9 @@ class PartRecorder:
                 self._files.write_header_and_outcome(first, last)
         except Exception as fault:  # ours; the script goes on
             self.print_once(f"a recording could not be finished: {fault}")
-        if self._clear_progress is not None:
-            self._clear_progress()
+        self._progress.clear()
+        if session.cost_message:
+            self.print_once(session.cost_message)
 
     def finish_script(self) -> None:
         """The script is over: end what a generator that waits has left open, and tell what did not come."""
@@ -171,8 +177,7 @@ class PartRecorder:
         """Tell the user, on stderr."""
         if text not in self._messages_shown and os.getpid() == self._process_id:
             self._messages_shown.add(text)
-            if self._clear_progress is not None:
-                self._clear_progress()
+            self._progress.clear()
             with contextlib.suppress(OSError, ValueError, AttributeError):  # a stderr that is closed, or none
                 print(f"gradbox: {text}", file=sys.__stderr__, flush=True)
 

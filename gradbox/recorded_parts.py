@@ -7,13 +7,15 @@ import ast
 import dis
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Any, Protocol
 
 from gradbox.part_recorder import PartRecorder
 from gradbox.parts import PartOptions, ScriptPart, choose_parts
+from gradbox.progress import ProgressLine
+from gradbox.sessions.own_modules import project_folder
 
 _PLACEHOLDER_TAG = "of gradbox"
 _LONG_ENTRY, _NO_LOCATION_ENTRY = 14, 15
@@ -176,18 +178,19 @@ def run_script_recording_parts(
     path: str,
     namespace: dict[str, Any],
     source: str,
-    on_step: Callable[[], None],
-    clear_progress: Callable[[], None],
+    progress: ProgressLine | None = None,
 ) -> BaseException | None:
     """Run the script in its module's namespace; what it raised. request: see `gradbox.script_process.record_script`.
 
-    on_step, clear_progress: as `SessionOptions` has `on_step` and `before_output`. Ends the process where the options
-    name no part of the script.
+    Ends the process where the options name no part of the script.
     """
     options = PartOptions(**request["parts"])
+    own_folder = None
+    if not request.get("script_only"):
+        own_folder = project_folder(str(Path.cwd()) if request.get("module") else path)
     recorder = PartRecorder(
         path, Path(request["folder"]), options, also=request["also"], steps=request["limits"].get("steps"),
-        arguments=sys.argv[1:], on_step=on_step, clear_progress=clear_progress,
+        own_folder=own_folder, arguments=sys.argv[1:], progress=progress,
     )  # fmt: skip
     try:
         tree = ast.parse(source, path)

@@ -10,7 +10,6 @@ import importlib.util
 import json
 import os
 import sys
-import time
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -18,38 +17,13 @@ from typing import Any, TextIO
 
 from gradbox.interrupts import log_received_signals_to_file
 from gradbox.line_files import TraceLineFiles
+from gradbox.progress import ProgressLine
 from gradbox.recorded_parts import run_script_recording_parts
 from gradbox.sessions.options import SessionFile, SessionOptions
+from gradbox.sessions.own_modules import left_out_message, project_folder
 from gradbox.sessions.session import Session
 
 EXIT_INTERRUPTED = 130
-PROGRESS_SECONDS = 0.2
-
-
-class ProgressLine:
-    """A line on a terminal that says how far the recording is; nothing where stderr is none.
-
-    It is drawn where the cursor is at the beginning of a line, and taken away before the program prints.
-    """
-
-    def __init__(self, stream: TextIO, quiet: bool) -> None:
-        self._stream = stream
-        self._enabled = not quiet and stream is not None and stream.isatty()
-        self._shown, self._steps, self._next_draw = False, 0, 0.0
-        self.at_line_start = True
-
-    def count_step(self) -> None:
-        """A step was recorded."""
-        self._steps += 1
-        if self._enabled and self.at_line_start and time.monotonic() >= self._next_draw:
-            self._next_draw, self._shown = time.monotonic() + PROGRESS_SECONDS, True
-            os.write(self._stream.fileno(), f"\r\x1b[2Kgradbox: {self._steps:,} steps\r".encode())
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._shown:
-            self._shown = False
-            os.write(self._stream.fileno(), b"\x1b[2K")
 
 
 def duplicate_stderr() -> TextIO | Any:
@@ -91,6 +65,13 @@ def create_main_module(path: str, spec: Any) -> ModuleType:
     return module
 
 
+def own_folder(request: dict[str, Any], path: str) -> Path | None:
+    """The folder of the project whose modules are stepped too; None where none is. path: of the script's file."""
+    if request["script_only"]:
+        return None
+    return project_folder(str(Path.cwd()) if request["module"] else path)
+
+
 def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -> BaseException | None:
     """Run and record; what the script raised. request: see `gradbox.script_process.record_script`."""
     process = os.getpid()
@@ -113,12 +94,13 @@ def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -
         progress = ProgressLine(sys.stderr, request["quiet"])
         if request["stdout_to_stderr"]:
             sys.stdout = duplicate_stderr()
-        return run_script_recording_parts(request, path, module.__dict__, source, progress.count_step, progress.clear)
+        return run_script_recording_parts(request, path, module.__dict__, source, progress)
     files = TraceLineFiles(Path(request["folder"]))
     progress = ProgressLine(sys.stderr, request["quiet"])
     options = SessionOptions(
-        limits=request["limits"], also=tuple(request["also"]), arguments=tuple(arguments), title=Path(path).name,
-        sink=files, on_step=progress.count_step, before_output=progress.clear,
+        limits=request["limits"], also=tuple(request["also"]), own_folder=own_folder(request, path), arguments=tuple(arguments), title=Path(path).name,
+        sink=files, on_step=progress.count_step, on_skipped_iteration=progress.count_iteration,
+        before_output=progress.before_output,
     )  # fmt: skip
     module = sys.modules["__main__"] = create_main_module(path, spec)
     session = Session(options, [SessionFile(path, Path(path).name, source)], module.__dict__)
@@ -135,6 +117,10 @@ def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -
         progress.clear()
     if os.getpid() != process:  # a fork, which records nothing
         return error
+    if session.cost_message and not request["quiet"] and sys.stderr is not None and sys.stderr.isatty():
+        print(f"gradbox: {session.cost_message}", file=sys.stderr)
+    if session.own_modules.left_out:
+        print(f"gradbox: {left_out_message(session.own_modules.left_out)}", file=sys.stderr)
     first, *_, last = session.lines
     files.write_header_and_outcome(first, last)
     if isinstance(error, SyntaxError) and error.filename == path and not session.step_count:

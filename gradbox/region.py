@@ -16,6 +16,7 @@ from typing import Any, Self
 from gradbox.run import Run, check_save_path
 from gradbox.sessions import session
 from gradbox.sessions.options import STATELESS_TYPES, SessionFile, SessionOptions
+from gradbox.sessions.own_modules import project_folder
 from gradbox.showing import show_recorded_region, write_run_and_report
 
 runs: list[Run] = []
@@ -38,8 +39,8 @@ OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 class watch:  # noqa: N801 a context manager that is used like a function
     """Record what runs inside: `with gradbox.watch("step 3") as region: …`, then `region.run`.
 
-    Each statement of the file that has the `with` is a step, and so are those of functions in it that are called; code
-    of other files is part of the statement that calls it. Outside of the region nothing is installed.
+    Each statement of the file that has the `with` is a step, and so are those of functions that are called, in it and in
+    other modules of the project; what other code does is part of the statement that calls it. Outside of the region nothing is installed.
     """
 
     def __init__(
@@ -49,19 +50,22 @@ class watch:  # noqa: N801 a context manager that is used like a function
         out: str | os.PathLike[str] | None = None,
         show: bool | None = None,
         also: Sequence[str] = (),
+        this_file_only: bool = False,
         steps: int | None = None,
         language: str = "en",
         quiet: bool = False,
     ) -> None:
         """name: of the region, in its picture's title. out: a file for the picture (.html, .svg, .png) or the trace (.json).
         show: without `out`, show the picture (`gradbox.showing` says where); False: `run` alone has it. also: files, or modules
-        by name, whose statements are steps too. steps: most of them; after these the program goes on unrecorded. quiet: print
+        by name, whose statements are steps too. this_file_only: none of the other modules of the project, whose functions are
+        stepped otherwise. steps: most of them; after these the program goes on unrecorded. quiet: print
         no line when it is written. Raises ValueError for a name of `out` with another ending, OSError without its folder.
         """
         if out is not None:
             check_save_path(Path(out))
         self._shows = self.SHOWS if show is None else show
         self.name, self._out, self._also, self._steps = name, out, tuple(also), steps
+        self._this_file_only = this_file_only
         self._language, self._quiet = language, quiet
         self._session: Any = None
         self._run: Run | None = None
@@ -94,6 +98,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
         self._session = begin_session(
             path, frame.f_globals, frame, title=self.title(path), also=self._also, steps=self._steps,
             region={"name": self.name} if self.name else None,
+            own_folder=None if self._this_file_only else own_folder_of_code(path),
         )  # fmt: skip
         _open_regions.append(self)
 
@@ -121,6 +126,11 @@ class watch:  # noqa: N801 a context manager that is used like a function
             write_run_and_report(self._run, Path(self._out), self._quiet)
         elif self._shows:
             show_recorded_region(self._run, self._quiet)
+
+
+def own_folder_of_code(path: str) -> Path:
+    """The folder of the project that code belongs to; of the current folder where it is in no file, as in a notebook."""
+    return project_folder(path if Path(path).is_file() else str(Path.cwd()))
 
 
 def is_recording() -> bool:
