@@ -94,6 +94,10 @@ def add_script_arguments(parser: argparse.ArgumentParser) -> None:
                         help="record only these iterations, from 0, of the loop that trains, or of the one in --lines")  # fmt: skip
     parser.add_argument("--after", metavar="EXPR", type=validated_expression,
                         help="once this is true at the end of an iteration, like 'loss.isnan()', record the next one")  # fmt: skip
+    parser.add_argument("--rounds", metavar="N,…", type=parse_iteration_numbers,
+                        help="record only these rounds, from 0, of backward and an optimizer's step, whoever's loop it is")  # fmt: skip
+    parser.add_argument("--until", metavar="EXPR", type=validated_expression,
+                        help="record every round until this is true, like 'loss.isnan()', and keep the last three")  # fmt: skip
     parser.add_argument("--steps", type=int, metavar="N", help="record up to N steps; the script runs on after them")
     parser.add_argument("--language", choices=("en", "zh"), default="en", help="of the picture and of explanations")
     parser.add_argument("--quiet", action="store_true", help="no line of progress")
@@ -181,7 +185,12 @@ def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
     if args.command == "open" and not args.module and Path(args.file).suffix == ".json":
         return open_trace(args)
     for_stdout = args.command == "trace" or (args.command == "explain" and args.json)
-    parts = PartOptions(args.lines, args.iterations or (), args.after)
+    if args.rounds and (args.iterations or args.lines):
+        print("gradbox: --rounds goes with neither --iterations nor --lines", file=sys.stderr)
+        return EXIT_CANNOT_BEGIN
+    parts = PartOptions(
+        args.lines, args.rounds or args.iterations or (), args.after, rounds=args.rounds is not None, until=args.until
+    )
     script = Script(
         args.file, args.arguments, args.module, args.also, args.steps, args.quiet, stdout_to_stderr=for_stdout,
         script_only=args.script_only, parts=parts if parts.any_given else None, again=again.replace("'{also}'", "{also}"),

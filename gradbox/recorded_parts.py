@@ -13,8 +13,9 @@ from types import CodeType, TracebackType
 from typing import Any, Protocol
 
 from gradbox.part_recorder import PartRecorder
-from gradbox.parts import PartOptions, ScriptPart, choose_parts
+from gradbox.parts import PartOptions, ScriptPart, choose_parts, training_loops, whole_module_part
 from gradbox.progress import ProgressLine
+from gradbox.round_recorder import RoundRecorder
 from gradbox.sessions.own_modules import project_folder
 
 _PLACEHOLDER_TAG = "of gradbox"
@@ -188,20 +189,30 @@ def run_script_recording_parts(
     own_folder = None
     if not request.get("script_only"):
         own_folder = project_folder(str(Path.cwd()) if request.get("module") else path)
-    recorder = PartRecorder(
-        path, Path(request["folder"]), options, also=request["also"], steps=request["limits"].get("steps"),
-        own_folder=own_folder, arguments=sys.argv[1:], progress=progress,
-    )  # fmt: skip
     try:
         tree = ast.parse(source, path)
         plain = compile(tree, path, "exec", dont_inherit=True)  # warns as plain Python does
     except SyntaxError as error:
         error.__traceback__ = None
         return error
+    script = Path(path).name
+    by_rounds = options.rounds or options.until is not None
+    if not by_rounds and options.lines is None and next(training_loops(tree), None) is None:
+        by_rounds = True
+        print(f"gradbox: no loop of {script} calls backward(); the rounds of the process are counted", file=sys.stderr)
+    kind: type[PartRecorder] = RoundRecorder if by_rounds else PartRecorder
+    recorder = kind(
+        path, Path(request["folder"]), options, also=request["also"], steps=request["limits"].get("steps"),
+        own_folder=own_folder, arguments=sys.argv[1:], progress=progress,
+    )  # fmt: skip
     try:
-        parts = choose_parts(tree, source, options, Path(path).name)
-        watchers = recorder.create_watchers(parts)
-        code = compile_with_watchers(tree, path, list(zip(parts, watchers, strict=True)), options.after)
+        if isinstance(recorder, RoundRecorder):
+            parts = [whole_module_part(tree)]
+            code = compile_with_watchers(tree, path, [(parts[0], recorder)], None)
+        else:
+            parts = choose_parts(tree, source, options, script)
+            watchers = recorder.create_watchers(parts)
+            code = compile_with_watchers(tree, path, list(zip(parts, watchers, strict=True)), options.after)
     except (ValueError, SyntaxError) as error:
         print(f"gradbox: {error}", file=sys.stderr)
         raise SystemExit(EXIT_CANNOT_BEGIN) from None

@@ -146,11 +146,13 @@ def begin_session(
     title: str,
     also: Sequence[str],
     steps: int | None,
+    follow_stack: bool = False,
     **options: Any,
 ) -> Any:
     """Record the code of a file from here on; the session, whose `end` has to be called in this thread.
 
-    namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. options:
+    namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. follow_stack: it is anybody's frame, and
+    those of the program that wait for it are followed. options:
     more of `SessionOptions`. Raises RuntimeError where something else records, OSError without the file's text.
     """
     if session.is_recording():
@@ -163,7 +165,10 @@ def begin_session(
     begun = session.Session(settings, files, namespace)
     begun.begin()
     try:
-        begun.follow_frame(frame)
+        if follow_stack and frame is not None:
+            begun.follow_stack(frame)
+        else:
+            begun.follow_frame(frame)
     except BaseException:
         begun.end()
         raise

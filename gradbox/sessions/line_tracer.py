@@ -7,7 +7,7 @@ import ctypes
 import gc
 import sys
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FrameType, FunctionType, GeneratorType, MethodType
 from typing import Any, NoReturn
 
@@ -39,14 +39,21 @@ class OwnFiles:
 
     def table_of_call(self, frame: FrameType, recorder: Recorder) -> StatementTable | None:
         """The statements of the file whose function begins with this frame; None where the call is not followed."""
-        code = frame.f_code
-        path = code.co_filename
-        if path not in self._tables and code.co_name != "<module>":
-            self._tables[path] = self._add_file(code)
-        table = self._tables.get(path)
-        if table is None or code.co_name == "<module>":
+        if frame.f_code.co_name == "<module>":
             return None
-        return None if self._passed_calls.begins(frame, recorder) else table
+        table = self.table_of_file(frame.f_code)
+        return None if table is None or self._passed_calls.begins(frame, recorder) else table
+
+    def table_of_file(self, code: CodeType) -> StatementTable | None:
+        """The statements of the file that a code is of; None where it is not to be followed."""
+        path = code.co_filename
+        if path not in self._tables:
+            self._tables[path] = self._add_file(code)
+        return self._tables[path]
+
+    def known_tables(self) -> dict[str, StatementTable]:
+        """Those of the files that have come."""
+        return {path: table for path, table in self._tables.items() if table is not None}
 
 
 class LineTracer:
@@ -76,8 +83,11 @@ class LineTracer:
         self._root_trace: tuple[Any, bool] = (None, False)
         self._frames: weakref.WeakSet[FrameTracer] = weakref.WeakSet()
 
-    def start(self, frame: FrameType | None) -> None:
-        """Follow this frame from the statement that runs in it, and all that it calls. None: only what is called now."""
+    def start(self, frame: FrameType | None, waiting: Sequence[FrameType] = ()) -> None:
+        """Follow this frame from the statement that runs in it, and all that it calls. None: only what is called now.
+
+        waiting: those of the program that wait for it, which are followed once they go on.
+        """
         self.active, self._previous_trace = True, sys.gettrace()
         self.recorder.frames.locals.after_read = forget_locals_of_frame if sys.version_info < (3, 13) else None
         sys._getframe().f_trace_opcodes = True  # 3.12 asks for it when tracing begins
@@ -87,6 +97,10 @@ class LineTracer:
             tracer = FrameTracer(self, self.recorder, self._tables[frame.f_code.co_filename], frame, is_root=True)
             tracer.begin_in_running_frame(frame)
             self._follow_frame(frame, tracer, frame.f_trace)
+        for outer in waiting:
+            tracer = FrameTracer(self, self.recorder, self._tables[outer.f_code.co_filename], outer)
+            tracer.begin_in_running_frame(outer)
+            self._follow_frame(outer, tracer, outer.f_trace)
         sys.settrace(self._trace)
 
     def stop(self) -> None:
@@ -131,6 +145,12 @@ class LineTracer:
             tracer.finish_running_statement(
                 frame, NOWHERE if position is None else self._tables[frame.f_code.co_filename].statement_at(*position)
             )
+
+    def finish_running_statement(self, frame: FrameType) -> None:
+        """The statement of a followed frame that runs counts as over: its step is recorded now."""
+        tracer: Any = frame.f_trace
+        if self.active and type(tracer) is FrameTracer:
+            tracer.finish_statement_in_its_block(frame)
 
     def _follow_frame(self, frame: FrameType, tracer: FrameTracer, other_trace: Any) -> None:
         self._frames.add(tracer)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from gradbox.sessions.unstepped_code import ReasonToLook
 
-WORTH_TELLING_SECONDS = 5.0
+WORTH_TELLING_SECONDS = 10.0
 """A recording that took longer says why."""
 
 LARGE_BYTES = 200 << 20

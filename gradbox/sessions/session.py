@@ -94,10 +94,11 @@ class Session:
         self._passed_calls = PassedCalls()
         self.own_modules = OwnModules(options.own_folder)
         self._own_hooks: OwnModuleHooks | None = None
+        self._own_files = OwnFiles(self._add_running_file, self._passed_calls)
         self._unstepped: UnsteppedCode | None = None
         self.cost_message = ""
         self._muted_output = False
-        self._wall_start = self._cpu_start = 0.0
+        self._wall_start = self._cpu_start = self._installed_at = 0.0
         self._seed = 0
 
     @property
@@ -134,6 +135,7 @@ class Session:
         except BaseException:
             self._exit_stack.close()
             raise
+        self._installed_at = time.perf_counter()
 
     def _install_observers(self) -> None:
         hidden = None
@@ -222,7 +224,7 @@ class Session:
         if recorder is None or unstepped is None:
             return ""
         what = (self.options.region or {}).get("name") or self.options.title
-        seconds = time.perf_counter() - self._wall_start
+        seconds = time.perf_counter() - self._installed_at
         return cost_message(
             what, seconds, recorder.steps.count, recorder.steps.whole_looks, unstepped.looks, recorder.storage_bytes()
         )
@@ -265,15 +267,39 @@ class Session:
 
         frame: that of the first file's code which asks; None for what is called from now on.
         """
+        self._follow_frames([] if frame is None else [frame])
+
+    def follow_stack(self, frame: FrameType) -> None:
+        """Record what those of the program's functions do from here on that run now, and all that they call.
+
+        frame: the innermost one that runs, whosever it is. Raises RuntimeError where none of the program's runs.
+        """
+        if self.options.own_folder is not None:
+            for f in list(stack.frames_outward(frame))[::-1]:
+                if f.f_code.co_filename not in stack.line_offsets:
+                    self._own_files.table_of_file(f.f_code)
+        frames = [f for f in stack.frames_outward(frame) if stack.has_steps(f.f_code)]
+        if not frames:
+            raise RuntimeError("no function of the program runs")
+        self._follow_frames(frames)
+
+    def _follow_frames(self, frames: list[FrameType]) -> None:
+        """frames: of the program that run, the innermost first."""
         assert self.recorder is not None
-        tables = self._code.plain_statement_tables()
-        self._traced_frame = frame
-        self.record_initial_state(frame)
-        own_files = OwnFiles(self._add_running_file, self._passed_calls) if self.options.own_folder else None
+        tables = self._code.plain_statement_tables() | self._own_files.known_tables()
+        self._traced_frame = frames[0] if frames else None
+        self.record_initial_state(self._traced_frame)
+        own_files = self._own_files if self.options.own_folder is not None else None
         self._line_tracer = LineTracer(self.recorder, tables, own_files=own_files)
         if self._outcome is None:
-            self._line_tracer.start(frame)
+            self._line_tracer.start(self._traced_frame, frames[1:])
         self._send_header_to_sink()
+
+    def finish_innermost_statement(self, frame: FrameType) -> None:
+        """The statement that runs counts as over, though it goes on; `end` has to follow. frame: the innermost one that runs."""
+        innermost = stack.innermost_stepping_frame(frame)
+        if self._line_tracer is not None and innermost is not None:
+            self._line_tracer.finish_running_statement(innermost)
 
     def stop_following_frame(self, frame: FrameType, position: tuple[int, int] | None = None) -> None:
         """The last statement of the frame that is traced is over, though the frame goes on; `end` has to follow.

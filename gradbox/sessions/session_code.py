@@ -124,6 +124,7 @@ class SessionCode:
         self._line_count = 0
         self._modules: dict[str, tuple[str, CodeType]] = {}
         self._code_pairs: CodePairs = {}
+        self._running: set[str] = set()  # the files that came because code of theirs ran
         for file in files:
             self._append_file(file)
 
@@ -195,8 +196,8 @@ class SessionCode:
                 function.__code__ = new
 
     def plain_statement_tables(self) -> dict[str, StatementTable]:
-        """The statements of each file's code as it is, by path: to follow it without changing it."""
-        return {file.path: self._plain_statement_table(file) for file in self.files}
+        """The statements of each file's code as it is, by path, but for those of `add_running_file`: to follow it unchanged."""
+        return {file.path: self._plain_statement_table(file) for file in self.files if file.path not in self._running}
 
     def _plain_statement_table(self, file: SessionFile) -> StatementTable:
         first = len(self.statements.rows)
@@ -220,6 +221,7 @@ class SessionCode:
         self._append_file(SessionFile(path, displayed_file_name(path, self.files[0].path), source))
         stack.line_offsets[path] = self.line_offsets[path]
         process_changes.register_program_classes(path)
+        self._running.add(path)
         return self._plain_statement_table(self.files[-1])
 
     def restore_plain_functions(self) -> None:
