@@ -10,12 +10,14 @@ import re
 import shlex
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from gradbox import __version__, doctor
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.parts import MAX_RECORDINGS, PartOptions
 from gradbox.progress import waiting_line
+from gradbox.ranks import record_ranks, torchrun_arguments
 from gradbox.run import Run
 from gradbox.run_list import run_pages
 from gradbox.script_process import RecordingResult, Script, record_script
@@ -98,6 +100,8 @@ def add_script_arguments(parser: argparse.ArgumentParser) -> None:
                         help="record only these rounds, from 0, of backward and an optimizer's step, whoever's loop it is")  # fmt: skip
     parser.add_argument("--until", metavar="EXPR", type=validated_expression,
                         help="record every round until this is true, like 'loss.isnan()', and keep the last three")  # fmt: skip
+    parser.add_argument("--rank", metavar="N,…", type=parse_iteration_numbers,
+                        help="record these ranks: `gradbox open --rank 1 -- torchrun --nproc-per-node 2 train.py`")  # fmt: skip
     parser.add_argument("--steps", type=int, metavar="N", help="record up to N steps; the script runs on after them")
     parser.add_argument("--language", choices=("en", "zh"), default="en", help="of the picture and of explanations")
     parser.add_argument("--quiet", action="store_true", help="no line of progress")
@@ -195,21 +199,37 @@ def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
         args.file, args.arguments, args.module, args.also, args.steps, args.quiet, stdout_to_stderr=for_stdout,
         script_only=args.script_only, parts=parts if parts.any_given else None, again=again.replace("'{also}'", "{also}"),
     )  # fmt: skip
-    recorded = record_script(script, args.language)
+    recorded = record_script_or_ranks(args, script)
     if not recorded.runs:
         if not recorded.status:
             print(NO_PART_RECORDED_MESSAGE if parts.any_given else NOTHING_RECORDED_MESSAGE, file=sys.stderr)
         return recorded.status or 1
+    if recorded.notes and (args.command != "open" or len(recorded.runs) > 1 or args.rank):
+        print(*(f"gradbox: {note}" for note in recorded.notes), sep="\n", file=sys.stderr)
     try:
         if args.command == "explain" or (args.command == "trace" and args.pretty):
             with waiting_line("explaining", sys.stderr, args.quiet):
                 for run in recorded.runs.values():
                     run.prepare_findings()
-        return output_runs(args, recorded, parts.any_given)
+        return output_runs(args, recorded, parts.any_given or bool(args.rank))
     except (OSError, RuntimeError, ValueError) as error:
         reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
         print(f"gradbox: {reason}", file=sys.stderr)
         return recorded.status or 1
+
+
+def record_script_or_ranks(args: argparse.Namespace, script: Script) -> RecordingResult:
+    """What was recorded of the script, or of ranks that `torchrun` starts."""
+    if not args.rank:
+        return record_script(script, args.language)
+    arguments = torchrun_arguments(args.file, args.arguments)
+    if arguments is None:
+        print(
+            "gradbox: --rank needs a command that starts ranks: `gradbox open --rank 1 -- torchrun … train.py`",
+            file=sys.stderr,
+        )
+        return RecordingResult({}, EXIT_CANNOT_BEGIN)
+    return record_ranks(script, arguments, args.rank, args.language)
 
 
 def why_not_runnable(args: argparse.Namespace) -> str:
@@ -222,7 +242,7 @@ def why_not_runnable(args: argparse.Namespace) -> str:
             return f"gradbox: {name}: {problem}"
     if getattr(args, "out", None) is not None and Path(args.out).suffix not in (".html", ".svg", ".png"):
         return f"gradbox: {args.out}: a name that ends with .html, .svg or .png is needed"
-    if args.module:
+    if args.module or args.rank:
         return ""
     try:
         with open(args.file, "rb"):
@@ -260,7 +280,7 @@ def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: b
     elif args.command == "explain":
         print("\n\n".join(f"{run.title}\n\n{run.explain()}" if in_parts else run.explain() for run in runs.values()))
     else:
-        open_or_write_runs(args, runs)
+        open_or_write_runs(args, runs, [] if len(runs) > 1 or args.rank else recorded.notes)
     return recorded.status
 
 
@@ -278,8 +298,8 @@ def open_trace(args: argparse.Namespace) -> int:
     return 0
 
 
-def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run]) -> None:
-    """Write the pictures or traces of runs, or serve their pages. Raises OSError, RuntimeError, ValueError."""
+def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run], notes: Sequence[str] = ()) -> None:
+    """Write the pictures or traces of runs, or serve their pages. notes: of the only run, more to say. Raises OSError, RuntimeError, ValueError."""
     for name, run in runs.items():
         written = []
         for target in filter(None, (args.trace, args.out)):
@@ -287,7 +307,8 @@ def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run]) -> None:
             write_run(run, path, as_trace=target is args.trace)
             written.append(str(path))
         where = f" Written to {' and '.join(written)}" if written else ""
-        print(f"gradbox: {run.summary()}{where}", file=sys.stderr)
+        more = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
+        print(f"gradbox: {run.summary()}{more}{where}", file=sys.stderr)
     if args.trace is None and args.out is None:
         serve_pages_and_open_browser(run_pages(list(runs.values()), args.language), args.port, not args.no_browser)
 

@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -16,12 +17,13 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from gradbox.interrupts import log_received_signals_to_file
-from gradbox.line_files import TraceLineFiles
+from gradbox.line_files import NOTE_FILE, SCRIPT_FILE, TraceLineFiles
 from gradbox.progress import ProgressLine
 from gradbox.recorded_parts import run_script_recording_parts
 from gradbox.sessions.options import SessionFile, SessionOptions
 from gradbox.sessions.own_modules import left_out_message, project_folder
-from gradbox.sessions.session import Session
+from gradbox.sessions.rank_parameters import RankParameters, rank_of_process
+from gradbox.sessions.session import Session, operations_unrecorded
 
 EXIT_INTERRUPTED = 130
 
@@ -128,6 +130,40 @@ def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -
     return error
 
 
+def main_of_rank() -> None:
+    """Run as a script of `torchrun`, with a request as JSON, the user's script and its arguments: record it or not."""
+    _, text, target, *arguments = sys.argv
+    request = json.loads(text)
+    rank, folder = rank_of_process(), Path(request["folder"])
+    own_folder_of_rank = folder / f"rank-{rank}"
+    parameters = RankParameters(folder / f"parameters-{rank}", operations_unrecorded)
+    parameters.install()
+    if rank in request["ranks"]:
+        (folder / SCRIPT_FILE).write_text(Path(target).name)
+        own_folder_of_rank.mkdir(exist_ok=True)
+        error = run_and_record({**request, "folder": str(own_folder_of_rank)}, target, arguments)
+    else:
+        error = run_unrecorded(target, arguments, request["module"])
+    parameters.remove()
+    end_as_script_ends(error)
+
+
+def run_unrecorded(target: str, arguments: list[str], is_module: bool) -> BaseException | None:
+    """Run a script, or a module, as `python` does; what it raised."""
+    sys.argv[:] = [target, *arguments]
+    sys.path[0] = str(Path.cwd()) if is_module else str(Path(target).resolve().parent)
+    path, spec = find_script(target, is_module)
+    if spec is not None:
+        sys.argv[0] = path
+    module = sys.modules["__main__"] = create_main_module(path, spec)
+    try:
+        exec(compile(Path(path).read_bytes(), path, "exec", dont_inherit=True), module.__dict__)
+    except BaseException as error:
+        error.__traceback__ = None if error.__traceback__ is None else error.__traceback__.tb_next
+        return error
+    return None
+
+
 def source_encoding_error(data: bytes, path: str) -> SyntaxError:
     """What Python says of a script whose bytes are no text in the encoding that it declares."""
     try:
@@ -143,7 +179,30 @@ def main() -> None:
     _, request, target, *arguments = sys.argv
     options = json.loads(request)
     log_received_signals_to_file(Path(options["folder"]))
+    processes = count_of_processes()
     error = run_and_record(options, target, arguments)
+    write_note_of_children(Path(options["folder"]), count_of_processes() - processes)
+    end_as_script_ends(error)
+
+
+def count_of_processes() -> int:
+    """How many processes `multiprocessing` was asked for in this one: its counter says its next number in its `repr`."""
+    module = sys.modules.get("multiprocessing.process")
+    counter = re.fullmatch(r"count\((\d+)\)", repr(getattr(module, "_process_counter", None)))
+    return int(counter[1]) if counter else 0
+
+
+def write_note_of_children(folder: Path, count: int) -> None:
+    """Leave word of the processes that the script started, if it did."""
+    if count <= 0 or not folder.is_dir():
+        return
+    started = f"{count} process{'es that it started are' if count > 1 else ' that it started is'} not recorded"
+    advice = "num_workers=0 has a DataLoader work in this one; `gradbox open --rank 0 -- torchrun …` records a rank"
+    (folder / NOTE_FILE).write_text(f"{started} ({advice})")
+
+
+def end_as_script_ends(error: BaseException | None) -> None:
+    """End this process as Python ends for what a script raised."""
     if isinstance(error, SystemExit):
         error.__traceback__ = None
         raise error

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from gradbox.interrupts import restore_default_sigint, sigint_forwarded, sigint_ignored
-from gradbox.line_files import LABEL_FILE, read_trace_lines
+from gradbox.line_files import LABEL_FILE, NOTE_FILE, read_trace_lines
 from gradbox.parts import PartOptions
 from gradbox.run import Run
 
@@ -42,10 +42,13 @@ class Script:
 
 @dataclass(frozen=True)
 class RecordingResult:
-    """runs: what was recorded, by its name; "" for the whole script. status: the script's exit status, as a shell gives it."""
+    """runs: what was recorded, by its name; "" for the whole script. status: the script's exit status, as a shell gives it.
+    notes: what else there is to say of the processes, a sentence each.
+    """
 
     runs: dict[str, Run]
     status: int
+    notes: list[str] = field(default_factory=list)
 
 
 def record_script(script: Script, language: str = "en") -> RecordingResult:
@@ -73,6 +76,7 @@ def record_script(script: Script, language: str = "en") -> RecordingResult:
         return RecordingResult(
             read_recorded_runs(folder, script, return_code, language),
             return_code if return_code >= 0 else 128 - return_code,
+            [file.read_text() for file in [folder / NOTE_FILE] if file.exists()],
         )
 
 

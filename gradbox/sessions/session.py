@@ -67,6 +67,17 @@ def is_recording() -> bool:
     return bool(_active_sessions)
 
 
+@contextlib.contextmanager
+def operations_unrecorded() -> Iterator[None]:
+    """While entered, what the thread computes is none of the program's, whether a session records or not."""
+    recorder = _active_sessions[-1].recorder if _active_sessions else None
+    if recorder is None:
+        yield
+        return
+    with recorder.unrecorded_after_program():
+        yield
+
+
 class Session:
     """Records between `begin` and `end`; after `end` the process is as before, and `lines` are those of the trace.
 
