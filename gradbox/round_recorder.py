@@ -51,7 +51,8 @@ class RoundRecorder(PartRecorder):
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._hook.remove()
         if self.frame is not None and self.is_recording_process():
-            self._end_session(error)
+            frame = sys._getframe(1)
+            self._end_session(error, lambda session: session.continue_in(frame))
 
     # Rounds
 

@@ -278,7 +278,8 @@ class Session:
 
         frame: that of the first file's code which asks; None for what is called from now on.
         """
-        self._follow_frames([] if frame is None else [frame])
+        self._traced_frame = frame
+        self._begin_line_tracer(frame, frame, [])
 
     def follow_stack(self, frame: FrameType) -> None:
         """Record what those of the program's functions do from here on that run now, and all that they call.
@@ -292,25 +293,28 @@ class Session:
         frames = [f for f in stack.frames_outward(frame) if stack.has_steps(f.f_code)]
         if not frames:
             raise RuntimeError("no function of the program runs")
-        self._follow_frames(frames)
+        self._begin_line_tracer(frames[0], None, frames)  # none of them is kept: they may end before the recording does
 
-    def _follow_frames(self, frames: list[FrameType]) -> None:
-        """frames: of the program that run, the innermost first."""
+    def _begin_line_tracer(self, innermost: FrameType | None, root: FrameType | None, others: list[FrameType]) -> None:
+        """Follow a root, which goes on after the recording, and others that run."""
         assert self.recorder is not None
         tables = self._code.plain_statement_tables() | self._own_files.known_tables()
-        self._traced_frame = frames[0] if frames else None
-        self.record_initial_state(self._traced_frame)
+        self.record_initial_state(innermost)
         own_files = self._own_files if self.options.own_folder is not None else None
         self._line_tracer = LineTracer(self.recorder, tables, own_files=own_files)
         if self._outcome is None:
-            self._line_tracer.start(self._traced_frame, frames[1:])
+            self._line_tracer.start(root, others)
         self._send_header_to_sink()
+
+    def continue_in(self, frame: FrameType) -> None:
+        """The recorded part ends here, where the program goes on; `end` has to follow. frame: the innermost one that runs."""
+        self._traced_frame = stack.innermost_stepping_frame(frame)
 
     def finish_innermost_statement(self, frame: FrameType) -> None:
         """The statement that runs counts as over, though it goes on; `end` has to follow. frame: the innermost one that runs."""
-        innermost = stack.innermost_stepping_frame(frame)
-        if self._line_tracer is not None and innermost is not None:
-            self._line_tracer.finish_running_statement(innermost)
+        self.continue_in(frame)
+        if self._line_tracer is not None and self._traced_frame is not None:
+            self._line_tracer.finish_running_statement(self._traced_frame)
 
     def stop_following_frame(self, frame: FrameType, position: tuple[int, int] | None = None) -> None:
         """The last statement of the frame that is traced is over, though the frame goes on; `end` has to follow.
