@@ -7,8 +7,10 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from gradbox import __version__, doctor
 from gradbox.gradient_report import GradientReport
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.parts import MAX_RECORDINGS, PartOptions
+from gradbox.progress import waiting_line
+from gradbox.ranks import record_ranks, torchrun_arguments
 from gradbox.run import Run
 from gradbox.run_list import run_pages
 from gradbox.script_check import MAX_SECONDS, check_script
@@ -99,12 +103,20 @@ def add_script_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that say what is run, and how it is recorded."""
     parser.add_argument("--also", metavar="GLOB", action="append", default=[],
                         help="step the statements of these modules too, like pkg.model or 'pkg.*'; may be repeated")  # fmt: skip
+    parser.add_argument("--script-only", action="store_true",
+                        help="step no other module of the project, but for those of --also")  # fmt: skip
     parser.add_argument("--lines", metavar="A:B", type=parse_line_range,
                         help="record only these lines, the first time that they run")  # fmt: skip
     parser.add_argument("--iterations", metavar="N,…", type=parse_iteration_numbers,
                         help="record only these iterations, from 0, of the loop that trains, or of the one in --lines")  # fmt: skip
     parser.add_argument("--after", metavar="EXPR", type=validated_expression,
                         help="once this is true at the end of an iteration, like 'loss.isnan()', record the next one")  # fmt: skip
+    parser.add_argument("--rounds", metavar="N,…", type=parse_iteration_numbers,
+                        help="record only these rounds, from 0, of backward and an optimizer's step, whoever's loop it is")  # fmt: skip
+    parser.add_argument("--until", metavar="EXPR", type=validated_expression,
+                        help="record every round until this is true, like 'loss.isnan()', and keep the last three")  # fmt: skip
+    parser.add_argument("--rank", metavar="N,…", type=parse_iteration_numbers,
+                        help="record these ranks: `gradbox open --rank 1 -- torchrun --nproc-per-node 2 train.py`")  # fmt: skip
     parser.add_argument("--steps", type=int, metavar="N", help="record up to N steps; the script runs on after them")
     parser.add_argument("--language", choices=("en", "zh"), default="en", help="of the picture and of explanations")
     parser.add_argument("--quiet", action="store_true", help="no line of progress")
@@ -156,7 +168,10 @@ def main(arguments: list[str] | None = None) -> int:
         return run_server(["doctor", *arguments[2:]])
     args = build_parser().parse_args(arguments)
     try:
-        return SCRIPTLESS_COMMANDS.get(args.command, record_script_and_output)(args)
+        if args.command in SCRIPTLESS_COMMANDS:
+            return SCRIPTLESS_COMMANDS[args.command](args)
+        command, *rest = arguments
+        return record_script_and_output(args, shlex.join(["gradbox", command, "--also", "{also}", *rest]))
     except BrokenPipeError:  # the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -180,8 +195,8 @@ def run_server(arguments: list[str]) -> int:
     return status
 
 
-def record_script_and_output(args: argparse.Namespace) -> int:
-    """Run the script, and do with its run what the command asks for; the script's exit status."""
+def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
+    """Run the script, and do with its run what the command asks for; the script's exit status. again: as `Run` has it."""
     problem = why_not_runnable(args)
     if problem:
         print(problem, file=sys.stderr)
@@ -189,22 +204,47 @@ def record_script_and_output(args: argparse.Namespace) -> int:
     if args.command == "open" and not args.module and Path(args.file).suffix == ".json":
         return open_trace(args)
     for_stdout = args.command == "trace" or (args.command == "explain" and args.json)
-    parts = PartOptions(args.lines, args.iterations or (), args.after)
+    if args.rounds and (args.iterations or args.lines):
+        print("gradbox: --rounds goes with neither --iterations nor --lines", file=sys.stderr)
+        return EXIT_CANNOT_BEGIN
+    parts = PartOptions(
+        args.lines, args.rounds or args.iterations or (), args.after, rounds=args.rounds is not None, until=args.until
+    )
     script = Script(
         args.file, args.arguments, args.module, args.also, args.steps, args.quiet, stdout_to_stderr=for_stdout,
-        parts=parts if parts.any_given else None,
+        script_only=args.script_only, parts=parts if parts.any_given else None, again=again.replace("'{also}'", "{also}"),
     )  # fmt: skip
-    recorded = record_script(script, args.language)
+    recorded = record_script_or_ranks(args, script)
     if not recorded.runs:
         if not recorded.status:
             print(NO_PART_RECORDED_MESSAGE if parts.any_given else NOTHING_RECORDED_MESSAGE, file=sys.stderr)
         return recorded.status or 1
+    if recorded.notes and (args.command != "open" or len(recorded.runs) > 1 or args.rank):
+        print(*(f"gradbox: {note}" for note in recorded.notes), sep="\n", file=sys.stderr)
     try:
-        return output_runs(args, recorded, parts.any_given)
+        if args.command == "explain" or (args.command == "trace" and args.pretty):
+            with waiting_line("explaining", sys.stderr, args.quiet):
+                for run in recorded.runs.values():
+                    run.prepare_findings()
+        return output_runs(args, recorded, parts.any_given or bool(args.rank))
     except (OSError, RuntimeError, ValueError) as error:
         reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
         print(f"gradbox: {reason}", file=sys.stderr)
         return recorded.status or 1
+
+
+def record_script_or_ranks(args: argparse.Namespace, script: Script) -> RecordingResult:
+    """What was recorded of the script, or of ranks that `torchrun` starts."""
+    if not args.rank:
+        return record_script(script, args.language)
+    arguments = torchrun_arguments(args.file, args.arguments)
+    if arguments is None:
+        print(
+            "gradbox: --rank needs a command that starts ranks: `gradbox open --rank 1 -- torchrun … train.py`",
+            file=sys.stderr,
+        )
+        return RecordingResult({}, EXIT_CANNOT_BEGIN)
+    return record_ranks(script, arguments, args.rank, args.language)
 
 
 def why_not_runnable(args: argparse.Namespace) -> str:
@@ -217,7 +257,7 @@ def why_not_runnable(args: argparse.Namespace) -> str:
             return f"gradbox: {name}: {problem}"
     if getattr(args, "out", None) is not None and Path(args.out).suffix not in (".html", ".svg", ".png"):
         return f"gradbox: {args.out}: a name that ends with .html, .svg or .png is needed"
-    if args.module:
+    if args.module or args.rank:
         return ""
     try:
         with open(args.file, "rb"):
@@ -262,7 +302,7 @@ def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: b
         for check in run_checks(args).values():
             print("", *GradientReport(check, args.language).report_lines(), sep="\n")
     else:
-        open_or_write_runs(args, runs)
+        open_or_write_runs(args, runs, [] if len(runs) > 1 or args.rank else recorded.notes)
     return recorded.status
 
 
@@ -294,8 +334,8 @@ def open_trace(args: argparse.Namespace) -> int:
     return 0
 
 
-def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run]) -> None:
-    """Write the pictures or traces of runs, or serve their pages. Raises OSError, RuntimeError, ValueError."""
+def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run], notes: Sequence[str] = ()) -> None:
+    """Write the pictures or traces of runs, or serve their pages. notes: of the only run, more to say. Raises OSError, RuntimeError, ValueError."""
     for name, run in runs.items():
         written = []
         for target in filter(None, (args.trace, args.out)):
@@ -303,7 +343,8 @@ def open_or_write_runs(args: argparse.Namespace, runs: dict[str, Run]) -> None:
             write_run(run, path, as_trace=target is args.trace)
             written.append(str(path))
         where = f" Written to {' and '.join(written)}" if written else ""
-        print(f"gradbox: {run.summary()}{where}", file=sys.stderr)
+        more = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
+        print(f"gradbox: {run.summary()}{more}{where}", file=sys.stderr)
     if args.trace is None and args.out is None:
         serve_pages_and_open_browser(run_pages(list(runs.values()), args.language), args.port, not args.no_browser)
 

@@ -5,6 +5,12 @@ from pathlib import Path
 HEADER, STEPS, END = "header", "steps", "end"
 """Files of the folder."""
 
+SCRIPT_FILE = "script"
+"""The name of the script that ranks run."""
+
+NOTE_FILE = "note"
+"""What the script's process has to say of others that it started."""
+
 LABEL_FILE = "label"
 """In the folder of a part of a run: how it is called."""
 

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import inspect
 import shlex
+from pathlib import Path
 from typing import Any, NoReturn
 
 from IPython.core.compilerop import PyCF_MASK
@@ -36,6 +37,7 @@ def make_magic_parser() -> MagicArgumentParser:
     parser.add_argument("name", nargs="*")
     parser.add_argument("--steps", type=int, default=MAX_STEPS)
     parser.add_argument("--also", action="append", default=[])
+    parser.add_argument("--cell-only", action="store_true")
     parser.add_argument("--height", type=int, default=page.FRAME_HEIGHT)
     parser.add_argument("--language", choices=page.LANGUAGES, default="en")
     return parser
@@ -47,18 +49,27 @@ class GradboxMagic:
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell, self._parser = shell, make_magic_parser()
         self._last_run: Run | None = None
+        self._last_cell: tuple[str, str] | None = None  # the magic's line, and the cell
 
     def __call__(self, line: str, cell: str | None = None) -> Any:
-        """%%gradbox [NAME] [--steps N] [--also MODULE] [--height PIXELS] [--language en|zh]
+        """%%gradbox [NAME] [--steps N] [--also MODULE] [--cell-only] [--height PIXELS] [--language en|zh]
 
-        Run the cell and show its steps. --steps: how many are recorded; the cell runs on after them. --also: a module that
-        this cell imports, or a pattern like `pkg.*`, whose statements are steps too.
-        `%gradbox explain` says in words what went wrong in the cell recorded last; `run = %gradbox` gives it.
+        Run the cell and show its steps. --steps: how many are recorded; the cell runs on after them. --also: a module, or a
+        pattern like `pkg.*`, whose statements are steps too; of a module that was imported before, those of its functions.
+        --cell-only: no other module of the notebook's folder has steps.
+        `%gradbox explain` says in words what went wrong in the cell recorded last; `%gradbox again --also MODULE` runs that
+        cell again; `run = %gradbox` gives it.
         """
+        if cell is None and line.split()[:1] == ["again"] and self._last_cell is not None:
+            before, cell = self._last_cell
+            line = f"{before} {line.split(maxsplit=1)[1] if len(line.split()) > 1 else ''}"
         if cell is not None:
+            self._last_cell = line, cell
             return self._record_and_display_cell(self._parse_options(line), cell)
         if line.strip() not in ("", "explain"):
-            raise UsageError("%gradbox explain, %gradbox for the cell recorded last, or %%gradbox above a cell")
+            raise UsageError(
+                "%gradbox explain, %gradbox again, %gradbox for the cell recorded last, or %%gradbox above a cell"
+            )
         if self._last_run is None:
             raise UsageError("%gradbox: no cell was recorded yet; put %%gradbox above one")
         if not line.strip():
@@ -92,18 +103,22 @@ class GradboxMagic:
             "gradbox.sessions.session"
         )  # imports torch, which a notebook may not need yet
         title = " ".join([f"cell {number}", *options.name])
+        project_folder = importlib.import_module("gradbox.sessions.own_modules").project_folder
         program = SessionFile(path, title, cell_source_to_display(cell, source))
         session = sessions.Session(
             SessionOptions(
                 limits={"steps": options.steps, "trace": MAX_TRACE_BYTES}, title=title, module_is_outermost=False,
                 shows_earlier_names=True, hidden_names=hidden_names(shell, tree), also=tuple(options.also),
+                own_folder=None if options.cell_only else project_folder(str(Path.cwd())),
             ),
             [program], shell.user_ns,
         )  # fmt: skip
         with session:
             session.record_initial_state()
             error = session.run_code(tree, flags=flags)
-        self._last_run = Run.from_lines(session.lines, title, language=options.language, height=options.height)
+        self._last_run = Run.from_lines(
+            session.lines, title, language=options.language, height=options.height, again="%gradbox again --also {also}"
+        )
         display(self._last_run)
         if error is not None:
             hide_magic_frames_in_traceback(shell, error)

@@ -6,6 +6,7 @@ Between two of them nothing is installed, and until the first the recorder is no
 import contextlib
 import fnmatch
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from gradbox.line_files import LABEL_FILE, TraceLineFiles
 from gradbox.parts import MAX_RECORDINGS, PartOptions, ScriptPart
+from gradbox.progress import ProgressLine
 from gradbox.region import begin_session
 
 
@@ -81,8 +83,8 @@ class PartWatcher:
 class PartRecorder:
     """The recordings of one run of a script, and what its user is told of them.
 
-    path: of the script, as its code names it. folder: one for each recording is made in it. frame: in which the recorded
-    part runs; None while nothing is recorded. on_step, clear_progress: as `SessionOptions` has them.
+    path: of the script, as its code names it. folder: one for each recording is made in it. own_folder: as `SessionOptions` has
+    it. frame: in which the recorded part runs; None while nothing is recorded.
     """
 
     def __init__(
@@ -93,16 +95,17 @@ class PartRecorder:
         *,
         also: Sequence[str] = (),
         steps: int | None = None,
+        own_folder: Path | None = None,
         arguments: Sequence[str] = (),
-        on_step: Callable[[], None] | None = None,
-        clear_progress: Callable[[], None] | None = None,
+        progress: ProgressLine | None = None,
     ) -> None:
         self.frame: FrameType | None = None
         self.watchers: list[PartWatcher] = []
         self.after = options.after
         self._path, self._script_name, self._folder, self._options = path, Path(path).name, folder, options
+        self._own_folder = own_folder
         self._also, self._steps, self._arguments = also, steps, tuple(arguments)
-        self._on_step, self._clear_progress = on_step, clear_progress
+        self._progress = ProgressLine(None, quiet=True) if progress is None else progress
         self._session: Any = None
         self._files: TraceLineFiles | None = None
         self._recording_count, self._messages_shown = 0, set[str]()
@@ -115,33 +118,59 @@ class PartRecorder:
 
     def begin_recording(self, watcher: PartWatcher, frame: FrameType, iteration: int) -> None:
         """A part begins in this frame, and is to be recorded; nothing where another is being recorded, or in a fork."""
-        if self.frame is not None or os.getpid() != self._process_id:
+        if self.frame is not None or not self.is_recording_process():
             return
         if self._recording_count == MAX_RECORDINGS:
             self.print_once(f"{MAX_RECORDINGS} recordings are the most of one run; what comes now is not recorded")
             return
-        label, folder = self._recording_label(watcher, iteration), self._folder / f"{self._recording_count:02}"
+        label = self._recording_label(watcher, iteration)
         first, last = watcher.lines
         region = {"name": label, "first_line": first, "last_line": last}
         if watcher.loop_line is not None:
             region["iteration"] = iteration
+        self.begin_recording_of(label, region, frame)
+
+    def is_recording_process(self) -> bool:
+        """Whether this is no fork of the script's process."""
+        return os.getpid() == self._process_id
+
+    def begin_recording_of(
+        self, label: str, region: dict[str, Any], frame: FrameType, follow_stack: bool = False
+    ) -> Path | None:
+        """Record from here on; the folder of the recording, None where that fails, which is said. label: how it is called.
+        region: as the trace tells it. frame: that runs. follow_stack: it is torch's, and those of the program that wait for it are
+        followed.
+        """
+        folder = self._folder / f"{self._recording_count:06}"
         self.frame, self._recording_count = frame, self._recording_count + 1
         try:
             folder.mkdir()
             (folder / LABEL_FILE).write_text(label)
             self._files = TraceLineFiles(folder)
+            self._progress.begin_part(label)
             self._session = begin_session(
-                self._path, frame.f_globals, frame, title=self._script_name, also=list(self._imported_files_to_record()),
+                self._path, self._module_namespace(frame), frame, follow_stack=follow_stack, title=self._script_name, also=list(self._imported_files_to_record()),
                 steps=self._steps, module_is_outermost=True, region=region, sink=self._files, arguments=self._arguments,
-                on_step=self._on_step, before_output=self._clear_progress,
+                on_step=self._progress.count_step, before_output=self._progress.before_output,
+                on_skipped_iteration=self._progress.count_iteration, own_folder=self._own_folder,
             )  # fmt: skip
         except Exception as error:  # the script goes on
             self.frame = self._session = None
+            shutil.rmtree(folder, ignore_errors=True)
             self.print_once(f"{label}: not recorded: {str(error).removeprefix('gradbox: ')}")
+            return None
+        return folder
+
+    def _module_namespace(self, frame: FrameType) -> dict[str, Any]:
+        """The globals of the script's module. frame: that runs."""
+        module = sys.modules.get("__main__")
+        if frame.f_code.co_filename == self._path or module is None:
+            return frame.f_globals
+        return vars(module)
 
     def end_recording(self, watcher: PartWatcher, frame: FrameType, error: BaseException | None) -> None:
         """A part that may be the recorded one is over in this frame. error: by which."""
-        if frame is self.frame and os.getpid() == self._process_id:
+        if frame is self.frame and self.is_recording_process():
             self._end_session(error, lambda session: session.stop_following_frame(frame, watcher.enclosing_position))
 
     def _end_session(self, error: BaseException | None, leave: Callable[[Any], None] | None = None) -> None:
@@ -155,12 +184,13 @@ class PartRecorder:
                 self._files.write_header_and_outcome(first, last)
         except Exception as fault:  # ours; the script goes on
             self.print_once(f"a recording could not be finished: {fault}")
-        if self._clear_progress is not None:
-            self._clear_progress()
+        self._progress.clear()
+        if session.cost_message:
+            self.print_once(session.cost_message)
 
     def finish_script(self) -> None:
         """The script is over: end what a generator that waits has left open, and tell what did not come."""
-        if os.getpid() != self._process_id:
+        if not self.is_recording_process():
             return
         if self.frame is not None:
             self._end_session(None)
@@ -169,10 +199,9 @@ class PartRecorder:
 
     def print_once(self, text: str) -> None:
         """Tell the user, on stderr."""
-        if text not in self._messages_shown and os.getpid() == self._process_id:
+        if text not in self._messages_shown and self.is_recording_process():
             self._messages_shown.add(text)
-            if self._clear_progress is not None:
-                self._clear_progress()
+            self._progress.clear()
             with contextlib.suppress(OSError, ValueError, AttributeError):  # a stderr that is closed, or none
                 print(f"gradbox: {text}", file=sys.__stderr__, flush=True)
 

@@ -90,16 +90,19 @@ class PartOptions:
     """What the command was asked for.
 
     lines: the first and the last, both included. iterations: numbers from 0. after: an expression, and once it is true the
-    next iteration is recorded.
+    next iteration is recorded. rounds: iterations are rounds of the process, whoever's loop it is. until: an expression; every
+    round is recorded, and the last ones are kept once it is true.
     """
 
     lines: tuple[int, int] | None = None
     iterations: tuple[int, ...] = ()
     after: str | None = None
+    rounds: bool = False
+    until: str | None = None
 
     @property
     def any_given(self) -> bool:
-        return self.lines is not None or bool(self.iterations) or self.after is not None
+        return self.lines is not None or bool(self.iterations) or self.after is not None or self.until is not None
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,20 @@ def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name:
     return [iteration_part(find_loop(chosen, loops, option, file_name))]
 
 
+def whole_module_part(tree: ast.Module) -> ScriptPart:
+    """All of a script, as a part, but for what has to stay at its beginning. Raises ValueError for a script without statements."""
+    start = 0
+    while (
+        start < len(tree.body)
+        and is_definition_or_declaration(tree.body[start], start == 0)
+        and not isinstance(tree.body[start], Definition)
+    ):
+        start += 1
+    if start == len(tree.body):
+        raise ValueError("the script has no statements")
+    return ScriptPart(tree.body, start, len(tree.body), None)
+
+
 def find_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str, file_name: str) -> ast.stmt:
     """The only loop that may be meant. Raises ValueError, which lists them all, where it is not the only one."""
     if len(chosen) == 1:
@@ -157,7 +174,8 @@ def find_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str
     listed = ", ".join(f"line {loop.lineno} ({loop_head_text(loop)})" for loop in (chosen or list(loops)))
     if chosen:
         raise ValueError(
-            f"{option}: {file_name} has several loops: {listed}. Name the lines of one of them with --lines"
+            f"{option}: {file_name} has several loops: {listed}. Name the lines of one of them with --lines, "
+            "or count the rounds of all with --rounds"
         )
     if listed:
         raise ValueError(

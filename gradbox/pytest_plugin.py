@@ -23,6 +23,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--gradbox-also", action="append", default=[], metavar="MODULE",
         help="with --gradbox: record the statements of this imported module too; may be repeated",
     )  # fmt: skip
+    group.addoption(
+        "--gradbox-test-only", action="store_true",
+        help="with --gradbox: record only statements of the test's file, and not those of functions of the project",
+    )  # fmt: skip
 
 
 @pytest.hookimpl(wrapper=True)
@@ -35,6 +39,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         session = recording.begin_session(
             str(pyfuncitem.path), pyfuncitem.module.__dict__, None, title=pyfuncitem.name,
             also=pyfuncitem.config.getoption("gradbox_also"), steps=None,
+            own_folder=None if pyfuncitem.config.getoption("gradbox_test_only") else pyfuncitem.config.rootpath,
         )  # fmt: skip
     except (RuntimeError, OSError) as error:
         pyfuncitem.add_report_section("call", "gradbox", f"not recorded: {error}")
@@ -51,7 +56,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 
 def add_findings_to_report(item: pytest.Function, session: Any) -> None:
     """Add the findings of a recorded test to its report."""
-    run = importlib.import_module("gradbox.run").Run.from_lines(session.lines, item.name)
+    run = importlib.import_module("gradbox.run").Run.from_lines(
+        session.lines, item.name, again=f"pytest --gradbox --gradbox-also {{also}} '{item.nodeid}'"
+    )
     try:
         text = run.explain(MAX_FINDINGS)
     except (RuntimeError, OSError) as error:

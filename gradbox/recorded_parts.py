@@ -7,13 +7,16 @@ import ast
 import dis
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Any, Protocol
 
 from gradbox.part_recorder import PartRecorder
-from gradbox.parts import PartOptions, ScriptPart, choose_parts
+from gradbox.parts import PartOptions, ScriptPart, choose_parts, training_loops, whole_module_part
+from gradbox.progress import ProgressLine
+from gradbox.round_recorder import RoundRecorder
+from gradbox.sessions.own_modules import project_folder
 
 _PLACEHOLDER_TAG = "of gradbox"
 _LONG_ENTRY, _NO_LOCATION_ENTRY = 14, 15
@@ -176,29 +179,40 @@ def run_script_recording_parts(
     path: str,
     namespace: dict[str, Any],
     source: str,
-    on_step: Callable[[], None],
-    clear_progress: Callable[[], None],
+    progress: ProgressLine | None = None,
 ) -> BaseException | None:
     """Run the script in its module's namespace; what it raised. request: see `gradbox.script_process.record_script`.
 
-    on_step, clear_progress: as `SessionOptions` has `on_step` and `before_output`. Ends the process where the options
-    name no part of the script.
+    Ends the process where the options name no part of the script.
     """
     options = PartOptions(**request["parts"])
-    recorder = PartRecorder(
-        path, Path(request["folder"]), options, also=request["also"], steps=request["limits"].get("steps"),
-        arguments=sys.argv[1:], on_step=on_step, clear_progress=clear_progress,
-    )  # fmt: skip
+    own_folder = None
+    if not request.get("script_only"):
+        own_folder = project_folder(str(Path.cwd()) if request.get("module") else path)
     try:
         tree = ast.parse(source, path)
         plain = compile(tree, path, "exec", dont_inherit=True)  # warns as plain Python does
     except SyntaxError as error:
         error.__traceback__ = None
         return error
+    script = Path(path).name
+    by_rounds = options.rounds or options.until is not None
+    if not by_rounds and options.lines is None and next(training_loops(tree), None) is None:
+        by_rounds = True
+        print(f"gradbox: no loop of {script} calls backward(); the rounds of the process are counted", file=sys.stderr)
+    kind: type[PartRecorder] = RoundRecorder if by_rounds else PartRecorder
+    recorder = kind(
+        path, Path(request["folder"]), options, also=request["also"], steps=request["limits"].get("steps"),
+        own_folder=own_folder, arguments=sys.argv[1:], progress=progress,
+    )  # fmt: skip
     try:
-        parts = choose_parts(tree, source, options, Path(path).name)
-        watchers = recorder.create_watchers(parts)
-        code = compile_with_watchers(tree, path, list(zip(parts, watchers, strict=True)), options.after)
+        if isinstance(recorder, RoundRecorder):
+            parts = [whole_module_part(tree)]
+            code = compile_with_watchers(tree, path, [(parts[0], recorder)], None)
+        else:
+            parts = choose_parts(tree, source, options, script)
+            watchers = recorder.create_watchers(parts)
+            code = compile_with_watchers(tree, path, list(zip(parts, watchers, strict=True)), options.after)
     except (ValueError, SyntaxError) as error:
         print(f"gradbox: {error}", file=sys.stderr)
         raise SystemExit(EXIT_CANNOT_BEGIN) from None

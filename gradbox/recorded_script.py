@@ -9,47 +9,23 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import sys
-import time
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
 from gradbox.interrupts import log_received_signals_to_file
-from gradbox.line_files import TraceLineFiles
+from gradbox.line_files import NOTE_FILE, SCRIPT_FILE, TraceLineFiles
+from gradbox.progress import ProgressLine
 from gradbox.recorded_parts import run_script_recording_parts
 from gradbox.sessions.options import SessionFile, SessionOptions
-from gradbox.sessions.session import Session
+from gradbox.sessions.own_modules import left_out_message, project_folder
+from gradbox.sessions.rank_parameters import RankParameters, rank_of_process
+from gradbox.sessions.session import Session, operations_unrecorded
 
 EXIT_INTERRUPTED = 130
-PROGRESS_SECONDS = 0.2
-
-
-class ProgressLine:
-    """A line on a terminal that says how far the recording is; nothing where stderr is none.
-
-    It is drawn where the cursor is at the beginning of a line, and taken away before the program prints.
-    """
-
-    def __init__(self, stream: TextIO, quiet: bool) -> None:
-        self._stream = stream
-        self._enabled = not quiet and stream is not None and stream.isatty()
-        self._shown, self._steps, self._next_draw = False, 0, 0.0
-        self.at_line_start = True
-
-    def count_step(self) -> None:
-        """A step was recorded."""
-        self._steps += 1
-        if self._enabled and self.at_line_start and time.monotonic() >= self._next_draw:
-            self._next_draw, self._shown = time.monotonic() + PROGRESS_SECONDS, True
-            os.write(self._stream.fileno(), f"\r\x1b[2Kgradbox: {self._steps:,} steps\r".encode())
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._shown:
-            self._shown = False
-            os.write(self._stream.fileno(), b"\x1b[2K")
 
 
 def duplicate_stderr() -> TextIO | Any:
@@ -91,6 +67,13 @@ def create_main_module(path: str, spec: Any) -> ModuleType:
     return module
 
 
+def own_folder(request: dict[str, Any], path: str) -> Path | None:
+    """The folder of the project whose modules are stepped too; None where none is. path: of the script's file."""
+    if request["script_only"]:
+        return None
+    return project_folder(str(Path.cwd()) if request["module"] else path)
+
+
 def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -> BaseException | None:
     """Run and record; what the script raised. request: see `gradbox.script_process.record_script`."""
     process = os.getpid()
@@ -113,12 +96,13 @@ def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -
         progress = ProgressLine(sys.stderr, request["quiet"])
         if request["stdout_to_stderr"]:
             sys.stdout = duplicate_stderr()
-        return run_script_recording_parts(request, path, module.__dict__, source, progress.count_step, progress.clear)
+        return run_script_recording_parts(request, path, module.__dict__, source, progress)
     files = TraceLineFiles(Path(request["folder"]))
     progress = ProgressLine(sys.stderr, request["quiet"])
     options = SessionOptions(
-        limits=request["limits"], also=tuple(request["also"]), arguments=tuple(arguments), title=Path(path).name,
-        sink=files, on_step=progress.count_step, before_output=progress.clear,
+        limits=request["limits"], also=tuple(request["also"]), own_folder=own_folder(request, path), arguments=tuple(arguments), title=Path(path).name,
+        sink=files, on_step=progress.count_step, on_skipped_iteration=progress.count_iteration,
+        before_output=progress.before_output,
     )  # fmt: skip
     module = sys.modules["__main__"] = create_main_module(path, spec)
     session = Session(options, [SessionFile(path, Path(path).name, source)], module.__dict__)
@@ -135,11 +119,49 @@ def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -
         progress.clear()
     if os.getpid() != process:  # a fork, which records nothing
         return error
+    if session.cost_message and not request["quiet"] and sys.stderr is not None and sys.stderr.isatty():
+        print(f"gradbox: {session.cost_message}", file=sys.stderr)
+    if session.own_modules.left_out:
+        print(f"gradbox: {left_out_message(session.own_modules.left_out)}", file=sys.stderr)
     first, *_, last = session.lines
     files.write_header_and_outcome(first, last)
     if isinstance(error, SyntaxError) and error.filename == path and not session.step_count:
         error.__traceback__ = None
     return error
+
+
+def main_of_rank() -> None:
+    """Run as a script of `torchrun`, with a request as JSON, the user's script and its arguments: record it or not."""
+    _, text, target, *arguments = sys.argv
+    request = json.loads(text)
+    rank, folder = rank_of_process(), Path(request["folder"])
+    own_folder_of_rank = folder / f"rank-{rank}"
+    parameters = RankParameters(folder / f"parameters-{rank}", operations_unrecorded)
+    parameters.install()
+    if rank in request["ranks"]:
+        (folder / SCRIPT_FILE).write_text(Path(target).name)
+        own_folder_of_rank.mkdir(exist_ok=True)
+        error = run_and_record({**request, "folder": str(own_folder_of_rank)}, target, arguments)
+    else:
+        error = run_unrecorded(target, arguments, request["module"])
+    parameters.remove()
+    end_as_script_ends(error)
+
+
+def run_unrecorded(target: str, arguments: list[str], is_module: bool) -> BaseException | None:
+    """Run a script, or a module, as `python` does; what it raised."""
+    sys.argv[:] = [target, *arguments]
+    sys.path[0] = str(Path.cwd()) if is_module else str(Path(target).resolve().parent)
+    path, spec = find_script(target, is_module)
+    if spec is not None:
+        sys.argv[0] = path
+    module = sys.modules["__main__"] = create_main_module(path, spec)
+    try:
+        exec(compile(Path(path).read_bytes(), path, "exec", dont_inherit=True), module.__dict__)
+    except BaseException as error:
+        error.__traceback__ = None if error.__traceback__ is None else error.__traceback__.tb_next
+        return error
+    return None
 
 
 def source_encoding_error(data: bytes, path: str) -> SyntaxError:
@@ -157,7 +179,30 @@ def main() -> None:
     _, request, target, *arguments = sys.argv
     options = json.loads(request)
     log_received_signals_to_file(Path(options["folder"]))
+    processes = count_of_processes()
     error = run_and_record(options, target, arguments)
+    write_note_of_children(Path(options["folder"]), count_of_processes() - processes)
+    end_as_script_ends(error)
+
+
+def count_of_processes() -> int:
+    """How many processes `multiprocessing` was asked for in this one: its counter says its next number in its `repr`."""
+    module = sys.modules.get("multiprocessing.process")
+    counter = re.fullmatch(r"count\((\d+)\)", repr(getattr(module, "_process_counter", None)))
+    return int(counter[1]) if counter else 0
+
+
+def write_note_of_children(folder: Path, count: int) -> None:
+    """Leave word of the processes that the script started, if it did."""
+    if count <= 0 or not folder.is_dir():
+        return
+    started = f"{count} process{'es that it started are' if count > 1 else ' that it started is'} not recorded"
+    advice = "num_workers=0 has a DataLoader work in this one; `gradbox open --rank 0 -- torchrun …` records a rank"
+    (folder / NOTE_FILE).write_text(f"{started} ({advice})")
+
+
+def end_as_script_ends(error: BaseException | None) -> None:
+    """End this process as Python ends for what a script raised."""
     if isinstance(error, SystemExit):
         error.__traceback__ = None
         raise error

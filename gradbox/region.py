@@ -13,9 +13,11 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+from gradbox.destinations import MAX_RECORDINGS, check_destination, send_run
 from gradbox.run import Run, check_save_path
 from gradbox.sessions import session
 from gradbox.sessions.options import STATELESS_TYPES, SessionFile, SessionOptions
+from gradbox.sessions.own_modules import project_folder
 from gradbox.showing import show_recorded_region, write_run_and_report
 
 runs: list[Run] = []
@@ -38,8 +40,8 @@ OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 class watch:  # noqa: N801 a context manager that is used like a function
     """Record what runs inside: `with gradbox.watch("step 3") as region: …`, then `region.run`.
 
-    Each statement of the file that has the `with` is a step, and so are those of functions in it that are called; code
-    of other files is part of the statement that calls it. Outside of the region nothing is installed.
+    Each statement of the file that has the `with` is a step, and so are those of functions that are called, in it and in
+    other modules of the project; what other code does is part of the statement that calls it. Outside of the region nothing is installed.
     """
 
     def __init__(
@@ -49,19 +51,31 @@ class watch:  # noqa: N801 a context manager that is used like a function
         out: str | os.PathLike[str] | None = None,
         show: bool | None = None,
         also: Sequence[str] = (),
+        this_file_only: bool = False,
+        every: int = 1,
+        to: Any = None,
         steps: int | None = None,
         language: str = "en",
         quiet: bool = False,
     ) -> None:
         """name: of the region, in its picture's title. out: a file for the picture (.html, .svg, .png) or the trace (.json).
         show: without `out`, show the picture (`gradbox.showing` says where); False: `run` alone has it. also: files, or modules
-        by name, whose statements are steps too. steps: most of them; after these the program goes on unrecorded. quiet: print
-        no line when it is written. Raises ValueError for a name of `out` with another ending, OSError without its folder.
+        by name, whose statements are steps too. this_file_only: none of the other modules of the project, whose functions are
+        stepped otherwise. every: of a region that is entered again and again, the times 0, every, 2 * every … are recorded, 50 of
+        them at most. to: where they go, besides `run`: a folder, TensorBoard's `SummaryWriter` or a run of wandb. steps: most of
+        them; after these the program goes on unrecorded. quiet: print no line when it is written. Raises ValueError for a name of
+        `out` with another ending and for `every` below 1, OSError without its folder, TypeError for another `to`.
         """
         if out is not None:
             check_save_path(Path(out))
+        if to is not None:
+            check_destination(to)
+        if every < 1:
+            raise ValueError(f"every: from 1, not {every}")
+        self._every, self._to, self._times, self._recording_count = every, to, 0, 0
         self._shows = self.SHOWS if show is None else show
         self.name, self._out, self._also, self._steps = name, out, tuple(also), steps
+        self._this_file_only = this_file_only
         self._language, self._quiet = language, quiet
         self._session: Any = None
         self._run: Run | None = None
@@ -82,10 +96,39 @@ class watch:  # noqa: N801 a context manager that is used like a function
         return self._run
 
     def __enter__(self) -> Self:
-        self._begin_recording(sys._getframe(1))
+        if self._is_due():
+            self._begin_recording(sys._getframe(1))
         return self
 
-    def _begin_recording(self, frame: FrameType) -> None:
+    def start(self) -> None:
+        """The same as to enter the region, for a callback of somebody's loop: what the functions of the program that run now
+        do, and all that they call, is recorded until `stop`. It raises nothing: what can't be recorded is said on stderr.
+        """
+        if self._session is not None:
+            self.stop()
+        if not self._is_due():
+            return
+        try:
+            self._begin_recording(sys._getframe(1), follow_stack=True)
+        except (RuntimeError, OSError) as error:
+            print(f"gradbox: {self.name}: not recorded: {str(error).removeprefix('gradbox: ')}", file=sys.stderr)
+
+    def stop(self) -> None:
+        """The same as to leave the region; nothing where it was not entered."""
+        if self._session is not None:
+            self._session.continue_in(sys._getframe(1))
+            self._end_recording(None)
+
+    def _is_due(self) -> bool:
+        """Whether the region, which begins, is to be recorded this time."""
+        number, self._times = self._times, self._times + 1
+        self._is_part_of_recording = False
+        if number % self._every or (self._every > 1 and self._recording_count >= MAX_RECORDINGS):
+            return False
+        self._recording_count += 1
+        return True
+
+    def _begin_recording(self, frame: FrameType, follow_stack: bool = False) -> None:
         path = frame.f_code.co_filename
         self._is_part_of_recording = not _open_regions and is_recording()
         if self._is_part_of_recording:
@@ -93,7 +136,8 @@ class watch:  # noqa: N801 a context manager that is used like a function
             return
         self._session = begin_session(
             path, frame.f_globals, frame, title=self.title(path), also=self._also, steps=self._steps,
-            region={"name": self.name} if self.name else None,
+            region={"name": self._displayed_name()} if self._displayed_name() else None, follow_stack=follow_stack,
+            own_folder=None if self._this_file_only else own_folder_of_code(path),
         )  # fmt: skip
         _open_regions.append(self)
 
@@ -105,12 +149,18 @@ class watch:  # noqa: N801 a context manager that is used like a function
             print(f"gradbox: {title}: {text}", file=sys.stderr)
 
     def title(self, path: str) -> str:
-        name = Path(path).name
-        return f"{name}: {self.name}" if self.name else name
+        name, of_region = Path(path).name, self._displayed_name()
+        return f"{name}: {of_region}" if of_region else name
+
+    def _displayed_name(self) -> str:
+        """The name of the region, with the number of this time where it is repeated."""
+        return f"{self.name} {self._times - 1}".strip() if self._every > 1 else self.name
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._is_part_of_recording:
-            return
+        if not self._is_part_of_recording and self._session is not None:
+            self._end_recording(error)
+
+    def _end_recording(self, error: BaseException | None) -> None:
         session, self._session = self._session, None
         _open_regions.remove(self)
         session.end(error)
@@ -119,8 +169,25 @@ class watch:  # noqa: N801 a context manager that is used like a function
         del runs[:-MAX_RUNS]
         if self._out is not None:
             write_run_and_report(self._run, Path(self._out), self._quiet)
+        elif self._to is not None:
+            self._send_recording(self._run)
         elif self._shows:
             show_recorded_region(self._run, self._quiet)
+
+    def _send_recording(self, run: Run) -> None:
+        """Send it where it is to go; where that fails, say why: the program goes on."""
+        try:
+            where = send_run(run, self._to, self.name, self._times - 1)
+        except (OSError, RuntimeError) as error:
+            print(f"gradbox: {run.summary()} It could not be kept: {error}", file=sys.stderr)
+            return
+        if not self._quiet:
+            print(f"gradbox: {run.summary()} Written to {where}", file=sys.stderr)
+
+
+def own_folder_of_code(path: str) -> Path:
+    """The folder of the project that code belongs to; of the current folder where it is in no file, as in a notebook."""
+    return project_folder(path if Path(path).is_file() else str(Path.cwd()))
 
 
 def is_recording() -> bool:
@@ -136,12 +203,13 @@ def begin_session(
     title: str,
     also: Sequence[str],
     steps: int | None,
+    follow_stack: bool = False,
     **options: Any,
 ) -> Any:
     """Record the code of a file from here on; the session, whose `end` has to be called in this thread.
 
-    namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. options:
-    more of `SessionOptions`. Raises RuntimeError where something else records, OSError without the file's text.
+    namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. follow_stack:
+    it is anybody's frame, and those of the program that wait for it are followed. options: more of `SessionOptions`. Raises RuntimeError where something else records, OSError without the file's text.
     """
     if session.is_recording():
         raise RuntimeError("gradbox: the program is being recorded already")
@@ -153,7 +221,10 @@ def begin_session(
     begun = session.Session(settings, files, namespace)
     begun.begin()
     try:
-        begun.follow_frame(frame)
+        if follow_stack and frame is not None:
+            begun.follow_stack(frame)
+        else:
+            begun.follow_frame(frame)
     except BaseException:
         begun.end()
         raise
@@ -217,14 +288,12 @@ class explain(watch):  # noqa: N801 like `watch`
 
     SHOWS = False
 
-    def _begin_recording(self, frame: FrameType) -> None:
+    def _begin_recording(self, frame: FrameType, follow_stack: bool = False) -> None:
         self.findings = []
-        super()._begin_recording(frame)
+        super()._begin_recording(frame, follow_stack)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        super().__exit__(kind, error, at)
-        if self._is_part_of_recording:
-            return
+    def _end_recording(self, error: BaseException | None) -> None:
+        super()._end_recording(error)
         try:
             self.findings = self.run.findings()
             text = self.run.explain()

@@ -35,13 +35,17 @@ class Run:
     A notebook draws it as the stage, to step through; `print` says how it ended.
     """
 
-    def __init__(self, body: bytes, title: str, *, language: str = "en", height: int = page.FRAME_HEIGHT) -> None:
+    def __init__(
+        self, body: bytes, title: str, *, language: str = "en", height: int = page.FRAME_HEIGHT, again: str = ""
+    ) -> None:
         """body: the trace's JSON. title: what was recorded, like "cell 3". language: "en" or "zh", of the picture and the
-        findings. height: of a notebook's output, in pixels. Raises ValueError for another language.
+        findings. height: of a notebook's output, in pixels. again: what records it once more, with `{also}` for a module whose
+        lines it follows. Raises ValueError for another language.
         """
         if language not in page.LANGUAGES:
             raise ValueError(f"language: {' or '.join(page.LANGUAGES)}, not {language!r}")
         self.body, self.title, self.language, self.height = body, title, language, height
+        self._again = again
         self._html: str | None = None
 
     @classmethod
@@ -95,6 +99,10 @@ class Run:
         found = json.loads(reply)
         return None if found is None else LookedFor.model_validate(found)
 
+    def prepare_findings(self) -> None:
+        """Have the process make what `findings` and `explain` need. Raises RuntimeError where it can't."""
+        _ = self.looked_for
+
     def explain(self, max_findings: int | None = None, *, names_options: bool = False) -> str:
         """The findings in words, with the lines of code that they rest on; where nothing is wrong also what was looked for.
 
@@ -103,7 +111,7 @@ class Run:
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
         parts = [
-            "\n".join(terminal.finding_lines(finding, source, words, False, self._program_files()))
+            "\n".join(terminal.finding_lines(finding, source, words, False, self._program_files(), self._again))
             for finding in self.findings()[:max_findings]
         ]
         looked_for = self.looked_for

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from gradbox.interrupts import restore_default_sigint, sigint_forwarded, sigint_ignored
-from gradbox.line_files import LABEL_FILE, read_trace_lines
+from gradbox.line_files import LABEL_FILE, NOTE_FILE, read_trace_lines
 from gradbox.parts import PartOptions
 from gradbox.run import Run
 
@@ -23,8 +23,9 @@ BOOTSTRAP_CODE = "import sys; sys.path[0] = {folder!r}; from gradbox.recorded_sc
 class Script:
     """What is to run. is_module: `target` is a module, as after `python -m`. steps: most of them, None for the default.
 
-    also: globs of modules that are stepped too. quiet: no line of progress. stdout_to_stderr: the script prints to
-    stderr, since stdout is for the trace. parts: which of it are recorded; None for all of it.
+    also: globs of modules that are stepped too. script_only: no other module of the project is. quiet: no line of progress. stdout_to_stderr: the script prints to
+    stderr, since stdout is for the trace. parts: which of it are recorded; None for all of it. again: as
+    `Run` has it.
     """
 
     target: str
@@ -34,15 +35,20 @@ class Script:
     steps: int | None = None
     quiet: bool = False
     stdout_to_stderr: bool = False
+    script_only: bool = False
     parts: PartOptions | None = None
+    again: str = ""
 
 
 @dataclass(frozen=True)
 class RecordingResult:
-    """runs: what was recorded, by its name; "" for the whole script. status: the script's exit status, as a shell gives it."""
+    """runs: what was recorded, by its name; "" for the whole script. status: the script's exit status, as a shell gives it.
+    notes: what else there is to say of the processes, a sentence each.
+    """
 
     runs: dict[str, Run]
     status: int
+    notes: list[str] = field(default_factory=list)
 
 
 def record_script(script: Script, language: str = "en") -> RecordingResult:
@@ -55,7 +61,7 @@ def record_script(script: Script, language: str = "en") -> RecordingResult:
         request = {
             "folder": name, "module": script.is_module, "also": script.also, "quiet": script.quiet,
             "limits": {} if script.steps is None else {"steps": script.steps},
-            "stdout_to_stderr": script.stdout_to_stderr,
+            "stdout_to_stderr": script.stdout_to_stderr, "script_only": script.script_only,
             "parts": None if script.parts is None else asdict(script.parts),
         }  # fmt: skip
         code = BOOTSTRAP_CODE.format(folder=str(Path(__file__).resolve().parent.parent))
@@ -70,6 +76,7 @@ def record_script(script: Script, language: str = "en") -> RecordingResult:
         return RecordingResult(
             read_recorded_runs(folder, script, return_code, language),
             return_code if return_code >= 0 else 128 - return_code,
+            [file.read_text() for file in [folder / NOTE_FILE] if file.exists()],
         )
 
 
@@ -92,5 +99,7 @@ def read_recorded_runs(folder: Path, script: Script, return_code: int, language:
             label = "" if script.parts is None else (part / LABEL_FILE).read_text()
             number = -return_code if return_code < 0 and not has_end else 0
             title = f"{name}: {label}" if label else name
-            runs[label] = Run.from_lines(lines, title, signal=number, complete=has_end, language=language)
+            runs[label] = Run.from_lines(
+                lines, title, signal=number, complete=has_end, language=language, again=script.again
+            )
     return runs

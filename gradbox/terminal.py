@@ -44,11 +44,17 @@ def without_backticks(sentence: str) -> str:
 
 
 def finding_lines(
-    finding: Finding, source: list[str], sentences: dict[str, str], colours: bool, files: Sequence[ProgramFile] = ()
+    finding: Finding,
+    source: list[str],
+    sentences: dict[str, str],
+    colours: bool,
+    files: Sequence[ProgramFile] = (),
+    again: str = "",
 ) -> Iterator[str]:
     """A finding with the lines of code that it rests on, why torch minds, what to do, and its fixes.
 
-    files: those of the source, where it has several.
+    files: those of the source, where it has several. again: how to record once more with a module's lines followed, which
+    stands for `{also}` in it; "" where that can't be said.
     """
     head = f"{finding.severity}[{finding.kind}]:"
     yield f"{colour_text(head, finding.severity, colours)} {colour_text(without_backticks(finding.what), 'bold', colours)}"
@@ -75,6 +81,8 @@ def finding_lines(
             for new in (edit.new or "").split("\n") if edit.new is not None else ():
                 yield colour_text(f"    {edit.line:4} + {new}", "note", colours)
         yield f"         {fix.outcome}"
+    if finding.also and again:
+        yield f"  {sentences['terminal_again']:5}  {again.replace('{also}', finding.also)}"
 
 
 def looked_for_text(looked_for: LookedFor, sentences: dict[str, str]) -> str:

@@ -45,7 +45,7 @@ def findings_with_library(folder: Path, source: str) -> list[dict[str, Any]]:
     """The findings of a script beside a module without steps."""
     (folder / "library.py").write_text(LIBRARY)
     (folder / "train.py").write_text(f"import torch, library\nx = torch.ones(2, 4, requires_grad=True)\n{source}\n")
-    _, out, _ = call_in_plain(run_gradbox, str(folder), ["trace", "train.py"])
+    _, out, _ = call_in_plain(run_gradbox, str(folder), ["trace", "--script-only", "train.py"])
     (found,) = findings_of_traces([json.loads(out)])
     return found
 
@@ -61,7 +61,7 @@ def findings_with_library(folder: Path, source: str) -> list[dict[str, Any]]:
 def test_a_write_in_a_module_without_steps_is_found_at_its_line(tmp_path: Path, call: str, line: int) -> None:
     finding = findings_with_library(tmp_path, call)[0]
     assert (finding["kind"], finding["variant"]) == ("saved_overwritten", "elsewhere")
-    assert f"Line {line} of `library.py`" in finding["what"] and "--also library" in finding["todo"]
+    assert f"`library.py:{line}`" in finding["what"] and finding["also"] == "library"
     assert finding["hints"] == []
 
 

@@ -15,6 +15,16 @@ from tests.sampling import places, sampled
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
+IMPORTED = """\
+import os, sys, tempfile
+place = tempfile.mkdtemp()
+_ = open(place + "/netcell.py", "w").write("import torch\\nk = 3\\ndef scaled(x):\\n    y = x * k\\n    return y + 1\\n")
+sys.path.insert(0, place)
+os.chdir(place)
+import netcell
+codes = lambda plain=netcell.scaled.__code__: netcell.scaled.__code__ is plain"""
+"""A module of the notebook's folder, imported in a cell that is not recorded."""
+
 CELLS = {
     "set_up": "import torch\nw = torch.ones(3, requires_grad=True)\n%load_ext gradbox",
     "recorded": "%%gradbox first\ny = w * 2\n%time z = y.sum()\n!echo from a shell\nz.backward()\nw.grad",
@@ -25,6 +35,11 @@ CELLS = {
     "awaited": "%%gradbox\nimport asyncio\nawait asyncio.sleep(0)",
     "silent": "%%gradbox --height 420\nw.grad;",
     "last": "run = %gradbox\nprint(type(run).__name__, run.height, len(run.trace['steps']), run._mime_()[0])",
+    "imported": IMPORTED,
+    "stepped": "%%gradbox\nc = netcell.scaled(w)",
+    "stepped_lines": "run = %gradbox\nprint([s['line'] for s in run.trace['steps']], len(run.trace['program']['files']), codes())",
+    "again": "%gradbox again --cell-only",
+    "again_lines": "run = %gradbox\nprint(len(run.trace['steps']), 'files' in run.trace['program'], c.tolist())",
 }
 
 
@@ -74,6 +89,12 @@ def test_a_recorded_cell_is_a_cell_like_others(outputs: dict[str, list[dict[str,
     assert (kind, height, mime) == ("Run", "420", "text/html") and int(steps) >= 1
 
 
+def test_functions_of_imported_modules_step_and_get_their_code_back(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    assert text_of(outputs["stepped_lines"]) == "[1, 1, 5, 6, 1] 2 True\n"
+    assert text_of(outputs["again_lines"]) == "2 False [4.0, 4.0, 4.0]\n"
+    assert shown(outputs["again"][0]).startswith("<gradbox.Run cell ")
+
+
 def test_a_region_of_a_cell_is_shown_below_it(outputs: dict[str, list[dict[str, Any]]]) -> None:
     picture, printed = outputs["watched"]
     title = text_of([printed]).strip()
@@ -106,7 +127,7 @@ def test_the_converted_notebook_steps(chromium: Any, notebook: Path, theme: str)
     page.route("http**", lambda route: (requested.append(route.request.frame.url), route.abort()))
     page.goto(file.as_uri(), wait_until="domcontentloaded")
     frames = page.locator("div.gradbox > iframe")
-    assert frames.count() == 4
+    assert frames.count() == 6
     if theme == "dark":
         frames.nth(0).evaluate("frame => { frame.sandbox = 'allow-scripts'; frame.srcdoc += ' '; }")
     sandboxed, raised = (frames.nth(k).content_frame for k in (0, 1))

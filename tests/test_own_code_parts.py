@@ -137,7 +137,7 @@ def recorded(
     parts = PartOptions(**options)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     request = {"parts": vars(parts), "folder": str(folder), "also": [], "limits": {}}
-    error = run_script_recording_parts(request, str(script), namespace, source, lambda: None, lambda: None)
+    error = run_script_recording_parts(request, str(script), namespace, source, None)
     return read_recorded_runs(folder, Script(str(script), parts=parts), 0, "en"), error, namespace
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import torch
 
-from gradbox.recorder.stack import entries_of_begun_calls, is_program_code, is_recorder_frame
+from gradbox.recorder.stack import entries_of_begun_calls, is_in_passed_call, is_program_code, is_recorder_frame
 from gradbox.wire import events
 
 _TORCH_FOLDER = torch.__path__[0] + "/"
@@ -33,7 +33,7 @@ def unrecorded_caller(frame: FrameType | None) -> CodePlace | None:
     """
     while frame is not None:
         code = frame.f_code
-        if is_program_code(code):
+        if is_program_code(code) and not is_in_passed_call(frame):
             return None
         if not code.co_filename.startswith(_TORCH_FOLDER) and not _is_of_standard_library(code):
             return CodePlace(code, frame.f_lineno or 0, str(frame.f_globals.get("__name__", "")))

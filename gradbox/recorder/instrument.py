@@ -177,16 +177,19 @@ class ProgramStatements:
 
 
 class Instrumenter:
-    """Rewrites a tree in place."""
+    """Rewrites a tree in place. functions_only: the module's own statements get no steps, and run as part of its import."""
 
-    def __init__(self, statements: ProgramStatements, line_offset: int) -> None:
-        self.statements, self.line_offset = statements, line_offset
+    def __init__(self, statements: ProgramStatements, line_offset: int, functions_only: bool = False) -> None:
+        self.statements, self.line_offset, self.functions_only = statements, line_offset, functions_only
         self.has_yields = False  # there is a `yield` in it
 
     def instrument_module(self, nodes: SyntaxNodes) -> ast.Module:
         self.has_yields = bool(nodes.of_kind(ast.Yield))
         self.statements.begin_file(nodes)
-        nodes.tree.body = self.instrument_body(nodes.tree.body, None, None, head=True)
+        if self.functions_only:
+            self.instrument_functions(nodes.tree.body, None, None)
+        else:
+            nodes.tree.body = self.instrument_body(nodes.tree.body, None, None, head=True)
         if nodes.of_kind(ast.Lambda):
             LambdaTransformer(self).visit(nodes.tree)
         return nodes.tree
@@ -291,6 +294,21 @@ class Instrumenter:
         at = 1 if is_docstring(node.body[0]) else 0
         node.body = [*body[:at], call, *body[at:]]
 
+    def instrument_functions(self, body: list[ast.stmt], parent: int | None, loop: int | None) -> None:
+        """Statements without steps, but for those of the functions that they define."""
+        for node in body:
+            i = self.statements.add_statement(node, parent, loop, self.line_offset)
+            if isinstance(node, FunctionNode):
+                self.instrument_function(node, i)
+            elif isinstance(node, ast.ClassDef):
+                self.instrument_class_members(node, i)
+            else:
+                inner = i if isinstance(node, ast.For | ast.AsyncFor | ast.While) else loop
+                for name in ("body", "orelse", "finalbody"):
+                    self.instrument_functions(getattr(node, name, []), i, inner if name == "body" else loop)
+                for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                    self.instrument_functions(part.body, i, loop)
+
     def instrument_class_members(self, node: ast.ClassDef, i: int) -> None:
         """A class body runs as one statement; the methods in it step."""
         for member in ast.iter_child_nodes(node):
@@ -373,12 +391,15 @@ def is_future_import(node: ast.stmt) -> bool:
 
 
 def instrument_tree(
-    nodes: SyntaxNodes, statements: ProgramStatements | None = None, line_offset: int = 0
+    nodes: SyntaxNodes,
+    statements: ProgramStatements | None = None,
+    line_offset: int = 0,
+    functions_only: bool = False,
 ) -> tuple[ast.Module, ProgramStatements]:
     """The tree with the recorder's calls in it, ready to compile, and the table of its statements.
 
     statements: the table of the program's other files, to which these are added. line_offset: lines of the program's
-    source before this file.
+    source before this file. functions_only: see `Instrumenter`.
     """
-    work = Instrumenter(ProgramStatements() if statements is None else statements, line_offset)
+    work = Instrumenter(ProgramStatements() if statements is None else statements, line_offset, functions_only)
     return work.instrument_module(nodes), work.statements

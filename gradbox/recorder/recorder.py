@@ -121,6 +121,16 @@ class Recorder:
             instrument.LAMBDA_HOOK: self.on_lambda,
         }
 
+    def storage_bytes(self) -> int:
+        """Bytes of all storages that live."""
+        storages = (facts for facts in self._context.delta.state.values() if facts["kind"] == "storage")
+        return sum(int(facts.get("nbytes") or 0) for facts in storages)
+
+    @property
+    def is_skipping_iterations(self) -> bool:
+        """Whether the program is in an iteration that is not recorded."""
+        return self._skipped.active
+
     @contextmanager
     def unrecorded_after_program(self) -> Iterator[None]:
         """After the program: what runs of it now is no part of the trace."""
@@ -190,9 +200,12 @@ class Recorder:
             and self.observer.has_modified_saved_tensors()
         ):
             self.focus_counts = {i: self._skipped.schedule.counts[i] - 1}
-        return self._skipped.begin_iteration(
+        is_recorded = self._skipped.begin_iteration(
             frame, i, path, loop_ended, not self.backward.running_passes and not self._guard.busy
         )
+        if not is_recorded and self._run.on_skipped_iteration is not None:
+            self._run.on_skipped_iteration(path[-1])
+        return is_recorded
 
     def on_call(self, _: int, *, frame: FrameType | None = None) -> None:
         if frame is None:

@@ -20,6 +20,10 @@ PROGRAM_FILENAME = "<program>"
 line_offsets: dict[str, int] = {PROGRAM_FILENAME: 0}
 """The program's files, by the name that their code has: how many lines of the program's source come before each."""
 
+passed_calls: list[tuple[int, CodeType]] = []
+"""The call of one of the program's functions that runs without steps, if one does: the id of its frame, and its code. It may
+be over already: whoever meets it looks for the frame."""
+
 engine_waits: list[tuple[int, FrameType]] = []
 """Threads and the frames in which they wait for torch's engine, the innermost backward last: the engine goes on in another
 thread where backwards are nested deeply, and on a GPU always."""
@@ -71,6 +75,17 @@ def frames_outward(frame: FrameType | None) -> Iterator[FrameType]:
             if k:
                 k -= 1
                 thread, frame = engine_waits[k]
+
+
+def is_in_passed_call(frame: FrameType | None) -> bool:
+    """Whether this frame runs within a call that passes without steps."""
+    if not passed_calls:
+        return False
+    mark, code = passed_calls[0]
+    if any(id(f) == mark and f.f_code is code for f in frames_outward(frame)):
+        return True
+    passed_calls.clear()
+    return False
 
 
 def innermost_stepping_frame(frame: FrameType | None) -> FrameType | None:

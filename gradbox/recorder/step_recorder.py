@@ -49,6 +49,7 @@ class RunContext:
     displayed: the statements whose value is wanted as an interactive session shows it. hidden_names: of the
     module, that are not the program's; None for all that it had before, as long as they are not bound anew.
     is_recorded: whether what the current thread does is recorded. unstepped_code: None where there is none of the program's.
+    on_skipped_iteration: called with the number of an iteration that is not recorded.
     """
 
     globals: dict[str, Any]
@@ -61,6 +62,7 @@ class RunContext:
     hidden_names: frozenset[str] | None = None
     is_recorded: Callable[[], bool] = always_true
     unstepped_code: CodeWithoutSteps | None = None
+    on_skipped_iteration: Callable[[int], None] | None = None
 
 
 @dataclass(slots=True)
@@ -177,7 +179,7 @@ class StepRecorder:
     """The steps of one run.
 
     count: how many were recorded. line: of the last. saved_tensors_modified: whether a slot was seen to turn stale, or
-    to change silently.
+    to change silently. whole_looks: how many steps have looked at everything.
     """
 
     def __init__(
@@ -193,6 +195,7 @@ class StepRecorder:
         self._skipped_iterations = skipped_iterations
         self.count = 0
         self.line = 1
+        self.whole_looks = 0
         self.saved_tensors_modified = False
         self._size = 0
         self._returned: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) of what was returned
@@ -285,6 +288,7 @@ class StepRecorder:
         )
         observation.unstepped_code_ran = not observation.observe_all and self._unstepped_code_may_change_anything()
         observation.observe_all = observation.observe_all or observation.unstepped_code_ran
+        self.whole_looks += observation.observe_all
         observation.everything_requested = False
         observation.exposes_memory = effects is not None and effects.exposes_memory
         observation.skipped_steps = self._skipped_iterations.take_skipped_step_count()

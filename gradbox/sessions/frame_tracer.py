@@ -109,6 +109,12 @@ class FrameTracer:
             self._finish_statement(frame, enclosing)
         self._statement = NOWHERE
 
+    def finish_statement_in_its_block(self, frame: FrameType) -> None:
+        """What runs counts as over, and its block goes on."""
+        if self._statement not in (NOWHERE, SUSPENDED):
+            enclosing = self._table.enclosing_statements(self._statement)
+            self.finish_running_statement(frame, enclosing[0] if enclosing else NOWHERE)
+
     def mark_resumed(self) -> None:
         """The generator goes on; by an exception, if that is the next event."""
         if self._sentinel is not None and self._statement != SUSPENDED:

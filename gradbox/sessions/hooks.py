@@ -17,7 +17,8 @@ from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import instrument
 from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.recorder import Recorder
-from gradbox.recorder.stack import engine_waits, is_recursion_too_deep
+from gradbox.recorder.stack import engine_waits, is_in_passed_call, is_recursion_too_deep
+from gradbox.sessions.passed_calls import PassedCalls
 
 _PLACEHOLDER_TAG = "hook of gradbox"
 
@@ -104,6 +105,26 @@ class InstrumentationHooks:
             self._recorder.on_lambda(frame=sys._getframe(1))
 
 
+class OwnModuleHooks(InstrumentationHooks):
+    """The hooks of the project's modules that nobody has named: of a function that one statement calls very often some calls
+    pass unrecorded.
+    """
+
+    def __init__(self, recorder: Recorder, passed_calls: PassedCalls) -> None:
+        super().__init__(recorder)
+        self._passed_calls = passed_calls
+
+    def is_current_thread_recorded(self) -> bool:
+        return super().is_current_thread_recorded() and not is_in_passed_call(sys._getframe(2))
+
+    def _on_call(self, i: int) -> None:
+        if is_recursion_too_deep():
+            raise RecursionError("maximum recursion depth exceeded")
+        frame = sys._getframe(1)
+        if super().is_current_thread_recorded() and not self._passed_calls.begins(frame, self._recorder):
+            self._recorder.on_call(i, frame=frame)
+
+
 def is_current_thread_recorded(session_thread: int) -> bool:
     """Whether this thread is the session's, or one of torch's engine that the session's waits for."""
     thread = threading.get_ident()
@@ -167,15 +188,17 @@ def compile_with_hooks(
     line_offset: int,
     hooks: InstrumentationHooks,
     flags: int = 0,
+    functions_only: bool = False,
 ) -> CodeType:
-    """The instrumented code of a file, whose statements go into the table. flags: as `compile` takes them.
+    """The instrumented code of a file, whose statements go into the table. flags: as `compile` takes them. functions_only: its
+    own statements have no steps.
 
     Raises what the compiler raises. Warns of nothing: who compiles the plain text has heard of it.
     """
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 20_000))
     try:
-        tree, _ = instrument.instrument_tree(SyntaxNodes(tree), statements, line_offset)
+        tree, _ = instrument.instrument_tree(SyntaxNodes(tree), statements, line_offset, functions_only)
         tree = _HookPlaceholderInserter().visit(tree)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

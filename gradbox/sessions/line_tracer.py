@@ -7,13 +7,14 @@ import ctypes
 import gc
 import sys
 import weakref
-from collections.abc import Callable, Mapping
-from types import FrameType, FunctionType, GeneratorType, MethodType
+from collections.abc import Callable, Mapping, Sequence
+from types import CodeType, FrameType, FunctionType, GeneratorType, MethodType
 from typing import Any, NoReturn
 
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.stack import RECURSION_SLACK, has_steps, is_recorder_frame
 from gradbox.sessions.frame_tracer import FrameTracer
+from gradbox.sessions.passed_calls import PassedCalls
 from gradbox.sessions.statement_table import NOWHERE, StatementTable
 
 _locals_to_fast: Any = ctypes.pythonapi.PyFrame_LocalsToFast
@@ -26,12 +27,42 @@ DEBUGGERS = {("bdb", "set_trace"), ("pydevd", "settrace"), ("pydevd", "_locked_s
 _FRAME_ATTRIBUTES = ("gi_frame", "cr_frame", "ag_frame")
 
 
+class OwnFiles:
+    """The project's files that are followed without being named, each from the first call of a function of it.
+
+    add_file: gives the statements of the file that a code is of, None where it is not to be followed.
+    """
+
+    def __init__(self, add_file: Callable[[CodeType], StatementTable | None], passed_calls: PassedCalls) -> None:
+        self._add_file, self._passed_calls = add_file, passed_calls
+        self._tables: dict[str, StatementTable | None] = {}
+
+    def table_of_call(self, frame: FrameType, recorder: Recorder) -> StatementTable | None:
+        """The statements of the file whose function begins with this frame; None where the call is not followed."""
+        if frame.f_code.co_name == "<module>":
+            return None
+        table = self.table_of_file(frame.f_code)
+        return None if table is None or self._passed_calls.begins(frame, recorder) else table
+
+    def table_of_file(self, code: CodeType) -> StatementTable | None:
+        """The statements of the file that a code is of; None where it is not to be followed."""
+        path = code.co_filename
+        if path not in self._tables:
+            self._tables[path] = self._add_file(code)
+        return self._tables[path]
+
+    def known_tables(self) -> dict[str, StatementTable]:
+        """Those of the files that have come."""
+        return {path: table for path, table in self._tables.items() if table is not None}
+
+
 class LineTracer:
     """Follows one thread from `start` to `stop`. Another tool's trace function, like that of a debugger or of coverage,
     goes on: it is asked for each call, and for all that happens in the frames that it wants.
 
     tables: by the file name that code has. on_root_statement: asked with the statement that begins in the frame of
-    `start`, NOWHERE for its end; for True the recording stops, by `stop` of whoever asked for it. was_taken: at `stop`
+    `start`, NOWHERE for its end; for True the recording stops, by `stop` of whoever asked for it. own_files: of the project,
+    which come when a function of theirs is called. was_taken: at `stop`
     another trace function was there, or none, so that what had run since was not followed.
     """
 
@@ -40,8 +71,10 @@ class LineTracer:
         recorder: Recorder,
         tables: Mapping[str, StatementTable],
         on_root_statement: Callable[[int], bool] | None = None,
+        own_files: "OwnFiles | None" = None,
     ) -> None:
         self.recorder, self._tables, self.on_root_statement = recorder, tables, on_root_statement
+        self._own_files = own_files
         self.active = False
         self.was_taken, self._taken_by = False, ""
         self._previous_trace: Any = None
@@ -50,8 +83,11 @@ class LineTracer:
         self._root_trace: tuple[Any, bool] = (None, False)
         self._frames: weakref.WeakSet[FrameTracer] = weakref.WeakSet()
 
-    def start(self, frame: FrameType | None) -> None:
-        """Follow this frame from the statement that runs in it, and all that it calls. None: only what is called now."""
+    def start(self, frame: FrameType | None, waiting: Sequence[FrameType] = ()) -> None:
+        """Follow this frame from the statement that runs in it, and all that it calls. None: only what is called now.
+
+        waiting: those of the program that wait for it, which are followed once they go on.
+        """
         self.active, self._previous_trace = True, sys.gettrace()
         self.recorder.frames.locals.after_read = forget_locals_of_frame if sys.version_info < (3, 13) else None
         sys._getframe().f_trace_opcodes = True  # 3.12 asks for it when tracing begins
@@ -61,6 +97,10 @@ class LineTracer:
             tracer = FrameTracer(self, self.recorder, self._tables[frame.f_code.co_filename], frame, is_root=True)
             tracer.begin_in_running_frame(frame)
             self._follow_frame(frame, tracer, frame.f_trace)
+        for outer in waiting:
+            tracer = FrameTracer(self, self.recorder, self._tables[outer.f_code.co_filename], outer)
+            tracer.begin_in_running_frame(outer)
+            self._follow_frame(outer, tracer, outer.f_trace)
         sys.settrace(self._trace)
 
     def stop(self) -> None:
@@ -106,6 +146,12 @@ class LineTracer:
                 frame, NOWHERE if position is None else self._tables[frame.f_code.co_filename].statement_at(*position)
             )
 
+    def finish_running_statement(self, frame: FrameType) -> None:
+        """The statement of a followed frame that runs counts as over: its step is recorded now."""
+        tracer: Any = frame.f_trace
+        if self.active and type(tracer) is FrameTracer:
+            tracer.finish_statement_in_its_block(frame)
+
     def _follow_frame(self, frame: FrameType, tracer: FrameTracer, other_trace: Any) -> None:
         self._frames.add(tracer)
         tracer.other_trace = other_trace
@@ -123,7 +169,9 @@ class LineTracer:
         if table is None:
             if (frame.f_globals.get("__name__"), code.co_name) in DEBUGGERS:
                 self._give_way_to_debugger(frame)
-            return other_trace
+            table = None if self._own_files is None else self._own_files.table_of_call(frame, self.recorder)
+            if table is None:
+                return other_trace
         if not has_steps(code):
             if code.co_name == "<lambda>":
                 self.recorder.on_lambda(frame=frame)

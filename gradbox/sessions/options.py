@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 from gradbox.wire.job_records import FocusRecord
-from gradbox.wire.records import RegionRecord
+from gradbox.wire.records import RegionRecord, StepRecord
 
 STATELESS_TYPES = {"module", "type", "function", "builtin_function_or_method"}
 """Types of names from before a recording that are not drawn: they are no state of the program."""
@@ -36,10 +37,11 @@ class SessionOptions:
     program goes on. focus: see `thinning.IterationSchedule`. module_is_outermost: the program's module is the outermost frame
     that it knows, as in a script; in a notebook it is not. shows_earlier_names: names of the module from before the
     session are shown, but for those that begin with `_` and `hidden_names` ones. also: globs of module names; modules
-    that the program imports are stepped where one matches, as `RecordingImportFinder` says. arguments: of the command line,
+    that the program imports are stepped where one matches, as `RecordingImportFinder` says. own_folder: of the project;
+    functions of its modules are stepped too, as `OwnModules` says, None for no such ones. arguments: of the command line,
     as the trace tells them. region: what part of the program is recorded, if not all. sink: takes the lines of the
-    trace as they come, for a process that may die. progress: called when a step is recorded. before_output: called
-    before the program's text goes on.
+    trace as they come, for a process that may die. on_step: called when a step is recorded. on_skipped_iteration: called
+    with the number of an iteration that is not recorded. before_output: called with the program's text before that goes on.
     """
 
     limits: dict[str, int | float] = field(default_factory=dict)
@@ -49,8 +51,10 @@ class SessionOptions:
     shows_earlier_names: bool = False
     hidden_names: frozenset[str] = frozenset()
     also: tuple[str, ...] = ()
+    own_folder: Path | None = None
     arguments: tuple[str, ...] = ()
     region: RegionRecord | None = None
     sink: TraceLineSink | None = None
-    on_step: Callable[[], None] | None = None
-    before_output: Callable[[], None] | None = None
+    on_step: Callable[[StepRecord], None] | None = None
+    on_skipped_iteration: Callable[[int], None] | None = None
+    before_output: Callable[[Any], None] | None = None

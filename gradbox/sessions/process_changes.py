@@ -15,6 +15,7 @@ from types import CodeType, ModuleType
 from typing import Any, Self
 
 from gradbox.recorder import introspection, stack
+from gradbox.sessions.own_modules import OwnModules
 
 CompileModule = Callable[[str, str], CodeType | None]
 """Of a path and its text: the code that is run in the place of the plain one; None for the plain one."""
@@ -56,6 +57,35 @@ class RecordingImportFinder:
         return None
 
 
+class OwnModuleFinder(RecordingImportFinder):
+    """The same for the modules of the project, whose names nobody has given. patterns: of those that another finder has.
+
+    It passes on what the finders after it find, so that each is asked once.
+    """
+
+    def __init__(self, patterns: Sequence[str], own_modules: OwnModules, compile_module: CompileModule) -> None:
+        super().__init__(patterns, compile_module)
+        self._own_modules = own_modules
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
+            find = getattr(finder, "find_spec", None)
+            spec: ModuleSpec | None = find(name, path, target) if find is not None else None
+            if spec is None:
+                continue
+            loader = spec.loader
+            if (
+                type(loader) is SourceFileLoader
+                and not self.matches_module(name)
+                and self._own_modules.source_to_step(loader.path) is not None
+            ):
+                spec.loader = RecordingLoader(name, loader.path, self._compile_module)
+            return spec
+        return None
+
+
 class RecordingLoader(SourceFileLoader):
     """Loads a module as ever, but for the code that runs."""
 
@@ -78,6 +108,7 @@ def program_files_registered(line_offsets: dict[str, int]) -> Iterator[None]:
     try:
         yield
     finally:
+        stack.passed_calls.clear()
         stack.line_offsets.clear()
         stack.line_offsets.update(before)
 

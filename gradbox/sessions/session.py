@@ -7,10 +7,13 @@ import ast
 import contextlib
 import functools
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
-from types import CodeType, FrameType, TracebackType
+from importlib.util import decode_source
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any, Self
 
 import torch
@@ -28,11 +31,15 @@ from gradbox.recorder.trace_lines import (
     refused_outcome,
 )
 from gradbox.sessions import process_changes
-from gradbox.sessions.hooks import InstrumentationHooks, is_current_thread_recorded
-from gradbox.sessions.line_tracer import LineTracer, warn_tracing_taken
+from gradbox.sessions.hooks import InstrumentationHooks, OwnModuleHooks, is_current_thread_recorded
+from gradbox.sessions.line_tracer import LineTracer, OwnFiles, warn_tracing_taken
 from gradbox.sessions.options import SessionFile, SessionOptions
-from gradbox.sessions.process_changes import RecordingImportFinder
+from gradbox.sessions.own_modules import OwnModules
+from gradbox.sessions.passed_calls import PassedCalls
+from gradbox.sessions.process_changes import OwnModuleFinder, RecordingImportFinder
+from gradbox.sessions.recording_cost import cost_message
 from gradbox.sessions.session_code import SessionCode, header_record
+from gradbox.sessions.statement_table import StatementTable
 from gradbox.sessions.streams import recorded_stream, recorded_warnings
 from gradbox.sessions.unstepped_code import UnsteppedCode
 from gradbox.wire import limits
@@ -60,10 +67,22 @@ def is_recording() -> bool:
     return bool(_active_sessions)
 
 
+@contextlib.contextmanager
+def operations_unrecorded() -> Iterator[None]:
+    """While entered, what the thread computes is none of the program's, whether a session records or not."""
+    recorder = _active_sessions[-1].recorder if _active_sessions else None
+    if recorder is None:
+        yield
+        return
+    with recorder.unrecorded_after_program():
+        yield
+
+
 class Session:
     """Records between `begin` and `end`; after `end` the process is as before, and `lines` are those of the trace.
 
-    files: what is stepped; the first is the program's main file. One session at a time.
+    files: what is stepped; the first is the program's main file. One session at a time. cost_message: after `end`, why the
+    recording took long, "" where it did not.
     """
 
     def __init__(
@@ -83,8 +102,14 @@ class Session:
         self._exit_stack = contextlib.ExitStack()
         self._line_tracer: LineTracer | None = None
         self._traced_frame: FrameType | None = None  # the frame that asked for `follow_frame`
+        self._passed_calls = PassedCalls()
+        self.own_modules = OwnModules(options.own_folder)
+        self._own_hooks: OwnModuleHooks | None = None
+        self._own_files = OwnFiles(self._add_running_file, self._passed_calls)
+        self._unstepped: UnsteppedCode | None = None
+        self.cost_message = ""
         self._muted_output = False
-        self._wall_start = self._cpu_start = 0.0
+        self._wall_start = self._cpu_start = self._installed_at = 0.0
         self._seed = 0
 
     @property
@@ -121,22 +146,26 @@ class Session:
         except BaseException:
             self._exit_stack.close()
             raise
+        self._installed_at = time.perf_counter()
 
     def _install_observers(self) -> None:
         hidden = None
         if self.options.shows_earlier_names:
             hidden = frozenset(n for n in self.namespace if n.startswith("_")) | self.options.hidden_names
         with process_changes.program_files_registered(self._code.line_offsets):
-            unstepped = UnsteppedCode(self.namespace)
+            self._unstepped = unstepped = UnsteppedCode(self.namespace, self._passed_calls)
         context = RunContext(
             self.namespace, self._code.statements, self.limits, self._write_step, self._stop_at_limit,
             self.options.focus, hidden_names=hidden,
             is_recorded=functools.partial(is_current_thread_recorded, threading.get_ident()), unstepped_code=unstepped,
+            on_skipped_iteration=self.options.on_skipped_iteration,
         )  # fmt: skip
         self.recorder = recorder = Recorder(context)
         self.hooks = hooks = InstrumentationHooks(recorder)
         enter = self._exit_stack.enter_context
+        self._own_hooks = OwnModuleHooks(recorder, self._passed_calls)
         self._exit_stack.callback(hooks.disconnect)
+        self._exit_stack.callback(self._own_hooks.disconnect)
         enter(process_changes.program_files_registered(self._code.line_offsets))
         enter(process_changes.program_classes_registered(self._code.line_offsets))
         enter(process_changes.attribute_dicts_unshared_at_exit())
@@ -163,13 +192,30 @@ class Session:
 
         Raises what the compiler raises.
         """
-        if not self.is_recording or self.hooks is None:
+        return self._compile_module(path, source, self.hooks, functions_only=False)
+
+    def _compile_own_module(self, path: str, source: str) -> CodeType | None:
+        """The same of a module of the project that nobody has named: its functions have steps."""
+        return self._compile_module(path, source, self._own_hooks, functions_only=True)
+
+    def _compile_module(
+        self, path: str, source: str, hooks: InstrumentationHooks | None, functions_only: bool
+    ) -> CodeType | None:
+        if not self.is_recording or hooks is None:
             return None
         known = len(self._code.files)
-        code = self._code.compile_imported_module(path, source, self.hooks)
+        code = self._code.compile_imported_module(path, source, hooks, functions_only)
         if len(self._code.files) > known:
             self._send_header_to_sink()
         return code
+
+    def _add_running_file(self, code: CodeType) -> StatementTable | None:
+        """The statements of a file of the project whose code is about to run; None where it is not to be stepped."""
+        source = self.own_modules.source_to_step(code.co_filename)
+        table = None if source is None else self._code.add_running_file(code, source)
+        if table is not None:
+            self._send_header_to_sink()
+        return table
 
     def end(self, error: BaseException | None = None) -> None:
         """Record what is left, and take out what was installed. error: by which the recorded part ended."""
@@ -183,12 +229,23 @@ class Session:
             if self._outcome is None:
                 self._record_outcome(error)
         finally:
+            self.cost_message = self._cost_message()
             self._uninstall_observers()
         if taken:
             warn_tracing_taken(self.options.title)
         assert self._outcome is not None
         line: OutcomeLineRecord = {"outcome": self._outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
         self._outcome_line = encode_json_line(line)
+
+    def _cost_message(self) -> str:
+        recorder, unstepped = self.recorder, self._unstepped
+        if recorder is None or unstepped is None:
+            return ""
+        what = (self.options.region or {}).get("name") or self.options.title
+        seconds = time.perf_counter() - self._installed_at
+        return cost_message(
+            what, seconds, recorder.steps.count, recorder.steps.whole_looks, unstepped.looks, recorder.storage_bytes()
+        )
 
     def __enter__(self) -> Self:
         self.begin()
@@ -206,7 +263,7 @@ class Session:
         self._exit_stack.close()
         self._code.restore_plain_functions()
         recorder.observer.node_uids.remove_tokens()
-        self.recorder = self.hooks = self._traced_frame = None
+        self.recorder = self.hooks = self._own_hooks = self._traced_frame = None
 
     def abandon_in_fork(self) -> None:
         """In a forked child: record nothing, leave the trace to the parent."""
@@ -228,14 +285,43 @@ class Session:
 
         frame: that of the first file's code which asks; None for what is called from now on.
         """
-        assert self.recorder is not None
-        tables = self._code.plain_statement_tables()
         self._traced_frame = frame
-        self.record_initial_state(frame)
-        self._line_tracer = LineTracer(self.recorder, tables)
+        self._begin_line_tracer(frame, frame, [])
+
+    def follow_stack(self, frame: FrameType) -> None:
+        """Record what those of the program's functions do from here on that run now, and all that they call.
+
+        frame: the innermost one that runs, whosever it is. Raises RuntimeError where none of the program's runs.
+        """
+        if self.options.own_folder is not None:
+            for f in list(stack.frames_outward(frame))[::-1]:
+                if f.f_code.co_filename not in stack.line_offsets:
+                    self._own_files.table_of_file(f.f_code)
+        frames = [f for f in stack.frames_outward(frame) if stack.has_steps(f.f_code)]
+        if not frames:
+            raise RuntimeError("no function of the program runs")
+        self._begin_line_tracer(frames[0], None, frames)  # none of them is kept: they may end before the recording does
+
+    def _begin_line_tracer(self, innermost: FrameType | None, root: FrameType | None, others: list[FrameType]) -> None:
+        """Follow a root, which goes on after the recording, and others that run."""
+        assert self.recorder is not None
+        tables = self._code.plain_statement_tables() | self._own_files.known_tables()
+        self.record_initial_state(innermost)
+        own_files = self._own_files if self.options.own_folder is not None else None
+        self._line_tracer = LineTracer(self.recorder, tables, own_files=own_files)
         if self._outcome is None:
-            self._line_tracer.start(frame)
+            self._line_tracer.start(root, others)
         self._send_header_to_sink()
+
+    def continue_in(self, frame: FrameType) -> None:
+        """The recorded part ends here, where the program goes on; `end` has to follow. frame: the innermost one that runs."""
+        self._traced_frame = stack.innermost_stepping_frame(frame)
+
+    def finish_innermost_statement(self, frame: FrameType) -> None:
+        """The statement that runs counts as over, though it goes on; `end` has to follow. frame: the innermost one that runs."""
+        self.continue_in(frame)
+        if self._line_tracer is not None and self._traced_frame is not None:
+            self._line_tracer.finish_running_statement(self._traced_frame)
 
     def stop_following_frame(self, frame: FrameType, position: tuple[int, int] | None = None) -> None:
         """The last statement of the frame that is traced is over, though the frame goes on; `end` has to follow.
@@ -262,6 +348,11 @@ class Session:
         except SyntaxError as error:
             self._outcome = refused_outcome([policy.syntax_refusal(error, file.source)])
             return error
+        if not self.options.module_is_outermost:
+            self._step_imported_modules()
+        if self.options.own_folder is not None:
+            finder = OwnModuleFinder(self.options.also, self.own_modules, self._compile_own_module)
+            self._exit_stack.enter_context(finder)
         try:
             exec(compiled, self.namespace)
         except BaseException as error:
@@ -272,6 +363,23 @@ class Session:
         finally:
             self.last_expression = self.hooks.kept_value if self.hooks is not None else None
         return None
+
+    def _step_imported_modules(self) -> None:
+        """Have functions step of modules from before the session: those that `also` names, and the project's."""
+        assert self.hooks is not None and self._own_hooks is not None
+        named = RecordingImportFinder(self.options.also, self._compile_imported_module)
+        found: dict[str, tuple[str, str, InstrumentationHooks]] = {}
+        for name, module in list(sys.modules.items()):
+            path = vars(module).get("__file__") if type(module) is ModuleType else None
+            if type(path) is not str or not path.endswith(".py") or path in found:
+                continue
+            source = self.own_modules.source_to_step(path)
+            if named.matches_module(name):
+                source = decode_source(Path(path).read_bytes())
+                found[path] = path, source, self.hooks
+            elif source is not None:
+                found[path] = path, source, self._own_hooks
+        self._code.step_imported_modules(list(found.values()))
 
     def _compile_main_file(self, code: ast.Module | str, file: SessionFile, flags: int) -> CodeType:
         tree = ast.parse(code, file.path) if isinstance(code, str) else code
@@ -320,7 +428,7 @@ class Session:
             self.options.sink.write_step(line)
         self._trace_bytes += len(line)
         if self.options.on_step is not None:
-            self.options.on_step()
+            self.options.on_step(step)
         return len(line)
 
     def _stop_at_limit(self, limit: Limit, value: float) -> None:
@@ -330,6 +438,8 @@ class Session:
             self._outcome = {"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}}
             self.recorder.stop_recording()
             self.hooks.disconnect()
+            if self._own_hooks is not None:
+                self._own_hooks.disconnect()
             self._stop_line_tracer()
 
     def _stop_line_tracer(self) -> None:

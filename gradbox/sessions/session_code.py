@@ -89,6 +89,14 @@ def code_pairs(instrumented: CodeType, plain: CodeType) -> Iterator[tuple[CodeTy
             yield from code_pairs(inner_code, plain_inner_code)
 
 
+def nested_codes(code: CodeType) -> Iterator[CodeType]:
+    """A code object and those of the functions and classes in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from nested_codes(constant)
+
+
 def code_signature(code: CodeType) -> tuple[object, ...]:
     """What the two codes of one text have in common."""
     return code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_varnames[: code.co_argcount]
@@ -116,6 +124,7 @@ class SessionCode:
         self._line_count = 0
         self._modules: dict[str, tuple[str, CodeType]] = {}
         self._code_pairs: CodePairs = {}
+        self._running: set[str] = set()  # the files that came because code of theirs ran
         for file in files:
             self._append_file(file)
 
@@ -124,14 +133,25 @@ class SessionCode:
         self.line_offsets[file.path] = self._line_count
         self._line_count += line_count(file.source)
 
-    def compile_file(self, tree: ast.Module, path: str, hooks: InstrumentationHooks, flags: int = 0) -> CodeType:
-        """The instrumented code of a file. flags: as `compile` takes them. Raises what the compiler raises."""
+    def compile_file(
+        self,
+        tree: ast.Module,
+        path: str,
+        hooks: InstrumentationHooks,
+        flags: int = 0,
+        functions_only: bool = False,
+    ) -> CodeType:
+        """The instrumented code of a file. flags: as `compile` takes them. functions_only: its own statements have no steps.
+        Raises what the compiler raises.
+        """
         plain = compile(tree, path, "exec", flags, dont_inherit=True)  # warns as plain Python does
-        code = compile_with_hooks(tree, path, self.statements, self.line_offsets[path], hooks, flags)
+        code = compile_with_hooks(tree, path, self.statements, self.line_offsets[path], hooks, flags, functions_only)
         self._code_pairs.update((id(pair[0]), pair) for pair in code_pairs(code, plain))
         return code
 
-    def compile_imported_module(self, path: str, source: str, hooks: InstrumentationHooks) -> CodeType | None:
+    def compile_imported_module(
+        self, path: str, source: str, hooks: InstrumentationHooks, functions_only: bool = False
+    ) -> CodeType | None:
         """The code of a module that is imported, which becomes a file of the program; None where it has come with another
         text before, whose lines are others. Raises what the compiler raises.
         """
@@ -141,20 +161,68 @@ class SessionCode:
         self._append_file(SessionFile(path, displayed_file_name(path, self.files[0].path), source))
         stack.line_offsets[path] = self.line_offsets[path]
         process_changes.register_program_classes(path)
-        code = self.compile_file(ast.parse(source, path), path, hooks)
+        code = self.compile_file(ast.parse(source, path), path, hooks, functions_only=functions_only)
         self._modules[path] = (source, code)
         return code
 
+    def step_imported_modules(self, modules: Sequence[tuple[str, str, InstrumentationHooks]]) -> None:
+        """Have the functions of modules that are imported already step from now on, as far as their code is what the text
+        gives. modules: their paths, texts and hooks.
+        """
+        by_place: dict[tuple[str, str, int], tuple[CodeType, CodeType]] = {}
+        for path, source, hooks in modules:
+            try:
+                plain = compile(source, path, "exec", dont_inherit=True)
+                tree = ast.parse(source, path)
+            except (SyntaxError, ValueError):
+                continue
+            self._append_file(SessionFile(path, displayed_file_name(path, self.files[0].path), source))
+            stack.line_offsets[path] = self.line_offsets[path]
+            process_changes.register_program_classes(path)
+            code = compile_with_hooks(tree, path, self.statements, self.line_offsets[path], hooks, functions_only=True)
+            self._modules[path] = source, code
+            by_place |= {
+                (path, old.co_qualname, old.co_firstlineno): (new, old) for new, old in code_pairs(code, plain)
+            }
+        for function in gc.get_objects() if by_place else ():
+            if type(function) is not FunctionType:
+                continue
+            running = function.__code__
+            new, old = by_place.get((running.co_filename, running.co_qualname, running.co_firstlineno), (None, None))
+            if new is None or old is None or old.co_code != running.co_code:
+                continue
+            if new.co_freevars == running.co_freevars:
+                self._code_pairs[id(new)] = new, running
+                function.__code__ = new
+
     def plain_statement_tables(self) -> dict[str, StatementTable]:
-        """The statements of each file's code as it is, by path: to follow it without changing it."""
-        tables: dict[str, StatementTable] = {}
-        for file in self.files:
-            first = len(self.statements.rows)
-            instrument_tree(
-                SyntaxNodes(ast.parse(file.source, file.path)), self.statements, self.line_offsets[file.path]
-            )
-            tables[file.path] = StatementTable(ast.parse(file.source, file.path), self.statements, first)
-        return tables
+        """The statements of each file's code as it is, by path, but for those of `add_running_file`: to follow it unchanged."""
+        return {file.path: self._plain_statement_table(file) for file in self.files if file.path not in self._running}
+
+    def _plain_statement_table(self, file: SessionFile) -> StatementTable:
+        first = len(self.statements.rows)
+        instrument_tree(SyntaxNodes(ast.parse(file.source, file.path)), self.statements, self.line_offsets[file.path])
+        return StatementTable(ast.parse(file.source, file.path), self.statements, first)
+
+    def add_running_file(self, code: CodeType, source: str) -> StatementTable | None:
+        """The statements of a file whose code is about to run as it is, which becomes one of the program's; None where the
+        text is not what the code was made of. code: of a function in it.
+        """
+        path = code.co_filename
+        try:
+            compiled = compile(source, path, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError):
+            return None
+        if not any(
+            other.co_code == code.co_code and code_signature(other) == code_signature(code)
+            for other in nested_codes(compiled)
+        ):
+            return None
+        self._append_file(SessionFile(path, displayed_file_name(path, self.files[0].path), source))
+        stack.line_offsets[path] = self.line_offsets[path]
+        process_changes.register_program_classes(path)
+        self._running.add(path)
+        return self._plain_statement_table(self.files[-1])
 
     def restore_plain_functions(self) -> None:
         """Give the functions that have instrumented code the plain one."""

@@ -20,11 +20,11 @@ _recorded_writes: list[Callable[[Any], Any]] = []
 
 @contextlib.contextmanager
 def recorded_stream(
-    name: Stream, emit: OutputCallback, before_output: Callable[[], None] | None = None
+    name: Stream, emit: OutputCallback, before_output: Callable[[Any], None] | None = None
 ) -> Iterator[None]:
     """While entered, what is written to `sys.stdout` or `sys.stderr` goes to `emit` too. The stream stays the same object.
 
-    Streams that take no attributes have another in their place. before_output: called before text goes on.
+    Streams that take no attributes have another in their place. before_output: called with the text before that goes on.
     """
     stream = getattr(sys, name)
     if stream is None:
@@ -37,7 +37,7 @@ def recorded_stream(
 
     def recorded_write(text: Any) -> Any:
         if before_output is not None:
-            before_output()
+            before_output(text)
         written = write(text)
         if type(text) is str:
             emit(name, text)

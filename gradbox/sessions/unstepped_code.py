@@ -10,16 +10,18 @@ import site
 import sys
 import sysconfig
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import introspection, stack
 from gradbox.recorder.effects import reaches_into_graph, word_exposes_memory
+from gradbox.sessions.passed_calls import PassedCalls
 
 THREADS_WITHOUT_TENSORS = frozenset(("IPython", "gradbox", "ipykernel", "ipykernel_launcher", "tornado", "tqdm", "zmq"))
 """Packages whose threads draw progress, or talk to a notebook."""
@@ -27,6 +29,8 @@ THREADS_WITHOUT_TENSORS = frozenset(("IPython", "gradbox", "ipykernel", "ipykern
 MAX_MODULES = 40
 """Modules of the user's without steps whose globals are looked at; with more, each step observes everything."""
 
+
+ReasonToLook = Literal["passed_calls", "earlier_functions", "exposed_memory", "modules", "threads", "callbacks"]
 
 _UNCHANGEABLE_TYPES = (
     bool, int, float, complex, str, bytes, type(None), range, ModuleType, BuiltinFunctionType, CodeType, torch.dtype,
@@ -36,10 +40,13 @@ _UNCHANGEABLE_TYPES = (
 
 
 class UnsteppedCode:
-    """What the process runs beside the files that are stepped. namespace: of the program's main file."""
+    """What the process runs beside the files that are stepped. namespace: of the program's main file. passed_calls: of
+    functions that are stepped otherwise. looks: how often everything was to be looked at, by the reason.
+    """
 
-    def __init__(self, namespace: dict[str, Any]) -> None:
-        self._namespace = namespace
+    def __init__(self, namespace: dict[str, Any], passed_calls: PassedCalls) -> None:
+        self._namespace, self._passed_calls = namespace, passed_calls
+        self.looks: Counter[ReasonToLook] = Counter()
         self._classified: dict[str, ModuleType] = {}
         self._modules: dict[str, ModuleType] = {}
         self._is_foreign: dict[CodeType, bool] = {}
@@ -51,15 +58,24 @@ class UnsteppedCode:
     def may_change_anything(self, frame: FrameType | None) -> bool:
         """Whether what it changes is not known from the statement at work. frame: the innermost one that runs."""
         self._classify_new_modules()
+        has_passed = self._passed_calls.take_passed(frame)
         had_other_threads, self._has_other_threads = self._has_other_threads, has_other_threads()
-        return (
-            self._has_earlier_functions
-            or self._exposes_memory
-            or len(self._modules) > MAX_MODULES
-            or had_other_threads  # one that is over now may have run since the last step
-            or self._has_other_threads
-            or self._waits_for_program(frame)
-        )
+        reason: ReasonToLook | None = None
+        if has_passed:
+            reason = "passed_calls"
+        elif self._has_earlier_functions:
+            reason = "earlier_functions"
+        elif self._exposes_memory:
+            reason = "exposed_memory"
+        elif len(self._modules) > MAX_MODULES:
+            reason = "modules"
+        elif had_other_threads or self._has_other_threads:  # one that is over now may have run since the last step
+            reason = "threads"
+        elif self._waits_for_program(frame):
+            reason = "callbacks"
+        if reason is not None:
+            self.looks[reason] += 1
+        return reason is not None
 
     def values(self) -> Iterator[Any]:
         """What the globals of the user's modules without steps lead to, as far as it can be changed."""

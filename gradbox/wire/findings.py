@@ -77,7 +77,7 @@ class Finding(Model):
     """line: of the cause, in the normalised source; lines: of the chain, in order, each once; step: of the cause.
 
     names: what the reader calls what it is about. text: the whole in one paragraph; what, why, todo: its parts.
-    offers: what torch itself has for it. explains_error: it says why the program raised. hints: which fixes there may be; fixes: those that were run and help.
+    offers: what torch itself has for it. also: the module whose lines another run would follow, with `--also`. explains_error: it says why the program raised. hints: which fixes there may be; fixes: those that were run and help.
     """
 
     kind: str
@@ -96,6 +96,7 @@ class Finding(Model):
     explains_error: bool = False
     fixes: FailFastList[Fix] = []
     offers: FailFastList[TorchSuggestion] = []
+    also: str | None = None
 
 
 EXAMPLE_LEAF_WRITE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\nx += 1\n"

@@ -30,7 +30,7 @@ from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.probes.uninitialized import ALLOCATING_OPERATIONS, UninitializedMemory
-from gradbox.recorder.stack import frames_outward, is_program_code
+from gradbox.recorder.stack import frames_outward, is_in_passed_call, is_program_code
 from gradbox.recorder.uids import ObjectUids
 from gradbox.wire.events import Op
 
@@ -354,7 +354,7 @@ def is_called_by_program(frame: FrameType | None) -> bool:
     """Whether the program itself called the operation, or one thin method of torch's on its behalf."""
     for f in torch_frames(frame):
         if is_program_code(f.f_code):
-            return True
+            return not is_in_passed_call(f)
         if not f.f_code.co_filename.endswith(("torch/_tensor.py", "torch/functional.py", "nn/functional.py")):
             return False
     return False
@@ -367,7 +367,7 @@ def is_deepcopy_by_program(frame: FrameType | None) -> bool:
         if f.f_code is not code:
             return False
     caller = next(islice(frames_outward(frame), len(codes), None), None)
-    return caller is not None and is_program_code(caller.f_code)
+    return caller is not None and is_program_code(caller.f_code) and not is_in_passed_call(caller)
 
 
 def is_in_function_apply(frame: FrameType | None) -> bool:

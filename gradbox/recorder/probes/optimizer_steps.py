@@ -14,12 +14,39 @@ MAX_COUNTED_OPTIMIZERS = 1000
 
 _hooks_after_step: dict[Any, Any] = optimizer._global_optimizer_post_hooks
 
+StepListener = Callable[..., None]
+
+_listeners: list[StepListener] = []
+"""What is called after each `Optimizer.step`, the last first; torch has one hook for all, so that a listener can come or go
+while torch goes through its hooks."""
+
+
+def add_step_listener(listener: StepListener) -> None:
+    """Have it called after each `Optimizer.step` of the process, with the optimizer first."""
+    _listeners.append(listener)
+    _hooks_after_step[_listeners_key] = _notify_listeners
+
+
+def remove_step_listener(listener: StepListener) -> None:
+    if listener in _listeners:
+        _listeners.remove(listener)
+    if not _listeners:
+        _hooks_after_step.pop(_listeners_key, None)
+
+
+def _notify_listeners(*arguments: Any) -> None:
+    for listener in _listeners[::-1]:
+        listener(*arguments)
+
+
+_listeners_key = object()
+"""In torch's table: a handle of torch's would take a number that the program's next hook has without the recorder."""
+
 
 class OptimizerSteps:
     """Hears of every `Optimizer.step` while entered; of one that raises nothing is said.
 
-    is_recorded: whether what the current thread does is recorded. The hook has a key of its own: a handle of torch's
-    would take a number that the program's next hook has without the recorder.
+    is_recorded: whether what the current thread does is recorded.
     """
 
     def __init__(self, context: ProbeContext, objects: ObjectUids, is_recorded: Callable[[], bool]) -> None:
@@ -28,11 +55,11 @@ class OptimizerSteps:
         self._unrecorded_counts: dict[str | None, int] = {}
 
     def __enter__(self) -> Self:
-        _hooks_after_step[self] = self._note_step
+        add_step_listener(self._note_step)
         return self
 
     def __exit__(self, *_: object) -> None:
-        _hooks_after_step.pop(self, None)
+        remove_step_listener(self._note_step)
 
     def set_recording_paused(self, paused: bool) -> None:
         """Count steps for a while, and tell their number when it is over."""

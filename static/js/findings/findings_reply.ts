@@ -29,6 +29,8 @@ interface FindingReply {
   /** which fixes there may be */
   hints: FixHint[];
   offers: TorchOffer[];
+  /** the module whose lines another run would follow */
+  also: string | null;
   explains_error: boolean;
 }
 
@@ -80,6 +82,7 @@ function findingReply(finding: Finding, say: Locale["say"]): FindingReply {
     chain: finding.chain.map(({ line, step, role }, i) => ({ line, step, role, text: chain[i] })),
     hints: finding.fixes,
     offers,
+    also: typeof finding.facts.unstepped_module === "string" ? finding.facts.unstepped_module || null : null,
     explains_error: finding.explainsError,
   };
 }

@@ -63,7 +63,13 @@ export function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
     ),
     flags: inplaceFlagPhrase(facts),
     ...(place
-      ? { file: place.file, file_line: place.line, file_code: codeFact(place.code), module: place.module }
+      ? {
+          file: place.file,
+          file_line: place.line,
+          file_code: codeFact(place.code),
+          module: place.module,
+          unstepped_module: place.module,
+        }
       : {}),
   };
   const chain = [chainLink(facts.place(slot.birth), "saved", findingFacts, [slot.node, saved], slot.key)];

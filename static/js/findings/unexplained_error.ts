@@ -67,6 +67,7 @@ export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
     operands: call.operands.map(({ name }) => name),
     n: call.operands.length,
     elsewhere: elsewhereFact(facts),
+    unstepped_module: facts.error?.place?.module ?? "",
     unseen: unseenFact(facts),
   };
   const links = call.operands.length

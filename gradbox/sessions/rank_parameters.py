@@ -1,0 +1,102 @@
+"""The parameters of one rank after its first rounds, as numbers by which ranks are compared."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+from gradbox.sessions.round_hook import RoundHook, frames_of_user_first, locals_of_frame
+
+MAX_PARAMETERS = 2_000
+"""Parameters of a rank that are compared."""
+
+MAX_NOTED_ROUNDS = 20
+"""Rounds after which they are: 0, 1, 2, 4, 8 and so on."""
+
+
+class RankParameters:
+    """Writes a line of JSON after some rounds: the round, and each parameter's shape, sum and sum of magnitudes, by its name.
+
+    file: to write. unrecorded: entered while they are computed, so that no recorder takes it for the program's.
+    """
+
+    def __init__(self, file: Path, unrecorded: Callable[[], AbstractContextManager[object]]) -> None:
+        self._file, self._unrecorded = file, unrecorded
+        self._round = self._noted = self._next = 0
+        self._hook = RoundHook(self._end_round)
+
+    def install(self) -> None:
+        self._hook.install()
+
+    def remove(self) -> None:
+        self._hook.remove()
+
+    def _end_round(self, frame: FrameType) -> None:
+        number, self._round = self._round, self._round + 1
+        if number != self._next or self._noted >= MAX_NOTED_ROUNDS:
+            return
+        self._next, self._noted = max(1, 2 * number), self._noted + 1
+        with self._unrecorded(), torch.no_grad():
+            names = parameter_names(frame)
+            values = {name: digest for name, parameter in names.items() if (digest := parameter_digest(parameter))}
+        line = json.dumps({"round": number, "parameters": values})
+        with self._file.open("a") as stream:
+            stream.write(line + "\n")
+
+
+def parameter_names(frame: FrameType | None) -> dict[str, torch.Tensor]:
+    """The parameters of the modules that functions which run have at hand, by the names that they have there; those that only
+    an optimizer has by their place in it. The user's functions come first.
+    """
+    known: dict[int, tuple[str, torch.Tensor]] = {}
+    variables = [item for f in frames_of_user_first(frame) for item in locals_of_frame(f).items()]
+    modules = [pair for name, value in variables for pair in modules_at_hand(name, value)]
+    named = [(f"{name}.{inner}", p) for name, module in modules for inner, p in module.named_parameters()]
+    for name, value in variables:
+        if isinstance(value, Optimizer):
+            parameters = (p for group in value.param_groups for p in group["params"])
+            named += [(f"{name}'s parameter {k}", p) for k, p in enumerate(parameters)]
+    for name, parameter in named:
+        if len(known) < MAX_PARAMETERS:
+            known.setdefault(id(parameter), (name, parameter))
+    return dict(known.values())
+
+
+def modules_at_hand(name: str, value: Any) -> Iterator[tuple[str, nn.Module]]:
+    """The module that a name stands for, without what wraps it for ranks, and those that an object has as attributes."""
+    if isinstance(value, nn.parallel.DistributedDataParallel):
+        yield name, value.module
+    elif isinstance(value, nn.Module):
+        yield name, value
+    elif name == "self":
+        for attribute, member in list(getattr(value, "__dict__", {}).items()):
+            if isinstance(member, nn.Module):
+                yield from modules_at_hand(f"self.{attribute}", member)
+
+
+def parameter_digest(parameter: torch.Tensor) -> list[Any] | None:
+    """Its shape, its sum and the sum of its magnitudes; None for one that is sharded or can't be summed."""
+    if type(parameter) not in (nn.Parameter, torch.Tensor) or parameter.is_sparse or parameter.is_meta:
+        return None
+    if not (parameter.is_floating_point() or parameter.is_complex()):
+        return None
+    values = parameter.detach()
+    parts = (values.real, values.imag) if values.is_complex() else (values,)
+    sums = [float(f(part.double())) for part in parts for f in (torch.sum, sum_of_magnitudes)]
+    return [list(parameter.shape), *map(repr, sums)]
+
+
+def sum_of_magnitudes(values: torch.Tensor) -> torch.Tensor:
+    return values.abs().sum()
+
+
+def rank_of_process() -> int:
+    """The rank that the launcher gave this process, 0 without one."""
+    return int(os.environ.get("RANK", "0"))

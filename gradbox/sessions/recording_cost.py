@@ -1,0 +1,38 @@
+"""Why a recording took long, in a sentence for its user."""
+
+from collections.abc import Mapping
+
+from gradbox.sessions.unstepped_code import ReasonToLook
+
+WORTH_TELLING_SECONDS = 10.0
+"""A recording that took longer says why."""
+
+LARGE_BYTES = 200 << 20
+"""Bytes of storages whose reading takes a while."""
+
+REASONS: Mapping[ReasonToLook, str] = {
+    "passed_calls": "one statement calls a function very often",
+    "earlier_functions": "functions from before the recording may bind the program's names",
+    "exposed_memory": "a module without steps hands out the memory of tensors, as numpy() does",
+    "modules": "many modules without steps are imported",
+    "threads": "another thread runs beside the recorded one",
+    "callbacks": "code without steps calls functions of the program",
+}
+"""Why steps look at everything, beyond what their statements' text tells."""
+
+
+def cost_message(
+    what: str, seconds: float, steps: int, whole_looks: int, looks: Mapping[ReasonToLook, int], storage_bytes: int
+) -> str:
+    """Why a recording took long; "" where it did not. what: is recorded. looks: as `UnsteppedCode` has them."""
+    if seconds < WORTH_TELLING_SECONDS or not steps:
+        return ""
+    parts = [f"{what} took {seconds:.0f} s to record: {steps:,} steps"]
+    if 2 * whole_looks > steps:
+        why = "their statements call functions that may change anything"
+        if 2 * sum(looks.values()) > whole_looks:
+            why = REASONS[max(looks.items(), key=lambda item: item[1])[0]]
+        parts.append(f"{whole_looks:,} of them looked at all that lives, because {why}")
+    if storage_bytes > LARGE_BYTES:
+        parts.append(f"its tensors have {storage_bytes >> 20:,} MB, which are read where they may have changed")
+    return "; ".join(parts) + ". --steps N or --lines A:B records less"
