@@ -260,7 +260,8 @@ function largestFittingScale(
 /** Whether every row of every step has a full place of its own at a scale. */
 function fitsAtScale(model: StageModel, size: StageSize, k: number, share: number | null, footHeight: number) {
   const widths = paneWidths(model, size.w / k, share, null);
-  const { memory, graph } = roomsOfPanes(widths, size.h / k - PANE_HEADING_HEIGHT, footHeight / k);
+  const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
+  const { memory, graph } = roomsOfPanes(widths, visibleHeight, footHeight / k);
   if (k > 1 && memory.w < MIN_ENLARGED_MEMORY_WIDTH) return false;
   if (graph.w && graphHeightForFixedPlaces(model.graph, graph.w) > graph.h) return false;
   return hasRoomForFixedPlaces(model.memory, memory.w, memory.h);
