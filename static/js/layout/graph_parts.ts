@@ -64,7 +64,23 @@ export interface GraphModel {
   visits: Map<string, VisitFacts[]>;
   /** their first and last visits' steps */
   backwards: Map<string, { first: number; last: number }>;
-  stills: Map<number, FixedGraphPlaces>;
+  stills: Map<string, FixedGraphPlaces>;
+}
+
+/** Heights of a graph's parts, and the sizes of its type: second words are always 12. */
+export interface GraphSizes {
+  /** a node's box when open, and its name */
+  node: number;
+  nodeFont: number;
+  /** a docked leaf's line and its box, and the names of leaves and tensors */
+  leafLine: number;
+  leaf: number;
+  nameFont: number;
+  /** a gradient's chip, its line, and the numbers in it */
+  chip: number;
+  chipLine: number;
+  chipFont: number;
+  slot: number;
 }
 
 export interface FixedGraphPlaces {
@@ -78,4 +94,7 @@ export interface FixedGraphPlaces {
   blocks: Map<string, number>;
   /** where leaves wait that no node reads */
   idle: number;
+  sizes: GraphSizes;
+  /** what is added above each node but a graph's first */
+  spread: number;
 }

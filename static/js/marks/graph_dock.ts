@@ -20,7 +20,7 @@ export function attachedLeafMark(stepFacts: StepFacts, row: GraphRow, dock: Atta
   return h(
     "g",
     { key: `dock ${dock.leaf} ${dock.dock.ks.join()}` },
-    dock.shapings.map((shaping) => reshapingNodeMark(stepFacts, shaping, row.y, isSmall)),
+    dock.shapings.map((shaping) => reshapingNodeMark(stepFacts, shaping, row.y)),
     leafNodeMark(stepFacts, dock, row.y, isSmall),
     showsSum &&
       gradientSumCountMark(
@@ -33,12 +33,12 @@ export function attachedLeafMark(stepFacts: StepFacts, row: GraphRow, dock: Atta
 }
 
 /** A node that brings a parameter into shape. */
-function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top: number, isSmall: boolean) {
+function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top: number) {
   const { uid, x, w, h: height, turn } = shaping;
   const turnWidth = turn ? shaping.lead : 0;
   const y = shaping.y - top;
   const node = snap.entities.get(uid) as Node;
-  const fontSize = isSmall ? 9 : 10;
+  const fontSize = shaping.font;
   const isNew = snap.fresh.has(uid);
   return h(
     "g",
@@ -63,7 +63,7 @@ function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top
       },
       textThatFits(shaping.label, w - turnWidth - 4, fontSize),
     ),
-    turn && turnWidth ? visitOrderMark(turn, x + 9, y + height / 2) : null,
+    turn && turnWidth ? visitOrderMark(turn, x + 11, y + height / 2) : null,
     h("title", { key: "title" }, `${node?.name ?? ""} ${uid}`),
   );
 }
@@ -71,7 +71,15 @@ function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top
 /** The node that accumulates into a leaf. */
 function leafNodeMark(
   { snap }: StepFacts,
-  place: Rect & { leaf: string; label: string; turn: VisitOrder | null; lead: number; again?: boolean; most?: number },
+  place: Rect & {
+    leaf: string;
+    label: string;
+    turn: VisitOrder | null;
+    lead: number;
+    font: number;
+    again?: boolean;
+    most?: number;
+  },
   top: number,
   isSmall: boolean,
 ) {
@@ -79,7 +87,7 @@ function leafNodeMark(
   const turnWidth = turn ? place.lead : 0;
   const y = place.y - top;
   const node = snap.entities.get(leaf) as Node;
-  const fontSize = isSmall ? 9 : 10;
+  const fontSize = place.font;
   const isNew = snap.fresh.has(leaf) && !again;
   const variable = node?.variable ?? null;
   return h(
@@ -93,10 +101,10 @@ function leafNodeMark(
       target: again ? { kind: "node again", variable } : { kind: "node", uid: leaf, variable },
       tabindex: again ? null : "0",
       role: "group",
-      "aria-label": `AccumulateGrad ${place.label.replace(/^\S+ /, "")}`,
+      "aria-label": `AccumulateGrad ${place.label.replace(/\.grad$/, "")}`,
     },
     h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: height / 2 }),
-    turn && turnWidth && !again ? visitOrderMark(turn, x + 9, y + height / 2) : null,
+    turn && turnWidth && !again ? visitOrderMark(turn, x + 11, y + height / 2) : null,
     h(
       "text",
       {

@@ -3,6 +3,7 @@
 import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { gradientChipMark } from "./graph_grad.ts";
+import { hiddenSlotCountMark } from "./graph_node.ts";
 import { textThatFits, wordsThatFit } from "./graph_texts.ts";
 import { nodeTooltip, keptSlotTitle, keptSlotWords } from "./node_words.ts";
 import { visitOrderMark } from "./node_parts.ts";
@@ -65,13 +66,12 @@ function focusEdgeMark({ snap }: StepFacts, edge: EdgePlace) {
 }
 
 function focusNodeMark(stepFacts: StepFacts, place: FocusNode) {
-  const { uid, x, y, w, h: height, turn, tag, font } = place;
+  const { uid, x, y, w, h: height, turn, tag, font, lead } = place;
   const { snap } = stepFacts;
   const node = snap.entities.get(uid) as Node;
   const isNew = snap.fresh.has(uid);
   const isLeaf = place.kind === "leaf";
   const variable = node?.variable ?? null;
-  const lead = 12 + (turn ? 14 : 0);
   return h(
     "g",
     {
@@ -99,7 +99,7 @@ function focusNodeMark(stepFacts: StepFacts, place: FocusNode) {
       { key: "name", class: "node-name", x: x + lead, y: y + height / 2 + font * 0.36, "font-size": font },
       textThatFits(place.label, w - lead - 4, font),
     ),
-    turn && visitOrderMark(turn, x + 14, y + height / 2),
+    turn && visitOrderMark(turn, x + (turn.k > 99 ? 20 : 15), y + height / 2),
     tag && [
       h("rect", { key: "tag", class: "node-tag", x: tag.x, y: tag.y, width: tag.w, height: tag.h, rx: 4 }),
       h(
@@ -109,6 +109,7 @@ function focusNodeMark(stepFacts: StepFacts, place: FocusNode) {
       ),
     ],
     place.slots.map((slot) => focusSlotMark(stepFacts, uid, slot)),
+    place.moreSlots && hiddenSlotCountMark(place.moreSlots, 0),
     h("title", { key: "title" }, nodeTooltip(place.name, uid, tag ? [tag.text] : [], node)),
   );
 }

@@ -96,10 +96,11 @@ export const STAGE_LABELS = {
   moreInMap: "{n} more, in the map",
   keptThenChanged: "kept for backward, changed since",
   chosenNode: "chosen",
-  otherGraphs: "{n} in older graphs",
+  otherGraphs: "{n} older nodes",
   unnamedResult: "a result",
   keptVersion: "kept version {v}; now {now}",
   versionKept: "kept at version {v}",
+  keepsName: "keeps {name}",
   notToScale: "Widths are not to scale: each block has room for its name.",
 };
 
