@@ -103,7 +103,9 @@ def test_live_runs_stay_off_when_switched_off_and_the_run_key_still_works(live: 
     live.locator("#edited").wait_for(state="visible")
     live.wait_for_timeout(300)
     assert [url for url in requests if "live" in url] == []
-    live.keyboard.press("Control+Enter")
+    run(live)
+    leave(live)
+    live.keyboard.press("End")
     shows(live, "c")
     live.goto(site)
     assert not live.locator("#live").is_checked()
