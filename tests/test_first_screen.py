@@ -242,7 +242,7 @@ def test_the_first_screen_speaks_chinese(page: Any, site: str) -> None:
     page.locator("[data-sees=a]").click()
     assert page.locator("#verdict").inner_text() == "答对了：a 和 c 读的是同一块内存。"
     open_more(page)
-    assert page.locator("#more h2").all_inner_texts() == ["查看", "运行", "显示", "分享"]
+    assert page.locator("#more .menu-heading").all_inner_texts() == ["查看", "运行", "显示", "分享"]
 
 
 OPENED = ["asking", "more", "answered", "error", "new"]

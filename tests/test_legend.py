@@ -4,7 +4,7 @@ from typing import Any
 
 
 def test_a_new_visitor_sees_the_legend_once_and_it_takes_no_room_from_the_picture(page: Any, site: str) -> None:
-    page.goto(site)
+    page.goto(f"{site}/?s=clone")
     page.wait_for_selector("#workbench[data-steps]")
     strip = page.locator("#legend")
     assert strip.is_visible() and strip.locator("li").count() >= 10
@@ -19,7 +19,7 @@ def test_a_new_visitor_sees_the_legend_once_and_it_takes_no_room_from_the_pictur
     page.wait_for_selector("#workbench[data-steps]")
     assert not strip.is_visible()
     later = page.context.new_page()
-    later.goto(site)
+    later.goto(f"{site}/?s=clone")
     later.wait_for_selector("#workbench[data-steps]")
     assert not later.locator("#legend").is_visible()
     later.keyboard.press("?")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.page_driver import paste, run, use
+from tests.page_driver import leave, paste, run, use
 from tests.test_access import axe
 
 SOURCE = "import torch\na = torch.tensor([1., 2.], requires_grad=True)\nb = a * 2\nb.sum().backward()\n"
@@ -19,6 +19,8 @@ def live(page: Any, site: str) -> Any:
     page.goto(site)
     paste(page, SOURCE)
     run(page)
+    leave(page)
+    page.keyboard.press("End")
     use(page, "#live").check()
     page.locator(".cm-content").click()
     page.keyboard.press("Control+End")
@@ -101,7 +103,9 @@ def test_live_runs_stay_off_when_switched_off_and_the_run_key_still_works(live: 
     live.locator("#edited").wait_for(state="visible")
     live.wait_for_timeout(300)
     assert [url for url in requests if "live" in url] == []
-    live.keyboard.press("Control+Enter")
+    run(live)
+    leave(live)
+    live.keyboard.press("End")
     shows(live, "c")
     live.goto(site)
     assert not live.locator("#live").is_checked()

@@ -134,7 +134,7 @@ def test_an_edit_outlives_the_gallery_and_the_way_back(page: Any, site: str) -> 
     page.keyboard.type("mine = 1")
     still = "() => location.hash !== before && (window.hash === location.hash || (window.hash = location.hash, false))"
     page.wait_for_function(still, polling=200)  # the address is written a moment after the last key
-    page.get_by_role("link", name="Gallery").click()
+    use(page, "#more a[data-page=gallery]").click()
     page.wait_for_url("**/gallery")
     page.go_back()
     page.wait_for_selector("#workbench[data-steps]")
@@ -149,7 +149,7 @@ def test_an_edit_outlives_the_gallery_and_the_way_back(page: Any, site: str) -> 
 
 
 def test_the_opening_program_is_headed_by_its_title_and_question(page: Any, site: str) -> None:
-    page.goto(site)
+    page.goto(f"{site}/?s=clone")
     assert page.locator("#heading").inner_text() == "clone against detach"
     assert page.locator(".lead").inner_text().startswith("One of them copies the memory")
     paste(page, "x = 1\n")
@@ -210,7 +210,7 @@ def test_a_program_can_not_write_into_the_page(page: Any, site: str) -> None:
 def test_both_languages(page: Any, site: str) -> None:
     page.goto(f"{site}/?lang=zh")
     page.wait_for_function("() => document.querySelector('#sentences li')")
-    assert page.locator("#run-word").inner_text() == "运行"
+    assert page.locator("#run-button").inner_text() == "运行"
     assert re.search("[\u4e00-\u9fff]", page.locator("#sentences").inner_text())
 
 
@@ -289,9 +289,9 @@ def test_marks_are_reached_by_keys_and_the_pace_is_kept(page: Any, site: str) ->
         page.keyboard.press(key)
         at_step(page, line[expected])
     use(page, '[data-go="speed"]').click()
-    assert page.locator('[data-go="speed"]').inner_text() == "2×"
+    assert page.locator('[data-go="speed"]').text_content() == "2×"
     page.reload()
-    page.locator('[data-go="speed"]', has_text="2×").wait_for()  # the page's script writes it
+    page.locator('[data-go="speed"]', has_text="2×").wait_for(state="attached")  # the page's script writes it
 
 
 def test_the_sheet_of_keys_opens_and_closes_by_keys(page: Any, site: str) -> None:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.page_driver import at_step, leave, paste, run
+from tests.page_driver import at_step, leave, paste, press_run, run
 
 
 def test_fast_clicks_and_a_second_run_end_in_the_last_program(page: Any, site: str) -> None:
@@ -109,7 +109,7 @@ def test_a_run_is_stopped_and_keeps_what_was_recorded(page: Any, site: str) -> N
     page.locator("#stop").click()
     page.wait_for_function("() => document.querySelector('#workbench').dataset.steps === '3'")
     assert "stopped this run" in page.locator("#outcome").inner_text()
-    assert page.locator("#stop").is_hidden() and page.locator("#run-word").inner_text() == "Run"
+    assert page.locator("#stop").is_hidden() and page.locator("#progress").is_hidden()
     assert page.locator('#stage [data-name="x"]').count() == 1
 
 
@@ -118,7 +118,7 @@ def test_a_run_is_stopped_before_anything_came_of_it(page: Any, site: str) -> No
     paste(page, "import time\ntime.sleep(60)  # 4\n")
     page.keyboard.press("Control+Enter")
     page.locator("#stop").click()
-    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Run'")
+    page.locator("#stop").wait_for(state="hidden")
     assert page.locator("#problem").is_hidden() and page.locator("#stop").is_hidden()
 
 
@@ -137,4 +137,72 @@ def test_a_waiting_page_shows_its_place_and_a_closed_tab_frees_one(page: Any, si
     assert word.inner_text() == "Running…"
     others[2].close()
     page.locator("#stop").click()
-    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Run'")
+    page.locator("#stop").wait_for(state="hidden")
+
+
+def test_run_is_stop_in_the_same_box_and_the_second_half_of_a_double_click_stops_nothing(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import time\ntime.sleep(60)  # 31\n")
+    button, stop = page.locator("#run-button"), page.locator("#stop")
+    box = button.bounding_box()
+    page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    stop.wait_for()
+    assert stop.bounding_box() == box and button.is_hidden()
+    page.wait_for_timeout(600)
+    assert stop.is_visible() and page.locator("#saving").is_hidden()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    stop.wait_for(state="hidden")
+    assert button.bounding_box() == box
+
+
+def test_during_a_run_what_is_of_the_run_before_is_pale_and_said_to_be(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\nprint(torch.ones(2))\n")
+    run(page)
+    paste(page, "import time\ntime.sleep(60)  # 32\n")
+    page.keyboard.press("Control+Enter")
+    page.locator("#progress").wait_for()
+    assert page.locator("#run-before").inner_text() == "What you see is of the run before."
+    for part in ("#stage", "#printed-box", "#sentences", "#where"):
+        page.wait_for_function(f"() => getComputedStyle(document.querySelector('{part}')).opacity === '0.35'")
+    assert page.locator("#stage").get_attribute("aria-busy") is not None
+    page.locator("#stop").click()
+    page.wait_for_function("() => getComputedStyle(document.querySelector('#stage')).opacity === '1'")
+    assert page.locator("#progress").is_hidden()
+
+
+def test_a_server_that_falls_silent_during_a_run_is_noticed_and_so_is_its_return(page: Any, site: str) -> None:
+    endless(page, site, 33)
+    page.route("**/healthz", lambda _: None)  # it never answers
+    page.locator("#problem", has_text="The server does not answer. Your program is kept here").wait_for(timeout=6000)
+    page.unroute("**/healthz")
+    page.locator("#problem", has_text="The server answers again.").wait_for()
+    page.locator("#stop").click()
+    page.locator("#stop").wait_for(state="hidden")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(2000)
+    assert not [url for url in asked if url.endswith("/healthz")], "nobody asks when nothing is awaited"
+
+
+def test_the_page_lands_where_a_training_gets_its_first_gradient_and_after_a_fix_where_it_passes(
+    page: Any, site: str
+) -> None:
+    page.goto(site)
+    paste(
+        page,
+        "import torch\nlayer = torch.nn.Linear(2, 1)\nlayer(torch.ones(4, 2)).sum().backward()\nlr = 0.1\nprint(lr)\n",
+    )
+    trace = press_run(page)
+    arrived = next(
+        step["i"] for step in trace["steps"] if any(entry.get("event") == "grad_accumulated" for entry in step["log"])
+    )
+    at_step(page, arrived)
+    paste(
+        page,
+        "import torch\nw = torch.ones(2, requires_grad=True)\ny = w.exp()\ny.add_(1)\ny.sum().backward()\nprint(1)\n",
+    )
+    run(page)
+    page.locator(".fix-apply").first.click()
+    page.wait_for_function("() => document.querySelector('#outcome').classList.contains('finished')")
+    page.locator("#where", has_text="y.sum().backward()").wait_for()

@@ -35,10 +35,15 @@ export function startMenu(menu: HTMLDetailsElement) {
     const at = list.indexOf(event.target as HTMLElement);
     (at + offset < 0 ? summary : list[Math.min(at + offset, list.length - 1)])?.focus();
   });
-  menu.addEventListener("click", (event) => {
-    const pressed = event.target instanceof Element ? event.target.closest(PRESSABLE) : null;
-    if (pressed && !pressed.matches("[data-stays], label")) close(true);
-  });
+  // before what is pressed acts: a dialog that it opens gives the focus back to the summary
+  menu.addEventListener(
+    "click",
+    (event) => {
+      const pressed = event.target instanceof Element ? event.target.closest(PRESSABLE) : null;
+      if (pressed && !pressed.matches("[data-stays], label")) close(true);
+    },
+    { capture: true },
+  );
   document.addEventListener("pointerdown", (event) => {
     const isInside =
       event.target instanceof Element && (menu.contains(event.target) || event.target.closest("[popover]"));

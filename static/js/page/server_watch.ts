@@ -32,6 +32,10 @@ export function createServerWatch({ state: currentState, dispatch }: Pick<PageHo
   }
 
   async function ask() {
+    if (!isNeeded(currentState())) {
+      timer = 0;
+      return;
+    }
     const answers = await doesServerAnswer();
     timer = 0;
     const state = currentState();
