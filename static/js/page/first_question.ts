@@ -55,7 +55,7 @@ export function createFirstQuestion({ state: currentState, dispatch, say }: Page
       if (!box || !verdict) return;
       const isAsking = isAsked && state.step === questionStep(state);
       box.hidden = !isAsking;
-      document.body.classList.toggle("asking", isAsking);
+      document.body.classList.toggle("asking-first", isAsking);
       verdict.hidden = answeredStep === null || state.step !== answeredStep || questionStep(state) === null;
       if (isAsking && takesFocus) {
         takesFocus = false;
