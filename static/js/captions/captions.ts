@@ -2,6 +2,7 @@
 
 import { STAGE_LABELS, type StageLabels, LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { stepNotes } from "./notes.ts";
+import { partsText, sentenceParts, type SentencePart } from "./sentence.ts";
 import { hasHiddenSteps } from "../trace/future.ts";
 import { EVENTS } from "../trace/registry.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -14,6 +15,8 @@ const MAX_CAPTION_SENTENCES = 6;
 export interface CaptionSentence {
   text: string;
   tone: string;
+  /** of the text, in order; absent where all of it is plain */
+  parts?: SentencePart[];
   /** of the note that it says */
   key?: string;
 }
@@ -56,9 +59,10 @@ export function stepTitle(trace: Trace, i: number, say: Say) {
 export function captionSentences(opened: OpenTrace, i: number, say: Say): CaptionSentence[] {
   const list = stepNotes(opened, i);
   list.sort((a, b) => noteSeverityRank(a) - noteSeverityRank(b));
-  return list
-    .slice(0, MAX_CAPTION_SENTENCES)
-    .map(({ key, args, tone }) => ({ text: say(key, args), tone: tone ?? "plain", key }));
+  return list.slice(0, MAX_CAPTION_SENTENCES).map(({ key, args, tone }) => {
+    const parts = sentenceParts({ key, args }, say);
+    return { text: partsText(parts), parts, tone: tone ?? "plain", key };
+  });
 }
 
 function noteSeverityRank(note: CaptionNote) {

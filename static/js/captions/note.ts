@@ -3,10 +3,25 @@
 import type { Snapshot, OpenTrace, Entities } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
 
+/** a text or a number as it is; something of the program's, written as code; a phrase of its own; a list */
+export type NoteArgument =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | { name: string }
+  | { key: string; args: NoteArguments }
+  | NoteArgument[];
+
+export interface NoteArguments {
+  [name: string]: NoteArgument;
+}
+
 export interface CaptionNote {
   /** key, args: of a sentence in the locales */
   key: string;
-  args: Record<string, unknown>;
+  args: NoteArguments;
   tone?: "bad" | "cut" | "plain";
   /** told last */
   minor?: boolean;
@@ -17,9 +32,10 @@ export type NoteContext = Snapshot & {
   opened: OpenTrace;
   step: Step;
   before: Entities;
-  /** the first path that leads to a thing, else its uid */
-  nameOf: (uid: string | null | undefined) => string;
-  /** whether one does */
-  hasName: (uid: string | null | undefined) => boolean;
-  nodeName: (uid: string) => string;
+  /** the first path that leads to a thing, null where none does */
+  pathOf: (uid: string | null | undefined) => string | null;
+  /** that path as an argument, else the words for a thing without a name */
+  named: (uid: string | null | undefined) => NoteArgument;
+  /** a node as the graph calls it */
+  node: (uid: string) => NoteArgument;
 };

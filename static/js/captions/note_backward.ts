@@ -1,52 +1,75 @@
-/** Notes on a visit of a backward: the node that ran, the gradient that it added, and what a hook made of one. */
+/** Notes on backward: a visit of a node, a gradient that arrived in a `.grad`, what a hook made of one, and its end. */
 
-import { findEntity } from "../trace/entities.ts";
-import { elementsText, listFirstFew, tensorText } from "./note_texts.ts";
-import type { Entities } from "../trace/state.ts";
+import { findEntity, findHandle } from "../trace/entities.ts";
+import { numel } from "../layout/reads.ts";
+import { elementsText, numberText, valueText } from "./note_texts.ts";
+import type { Cell } from "../trace/entities.ts";
 import type { Visit } from "../trace/wire.ts";
-import type { NoteContext, CaptionNote } from "./note.ts";
+import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
 
-export function backwardVisitNotes({
-  step: { visit },
-  entities,
-  before,
-  nameOf,
-  nodeName,
-}: NoteContext): CaptionNote[] {
+export function backwardVisitNotes(context: NoteContext): CaptionNote[] {
+  const { visit } = context.step;
   if (!visit) return [];
-  const nodeText = nodeName(visit.node);
-  if (visit.failed) return [{ key: "visit_failed", args: { node: nodeText }, tone: "bad" }];
-  if (!visit.accumulates) {
-    const targets = listFirstFew(gradientTargetNames(visit, entities, nameOf, nodeName));
-    return [
-      targets ? { key: "visit", args: { node: nodeText, targets } } : { key: "visit_end", args: { node: nodeText } },
-    ];
-  }
-  const key = findEntity(before, visit.accumulates, "tensor")?.grad ? "grad_added" : "grad_first";
-  const value = tensorText(entities, findEntity(entities, visit.accumulates, "tensor")?.grad);
-  return [{ key, args: { tensor: nameOf(visit.accumulates), value } }];
+  const node = context.node(visit.node);
+  if (visit.failed) return [{ key: "visit_failed", args: { node }, tone: "bad" }];
+  if (visit.accumulates) return [noteOfArrival(context, visit, visit.accumulates)];
+  const { count, targets } = gradientTargets(visit, context);
+  if (!count) return [{ key: "visit_end", args: { node } }];
+  if (targets.length === 1)
+    return [{ key: count > 1 ? "visit_same" : "visit", args: { node, n: count, targets: targets[0] } }];
+  return [{ key: count === targets.length ? "visit_each" : "visit_some", args: { node, n: count, targets } }];
 }
 
 /** What the gradients of a visit go to, each once: leaves by their tensors' names. */
-function gradientTargetNames(
-  visit: Visit,
-  entities: Entities,
-  nameOf: NoteContext["nameOf"],
-  nodeName: NoteContext["nodeName"],
-) {
+function gradientTargets(visit: Visit, { entities, named, node }: NoteContext) {
   const next = findEntity(entities, visit.node, "node")?.next ?? [];
-  const names = (visit.grad_inputs ?? []).flatMap((grad, k) => {
-    const to = grad ? next[k]?.[0] : null;
-    if (!to) return [];
-    const leafUid = findEntity(entities, to, "node")?.variable;
-    return [leafUid ? nameOf(leafUid) : nodeName(to)];
-  });
-  return [...new Set(names)];
+  const targets = new Map<string, NoteArgument>();
+  let count = 0;
+  for (const [k, gradient] of (visit.grad_inputs ?? []).entries()) {
+    const to = gradient ? next[k]?.[0] : null;
+    if (!to) continue;
+    count += 1;
+    const leaf = findEntity(entities, to, "node")?.variable;
+    targets.set(to, leaf ? named(leaf) : node(to));
+  }
+  return { count, targets: [...targets.values()] };
+}
+
+/** A gradient that came to a leaf. */
+function noteOfArrival(context: NoteContext, visit: Visit, leaf: string): CaptionNote {
+  const { entities, before, pathOf } = context;
+  const [old, now] = [findEntity(before, leaf, "tensor")?.grad, findEntity(entities, leaf, "tensor")?.grad];
+  const path = pathOf(leaf);
+  if (!path) return { key: old ? "grad_added_unnamed" : "grad_first_unnamed", args: {} };
+  const grad = { name: `${path}.grad` };
+  const value = valueText(entities, now);
+  const n = numel(findHandle(entities, now)?.shape);
+  if (!old) return value ? { key: "grad_first", args: { grad, value } } : { key: "grad_first_many", args: { grad, n } };
+  const valueBefore = valueText(before, old);
+  const sum = sumText(valueBefore, visit, value);
+  if (sum) return { key: "grad_added_sum", args: { grad, sum, value } };
+  return value && valueBefore
+    ? { key: "grad_added", args: { grad, before: valueBefore, value } }
+    : { key: "grad_added_many", args: { grad, n } };
+}
+
+/** `2 + 1.6`, where a gradient of one number was added as it came. */
+function sumText(valueBefore: string | null, visit: Visit, value: string | null) {
+  const cells = visit.grad_outputs[0]?.cells;
+  if (cells?.length !== 1 || visit.grad_outputs.length !== 1) return null;
+  const [was, came, is] = [Number(bare(valueBefore)), cells[0], Number(bare(value))];
+  if (typeof came !== "number" || !(Math.abs(was + came - is) <= 1e-4 * Math.max(1, Math.abs(is)))) return null;
+  return `${bare(valueBefore)} + ${numberText(came as Cell)}`.replace(/\+ −/, "− ");
+}
+
+/** The number in a text of one. */
+function bare(text: string | null) {
+  return (text ?? "").replace(/[[\]]/g, "").replace("−", "-");
 }
 
 /** A gradient that arrives as another one than was sent, at a node whose tensor has hooks. Only where one edge leads
  * there and what went along it is in the trace: a sum that is not whole would look like a change. */
-export function gradientHookNotes({ opened, step: { visit }, index: i, before, nameOf }: NoteContext): CaptionNote[] {
+export function gradientHookNotes({ opened, step: { visit }, index: i, before, named }: NoteContext): CaptionNote[] {
   if (!visit) return [];
   const { index, trace } = opened;
   const variable = findEntity(before, visit.node, "node")?.variable;
@@ -61,5 +84,26 @@ export function gradientHookNotes({ opened, step: { visit }, index: i, before, n
   const input = findEntity(before, node, "node")?.next?.[edge]?.[1] ?? 0;
   const received = elementsText(visit.grad_outputs[input]?.cells);
   if (!sent || !received || sent === received) return [];
-  return [{ key: "hooked", args: { tensor: nameOf(tensorUid), from: sent, to: received } }];
+  return [{ key: "hooked", args: { tensor: named(tensorUid), from: sent, to: received } }];
+}
+
+/** The statement that ran a backward, after its visits. */
+export function backwardEndNotes({ opened, step, index: i, pathOf }: NoteContext): CaptionNote[] {
+  const { steps } = opened.trace;
+  if (step.kind !== "statement" || typeof step.stmt !== "number") return [];
+  const leaves = new Set<string>();
+  let visits = 0;
+  for (let k = i - 1; k >= 0 && steps[k].visit && steps[k].stmt === step.stmt; k--, visits++) {
+    const leaf = steps[k].visit?.accumulates;
+    if (leaf) leaves.add(leaf);
+  }
+  if (!visits) return [];
+  const named = [...leaves].reverse().flatMap((leaf) => {
+    const path = pathOf(leaf);
+    return path ? [{ name: `${path}.grad` }] : [];
+  });
+  if (!leaves.size) return [{ key: "backward_done", args: {} }];
+  return named.length === leaves.size
+    ? [{ key: "backward_reached", args: { n: leaves.size, grads: named } }]
+    : [{ key: "backward_reached_count", args: { n: leaves.size } }];
 }

@@ -1,38 +1,47 @@
 /** Notes on a step's events, each by its row of the registry. */
 
-import { findEntity, findHandle, type Handle } from "../trace/entities.ts";
-import { mentionsAt } from "../findings/program_text.ts";
-import { RunFacts } from "../findings/run_facts.ts";
-import { unqualifiedDtype, cellReads } from "../layout/reads.ts";
-import { listFirstFew, firstLine } from "./note_texts.ts";
+import { findEntity } from "../trace/entities.ts";
+import { firstLine } from "./note_texts.ts";
+import { keptThing } from "./note_saved.ts";
+import { noteOfWrite } from "./note_writes.ts";
 import { EVENTS } from "../trace/registry.ts";
-import type { Event, Saved, Written } from "../trace/wire.ts";
-import type { NoteContext, CaptionNote } from "./note.ts";
-
-/** Handles with more elements than this are not asked which of them they read. */
-const MAX_ELEMENTS_SEARCHED_FOR_WRITES = 4096;
+import type { Event, PathCut } from "../trace/wire.ts";
+import type { CaptionNote, NoteArguments, NoteContext } from "./note.ts";
 
 const TONE_BY_SEVERITY: Record<string, CaptionNote["tone"]> = { error: "bad", warning: "cut" };
 
 /**
  * The note of an event: the event's fields are the sentence's arguments.
- * @returns none where its row has no sentence
+ * @returns none where its row has no sentence, and for what nodes save, see `savedNotes`
  */
 export function eventNotes(context: NoteContext, event: Event): CaptionNote[] {
   const row = EVENTS[event.event];
   if (!row?.sentence || (context.step.visit && !row.in_visits) || isTrivialEvent(context, event)) return [];
-  const args: Record<string, unknown> = { ...event };
+  if (event.event === "saved") return [];
+  const fields = { ...event } as Record<string, unknown>;
+  const args = { ...fields } as NoteArguments;
   for (const field of row.refs) {
-    const uid = args[field];
-    if (typeof uid === "string") args[field] = uid[0] === "n" ? context.nodeName(uid) : context.nameOf(uid);
+    const uid = fields[field];
+    if (typeof uid === "string") args[field] = uid[0] === "n" ? context.node(uid) : context.named(uid);
   }
   if (typeof args.text === "string") args.text = firstLine(args.text);
-  const fields = { ...event } as Record<string, unknown>;
+  if (typeof args.message === "string") args.message = firstLine(args.message);
   const key = row.sentence.replace(/\{(\w+)\}/g, (_, field) => String(fields[field]));
   const note: CaptionNote = { key, args, tone: TONE_BY_SEVERITY[row.severity], minor: row.severity === "info" };
-  if (event.event === "written") return [noteOfWrite(note, event, context)];
-  if (event.event === "saved") return notesOfSavedSlot(note, event, context);
-  return [note];
+  switch (event.event) {
+    case "written":
+      return [noteOfWrite(note, event, context)];
+    case "path_cut":
+      return [{ ...note, args: { ...args, way: wayOfCut(event, context) } }];
+    case "version_bumped":
+      return [{ ...note, args: { ...args, tensor: ownerOfCounter(context, event.counter) } }];
+    case "saved_stale":
+    case "saved_changed_silently":
+    case "saved_detached":
+      return [{ ...note, args: { ...args, ...factsOfSlot(context, event.node, event.slot) } }];
+    default:
+      return [note];
+  }
 }
 
 /** A number that is read for itself cuts nothing; a version matters where a saved value expects another. */
@@ -45,45 +54,26 @@ function isTrivialEvent({ opened, step, index }: NoteContext, event: Event) {
   );
 }
 
-/** Who else reads what was written. */
-function noteOfWrite(
-  note: CaptionNote,
-  event: Written,
-  { opened, index, step, entities, written, nameOf, hasName }: NoteContext,
-): CaptionNote {
-  const cells = written.get(event.storage);
-  const { targets } = mentionsAt(new RunFacts(opened), index);
-  const tags = opened.names(index).tags.get(event.by ?? "") ?? [];
-  const target = tags.find(({ kind, frame, name }) => kind === "var" && frame === step.frame && targets.has(name));
-  const writer = target?.text ?? nameOf(event.by); // `t.add_(1)` writes through t, though a loop before has left p there
-  const readers = opened.index
-    .handlesOfStorage(event.storage, index)
-    .filter((uid) => uid !== event.by && hasName(uid) && cells && readsAnyOf(findHandle(entities, uid), cells))
-    .map(nameOf);
-  const isNamed = target !== undefined || hasName(event.by);
-  readers.sort((a, b) => Number(targets.has(b)) - Number(targets.has(a))); // `c[0] = 1` writes c, whoever else reads there
-  const memoryName = isNamed ? event.storage : (readers.shift() ?? event.storage); // by a reader, where nobody wrote it by name
-  const args = { tensor: writer, storage: memoryName, n: event.changed ?? "?", others: listFirstFew(readers) };
-  const key = isNamed ? note.key : `${note.key}_memory`;
-  return { ...note, key: readers.length ? `${key}_shared` : key, args };
+/** Along what no gradient comes back: through the result, if it has a name. */
+function wayOfCut({ result }: PathCut, { pathOf }: NoteContext) {
+  const path = pathOf(result);
+  return path ? { key: "cut_way", args: { result: { name: path } } } : { key: "cut_way_unnamed", args: {} };
 }
 
-/** Whether a handle reads one of the cells, `dtype:index`. */
-function readsAnyOf(handle: Handle | undefined, cells: Set<string>) {
-  if (!handle) return false;
-  const dtype = unqualifiedDtype(handle.dtype);
-  const changed = new Set(
-    [...cells]
-      .filter((cell) => unqualifiedDtype(cell.slice(0, cell.lastIndexOf(":"))) === dtype)
-      .map((cell) => Number(cell.slice(cell.lastIndexOf(":") + 1))),
-  );
-  return changed.size > 0 && cellReads(handle, MAX_ELEMENTS_SEARCHED_FOR_WRITES).some(({ cell }) => changed.has(cell));
+/** The first name of those whose version a counter is. */
+function ownerOfCounter({ opened, index, pathOf, named }: NoteContext, counter: string) {
+  const handles = opened.index.handlesSharingCounter(counter, index);
+  return named(handles.find((uid) => pathOf(uid)) ?? null);
 }
 
-/** What was saved, and at which version. */
-function notesOfSavedSlot(note: CaptionNote, event: Saved, { step, entities, nameOf }: NoteContext): CaptionNote[] {
-  const slot = findEntity(entities, event.node, "node")?.saved?.[event.slot];
-  if (!slot || step.kind !== "statement") return [];
-  const tensorText = slot.tensor ? nameOf(slot.tensor) : (slot.storage ?? "");
-  return [{ ...note, args: { ...note.args, tensor: tensorText, expected: slot.expected ?? "" } }];
+/** What a slot keeps, the version that it expects, and that of now. */
+function factsOfSlot(context: NoteContext, node: string, slotName: string): NoteArguments {
+  const { entities, before } = context;
+  const slot = (findEntity(entities, node, "node") ?? findEntity(before, node, "node"))?.saved?.[slotName];
+  const counter = findEntity(entities, slot?.counter, "counter");
+  return {
+    kept: slot ? keptThing(context, node, slotName, slot) : { key: "kept_unnamed", args: {} },
+    expected: slot?.expected ?? "?",
+    now: counter?.value ?? "?",
+  };
 }

@@ -1,15 +1,15 @@
-/** Texts that notes have as arguments: values, gradients, names, a text's first line. */
+/** Arguments that notes are made with: values, sizes, names, a text's first line. */
 
-import { findEntity, findHandle } from "../trace/entities.ts";
+import { findEntity, findHandle, type Cell, type Handle } from "../trace/entities.ts";
 import { shortNumberText } from "../layout/format.ts";
+import { cellReads, numel } from "../layout/reads.ts";
 import type { Entities } from "../trace/state.ts";
 import type { Value } from "../trace/wire.ts";
+import type { NoteArgument } from "./note.ts";
 
-/** As many things as a note lists, and as many elements. */
-const MAX_LISTED_THINGS = 3;
-const MAX_LISTED_ELEMENTS = 6;
-/** Of more elements, so many are said. */
-const SHOWN_ELEMENT_COUNT = 4;
+/** So many elements are said one by one. */
+const MAX_LISTED_ELEMENTS = 4;
+const MAX_NUMBER_CHARACTERS = 7;
 const MAX_STRING_LENGTH = 60;
 const MAX_LINE_LENGTH = 240;
 
@@ -27,29 +27,39 @@ export function pythonValueText(value: Value | undefined): string {
   return "py" in value ? (value.text ?? value.py) : value.ref;
 }
 
-/** The first elements of a row, rounded. */
-function firstElementsText(cells: Value[]) {
-  return `[${cells
-    .slice(0, SHOWN_ELEMENT_COUNT)
-    .map((cell) => shortNumberText(cell, 6))
-    .join(", ")}, …]`;
+/** A number as a sentence has it. */
+export function numberText(value: Cell) {
+  return shortNumberText(value, MAX_NUMBER_CHARACTERS);
 }
 
-/** A row of elements, where they are few; else null. */
-export function elementsText(cells: Value[] | null | undefined) {
-  return cells && cells.length <= MAX_LISTED_ELEMENTS ? `[${cells.map(pythonValueText).join(", ")}]` : null;
+/** Elements, where they are few; else null. */
+export function elementsText(cells: Cell[] | null | undefined) {
+  return cells && cells.length <= MAX_LISTED_ELEMENTS ? `[${cells.map(numberText).join(", ")}]` : null;
 }
 
-/** A tensor's elements, the first of them where they are many. */
-export function tensorText(entities: Entities, uid: string | undefined) {
-  const tensor = findHandle(entities, uid);
-  const row = findEntity(entities, tensor?.storage, "storage")?.cells?.[tensor?.dtype ?? ""];
-  return elementsText(row) ?? (row ? firstElementsText(row) : "…");
+/** The elements of a handle in its own order; null where the trace doesn't have each of them, or they are many. */
+export function elementsOf(entities: Entities, handle: Handle | undefined): Cell[] | null {
+  const row = findEntity(entities, handle?.storage, "storage")?.cells?.[handle?.dtype ?? ""];
+  if (!handle || !row || handle.bits?.length) return null;
+  const reads = cellReads(handle, MAX_LISTED_ELEMENTS);
+  const elements = reads.map(({ cell }) => row[cell]);
+  return reads.length && elements.every((element) => element !== undefined) ? elements : null;
 }
 
-/** The first of a list, by comma. */
-export function listFirstFew(list: string[]) {
-  return list.slice(0, MAX_LISTED_THINGS).join(", ") + (list.length > MAX_LISTED_THINGS ? ", …" : "");
+/** A handle's numbers: one as it is, a few as a list; null where they are many or unknown. */
+export function valueText(entities: Entities, uid: string | null | undefined) {
+  const handle = findHandle(entities, uid);
+  const elements = elementsOf(entities, handle);
+  if (!elements) return null;
+  return handle?.shape?.length === 0 ? numberText(elements[0]) : elementsText(elements);
+}
+
+/** How much a handle reads: "3 numbers", "16 × 1 numbers". */
+export function sizeOf({ shape }: { shape?: number[] | null }): NoteArgument {
+  if (!shape) return { key: "size_unknown", args: {} };
+  return shape.length < 2
+    ? { key: "size_row", args: { n: numel(shape) } }
+    : { key: "size_shape", args: { shape: shape.join(" × ") } };
 }
 
 export function firstLine(text: string) {

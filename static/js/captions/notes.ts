@@ -7,9 +7,13 @@ import { mentionsAt } from "../findings/program_text.ts";
 import { resolvePath } from "../findings/resolve.ts";
 import { RunFacts } from "../findings/run_facts.ts";
 import { referencedUid } from "../trace/names.ts";
-import { gradientHookNotes, backwardVisitNotes } from "./note_backward.ts";
-import { bindingNotes, changedContainerNotes, modeAndFlagNotes } from "./note_bindings.ts";
+import { backwardEndNotes, backwardVisitNotes, gradientHookNotes } from "./note_backward.ts";
+import { bindingNotes } from "./note_bindings.ts";
+import { changedContainerNotes, modeAndFlagNotes } from "./note_changes.ts";
 import { eventNotes } from "./note_events.ts";
+import { optimizerNotes } from "./note_optimizer.ts";
+import { savedNotes } from "./note_saved.ts";
+import { unkeptWriteNotes } from "./note_writes.ts";
 import { firstLine, pythonValueText, nodeNameWithoutNamespace } from "./note_texts.ts";
 import type { OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
@@ -22,19 +26,29 @@ export function stepNotes(opened: OpenTrace, i: number): CaptionNote[] {
   if (!step) return [];
   if (step.kind === "begin") return [noteOfUneventfulStep(step)]; // it made nothing of what it found
   const context = createNoteContext(opened, snap, step);
+  const optimizer = optimizerNotes(context);
   const out = [
     ...backwardVisitNotes(context),
     ...gradientHookNotes(context),
     ...exceptionNotes(context),
-    ...step.log.flatMap((entry) => (entry.kind === "event" ? eventNotes(context, entry) : [])),
+    ...optimizer.notes,
+    ...step.log.flatMap((entry) =>
+      entry.kind !== "event" || (entry.event === "written" && optimizer.storages.has(entry.storage))
+        ? []
+        : eventNotes(context, entry),
+    ),
     ...bindingNotes(context),
     ...(step.visit ? [] : [...modeAndFlagNotes(context), ...missingGradientNotes(context)]),
+    ...savedNotes(context),
+    ...(optimizer.notes.length ? [] : unkeptWriteNotes(context)),
   ];
-  if (step.value !== undefined && step.value !== null && !referencedUid(step.value))
+  if (step.value !== undefined && step.value !== null && !referencedUid(step.value) && step.kind !== "return")
     out.push({ key: "value", args: { value: pythonValueText(step.value) } });
+  if (!out.length) out.push(...backwardEndNotes(context));
   if (!out.length) out.push(...changedContainerNotes(context));
   if (!out.length) out.push(...printedTextNotes(step));
   if (!out.length) out.push(noteOfUneventfulStep(step));
+  if (step.skipped) out.push({ key: "skipped_before", args: { n: step.skipped }, minor: true });
   return out;
 }
 
@@ -44,24 +58,37 @@ function printedTextNotes({ log }: Step): CaptionNote[] {
   if (!texts.length) return [];
   const lines = texts.join("").replace(/\n$/, "").split("\n");
   const text = firstLine(lines[0]).trimEnd();
-  if (lines.length > 1) return [{ key: "prints_lines", args: { text, n: lines.length - 1 } }];
-  return [text ? { key: "prints", args: { text } } : { key: "prints_blank", args: {} }];
+  if (lines.length > 1) return [{ key: "prints_lines", args: { text: { name: text }, n: lines.length - 1 } }];
+  return [text ? { key: "prints", args: { text: { name: text } } } : { key: "prints_blank", args: {} }];
 }
 
 function createNoteContext(opened: OpenTrace, snap: Snapshot, traceStep: Step): NoteContext {
   const before = opened.state(snap.index - 1);
   const pathsNow = opened.names(snap.index).paths;
   const pathsBefore = opened.names(snap.index - 1).paths;
+  const pathOf = (uid: string | null | undefined) => (uid && (pathsNow.get(uid) ?? pathsBefore.get(uid))) || null;
   return {
     ...snap,
     opened,
     step: traceStep,
     before,
-    nameOf: (uid) => (uid ? (pathsNow.get(uid) ?? pathsBefore.get(uid) ?? uid) : ""),
-    hasName: (uid) => Boolean(uid && (pathsNow.get(uid) ?? pathsBefore.get(uid))),
-    nodeName(uid) {
+    pathOf,
+    named(uid) {
+      const path = pathOf(uid);
+      if (path) return { name: path };
+      const kind = (snap.entities.get(uid ?? "") ?? before.get(uid ?? ""))?.kind;
+      return {
+        key: kind === "array" ? "unnamed_array" : kind === "object" ? "unnamed_object" : "unnamed_tensor",
+        args: {},
+      };
+    },
+    node(uid) {
       const node = findEntity(snap.entities, uid, "node") ?? findEntity(before, uid, "node");
-      return cachedGraphModel(opened).labels.get(uid) ?? shortNodeName(nodeNameWithoutNamespace(node?.name ?? uid));
+      const label = cachedGraphModel(opened).labels.get(uid);
+      if (label) return { name: label };
+      return node?.name
+        ? { name: shortNodeName(nodeNameWithoutNamespace(node.name)) }
+        : { key: "unnamed_node", args: {} };
     },
   };
 }
@@ -72,7 +99,7 @@ function missingGradientNotes({ opened, index, step, before }: NoteContext): Cap
   const facts = new RunFacts(opened);
   return mentionsAt(facts, index).gradReads.flatMap((path) => {
     const tensor = findEntity(before, resolvePath(facts, path, index, index - 1), "tensor");
-    return tensor && !tensor.grad ? [{ key: "grad_is_none", args: { tensor: path } }] : [];
+    return tensor && !tensor.grad ? [{ key: "grad_is_none", args: { grad: { name: `${path}.grad` } } }] : [];
   });
 }
 
