@@ -46,6 +46,8 @@ export type StageOptions = {
   side?: PaneSide | null;
   /** pixels at the right pane's foot that something else stands on */
   foot?: number;
+  /** pixels of the size's height that the headline takes, over both panes or between their overviews */
+  headline?: number;
 } & Partial<PaneOptions>;
 
 export interface StagePlan {
@@ -61,6 +63,9 @@ export interface StagePlan {
   height: number;
   memory: MemoryPane | null;
   graph: GraphPane | null;
+  /** where the headline stands between the overviews of the panes, from the stage's left, in units; null where it stands
+   * over the panes */
+  headline: { x: number; w: number } | null;
 }
 
 /** Stages narrower than this show one pane at a time. */
@@ -84,7 +89,8 @@ export function isNarrowStage(w: number) {
   return w > 0 && w < NARROW_STAGE_WIDTH;
 }
 
-export function planStage(model: StageModel, i: number, size: StageSize, options: StageOptions = {}): StagePlan {
+export function planStage(model: StageModel, i: number, stageSize: StageSize, options: StageOptions = {}): StagePlan {
+  const size = { w: stageSize.w, h: stageSize.h - (options.headline ?? 0) };
   const {
     scale = null,
     share = null,
@@ -108,7 +114,14 @@ export function planStage(model: StageModel, i: number, size: StageSize, options
     height: visibleHeight,
     memory: widths.memory ? layoutMemoryPane(model.memory, i, paneRooms.memory, paneOptions) : null,
     graph: widths.graph ? layoutGraphPane(model.graph, i, paneRooms.graph, paneOptions) : null,
+    headline: headlineBetweenOverviews(paneRooms, widths),
   };
+}
+
+function headlineBetweenOverviews({ memory, graph }: Record<PaneSide, PaneRoom>, widths: Record<PaneSide, number>) {
+  if (!memory.overview) return null;
+  const { w: x } = memory.overview;
+  return { x, w: widths.memory + widths.graph - x - (graph.overview?.w ?? 0) };
 }
 
 /** The pane that a narrow stage shows of a step by itself: the graph while backward runs. */

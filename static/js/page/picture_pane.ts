@@ -4,6 +4,7 @@
 import { printHead, type About } from "../sharing/about.ts";
 import { captionListItems } from "../captions/caption_list.ts";
 import { captionSentences } from "../captions/captions.ts";
+import { startHeadline } from "./headline.ts";
 import { onFirstInteraction } from "../browser/first_interaction.ts";
 import { hasHiddenSteps } from "../trace/future.ts";
 import { hasChangedField } from "../browser/store.ts";
@@ -17,6 +18,7 @@ const ZOOM = 1.25;
 /** @param options about: what a printed run is headed by */
 export function createPicturePane(host: PageHost, { about, ...options }: PictureOptions & { about: () => About }) {
   const { element, state } = host;
+  startHeadline(element("headline"), host.say);
   const parts = createPictureParts(host, options);
   const { stage, loom, timeline, findings, question, views } = parts;
   onFirstInteraction(loom.prepare); // printing can't wait for it

@@ -74,6 +74,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
 function createPageStage({ element, dispatch, say }: PageHost, { onScale, canRun = false }: PictureOptions) {
   return createStage(element("stage"), document, {
     labels: stageLabels(say),
+    headline: element("headline"),
     onScale,
     onCell: (storage, index, dtype) => dispatch({ type: "cellChosen", storage, index, dtype }),
     onUnknownElements: canRun ? (storage, at) => dispatch({ type: "elementsRequested", storage, at }) : undefined,

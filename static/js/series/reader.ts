@@ -89,7 +89,7 @@ export function startSeriesReader(
   const noteMark = element("button", "series-mark") as HTMLButtonElement;
   noteMark.type = "button";
   noteMark.hidden = true;
-  document.getElementById("sentences")?.before(noteBox);
+  document.getElementById("timeline")?.append(noteBox);
   const track = document.querySelector("#timeline .track");
   track?.append(noteMark);
   let note: SeriesNote | null = null;

@@ -22,6 +22,7 @@ import { stageMarks } from "../marks/stage_marks.ts";
 import { relatedKeys } from "./relatives.ts";
 import { scrollByDragging } from "../browser/scrolling.ts";
 import { createDivider } from "./divider.ts";
+import { createHeadlineRoom } from "./headline_room.ts";
 import { createStagePane, MOVE_MS } from "./stage_pane.ts";
 import { markOlder, type Older } from "./older.ts";
 import { createRowAnchor } from "./row_anchor.ts";
@@ -60,6 +61,8 @@ type Stretch = Extract<Target, { kind: "stretch" }>;
 
 interface StageOptions {
   labels?: Partial<StageLabels>;
+  /** what stands over the panes, or between their overviews; its height is fixed */
+  headline?: HTMLElement;
   /** called with the cell that was chosen by a click or by Enter */
   onCell?: (storage: string, index: number, dtype: string) => void;
   /** with a place of a big storage whose elements the trace does not know */
@@ -77,7 +80,7 @@ interface StageOptions {
 export function createStage(
   host: HTMLElement,
   document: Document,
-  { labels = {}, ...callbacks }: StageOptions = {},
+  { labels = {}, headline, ...callbacks }: StageOptions = {},
 ): Stage {
   const labelTexts = { ...STAGE_LABELS, ...labels };
   const { root, row, overlay, tabs, panes, divider } = createStageElements(host, document, labelTexts, {
@@ -107,6 +110,7 @@ export function createStage(
   let olderMarks: Older | null = null;
   let drawnScale = "";
   let drawnBands = "";
+  const headlineRoom = headline ? createHeadlineRoom(headline) : null;
   const rowAnchor = createRowAnchor(row);
   const highlight = createHighlight(
     row,
@@ -130,7 +134,7 @@ export function createStage(
     if (!shown || !hostSize.w || !hostSize.h) return;
     const narrow = isNarrowStage(hostSize.w);
     const model = modelOf(shown.opened);
-    const height = hostSize.h - (narrow ? tabs.height() : 0);
+    const height = hostSize.h - (narrow ? tabs.height() : 0) + (headlineRoom?.heightOutside() ?? 0);
     const plan = planStage(
       model,
       shown.i,
@@ -140,11 +144,13 @@ export function createStage(
         share: memoryShare,
         side: chosenSide,
         foot: SCALE_BUTTONS_HEIGHT,
+        headline: headlineRoom?.height(),
         selected: uidOfSelection(selection),
         toggled,
       },
     );
     root.classList.toggle("narrow", narrow);
+    headlineRoom?.place(plan.headline, plan.k);
     for (const side of ["memory", "graph"] as PaneSide[])
       panes[side].resize(plan[side], plan.widths[side], plan.height, plan.k);
     divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.widths.graph);

@@ -1,0 +1,31 @@
+/** Where the headline stands: over the panes, or between their overviews, in the same height of the stage. */
+
+import { PANE_HEADING_HEIGHT, type StagePlan } from "../layout/stage_plan.ts";
+
+/** @param headline in the flow above the stage, unless its parent has the class `headline-over` */
+export function createHeadlineRoom(headline: HTMLElement) {
+  let height: number | null = null;
+  let isOver = false;
+  new ResizeObserver(() => {
+    height = null;
+  }).observe(headline);
+
+  function measuredHeight() {
+    height ??= headline.offsetHeight;
+    return height;
+  }
+
+  return {
+    height: measuredHeight,
+    /** What it takes of the height beside the stage's own. */
+    heightOutside: () => (isOver ? 0 : measuredHeight()),
+    place(room: StagePlan["headline"], scale: number) {
+      isOver = room !== null;
+      headline.parentElement?.classList.toggle("headline-over", isOver);
+      const { style } = headline;
+      style.left = room ? `${room.x * scale}px` : "";
+      style.width = room ? `${room.w * scale}px` : "";
+      style.top = room ? `${PANE_HEADING_HEIGHT * scale}px` : "";
+    },
+  };
+}
