@@ -6,6 +6,6 @@ import { locale } from "../static/js/words/locale.ts";
 import { openTrace } from "../static/js/trace/state.ts";
 
 const opened = openTrace(JSON.parse(readFileSync(0, "utf8")));
-const { say } = locale("en");
+const { say } = locale(process.argv[2] ?? "en");
 const texts = opened.trace.steps.map((_, i) => captionSentences(opened, i, say).map(({ text }) => text));
 process.stdout.write(JSON.stringify(texts));

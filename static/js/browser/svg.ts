@@ -267,6 +267,7 @@ let shownTitleElement: Element | null = null;
 /** The browser shows the title of what is pointed at: an element for each would cost every step a quarter of its
  * time. */
 function showTitleOnHover(document: Document, { target }: Event) {
+  if (target instanceof Element && target.closest("[data-tips]")) return; // a sentence of its own says it there
   const el = target instanceof Element ? target.closest("[data-title]") : null;
   if (shownTitleElement?.parentNode === el && el) return;
   shownTitleElement?.remove();

@@ -40,6 +40,31 @@ export type Target =
 
 type Kind = Target["kind"];
 
+/** What a mark of the stage can stand for. */
+export const MARK_KINDS = [
+  "cell",
+  "bead",
+  "handle",
+  "wire",
+  "name",
+  "path",
+  "slot",
+  "pin",
+  "node",
+  "node again",
+  "edge",
+  "counter",
+  "object",
+  "item",
+  "strip",
+  "block",
+  "fold",
+  "gradient elsewhere",
+  "missing gradient",
+  "stretch",
+  "out of sight",
+] as const satisfies readonly Kind[];
+
 type TargetOf<K extends Kind> = Extract<Target, { kind: K }>;
 
 const targets = new WeakMap<Element, Target>();

@@ -5,7 +5,7 @@ export type StageLabels = Record<keyof typeof STAGE_LABELS, string>;
 export const STAGE_LABELS = {
   names: "Names",
   handles: "Tensors",
-  storages: "Storages",
+  storages: "Memory",
   graph: "Graph",
   freed: "freed",
   expects: "expects",

@@ -16,6 +16,27 @@ function isFirstVisit(): boolean {
   }
 }
 
+/** By each mark of the legend, what it looks like on the stage. */
+const MARKS_ON_STAGE: Record<string, string> = {
+  now: ".halo, .cell-written",
+  tags: ".tag",
+  tape: ".card-bar",
+  version: ".rail",
+  beads: ".bead",
+  signs: ".wash",
+  pin: ".pin:not(.stale, .changed, .detached), .slot:not(.stale, .changed, .detached)",
+  broken: ".pin:is(.stale, .changed, .detached), .slot:is(.stale, .changed, .detached)",
+  grad: ".strip-frame.grad",
+  order: ".order",
+  released: ".node.released",
+};
+
+/** Only the marks that are on the stage now have their entry. */
+function showMarksOnStage(strip: HTMLElement, stage: ParentNode) {
+  for (const entry of strip.querySelectorAll<HTMLElement>("[data-mark]"))
+    entry.hidden = stage.querySelector(MARKS_ON_STAGE[entry.dataset.mark ?? ""] ?? "svg") === null;
+}
+
 /** @param strip with a button `[data-close]`; what it stands in has the class `explained` while it is seen */
 export function startLegend(strip: HTMLElement) {
   const show = (isShown: boolean) => {
@@ -23,6 +44,12 @@ export function startLegend(strip: HTMLElement) {
     strip.parentElement?.classList.toggle("explained", isShown);
   };
   show(isFirstVisit());
+  const workbench = document.getElementById("workbench");
+  const stage = document.getElementById("stage");
+  if (workbench && stage)
+    new MutationObserver(() => {
+      if (!strip.hidden) requestAnimationFrame(() => showMarksOnStage(strip, stage));
+    }).observe(workbench, { attributeFilter: ["data-step", "data-steps"] });
   writePreference(LEGEND_KEY, "seen");
   strip.querySelector("[data-close]")?.addEventListener("click", () => {
     show(false);

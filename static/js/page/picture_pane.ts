@@ -48,7 +48,7 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
 /** What draws a change of the state: of another run first, then of its step, then of what is chosen in it. */
 function createRenderer(host: PageHost, parts: PictureParts) {
   const { element, state: currentState } = host;
-  const { stage, loom, timeline, printed, curves, findings, question, views } = parts;
+  const { stage, tooltips, loom, timeline, printed, curves, findings, question, views } = parts;
 
   function showView({ view }: PageState) {
     views.show(view);
@@ -71,6 +71,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
 
   function drawStep(opened: OpenTrace, { step, view }: PageState) {
     element("stage").classList.remove("previewed");
+    tooltips.hide();
     if (view === "loom") loom.show(opened, step);
     else stage.show(opened, step);
   }

@@ -10,6 +10,7 @@ import { ownKeys } from "../stage/relatives.ts";
 import { stepThatMadeBackwardFail } from "../trace/saved_slots.ts";
 import { createStage } from "../stage/stage.ts";
 import { createTimeline } from "../timeline/timeline.ts";
+import { startTooltips } from "../tooltips/loader.ts";
 import { createViewSwitch } from "./view_switch.ts";
 import type { LoadCheckPanel } from "../explain/check_panel.ts";
 import type { FixActions } from "../explain/fix_list.ts";
@@ -43,6 +44,10 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   });
   return {
     stage,
+    tooltips: startTooltips(element("stage"), () => {
+      const { opened, step } = host.state();
+      return opened?.count ? { opened, step } : null;
+    }),
     timeline,
     loom: createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
       dispatch({ type: "problemFound", problem: { key: "error_network" } }),

@@ -16,7 +16,8 @@ export function createStepStatus(host: PageHost) {
   let bytesByStep: number[] = [];
 
   function showModes(opened: OpenTrace, step: number) {
-    const chips = nonDefaultModes(opened.at(step).entities).map((name) => {
+    const names = nonDefaultModes(opened.state(stepOfOwnModes(opened, step)));
+    const chips = names.map((name) => {
       const chip = document.createElement("span");
       chip.className = "mode";
       chip.textContent = name;
@@ -36,9 +37,22 @@ export function createStepStatus(host: PageHost) {
       if (!opened?.count) return;
       if (hasChangedField(state, before, "opened")) bytesByStep = liveBytesByStep(opened);
       showModes(opened, step);
-      element("alive").textContent = say("alive", { size: bytesLabel(bytesByStep[step]) });
+      element("alive").textContent = say("alive", { size: bytesInWords(bytesByStep[step], say) });
     },
   };
+}
+
+/** `24 bytes`; of many in a larger unit. */
+function bytesInWords(bytes: number, say: PageHost["say"]) {
+  return bytes < 1024 ? say("bytes", { n: bytes }) : bytesLabel(bytes);
+}
+
+/** The step whose modes are the program's own: while the engine runs, those in force are the engine's. */
+function stepOfOwnModes(opened: OpenTrace, step: number) {
+  const births = [...opened.state(step)].flatMap(([uid, { kind }]) =>
+    kind === "backward" ? (opened.index.lifetimes.get(uid)?.birth ?? step) : [],
+  );
+  return Math.min(step, ...births.map((birth) => birth - 1));
 }
 
 /** @returns shows which iterations were skipped; null: none */

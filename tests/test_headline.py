@@ -1,0 +1,73 @@
+"""The headline of the stage: its place, its room, its marks; and the sentence that each mark of the stage answers with."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+GO = """i => { const e = document.querySelector('#slider'); e.value = i;
+    e.dispatchEvent(new Event('input', {bubbles: true})); }"""
+TIP = "() => { const t = document.querySelector('#mark-tooltip'); return t && !t.hidden ? t.textContent : '' }"
+
+
+@pytest.fixture
+def clone(page, site):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{site}/?s=clone")
+    page.wait_for_selector("#workbench[data-steps]")
+    return page
+
+
+def test_the_headline_stands_over_the_stage_and_nothing_moves_between_steps(clone) -> None:
+    boxes = set()
+    for step in range(int(clone.get_attribute("#workbench", "data-steps") or 0)):
+        clone.evaluate(GO, step)
+        clone.wait_for_selector(f"#workbench[data-step='{step}']")
+        boxes.add(
+            tuple(str(clone.locator(selector).bounding_box()) for selector in ("#headline", "#stage", "#timeline"))
+        )
+    assert len(boxes) == 1
+    headline, stage = (clone.locator(selector).bounding_box() for selector in ("#headline", "#stage"))
+    assert headline["height"] == 88 and headline["y"] + headline["height"] <= stage["y"] + 1
+    assert clone.locator("#sentences li").first.evaluate("e => getComputedStyle(e).font").startswith("20px / 26px")
+
+
+def test_names_are_code_and_what_changed_is_underlined(clone) -> None:
+    step = clone.evaluate("""() => [...document.querySelectorAll('.cm-line')].length""")
+    assert step
+    for i in range(int(clone.get_attribute("#workbench", "data-steps") or 0)):
+        clone.evaluate(GO, i)
+        if "is now 8" in clone.locator("#sentences li").first.inner_text():
+            break
+    assert clone.locator("#sentences li").first.locator(".changed").first.inner_text().startswith("c[0]")
+    assert clone.locator("#sentences li").first.locator("code").count() >= 2
+
+
+def test_a_mark_answers_pointer_and_focus_and_escape_hides_it(clone) -> None:
+    clone.evaluate(GO, 4)
+    clone.locator("#stage [data-handle]").first.hover()
+    clone.wait_for_function("() => document.querySelector('#mark-tooltip:not([hidden])')")
+    assert "tensor of 3 numbers" in clone.evaluate(TIP).lower()
+    assert clone.locator("[aria-describedby=mark-tooltip]").count() == 1
+    clone.keyboard.press("Escape")
+    assert clone.evaluate(TIP) == ""
+    clone.locator("#stage [data-node][tabindex]").first.focus()
+    clone.keyboard.press("Shift+Tab")
+    clone.keyboard.press("Tab")
+    clone.wait_for_function("() => document.querySelector('#mark-tooltip:not([hidden])')")
+    clone.evaluate(GO, 3)
+    assert clone.evaluate(TIP) == "", "another step hides it"
+
+
+def test_a_held_finger_is_answered(clone) -> None:
+    box = clone.locator("#stage [data-cell]").first.bounding_box()
+    place = {"clientX": box["x"] + 5, "clientY": box["y"] + 5, "pointerType": "touch", "bubbles": True}
+    clone.locator("#stage [data-cell]").first.dispatch_event("pointerdown", place)
+    clone.wait_for_function("() => document.querySelector('#mark-tooltip:not([hidden])')")
+    assert "Click to go to the step that wrote it." in clone.evaluate(TIP)
+
+
+def test_the_legend_has_only_marks_that_are_on_the_stage(clone) -> None:
+    clone.evaluate(GO, 1)
+    clone.wait_for_function("() => document.querySelector('#legend [data-mark=pin]').hidden")
+    assert clone.locator("#legend [data-mark=tags]").is_visible()
+    assert clone.locator("#legend [data-mark=broken]").is_hidden()
