@@ -114,7 +114,7 @@ SAID = {
     23: ["i is now 4."],
     26: ["f() begins. Inside, x is q.", "r is the name of a tensor of 3 numbers that had none."],
     25: ["f() is done and returns a tensor of 3 numbers."],
-    27: ["This line prints tensor([16.,  10.,  16.])"],
+    27: ["This line prints tensor([28., 16., 28.])"],
     29: ["This raises an exception, and the program catches it."],
 }
 

@@ -1,5 +1,7 @@
 """The headline of the stage: its place, its room, its marks; and the sentence that each mark of the stage answers with."""
 
+from typing import Any
+
 import pytest
 
 pytestmark = pytest.mark.browser
@@ -10,14 +12,14 @@ TIP = "() => { const t = document.querySelector('#mark-tooltip'); return t && !t
 
 
 @pytest.fixture
-def clone(page, site):
+def clone(page: Any, site: str) -> Any:
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{site}/?s=clone")
     page.wait_for_selector("#workbench[data-steps]")
     return page
 
 
-def test_the_headline_stands_over_the_stage_and_nothing_moves_between_steps(clone) -> None:
+def test_the_headline_stands_over_the_stage_and_nothing_moves_between_steps(clone: Any) -> None:
     boxes = set()
     for step in range(int(clone.get_attribute("#workbench", "data-steps") or 0)):
         clone.evaluate(GO, step)
@@ -31,7 +33,7 @@ def test_the_headline_stands_over_the_stage_and_nothing_moves_between_steps(clon
     assert clone.locator("#sentences li").first.evaluate("e => getComputedStyle(e).font").startswith("20px / 26px")
 
 
-def test_names_are_code_and_what_changed_is_underlined(clone) -> None:
+def test_names_are_code_and_what_changed_is_underlined(clone: Any) -> None:
     step = clone.evaluate("""() => [...document.querySelectorAll('.cm-line')].length""")
     assert step
     for i in range(int(clone.get_attribute("#workbench", "data-steps") or 0)):
@@ -42,7 +44,7 @@ def test_names_are_code_and_what_changed_is_underlined(clone) -> None:
     assert clone.locator("#sentences li").first.locator("code").count() >= 2
 
 
-def test_a_mark_answers_pointer_and_focus_and_escape_hides_it(clone) -> None:
+def test_a_mark_answers_pointer_and_focus_and_escape_hides_it(clone: Any) -> None:
     clone.evaluate(GO, 4)
     clone.locator("#stage [data-handle]").first.hover()
     clone.wait_for_function("() => document.querySelector('#mark-tooltip:not([hidden])')")
@@ -58,7 +60,7 @@ def test_a_mark_answers_pointer_and_focus_and_escape_hides_it(clone) -> None:
     assert clone.evaluate(TIP) == "", "another step hides it"
 
 
-def test_a_held_finger_is_answered(clone) -> None:
+def test_a_held_finger_is_answered(clone: Any) -> None:
     box = clone.locator("#stage [data-cell]").first.bounding_box()
     place = {"clientX": box["x"] + 5, "clientY": box["y"] + 5, "pointerType": "touch", "bubbles": True}
     clone.locator("#stage [data-cell]").first.dispatch_event("pointerdown", place)
@@ -66,7 +68,7 @@ def test_a_held_finger_is_answered(clone) -> None:
     assert "Click to go to the step that wrote it." in clone.evaluate(TIP)
 
 
-def test_the_legend_has_only_marks_that_are_on_the_stage(clone) -> None:
+def test_the_legend_has_only_marks_that_are_on_the_stage(clone: Any) -> None:
     clone.evaluate(GO, 1)
     clone.wait_for_function("() => document.querySelector('#legend [data-mark=pin]').hidden")
     assert clone.locator("#legend [data-mark=tags]").is_visible()
