@@ -145,4 +145,4 @@ def test_no_sentence_has_a_uid_a_hole_or_a_mark_of_its_own(language: str) -> Non
 def test_chinese_sentences_have_blanks_around_names_only() -> None:
     said = sentences_by_line(WALK, "zh")
     assert "c[0] 现在是 8。a 读的是同一块内存，所以 a[0] 也是 8。" in said[4]
-    assert "s 现在是 [4, 8]。a 和 c 读的是同一块内存，所以也变了。" in said[6]
+    assert "s 现在是 [4, 8]。a 和 c 读的是同一块内存，所以它们也变了。" in said[6]

@@ -215,7 +215,7 @@ def test_both_languages(page: Any, site: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "prefix", ["", "builder.", "commands.", "course.", "findings.", "gallery.", "matrix.", "series."]
+    "prefix", ["", "builder.", "commands.", "course.", "findings.", "gallery.", "matrix.", "series.", "tips."]
 )
 def test_both_languages_have_the_same_sentences(prefix: str) -> None:
     files = (ROOT / f"static/locales/{prefix}{name}.json" for name in ("en", "zh"))

@@ -6,7 +6,7 @@ import { RunFacts } from "../findings/run_facts.ts";
 import { cellsReadBy } from "./note_writes.ts";
 import type { CaptionNote, NoteContext } from "./note.ts";
 
-export interface OptimizerNotes {
+interface OptimizerNotes {
   notes: CaptionNote[];
   /** whose writes these notes tell */
   storages: Set<string>;

@@ -38,7 +38,7 @@ export function elementsText(cells: Cell[] | null | undefined) {
 }
 
 /** The elements of a handle in its own order; null where the trace doesn't have each of them, or they are many. */
-export function elementsOf(entities: Entities, handle: Handle | undefined): Cell[] | null {
+function elementsOf(entities: Entities, handle: Handle | undefined): Cell[] | null {
   const row = findEntity(entities, handle?.storage, "storage")?.cells?.[handle?.dtype ?? ""];
   if (!handle || !row || handle.bits?.length) return null;
   const reads = cellReads(handle, MAX_LISTED_ELEMENTS);
