@@ -11,6 +11,8 @@ export interface GradientChip {
   cells: Cell[];
   widths: number[];
   width: number;
+  /** of its type */
+  font: number;
 }
 
 export const GRADIENT_CHIP_FONT_SIZE = 10;
@@ -28,24 +30,30 @@ function firstElementTexts(cells: Cell[]): string[] {
   return texts;
 }
 
-export function fittedGradientChip(grad: Pick<Grad, "shape" | "cells">, maxWidth: number): GradientChip {
+/** @param font the size of its type */
+export function fittedGradientChip(
+  grad: Pick<Grad, "shape" | "cells">,
+  maxWidth: number,
+  font = GRADIENT_CHIP_FONT_SIZE,
+): GradientChip {
   const allCells = grad.cells ?? null;
-  if (!allCells) return measureGradientChip([tupleText(grad.shape ?? [])], []);
-  if (!allCells.length) return measureGradientChip(["∅"], []);
+  if (!allCells) return measureGradientChip([tupleText(grad.shape ?? [])], [], font);
+  if (!allCells.length) return measureGradientChip(["∅"], [], font);
   for (let n = Math.min(MAX_GRADIENT_CHIP_VALUES, allCells.length); n >= 1; n--) {
     const cells = allCells.slice(0, n);
     const texts = firstElementTexts(allCells).slice(0, n);
     if (n < allCells.length) texts.push("…");
-    const chip = measureGradientChip(texts, cells);
+    const chip = measureGradientChip(texts, cells, font);
     if (chip.width <= maxWidth) return chip;
   }
   return measureGradientChip(
     allCells.length > 1 ? ["…"] : [shortNumberText(allCells[0], 4)],
     allCells.length > 1 ? [] : allCells.slice(0, 1),
+    font,
   );
 }
 
-function measureGradientChip(texts: string[], cells: GradientChip["cells"]): GradientChip {
-  const widths = texts.map((text) => Math.max(18, Math.ceil(textWidth(text, GRADIENT_CHIP_FONT_SIZE)) + 6));
-  return { texts, cells, widths, width: widths.reduce((sum, width) => sum + width, 0) };
+function measureGradientChip(texts: string[], cells: GradientChip["cells"], font: number): GradientChip {
+  const widths = texts.map((text) => Math.max(18, Math.ceil(textWidth(text, font)) + Math.round(font * 0.6)));
+  return { texts, cells, widths, width: widths.reduce((sum, width) => sum + width, 0), font };
 }

@@ -3,9 +3,11 @@
 import { graphAnchorRects, touchedGraphRects, closedFoldByUid } from "./graph_anchors.ts";
 import { shareLeafLabelLength } from "./graph_docks.ts";
 import { edgesToAttachedLeaves, edgesBetweenNodes, type EdgePlace } from "./graph_edges.ts";
+import { hasGraphFocus } from "./graph_focus.ts";
 import { placeGraphFold, type GraphFoldPlace } from "./graph_folds.ts";
 import { placeUnreadLeaves, type UnreadLeafPlaces } from "./graph_idle.ts";
 import { assignDetailLevels, type NodeDetailLevel, type CollapsibleLine } from "./graph_levels.ts";
+import { layoutGraphOverview, type GraphOverview } from "./graph_overview.ts";
 import { buildGraphModel, nodeLabelsByUid } from "./graph_model.ts";
 import { layoutGraphRow } from "./graph_row.ts";
 import {
@@ -50,6 +52,8 @@ export type GraphPane = Pane & {
   titles: GraphTitlePlace[];
   idle: UnreadLeafPlaces;
   empty: boolean;
+  /** of a run whose graph has a map: all of its nodes, and what the step did in full */
+  overview: GraphOverview | null;
 };
 
 /** a living node before it has a place. */
@@ -81,6 +85,7 @@ export function graphHeightForFixedPlaces(model: GraphModel, w: number) {
 /** @param i the step */
 export function layoutGraphPane(model: GraphModel, i: number, paneSize: PaneRoom, options: PaneOptions): GraphPane {
   const graphStep = new GraphStep(model, i, options);
+  if (paneSize.overview) return paneOfOverview(paneSize, layoutGraphOverview(graphStep, paneSize, paneSize.overview));
   const still = fixedGraphPlaces(model, paneSize.w);
   const isAtRest = still.height <= paneSize.h && Number.isFinite(paneSize.h);
   const lines = linesOfLivingNodes(graphStep, paneSize, isAtRest ? still.tops : null);
@@ -100,6 +105,21 @@ export function layoutGraphPane(model: GraphModel, i: number, paneSize: PaneRoom
   const placedLines = placeNodeLines(graphStep, paneSize, lines, still, isAtRest);
   const idlePlacesBelow = placeUnreadLeaves(graphStep, idle, isAtRest ? still.idle : placedLines.end, paneSize.w);
   return { ...assembleGraphPane(graphStep, paneSize, lines, placedLines, idlePlacesBelow), still: isAtRest };
+}
+
+/** Whether a step has anything to show of the graph beside its map. @param i the step */
+export function stepHasGraphFocus(model: GraphModel, i: number, options: PaneOptions) {
+  return hasGraphFocus(new GraphStep(model, i, options));
+}
+
+function paneOfOverview({ w, h }: PaneRoom, overview: GraphOverview): GraphPane {
+  const { anchors, folds, touched, map } = overview;
+  return {
+    ...{ w, height: h, rows: [], edges: [], foldLines: [], titles: [], anchors, folds, focus: touched, still: false },
+    idle: { height: 0, leaves: [], line: null },
+    empty: !map.dots.length && !map.rest.length,
+    overview,
+  };
 }
 
 /**
@@ -267,6 +287,7 @@ function assembleGraphPane(
     ...{ w: paneSize.w, height, rows, edges, foldLines: placedLines.folds, titles: placedLines.titles, idle, anchors },
     folds: closedFoldByUid(placedLines.folds, rows, idle, anchors),
     focus: touchedGraphRects(graphStep, rows, anchors),
+    overview: null,
     empty: !rows.length && !placedLines.folds.length && !idle.leaves.length && !idle.line,
   };
 }

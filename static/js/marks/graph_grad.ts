@@ -1,7 +1,6 @@
 /** A gradient in the graph pane: a chip with its first elements, and where it climbs to. */
 
 import { fullNumberText, tupleText } from "../layout/format.ts";
-import { GRADIENT_CHIP_FONT_SIZE } from "../layout/grad_chip.ts";
 import { classNames, h } from "../browser/svg.ts";
 import type { Grad } from "../trace/wire.ts";
 import type { StageLabels } from "./labels.ts";
@@ -33,7 +32,7 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
     parts.push(
       h(
         "text",
-        { key: `text ${i}`, x: partX + width / 2, y: y + height / 2 + 3.6, "font-size": GRADIENT_CHIP_FONT_SIZE },
+        { key: `text ${i}`, x: partX + width / 2, y: y + height / 2 + chip.font * 0.36, "font-size": chip.font },
         text,
       ),
     );

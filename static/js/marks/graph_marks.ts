@@ -5,6 +5,8 @@ import { isInBand, type HeightBand } from "../layout/view.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { unreadLeafMark } from "./graph_dock.ts";
 import { graphFoldMark, unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
+import { graphFocusMarks } from "./graph_focus.ts";
+import { graphMapMarks } from "./graph_map.ts";
 import { graphRowMark } from "./graph_node.ts";
 import { graphRowMarkInputs } from "./graph_row_inputs.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
@@ -23,6 +25,12 @@ export function graphMarks(
   const { labels } = stepFacts;
   const body: VNode[] = [];
   if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: 14, y: 20 }, labels.noGraph));
+  if (pane.overview) {
+    const { map, focus } = pane.overview;
+    const inFocus = new Set(focus.nodes.map(({ uid }) => uid));
+    body.push(...graphMapMarks(stepFacts, map, pane.height, inFocus), ...graphFocusMarks(stepFacts, focus, map));
+    return { heading: graphHeadingMarks(stepFacts, pane, map.left), body };
+  }
   const edges = pane.edges.filter(({ top, bottom }) => isInBand(band, top, bottom));
   const addEdge = (edge: EdgePlace) => {
     const inputsOf = () => graphEdgeMarkInputs(stepFacts, edge);
@@ -49,10 +57,11 @@ export function graphMarks(
   return { heading: graphHeadingMarks(stepFacts, pane), body };
 }
 
-function graphHeadingMarks({ labels }: StepFacts, pane: GraphPane) {
-  const showsDirections = pane.w > 240 && !pane.empty;
+/** @param left where it stands */
+function graphHeadingMarks({ labels }: StepFacts, pane: GraphPane, left = 0) {
+  const showsDirections = pane.w - left > 240 && !pane.empty;
   return [
-    h("text", { key: "graph", class: "lane-head", x: 14, y: 16 }, labels.graph),
+    h("text", { key: "graph", class: "lane-head", x: left + 14, y: 16 }, labels.graph),
     showsDirections &&
       h(
         "text",

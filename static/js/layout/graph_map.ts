@@ -1,0 +1,244 @@
+/** The map of a run's graph: a dot for every node at a place that is decided once, from the finished graphs. */
+
+import { textWidth } from "./metrics.ts";
+import { shortenNodeLabel } from "./node_labels.ts";
+import { IntervalPacker } from "./packing.ts";
+import type { EdgePlace } from "./graph_edges.ts";
+import type { GraphComponent, GraphModel, NodeBlock } from "./graph_parts.ts";
+import type { GraphStep, VisitOrder } from "./graph_step.ts";
+import type { Rect } from "./pane.ts";
+
+/** its rectangle is that around the dot */
+export type MapDot = Rect & {
+  uid: string;
+  /** what it does: a node, a leaf, or a node between a leaf and its reader */
+  kind: "node" | "leaf" | "shaping";
+  /** the leaf stands for itself at another reader */
+  again: boolean;
+  turn: VisitOrder | null;
+  /** whether this step made, changed or visited it */
+  touched: boolean;
+  broken: boolean;
+  /** of nodes, where there is room */
+  label: { text: string; name: string; x: number; nameX: number } | null;
+};
+
+export interface GraphMap {
+  /** where it begins in its pane */
+  left: number;
+  w: number;
+  dots: MapDot[];
+  edges: EdgePlace[];
+  /** nodes whose graph has given its place to a later one, or leaves that no node reads */
+  rest: (Rect & { key: string; uids: string[] })[];
+}
+
+/** of a whole run in a pane of one size */
+export interface MapPlaces {
+  /** from one node to the next */
+  pitch: number;
+  radius: number;
+  /** by node that has a line of its own, its middle */
+  lines: Map<string, number>;
+  /** by graph, the last step for which it has its places */
+  ends: Map<string, number>;
+}
+
+/** The highest and the lowest line, and the lowest that has room for a label. */
+const MAX_MAP_PITCH = 22;
+export const MIN_LABELLED_PITCH = 11.5;
+const MAX_DOT_RADIUS = 4.5;
+export const MAP_FONT_SIZE = 12;
+const MAP_TOP = 12;
+/** Below the dots: a line for what has none. */
+const MAP_REST_HEIGHT = 20;
+/** Between two graphs that live at the same time, in lines. */
+const GRAPH_GAP = 0.6;
+/** From the left of the map to the dots: edges that pass others bend there, and leaves stand there. */
+const DOT_OFFSET = 34;
+const LEAF_SPACING = 9;
+const MAX_CACHED_SIZES = 8;
+
+const placesByModel = new WeakMap<GraphModel, Map<string, MapPlaces>>();
+
+/** Where every node of a run has its dot. @param h of the pane */
+export function mapPlaces(model: GraphModel, h: number): MapPlaces {
+  const cache = placesByModel.get(model) ?? new Map<string, MapPlaces>();
+  placesByModel.set(model, cache);
+  const cached = cache.get(String(h));
+  if (cached) return cached;
+  const room = h - MAP_TOP - 2 * MAP_REST_HEIGHT;
+  let ends = new Map(model.components.map((graph) => [graph.key, lastStepOfPlace(model, graph, false)]));
+  let packed = packGraphs(model, ends);
+  if (packed.count * MIN_LABELLED_PITCH > room) {
+    ends = new Map(model.components.map((graph) => [graph.key, lastStepOfPlace(model, graph, true)]));
+    packed = packGraphs(model, ends);
+  }
+  const pitch = Math.min(MAX_MAP_PITCH, room / Math.max(1, packed.count));
+  const lines = new Map([...packed.lines].map(([uid, line]) => [uid, MAP_TOP + (line + 0.5) * pitch]));
+  const places = { pitch, radius: Math.max(0.8, Math.min(MAX_DOT_RADIUS, pitch * 0.36)), lines, ends };
+  if (cache.size >= MAX_CACHED_SIZES) cache.clear();
+  cache.set(String(h), places);
+  return places;
+}
+
+/** Which line each node has, counted from 0, and how many lines there are. */
+function packGraphs(model: GraphModel, ends: Map<string, number>) {
+  const packer = new IntervalPacker();
+  const lines = new Map<string, number>();
+  for (const { key, birth, order } of model.components) {
+    const first = packer.allocate(birth, ends.get(key) ?? birth, order.length + GRAPH_GAP);
+    order.forEach(({ uid }, k) => lines.set(uid, first + k));
+  }
+  return { lines, count: Math.max(1, packer.height - GRAPH_GAP) };
+}
+
+/**
+ * Until when a graph has its places: as long as it lives, or, where backward is done with it, until no step touches it.
+ * @param scarce whether every graph gives its places away once no step touches it any more
+ */
+function lastStepOfPlace(model: GraphModel, { order, birth, death }: GraphComponent, scarce: boolean) {
+  if (!scarce && !order.some(({ visited }) => visited)) return death;
+  return order.reduce((last, block) => Math.max(last, model.history.lastTouchStep(block.uid, death)), birth);
+}
+
+/** The map at a step. @param left where it begins @param inFocus the keys of edges that are drawn in full beside it */
+export function layoutGraphMap(
+  graphStep: GraphStep,
+  { left, w, h }: { left: number; w: number; h: number },
+  inFocus: ReadonlySet<string>,
+): GraphMap {
+  const places = mapPlaces(graphStep.model, h);
+  const dots: MapDot[] = [];
+  const dotsByUid = new Map<string, MapDot>();
+  const displaced: string[] = [];
+  const placed = new Set<string>();
+  for (const component of graphStep.components) {
+    const blocks = graphStep.livingBlocks.get(component.key) ?? [];
+    if ((places.ends.get(component.key) ?? -1) < graphStep.i) {
+      for (const block of blocks) displaced.push(...uidsOfBlock(block));
+      continue;
+    }
+    for (const block of blocks)
+      for (const dot of dotsOfBlock(graphStep, places, block, left, w)) {
+        dots.push(dot);
+        if (!dot.again) placed.add(dot.uid);
+        if (!dot.again || !dotsByUid.has(dot.uid)) dotsByUid.set(dot.uid, dot);
+      }
+  }
+  const edges = mapEdges(graphStep, dots, dotsByUid, places, inFocus);
+  const unread = graphStep.unreadLeaves();
+  const others = [...new Set(displaced)].filter((uid) => graphStep.node(uid) && !placed.has(uid));
+  const restLine = (key: string, uids: string[], y: number) => ({ key, uids, x: left + 6, y, w: w - 12, h: 16 });
+  const rest = [];
+  if (others.length) rest.push(restLine("graph others", others, h - 2 * MAP_REST_HEIGHT));
+  if (unread.length) rest.push(restLine("graph idle", unread, h - MAP_REST_HEIGHT));
+  return { left, w, dots, edges, rest };
+}
+
+/** A node, what is between it and its leaves, and the leaves. */
+function uidsOfBlock({ uid, docks }: NodeBlock) {
+  return [uid, ...docks.flatMap(({ vias, leaf }) => [...vias, leaf])];
+}
+
+function dotsOfBlock(
+  graphStep: GraphStep,
+  places: MapPlaces,
+  block: NodeBlock,
+  left: number,
+  w: number,
+): MapDot[] {
+  const cy = places.lines.get(block.uid) ?? 0;
+  const x = left + DOT_OFFSET;
+  const { radius } = places;
+  const dots = [
+    makeDot(graphStep, block, { uid: block.uid, kind: "node", x, cy, radius }),
+  ];
+  dots[0].label = placeLabel(graphStep, places, block.uid, x + radius + 5, left + w - 4);
+  const docked = block.docks.flatMap(({ leaf, vias }) => [
+    ...vias.map((uid) => ({ uid, kind: "shaping" as const })),
+    { uid: leaf, kind: "leaf" as const },
+  ]);
+  const spacing = Math.min(LEAF_SPACING, (DOT_OFFSET - 8) / Math.max(1, docked.length));
+  docked.forEach(({ uid, kind }, n) => {
+    if (!graphStep.node(uid)) return;
+    const small = Math.min(radius * 0.72, spacing * 0.4);
+    const dot = makeDot(graphStep, block, { uid, kind, x: x - radius - spacing * (n + 0.7), cy, radius: small });
+    dot.again = kind === "leaf" && graphStep.mainReaderOf(uid) !== block.uid;
+    dots.push(dot);
+  });
+  return dots;
+}
+
+function makeDot(
+  graphStep: GraphStep,
+  block: NodeBlock,
+  { uid, kind, x, cy, radius }: { uid: string; kind: MapDot["kind"]; x: number; cy: number; radius: number },
+): MapDot {
+  return {
+    ...{ uid, kind, x: x - radius, y: cy - radius, w: 2 * radius, h: 2 * radius, again: false, label: null },
+    turn: graphStep.visitOrder(uid, block.component),
+    touched: uid === graphStep.visitedNode || graphStep.touched.uids.has(uid),
+    broken: graphStep.hasBrokenSlot(uid),
+  };
+}
+
+/** What a node is called, and the name of what it made. */
+function placeLabel(graphStep: GraphStep, { pitch }: MapPlaces, uid: string, x: number, right: number): MapDot["label"] {
+  if (pitch < MIN_LABELLED_PITCH) return null;
+  const full = graphStep.model.labels.get(uid) ?? uid;
+  const name = graphStep.outputs.get(uid)?.texts[0] ?? "";
+  const fits = (text: string) => x + textWidth(text, MAP_FONT_SIZE) <= right;
+  const short = full.replace(/ [₀-₉]+$/, "");
+  const label = fits(`${full} ${name}`) || !name ? full : short;
+  const characters = Math.max(2, Math.floor((right - x) / textWidth("0", MAP_FONT_SIZE)));
+  const text = shortenNodeLabel(label, characters);
+  const shown = name && fits(`${text} ${name}`) ? name : "";
+  return { text, name: shown, x, nameX: x + textWidth(`${text} `, MAP_FONT_SIZE) };
+}
+
+/** Every edge whose ends have dots, but those that are drawn in full. */
+function mapEdges(
+  graphStep: GraphStep,
+  dots: MapDot[],
+  dotsByUid: Map<string, MapDot>,
+  { pitch }: MapPlaces,
+  drawn: ReadonlySet<string>,
+): EdgePlace[] {
+  const out: EdgePlace[] = [];
+  const againByLine = new Map(dots.filter(({ again }) => again).map((dot) => [`${dot.uid} ${middle(dot)}`, dot]));
+  for (const reader of dots) {
+    if (reader.kind === "leaf") continue;
+    const visit = reader.turn && reader.turn.step <= graphStep.i ? reader.turn.step : -1;
+    const grads = graphStep.model.opened.trace.steps[visit]?.visit?.grad_inputs;
+    (graphStep.node(reader.uid)?.next ?? []).forEach((edge, k) => {
+      const input = edge && (againByLine.get(`${edge[0]} ${middle(reader)}`) ?? dotsByUid.get(edge[0]));
+      const key = `${reader.uid}:${k}`;
+      if (!edge || !input || drawn.has(key)) return;
+      const flow = !grads?.[k] ? "" : visit === graphStep.i ? "flow" : "flowed";
+      const [top, bottom] = [Math.min(input.y, reader.y), Math.max(input.y, reader.y) + reader.h];
+      out.push({
+        ...{ key, from: reader.uid, to: edge[0], top, bottom, flow, arrow: null, lane: 0 },
+        d: mapEdgePath(input, reader, pitch),
+        past: false,
+      });
+    });
+  }
+  return out;
+}
+
+function middle({ y, h }: Rect) {
+  return Math.round((y + h / 2) * 100) / 100;
+}
+
+/** Straight between neighbours, else an arc at the left. */
+function mapEdgePath(input: Rect, reader: Rect, pitch: number) {
+  const [y0, y1] = [middle(input), middle(reader)];
+  const x0 = input.x + input.w / 2;
+  const x1 = reader.x + reader.w / 2;
+  if (y0 === y1) return `M${input.x + input.w} ${y0}H${reader.x}`;
+  if (x0 === x1 && Math.abs(y1 - y0) < pitch * 1.7) return `M${x0} ${input.y + input.h}V${reader.y}`;
+  const bend = Math.min(22, 6 + Math.abs(y1 - y0) / (pitch || 1));
+  return `M${input.x} ${y0}C${input.x - bend} ${y0} ${reader.x - bend} ${y1} ${reader.x} ${y1}`;
+}
+

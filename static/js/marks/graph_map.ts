@@ -1,0 +1,111 @@
+/** The map of the graph as SVG: dots with short labels, thin edges beside them, and lines that count what has no dot. */
+
+import { textWidth } from "../layout/metrics.ts";
+import { MAP_FONT_SIZE } from "../layout/graph_map.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
+import { textThatFits } from "./graph_texts.ts";
+import type { EdgePlace } from "../layout/graph_edges.ts";
+import type { GraphMap, MapDot } from "../layout/graph_map.ts";
+import type { Node } from "../trace/wire.ts";
+import type { StepFacts } from "./step_facts.ts";
+
+/** @param inFocus nodes that stand in full beside the map: their dots are not the nodes themselves */
+export function graphMapMarks(
+  stepFacts: StepFacts,
+  map: GraphMap,
+  height: number,
+  inFocus: ReadonlySet<string>,
+): VNode[] {
+  return [
+    h("path", { key: "map rule", class: "overview-rule", d: `M${map.left + 0.5} 0V${height}` }),
+    h("g", { key: "map edges", class: "map-edges" }, map.edges.map((edge) => mapEdgeMark(stepFacts, edge))),
+    ...map.dots.map((dot) => mapDotMark(stepFacts, dot, inFocus.has(dot.uid))),
+    ...map.rest.map((rest) => restLineMark(stepFacts, rest)),
+  ];
+}
+
+function mapEdgeMark({ snap }: StepFacts, edge: EdgePlace) {
+  return h(
+    "g",
+    {
+      key: `edge ${edge.key} ${edge.to}`,
+      class: classNames("edge map-edge", edge.flow, snap.fresh.has(edge.from) && "fresh"),
+      "data-edge": edge.key,
+      "data-from": edge.from,
+      "data-to": edge.to,
+      target: { kind: "edge", key: edge.key, from: edge.from, to: edge.to },
+    },
+    h("path", { key: "line", class: "edge-line", d: edge.d }),
+  );
+}
+
+function mapDotMark({ snap, labels, names }: StepFacts, dot: MapDot, inFocus: boolean) {
+  const { uid, label, turn } = dot;
+  const node = snap.entities.get(uid) as Node;
+  const [cx, cy, r] = [dot.x + dot.w / 2, dot.y + dot.h / 2, dot.w / 2];
+  const isSelf = !dot.again && !inFocus;
+  const variable = node?.variable ?? null;
+  const isVisited = turn?.state === "done" || turn?.state === "running";
+  const name = variable ? `AccumulateGrad ${names.paths.get(variable) ?? variable}` : (node?.name ?? uid);
+  return h(
+    "g",
+    {
+      key: `dot ${uid} ${dot.again ? Math.round(cy) : ""}`,
+      class: classNames(
+        "map-dot",
+        dot.kind === "leaf" && "accumulate",
+        dot.kind === "shaping" && "shaping",
+        isSelf && "node",
+        turn?.state,
+        isVisited && "visited",
+        dot.touched && "touched",
+        node?.released && "released",
+        dot.broken && "broken",
+        snap.fresh.has(uid) && "fresh",
+      ),
+      "data-dot": uid,
+      "data-node": isSelf ? uid : null,
+      "data-variable": variable,
+      target: dot.again ? { kind: "node again", variable } : { kind: "node", uid, variable },
+      tabindex: isSelf && dot.kind === "node" ? "0" : null,
+      role: "group",
+      "aria-label": `${name}${label?.name ? ` ${label.name}` : ""}`,
+    },
+    label &&
+      h("rect", {
+        key: "reach",
+        class: "map-reach",
+        ...{ x: dot.x - 2, y: cy - 5.5, height: 11 },
+        width: label.nameX - dot.x + textWidth(label.name, MAP_FONT_SIZE) + 2,
+      }),
+    h("circle", { key: "dot", class: "map-circle", cx, cy, r }),
+    label && h("text", { key: "label", class: "map-label", x: label.x, y: cy + 4.2 }, label.text),
+    label?.name && h("text", { key: "name", class: "map-name", x: label.nameX, y: cy + 4.2 }, label.name),
+    h("title", { key: "title" }, `${labels.node} ${name}`),
+  );
+}
+
+/** Nodes that have no dot. */
+function restLineMark({ labels, names, snap }: StepFacts, { key, uids, x, y, w, h: height }: GraphMap["rest"][number]) {
+  const isIdle = key === "graph idle";
+  const text = (isIdle ? labels.idleLeaves : labels.otherGraphs).replace("{n}", String(uids.length));
+  const listed = uids.map((uid) => {
+    const variable = (snap.entities.get(uid) as Node | undefined)?.variable;
+    return variable ? (names.paths.get(variable) ?? variable) : ((snap.entities.get(uid) as Node | undefined)?.name ?? uid);
+  });
+  return h(
+    "g",
+    {
+      key,
+      class: "map-rest",
+      "data-fold": key,
+      "data-members": uids.join(" "),
+      target: { kind: "fold", key, members: uids },
+      role: "group",
+      "aria-label": `${text}: ${listed.slice(0, 24).join(", ")}`,
+    },
+    h("rect", { key: "box", class: "map-reach", x, y, width: w, height }),
+    h("text", { key: "text", x: x + 4, y: y + 12, "font-size": 12 }, textThatFits(text, w - 8, 12)),
+    h("title", { key: "title" }, `${text}\n${listed.slice(0, 24).join(", ")}`),
+  );
+}
