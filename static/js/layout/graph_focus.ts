@@ -222,7 +222,7 @@ class FocusBuilder {
         if (!grad) return;
         const chipX = tight ? besideBox : last + 12;
         const hasSides = edges.length > 1 && !tight;
-        const chip = this.addChip(`${this.graphStep.visitedNode}:${k}`, grad, true, chipX, chipY, this.right - chipX - (hasSides ? 92 : 0));
+        const chip = this.addChip(`${this.graphStep.visitedNode}:${k}`, grad, true, chipX, chipY, this.right - chipX - (hasSides ? 128 : 0));
         const side: FocusLabel = edges.length > 2 ? "edgeNumber" : n ? "rightEdge" : "leftEdge";
         if (hasSides) this.addText(side, edges.length > 2 ? String(n + 1) : "", chip.x + chip.w + 8, chipY + 2, `${uid} ${k}`);
         if (!tight) chipY += CHIP_HEIGHT + 6;

@@ -33,7 +33,7 @@ export function keptSlotTexts(graphStep: GraphStep, uid: string): KeptSlot[] {
     const value = findEntity(graphStep.entities, saved.counter, "counter")?.value;
     const now = state === "stale" && typeof value === "number" ? value : null;
     const text = keptName(graphStep, uid, slot, saved, state);
-    return { slot, saved, state, text, now, said: text || "a result of its own" };
+    return { slot, saved, state, text, now, said: text || "a result" };
   });
 }
 

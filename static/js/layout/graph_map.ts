@@ -49,6 +49,8 @@ const MAX_MAP_PITCH = 22;
 export const MIN_LABELLED_PITCH = 11.5;
 const MAX_DOT_RADIUS = 4.5;
 export const MAP_FONT_SIZE = 12;
+/** What the step did is seen, however many nodes there are. */
+const MIN_TOUCHED_RADIUS = 2.6;
 const MAP_TOP = 12;
 /** Below the dots: a line for what has none. */
 const MAP_REST_HEIGHT = 20;
@@ -99,7 +101,13 @@ function packGraphs(model: GraphModel, ends: Map<string, number>) {
  */
 function lastStepOfPlace(model: GraphModel, { order, birth, death }: GraphComponent, scarce: boolean) {
   if (!scarce && !order.some(({ visited }) => visited)) return death;
-  return order.reduce((last, block) => Math.max(last, model.history.lastTouchStep(block.uid, death)), birth);
+  let last = birth;
+  for (const { uid } of order) {
+    last = Math.max(last, model.history.lastTouchStep(uid, death));
+    for (const { backward } of model.visits.get(uid) ?? [])
+      last = Math.max(last, model.backwards.get(backward)?.last ?? last); // until its leaves have their gradients
+  }
+  return last;
 }
 
 /** The map at a step. @param left where it begins @param inFocus the keys of edges that are drawn in full beside it */
@@ -113,9 +121,10 @@ export function layoutGraphMap(
   const dotsByUid = new Map<string, MapDot>();
   const displaced: string[] = [];
   const placed = new Set<string>();
+  const shown = graphsOnMap(graphStep, places);
   for (const component of graphStep.components) {
     const blocks = graphStep.livingBlocks.get(component.key) ?? [];
-    if ((places.ends.get(component.key) ?? -1) < graphStep.i) {
+    if (!shown.has(component)) {
       for (const block of blocks) displaced.push(...uidsOfBlock(block));
       continue;
     }
@@ -126,6 +135,7 @@ export function layoutGraphMap(
         if (!dot.again || !dotsByUid.has(dot.uid)) dotsByUid.set(dot.uid, dot);
       }
   }
+  if (places.pitch < MIN_LABELLED_PITCH) keepLabelsOfStep(graphStep, dots);
   const edges = mapEdges(graphStep, dots, dotsByUid, places, inFocus);
   const unread = graphStep.unreadLeaves();
   const others = [...new Set(displaced)].filter((uid) => graphStep.node(uid) && !placed.has(uid));
@@ -134,6 +144,26 @@ export function layoutGraphMap(
   if (others.length) rest.push(restLine("graph others", others, h - 2 * MAP_REST_HEIGHT));
   if (unread.length) rest.push(restLine("graph idle", unread, h - MAP_REST_HEIGHT));
   return { left, w, dots, edges, rest };
+}
+
+/** The graphs that have their places, and those that gave theirs away but whose successor isn't there yet. */
+function graphsOnMap(graphStep: GraphStep, { lines, ends }: MapPlaces): Set<GraphComponent> {
+  const shown = new Set<GraphComponent>();
+  const taken = new Set<number>();
+  const linesOf = ({ order }: GraphComponent) => order.map(({ uid }) => lines.get(uid) ?? 0);
+  const hasPlaces = (graph: GraphComponent) => (ends.get(graph.key) ?? -1) >= graphStep.i;
+  const add = (graph: GraphComponent) => {
+    shown.add(graph);
+    for (const y of linesOf(graph)) taken.add(Math.round(y * 4));
+  };
+  const { components } = graphStep;
+  for (const graph of components) if (hasPlaces(graph)) add(graph);
+  for (const graph of [...components].reverse()) {
+    const own = linesOf(graph);
+    const [top, bottom] = [own[0] * 4 - 2, own[own.length - 1] * 4 + 2];
+    if (!shown.has(graph) && ![...taken].some((y) => y >= top && y <= bottom)) add(graph);
+  }
+  return shown;
 }
 
 /** A node, what is between it and its leaves, and the leaves. */
@@ -154,7 +184,7 @@ function dotsOfBlock(
   const dots = [
     makeDot(graphStep, block, { uid: block.uid, kind: "node", x, cy, radius }),
   ];
-  dots[0].label = placeLabel(graphStep, places, block.uid, x + radius + 5, left + w - 4);
+  dots[0].label = placeLabel(graphStep, block.uid, x + MAX_DOT_RADIUS + 5, left + w - 4);
   const docked = block.docks.flatMap(({ leaf, vias }) => [
     ...vias.map((uid) => ({ uid, kind: "shaping" as const })),
     { uid: leaf, kind: "leaf" as const },
@@ -162,7 +192,7 @@ function dotsOfBlock(
   const spacing = Math.min(LEAF_SPACING, (DOT_OFFSET - 8) / Math.max(1, docked.length));
   docked.forEach(({ uid, kind }, n) => {
     if (!graphStep.node(uid)) return;
-    const small = Math.min(radius * 0.72, spacing * 0.4);
+    const small = Math.max(0.6, Math.min(radius * 0.72, spacing * 0.4));
     const dot = makeDot(graphStep, block, { uid, kind, x: x - radius - spacing * (n + 0.7), cy, radius: small });
     dot.again = kind === "leaf" && graphStep.mainReaderOf(uid) !== block.uid;
     dots.push(dot);
@@ -175,21 +205,35 @@ function makeDot(
   block: NodeBlock,
   { uid, kind, x, cy, radius }: { uid: string; kind: MapDot["kind"]; x: number; cy: number; radius: number },
 ): MapDot {
+  const touched = uid === graphStep.visitedNode || graphStep.touched.uids.has(uid);
+  const broken = graphStep.hasBrokenSlot(uid);
+  const r = touched || broken ? Math.max(MIN_TOUCHED_RADIUS, radius) : radius;
   return {
-    ...{ uid, kind, x: x - radius, y: cy - radius, w: 2 * radius, h: 2 * radius, again: false, label: null },
+    ...{ uid, kind, x: x - r, y: cy - r, w: 2 * r, h: 2 * r, again: false, label: null, touched, broken },
     turn: graphStep.visitOrder(uid, block.component),
-    touched: uid === graphStep.visitedNode || graphStep.touched.uids.has(uid),
-    broken: graphStep.hasBrokenSlot(uid),
   };
 }
 
+/** Where lines are too narrow for labels, what the step did still has them, the visited node first. */
+function keepLabelsOfStep(graphStep: GraphStep, dots: MapDot[]) {
+  const visited = dots.filter(({ uid }) => uid === graphStep.visitedLine);
+  const heights: number[] = [];
+  const labelled = new Set<MapDot>();
+  for (const dot of [...visited, ...dots.filter(({ touched, broken }) => touched || broken)]) {
+    const y = middle(dot);
+    if (!dot.label || heights.some((other) => Math.abs(other - y) < MIN_LABELLED_PITCH)) continue;
+    heights.push(y);
+    labelled.add(dot);
+  }
+  for (const dot of dots) if (!labelled.has(dot)) dot.label = null;
+}
+
 /** What a node is called, and the name of what it made. */
-function placeLabel(graphStep: GraphStep, { pitch }: MapPlaces, uid: string, x: number, right: number): MapDot["label"] {
-  if (pitch < MIN_LABELLED_PITCH) return null;
+function placeLabel(graphStep: GraphStep, uid: string, x: number, right: number): MapDot["label"] {
   const full = graphStep.model.labels.get(uid) ?? uid;
   const name = graphStep.outputs.get(uid)?.texts[0] ?? "";
   const fits = (text: string) => x + textWidth(text, MAP_FONT_SIZE) <= right;
-  const short = full.replace(/ [₀-₉]+$/, "");
+  const short = full.replace(/ \d+$/, "");
   const label = fits(`${full} ${name}`) || !name ? full : short;
   const characters = Math.max(2, Math.floor((right - x) / textWidth("0", MAP_FONT_SIZE)));
   const text = shortenNodeLabel(label, characters);

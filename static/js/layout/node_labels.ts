@@ -2,13 +2,6 @@
 
 import { operationNameOfNode } from "./format.ts";
 
-const SUBSCRIPT_DIGITS = [..."₀₁₂₃₄₅₆₇₈₉"];
-
-/** A number as subscript digits. */
-function subscriptNumber(n: number) {
-  return [...String(n)].map((digit) => SUBSCRIPT_DIGITS[Number(digit)]).join("");
-}
-
 /** @param name as torch calls a node */
 export function shortNodeName(name: string) {
   return operationNameOfNode(name) || name;
@@ -18,7 +11,7 @@ export function shortNodeName(name: string) {
  * Labels of one connected graph's nodes.
  * @param uids in program order
  * @param nameOf torch's name of a node
- * @returns by uid: `Addmm`, or `Addmm ₂` where several have the name
+ * @returns by uid: `Addmm`, or `Addmm 2` where several have the name
  */
 export function numberedNodeLabels(uids: string[], nameOf: (uid: string) => string): Map<string, string> {
   const totals = new Map<string, number>();
@@ -32,7 +25,7 @@ export function numberedNodeLabels(uids: string[], nameOf: (uid: string) => stri
     const name = shortNodeName(nameOf(uid));
     const k = (counts.get(name) ?? 0) + 1;
     counts.set(name, k);
-    labels.set(uid, (totals.get(name) ?? 0) > 1 ? `${name} ${subscriptNumber(k)}` : name);
+    labels.set(uid, (totals.get(name) ?? 0) > 1 ? `${name} ${k}` : name);
   }
   return labels;
 }

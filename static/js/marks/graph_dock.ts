@@ -3,7 +3,7 @@
 import { maxLeafLabelLength } from "../layout/graph_docks.ts";
 import { classNames, h } from "../browser/svg.ts";
 import { gradientChipMark } from "./graph_grad.ts";
-import { visitOrderMark, gradientSumCountMark, newThingHaloMark } from "./node_parts.ts";
+import { visitOrderMark, gradientSumCountMark } from "./node_parts.ts";
 import { textThatFits, leafLabelThatFits } from "./graph_texts.ts";
 import type { UnreadLeafPlace } from "../layout/graph_idle.ts";
 import type { VisitOrder } from "../layout/graph_step.ts";
@@ -51,7 +51,6 @@ function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top
       role: "group",
       "aria-label": node?.name ?? uid,
     },
-    isNew && !isSmall && newThingHaloMark(x, y, w, height, 6),
     h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: 5 }),
     h(
       "text",
@@ -96,7 +95,6 @@ function leafNodeMark(
       role: "group",
       "aria-label": `AccumulateGrad ${place.label.replace(/^\S+ /, "")}`,
     },
-    isNew && !isSmall && newThingHaloMark(x, y, w, height, 12),
     h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: height / 2 }),
     turn && turnWidth && !again ? visitOrderMark(turn, x + 9, y + height / 2) : null,
     h(

@@ -3,9 +3,9 @@
 import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { gradientChipMark } from "./graph_grad.ts";
-import { textThatFits } from "./graph_texts.ts";
+import { textThatFits, wordsThatFit } from "./graph_texts.ts";
 import { nodeTooltip, keptSlotTitle, keptSlotWords } from "./node_words.ts";
-import { newThingHaloMark, visitOrderMark } from "./node_parts.ts";
+import { visitOrderMark } from "./node_parts.ts";
 import type { EdgePlace } from "../layout/graph_edges.ts";
 import type { FocusNode, FocusText, GraphFocus } from "../layout/graph_focus.ts";
 import type { GraphMap } from "../layout/graph_map.ts";
@@ -93,7 +93,6 @@ function focusNodeMark(stepFacts: StepFacts, place: FocusNode) {
         ? `AccumulateGrad ${place.label.replace(/\.grad$/, "")}`
         : `${place.name}${tag ? ` ${tag.text}` : ""}`,
     },
-    isNew && place.join && newThingHaloMark(x, y, w, height, isLeaf ? height / 2 + 3 : 9),
     h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: isLeaf ? height / 2 : 7 }),
     h(
       "text",
@@ -146,6 +145,6 @@ function focusTextMark({ labels }: StepFacts, { key, label, text, x, y, w }: Foc
   return h(
     "text",
     { key: `words ${key}`, class: label ? "focus-words" : "focus-sum", x, y: y + 14, "font-size": size },
-    textThatFits(plural, w, size),
+    label ? wordsThatFit(plural, w, size) : textThatFits(plural, w, size),
   );
 }

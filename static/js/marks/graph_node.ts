@@ -11,7 +11,7 @@ import { textThatFits } from "./graph_texts.ts";
 import { transformToHeight } from "./mark_cache.ts";
 import type { Node } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
-import { newThingHaloMark, gradientSumCountMark, visitOrderMark } from "./node_parts.ts";
+import { gradientSumCountMark, visitOrderMark } from "./node_parts.ts";
 import type { GraphRow, SlotPlace, TextPlace } from "../layout/graph_places.ts";
 
 /** A node with its leaves and gradients, drawn from its box's height. @param railed whether its graph has rails */
@@ -48,7 +48,6 @@ function graphNodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
       role: "group",
       "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
     },
-    isNew && newThingHaloMark(x, 0, w, height, 8),
     railed && row.dot && railDotMark(stepFacts, row, cy),
     h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height, rx: 6 }),
     h(

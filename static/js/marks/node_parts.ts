@@ -1,13 +1,8 @@
-/** Parts of a node's picture that leaves have too: what a step made, when backward runs it, where gradients add. */
+/** Parts of a node's picture that leaves have too: when backward runs it, where gradients add. */
 
 import { h } from "../browser/svg.ts";
 import type { VisitOrder } from "../layout/graph_step.ts";
 import type { StepFacts } from "./step_facts.ts";
-
-/** What a step made. */
-export function newThingHaloMark(x: number, y: number, w: number, height: number, rx: number) {
-  return h("rect", { key: "halo", class: "halo", x: x - 3, y: y - 3, width: w + 6, height: height + 6, rx });
-}
 
 /** Where gradients meet and add. @param count of them */
 export function gradientSumCountMark(labels: StepFacts["labels"], count: number, cx: number, cy: number) {
