@@ -2,7 +2,7 @@
 
 import { fittedGradientChip } from "./grad_chip.ts";
 import { nodeRunsAtStep, edgeIndexBetween } from "./graph_gradients.ts";
-import { ATTACHED_LEAF_HEIGHT, attachedLeavesHeight, type GraphColumn } from "./graph_sizes.ts";
+import { GRAPH_WORD_FONT_SIZE, attachedLeavesHeight, type GraphColumn } from "./graph_sizes.ts";
 import { leavesToggleKey, type GraphStep } from "./graph_step.ts";
 import { LineRoom } from "./line_room.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "./metrics.ts";
@@ -24,9 +24,12 @@ export function leafEdgeOffset(column: GraphColumn) {
 }
 
 /** How many characters of its label a leaf's place has room for. @param small in the line of a closed row */
-export function maxLeafLabelLength({ w, turn, lead }: Pick<AttachedLeafPlace, "w" | "turn" | "lead">, small: boolean) {
+export function maxLeafLabelLength(
+  { w, turn, lead, font }: Pick<AttachedLeafPlace, "w" | "turn" | "lead" | "font">,
+  small: boolean,
+) {
   const takenWidth = turn && lead ? lead + 9 : small ? 10 : 13;
-  return Math.max(2, Math.floor((w - takenWidth) / (CHARACTER_WIDTH_EM * (small ? 9 : 10))));
+  return Math.max(2, Math.floor((w - takenWidth) / (CHARACTER_WIDTH_EM * font)));
 }
 
 /** A leaf that several nodes read is called the same beside each: as short as where it has the least room. */
@@ -49,25 +52,29 @@ export function addAttachedLeaves(
   isPlaced: (leaf: string, reader: string) => boolean,
 ) {
   const { component } = row.block;
+  const { sizes } = column;
+  const font = sizes.nameFont;
+  const half = sizes.leaf / 2;
   const narrow = column.right - column.left < NARROW_GRAPH_WIDTH;
   const leftEdge = row.x + leafEdgeOffset(column) + (narrow ? 10 : 13);
   let pillX = leftEdge;
-  let y = row.y - attachedLeavesHeight(docks.length);
+  let y = row.y - attachedLeavesHeight(docks.length, sizes);
   const dockLines = docks.map((dock) => {
-    const cy = y + 9;
-    y += ATTACHED_LEAF_HEIGHT;
+    const cy = y + half;
+    y += sizes.leafLine;
     let x = leftEdge;
     const shapings = dock.vias.map((uid) => {
       const fullLabel = graphStep.model.labels.get(uid) ?? uid;
       const label = narrow ? fullLabel.split(" ")[0] : fullLabel;
-      const w = Math.max(20, Math.ceil(textWidth(label, 10)) + 10) + visitOrderMarkWidth(graphStep, uid);
+      const w = Math.max(20, Math.ceil(textWidth(label, font)) + 10) + visitOrderMarkWidth(graphStep, uid);
       const place = {
         uid,
         label,
         x,
-        y: cy - 9,
+        y: cy - half,
         w,
-        h: 18,
+        h: sizes.leaf,
+        font,
         turn: graphStep.visitOrder(uid, component),
         lead: visitOrderMarkWidth(graphStep, uid),
       };
@@ -85,15 +92,15 @@ export function addAttachedLeaves(
     const lead = visitOrderMarkWidth(graphStep, dock.leaf);
     const x = pillX + (dock.ks.length > 1 ? GRADIENT_SUM_MARK_WIDTH : 0);
     const gradientWidth = grads.reduce(
-      (sum, { grad, now }) => sum + Math.min(fittedGradientChip(grad, 150).width, now ? 118 : 60) + 12,
+      (sum, { grad, now }) => sum + Math.min(fittedGradientChip(grad, 15 * sizes.chipFont, sizes.chipFont).width, (now ? 11.8 : 6) * sizes.chipFont) + 12,
       8,
     );
-    const shortNameWidth = Math.ceil(textWidth(`+= ${lastPathParts(name)}`, 10)) + 18 + lead;
+    const shortNameWidth = Math.ceil(textWidth(`+= ${lastPathParts(name)}`, font)) + 18 + lead;
     // Of the room that a gradient wants, the name gets what it needs, as long as a number of the gradient stays.
-    const minChipWidth = grads.reduce((sum, { now, to }) => sum + (now ? 60 + (to && !narrow ? 30 : 0) : 0), 8);
+    const minChipWidth = grads.reduce((sum, { now, to }) => sum + (now ? 6 * sizes.chipFont + (to && !narrow ? 30 : 0) : 0), 8);
     const minWidth = Math.max(lead + 58, Math.min(shortNameWidth, column.right - x - minChipWidth));
     const w = Math.min(
-      Math.ceil(textWidth(label, 10)) + 18 + lead,
+      Math.ceil(textWidth(label, font)) + 18 + lead,
       Math.max(minWidth, column.right - x - gradientWidth),
       column.right - x,
     );
@@ -110,13 +117,14 @@ export function addAttachedLeaves(
       cy,
       lead,
       most: Infinity,
+      font,
       x,
-      y: cy - 9,
+      y: cy - half,
       w,
-      h: 18,
+      h: sizes.leaf,
     });
     const sumMarkWidth = gradientsMet > 1 && dock.ks.length === 1 ? GRADIENT_SUM_MARK_WIDTH : 0;
-    addLeafGradients(row, grads, new LineRoom(x + w + 8 + sumMarkWidth, column.right, cy));
+    addLeafGradients(row, grads, new LineRoom(x + w + 8 + sumMarkWidth, column.right, cy), column);
   }
 }
 
@@ -124,7 +132,7 @@ export function addAttachedLeaves(
 export function visitOrderMarkWidth(graphStep: GraphStep, uid: string) {
   const visits = graphStep.model.visits.get(uid);
   if (graphStep.compact && !graphStep.hasVisitOrder(uid)) return 0;
-  return visits ? (visits.some(({ k }) => k > 99) ? 20 : 15) : 0;
+  return visits ? (visits.some(({ k }) => k > 99) ? 28 : 20) : 0;
 }
 
 /** Leaves of an open node that have no line. */
@@ -165,21 +173,21 @@ function leafGradients(
   return [{ key: leaf, grad: sum, now: true, to: "" }, ...grads];
 }
 
-function addLeafGradients(row: GraphRow, grads: ReturnType<typeof leafGradients>, line: LineRoom) {
+function addLeafGradients(row: GraphRow, grads: ReturnType<typeof leafGradients>, line: LineRoom, { sizes }: GraphColumn) {
   grads.forEach(({ key, grad, now, to }, i) => {
     const laterCount = grads.length - i - 1;
     const shareOfLine =
       now && !grads[i + 1]?.now
-        ? line.widthLeft - laterCount * 62
+        ? line.widthLeft - laterCount * (6 * sizes.chipFont + 2)
         : line.widthLeft / (laterCount + 1) - (laterCount ? 12 : 0);
-    const targetWidth = to && shareOfLine > 60 ? Math.ceil(textWidth(`↑${to}`, 9.5)) + 4 : 0;
+    const targetWidth = to && shareOfLine > 60 ? Math.ceil(textWidth(`↑${to}`, GRAPH_WORD_FONT_SIZE)) + 4 : 0;
     if (shareOfLine - targetWidth < (now ? 18 : 44)) return;
-    const chip = fittedGradientChip(grad, shareOfLine - targetWidth);
+    const chip = fittedGradientChip(grad, shareOfLine - targetWidth, sizes.chipFont);
     if (!now && !chip.cells.length && grad.cells?.length) return;
     if (chip.width > line.widthLeft - targetWidth + 6) return;
     const target = targetWidth ? { text: `↑${to}`, x: line.x } : null;
     line.x += targetWidth;
-    row.grads.push({ key, grad, chip, now, to: target, ...line.takeRectFromLeft(chip.width, 18, 12) });
+    row.grads.push({ key, grad, chip, now, to: target, ...line.takeRectFromLeft(chip.width, sizes.chip, 12) });
   });
 }
 
@@ -196,7 +204,7 @@ export function addLeavesToSlimRow(
     const hiddenCountWidth = i + 1 < docks.length || hidden.length ? HIDDEN_LEAF_COUNT_WIDTH : 0;
     const label = `+ ${graphStep.accumulatorLeafName(dock.leaf)}`;
     const shapingWidths = dock.vias.map((uid) =>
-      Math.max(16, Math.ceil(textWidth(graphStep.model.labels.get(uid) ?? uid, 9)) + 8),
+      Math.max(16, Math.ceil(textWidth(graphStep.model.labels.get(uid) ?? uid, GRAPH_WORD_FONT_SIZE)) + 8),
     );
     const lead = shapingWidths.reduce((sum, w) => sum + w + 5, 0);
     const labelWidth = line.widthLeft - hiddenCountWidth - lead;
@@ -205,10 +213,10 @@ export function addLeavesToSlimRow(
       return;
     }
     const shapings = dock.vias.map((uid, n) => ({
-      ...{ uid, label: graphStep.model.labels.get(uid) ?? uid, turn: graphStep.visitOrder(uid, component), lead: 0 },
-      ...line.takeRectFromLeft(shapingWidths[n], 16, 5),
+      ...{ uid, label: graphStep.model.labels.get(uid) ?? uid, turn: graphStep.visitOrder(uid, component), lead: 0, font: GRAPH_WORD_FONT_SIZE },
+      ...line.takeRectFromLeft(shapingWidths[n], 18, 5),
     }));
-    const rect = line.takeRectFromLeft(Math.min(labelWidth, Math.ceil(textWidth(label, 9)) + 14), 16);
+    const rect = line.takeRectFromLeft(Math.min(labelWidth, Math.ceil(textWidth(label, GRAPH_WORD_FONT_SIZE)) + 14), 18);
     const turn = graphStep.visitOrder(dock.leaf, component);
     const gradientsMet = turn && turn.step <= graphStep.i ? graphStep.mostGradientArrivals(dock.leaf).count : 0;
     row.docks.push({
@@ -222,6 +230,7 @@ export function addLeavesToSlimRow(
       cy: row.cy,
       lead: 0,
       most: Infinity,
+      font: GRAPH_WORD_FONT_SIZE,
       ...rect,
     });
   });

@@ -2,8 +2,9 @@
 
 import { fittedGradientChip } from "./grad_chip.ts";
 import {
-  NODE_GAP_WITH_GRADIENTS,
-  GRADIENT_LINE_HEIGHT,
+  gapWithGradients,
+  initialGradientHeight,
+  GRAPH_WORD_FONT_SIZE,
   gradientLineCounts,
   attachedLeavesHeight,
   type GraphColumn,
@@ -16,12 +17,12 @@ import type { LineRoom } from "./line_room.ts";
 import type { GraphRow } from "./graph_places.ts";
 
 /** The sum of the gradients that met at a node, when it runs. */
-export function addGradientSumAtNode(graphStep: GraphStep, row: GraphRow, line: LineRoom) {
+export function addGradientSumAtNode(graphStep: GraphStep, row: GraphRow, line: LineRoom, { sizes }: GraphColumn) {
   const { nr: outputNr, count } = graphStep.mostGradientArrivals(row.uid);
   const grad = graphStep.latestVisit(row.uid, row.block.component)?.grad_outputs[outputNr];
   if (count < 2 || !grad || line.widthLeft < 50 || !nodeRunsAtStep(graphStep, row.turn)) return;
-  const chip = fittedGradientChip(grad, line.widthLeft);
-  row.grads.push({ key: row.uid, grad, chip, now: true, to: null, ...line.takeRectFromLeft(chip.width, 18) });
+  const chip = fittedGradientChip(grad, line.widthLeft, sizes.chipFont);
+  row.grads.push({ key: row.uid, grad, chip, now: true, to: null, ...line.takeRectFromLeft(chip.width, sizes.chip) });
 }
 
 /** Whether a step is the one at which a node runs. */
@@ -37,9 +38,10 @@ export function edgeIndexBetween(graphStep: GraphStep, from: string, to: string)
 /** The gradients on their way to other nodes, side by side above the node and its leaves. */
 export function addOutgoingGradients(graphStep: GraphStep, row: GraphRow, node: Node, column: GraphColumn) {
   const { block } = row;
-  const gapHeight = row.y - attachedLeavesHeight(row.docks.length) - row.top;
+  const { sizes } = column;
+  const gapHeight = row.y - attachedLeavesHeight(row.docks.length, sizes) - row.top;
   const visit = graphStep.latestVisit(row.uid, block.component);
-  if (!visit || gapHeight < NODE_GAP_WITH_GRADIENTS) return;
+  if (!visit || gapHeight < gapWithGradients(sizes)) return;
   const inputs = block.inputs.filter(({ k, to }) => visit.grad_inputs[k] && node.next?.[k]?.[0] === to);
   const { beside: perLine, lines } = gradientLineCounts(block, column);
   const columns = Math.min(perLine, inputs.length);
@@ -49,17 +51,18 @@ export function addOutgoingGradients(graphStep: GraphStep, row: GraphRow, node: 
   inputs.slice(0, perLine * lines).forEach(({ k, to }, i) => {
     const grad = visit.grad_inputs[k] as Grad;
     const x = left + (i % columns) * columnWidth;
-    const cy = row.top + NODE_GAP_WITH_GRADIENTS / 2 + 1 + Math.floor(i / columns) * GRADIENT_LINE_HEIGHT;
+    const firstLine = Math.floor((gapHeight - (Math.ceil(Math.min(inputs.length, perLine * lines) / columns) - 1) * sizes.chipLine) / 2);
+    const cy = row.top + firstLine + 1 + Math.floor(i / columns) * sizes.chipLine;
     const isNextLine = inputs.length === 1 && graphStep.model.blocks.get(to)?.line === block.line - 1;
     const name = graphStep.outputs.get(to)?.texts[0];
     const target = `↑${graphStep.model.labels.get(to) ?? to}`;
-    const maxChars = Math.max(8, Math.floor((columnWidth - 66) / (CHARACTER_WIDTH_EM * 9.5)));
+    const maxChars = Math.max(8, Math.floor((columnWidth - 66) / (CHARACTER_WIDTH_EM * GRAPH_WORD_FONT_SIZE)));
     const text =
       name && target.length + name.length < maxChars ? `${target} ${name}` : shortenNodeLabel(target, maxChars);
-    const targetWidth = isNextLine ? 0 : Math.ceil(textWidth(text, 9.5)) + 4;
-    const chip = fittedGradientChip(grad, Math.min(170, columnWidth - targetWidth - 8));
+    const targetWidth = isNextLine ? 0 : Math.ceil(textWidth(text, GRAPH_WORD_FONT_SIZE)) + 4;
+    const chip = fittedGradientChip(grad, Math.min(17 * sizes.chipFont, columnWidth - targetWidth - 8), sizes.chipFont);
     const isNow = nodeRunsAtStep(graphStep, row.turn);
-    const rect = { x: x + targetWidth, y: cy - 9, w: chip.width, h: 18 };
+    const rect = { x: x + targetWidth, y: cy - sizes.chip / 2, w: chip.width, h: sizes.chip };
     row.grads.push({ key: `${row.uid}:${k}`, grad, chip, now: isNow, to: targetWidth ? { text, x } : null, ...rect });
   });
 }
@@ -68,9 +71,9 @@ export function addOutgoingGradients(graphStep: GraphStep, row: GraphRow, node: 
 export function addInitialGradient(graphStep: GraphStep, row: GraphRow, column: GraphColumn) {
   const visit = graphStep.latestVisit(row.uid, row.block.component);
   const grad = visit?.grad_outputs.find(Boolean);
-  if (!grad || graphStep.mostGradientArrivals(row.uid).count || row.bottom < row.y + row.h + 20) return;
-  const chip = fittedGradientChip(grad, column.right - row.x - 30);
+  if (!grad || graphStep.mostGradientArrivals(row.uid).count || row.bottom < row.y + row.h + initialGradientHeight(column.sizes) - 4) return;
+  const chip = fittedGradientChip(grad, column.right - row.x - 30, column.sizes.chipFont);
   row.seed = true;
-  const rect = { x: row.x + 22, y: row.y + row.h + 6, w: chip.width, h: 18 };
+  const rect = { x: row.x + 22, y: row.y + row.h + 6, w: chip.width, h: column.sizes.chip };
   row.grads.push({ key: row.uid, grad, chip, now: nodeRunsAtStep(graphStep, row.turn), to: null, ...rect });
 }

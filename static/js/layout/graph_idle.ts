@@ -1,7 +1,7 @@
 /** Leaves' nodes that no living node reads: they wait for the next graph, in one line below all graphs. */
 
 import { fittedGradientChip } from "./grad_chip.ts";
-import { ATTACHED_LEAF_HEIGHT, GRAPH_FOLD_HEIGHT } from "./graph_sizes.ts";
+import { GRAPH_FOLD_HEIGHT, GRAPH_WORD_FONT_SIZE, NORMAL_GRAPH_SIZES } from "./graph_sizes.ts";
 import { textWidth } from "./metrics.ts";
 import type { GraphStep, VisitOrder } from "./graph_step.ts";
 import type { Rect } from "./pane.ts";
@@ -13,6 +13,8 @@ export type UnreadLeafPlace = Rect & {
   turn: VisitOrder | null;
   cy: number;
   lead: number;
+  /** of its type */
+  font: number;
   /** what a backward that begins at it brings */
   grad: GradientPlace | null;
 };
@@ -35,7 +37,7 @@ export function placeUnreadLeaves(graphStep: GraphStep, idle: string[], y: numbe
   let lineY = y;
   const leaves = idle.filter(hasOwnLine).map((leafUid) => {
     const place = placeUnreadLeaf(graphStep, leafUid, lineY, w);
-    lineY += ATTACHED_LEAF_HEIGHT;
+    lineY += NORMAL_GRAPH_SIZES.leafLine;
     return place;
   });
   const uids = open ? idle : idle.filter((leafUid) => !hasOwnLine(leafUid));
@@ -59,18 +61,18 @@ function placeUnreadLeaf(graphStep: GraphStep, leafUid: string, y: number, w: nu
   const visitFacts = graphStep.model.visits.get(leafUid)?.find((other) => other.step === graphStep.i);
   const label = `+= ${graphStep.accumulatorLeafName(leafUid)}`;
   const x = 14;
-  const labelWidth = Math.min(w - 100, Math.ceil(textWidth(label, 10)) + 30);
+  const labelWidth = Math.min(w - 100, Math.ceil(textWidth(label, GRAPH_WORD_FONT_SIZE)) + 36);
   const grad = visit?.grad_outputs.find(Boolean);
-  const chip = grad ? fittedGradientChip(grad, w - x - labelWidth - 24) : null;
-  const cy = y + 11;
+  const chip = grad ? fittedGradientChip(grad, w - x - labelWidth - 24, NORMAL_GRAPH_SIZES.chipFont) : null;
+  const cy = y + 12;
   return {
-    ...{ leaf: leafUid, label, cy, x, y: y + 2, w: labelWidth, h: 18, lead: visitFacts ? 18 : 0 },
+    ...{ leaf: leafUid, label, cy, x, y: y + 2, w: labelWidth, h: NORMAL_GRAPH_SIZES.leaf, lead: visitFacts ? 22 : 0, font: GRAPH_WORD_FONT_SIZE },
     turn: visitFacts
       ? { k: visitFacts.k, step: visitFacts.step, state: graphStep.step?.visit?.failed ? "failed" : "running" }
       : null,
     grad:
       grad && chip
-        ? { key: leafUid, grad, chip, now: true, to: null, x: x + labelWidth + 14, y: cy - 9, w: chip.width, h: 18 }
+        ? { key: leafUid, grad, chip, now: true, to: null, x: x + labelWidth + 14, y: cy - 10, w: chip.width, h: NORMAL_GRAPH_SIZES.chip }
         : null,
   };
 }

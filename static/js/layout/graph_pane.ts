@@ -12,22 +12,22 @@ import { buildGraphModel, nodeLabelsByUid } from "./graph_model.ts";
 import { layoutGraphRow } from "./graph_row.ts";
 import {
   graphColumn,
-  ATTACHED_LEAF_HEIGHT,
   attachedLeavesHeight,
   shownLeafCount,
   GRAPH_FOLD_HEIGHT,
   GRAPH_BOTTOM_PADDING,
   gapAboveNode,
-  OPEN_NODE_HEIGHT,
   GRAPH_TOP_PADDING,
-  INITIAL_GRADIENT_HEIGHT,
+  initialGradientHeight,
+  NORMAL_GRAPH_SIZES,
   COLLAPSED_NODE_HEIGHT,
   COLLAPSED_NODE_GAP,
   GRAPH_TITLE_HEIGHT,
   type GraphColumn,
+  type GraphSizes,
 } from "./graph_sizes.ts";
 import { GraphStep, leavesToggleKey } from "./graph_step.ts";
-import { fixedGraphPlaces } from "./graph_still.ts";
+import { fixedGraphPlaces, spreadGraphPlaces } from "./graph_still.ts";
 import type { Pane, PaneOptions, Rect, PaneRoom } from "./pane.ts";
 import type { GraphRow } from "./graph_places.ts";
 import type { FixedGraphPlaces, GraphModel, GraphComponent, NodeBlock, AttachedLeaf } from "./graph_parts.ts";
@@ -86,11 +86,12 @@ export function graphHeightForFixedPlaces(model: GraphModel, w: number) {
 export function layoutGraphPane(model: GraphModel, i: number, paneSize: PaneRoom, options: PaneOptions): GraphPane {
   const graphStep = new GraphStep(model, i, options);
   if (paneSize.overview) return paneOfOverview(paneSize, layoutGraphOverview(graphStep, paneSize, paneSize.overview));
-  const still = fixedGraphPlaces(model, paneSize.w);
-  const isAtRest = still.height <= paneSize.h && Number.isFinite(paneSize.h);
+  const spread = spreadGraphPlaces(model, paneSize.w, paneSize.h);
+  const still = spread ?? fixedGraphPlaces(model, paneSize.w);
+  const isAtRest = spread !== null;
   const lines = linesOfLivingNodes(graphStep, paneSize, isAtRest ? still.tops : null);
   const idle = graphStep.unreadLeaves();
-  if (isAtRest) for (const line of lines) showLineInFull(line, graphColumn(line.component, paneSize.w));
+  if (isAtRest) for (const line of lines) showLineInFull(line, graphColumn(line.component, paneSize.w, still.sizes), still.spread);
   else {
     const titles = still.titled ? graphStep.components.length * GRAPH_TITLE_HEIGHT : 0;
     const heightLeft =
@@ -104,7 +105,8 @@ export function layoutGraphPane(model: GraphModel, i: number, paneSize: PaneRoom
   }
   const placedLines = placeNodeLines(graphStep, paneSize, lines, still, isAtRest);
   const idlePlacesBelow = placeUnreadLeaves(graphStep, idle, isAtRest ? still.idle : placedLines.end, paneSize.w);
-  return { ...assembleGraphPane(graphStep, paneSize, lines, placedLines, idlePlacesBelow), still: isAtRest };
+  const sizes = isAtRest ? still.sizes : NORMAL_GRAPH_SIZES;
+  return { ...assembleGraphPane(graphStep, paneSize, lines, placedLines, idlePlacesBelow, sizes), still: isAtRest };
 }
 
 /** Whether a step has anything to show of the graph beside its map. @param i the step */
@@ -141,7 +143,7 @@ function linesOfLivingNodes(graphStep: GraphStep, paneSize: PaneRoom, tops: Map<
         ? leafCount
         : shownLeafCount(leafCount, paneSize.h);
       const seedHeight =
-        hasRun && block.seed && !graphStep.mostGradientArrivals(block.uid).count ? INITIAL_GRADIENT_HEIGHT : 0;
+        hasRun && block.seed && !graphStep.mostGradientArrivals(block.uid).count ? initialGradientHeight(column.sizes) : 0;
       return {
         block,
         component,
@@ -154,20 +156,21 @@ function linesOfLivingNodes(graphStep: GraphStep, paneSize: PaneRoom, tops: Map<
         level: "slim" as NodeDetailLevel,
         rank: graphStep.displayPriority(block),
         seen: graphStep.lastTouchedStep(block),
-        full: gapHeight + attachedLeavesHeight(shownLeaves) + OPEN_NODE_HEIGHT + seedHeight,
+        full: gapHeight + attachedLeavesHeight(shownLeaves, column.sizes) + column.sizes.node + seedHeight,
         slim: COLLAPSED_NODE_GAP + COLLAPSED_NODE_HEIGHT,
       };
     });
   });
 }
 
-function showLineInFull(line: Line, column: GraphColumn) {
+/** @param spread what is added above each node but a graph's first */
+function showLineInFull(line: Line, column: GraphColumn, spread: number) {
   const { docks, visited, seed } = line.block;
   line.level = "full";
   line.docks = docks.length;
-  line.gap = gapAboveNode(line.block, column, visited);
-  line.seed = seed ? INITIAL_GRADIENT_HEIGHT : 0;
-  line.full = line.gap + attachedLeavesHeight(line.docks) + OPEN_NODE_HEIGHT + line.seed;
+  line.gap = gapAboveNode(line.block, column, visited) + (line.block.line > 0 ? spread : 0);
+  line.seed = seed ? initialGradientHeight(column.sizes) : 0;
+  line.full = line.gap + attachedLeavesHeight(line.docks, column.sizes) + column.sizes.node + line.seed;
 }
 
 /** Gives every line its height. */
@@ -249,7 +252,9 @@ function assembleGraphPane(
   lines: Line[],
   placedLines: ReturnType<typeof placeNodeLines>,
   idle: UnreadLeafPlaces,
+  sizes: GraphSizes,
 ): Omit<GraphPane, "still"> {
+  const columnOf = (component: GraphComponent) => graphColumn(component, paneSize.w, sizes);
   /** by leaf, the reader at which it stands for itself */
   const readerOfLeaf = new Map<string, string>();
   const isPlaced = (leafUid: string, reader: string) => {
@@ -261,27 +266,27 @@ function assembleGraphPane(
     if (line.level === "fold") return [];
     const { block, level, y, gap } = line;
     const slim = level === "slim";
-    const top = slim ? y + COLLAPSED_NODE_GAP : y + gap + attachedLeavesHeight(line.docks);
+    const top = slim ? y + COLLAPSED_NODE_GAP : y + gap + attachedLeavesHeight(line.docks, sizes);
     const docks = slim ? block.docks : leavesWithLines(graphStep, line);
     const position = { level, top: y, bottom: y + line[level], y: top, docks };
-    return [layoutGraphRow(graphStep, block, graphColumn(line.component, paneSize.w), position, isPlaced)];
+    return [layoutGraphRow(graphStep, block, columnOf(line.component), position, isPlaced)];
   });
   shareLeafLabelLength(rows);
   const boxes = new Map([...placedLines.foldOf, ...rows.map((row) => [row.uid, row])] as [string, Rect][]);
   const edges = graphStep.components.flatMap((component) =>
-    edgesBetweenNodes(graphStep, component, graphColumn(component, paneSize.w), (uid) => boxes.get(uid)),
+    edgesBetweenNodes(graphStep, component, columnOf(component), (uid) => boxes.get(uid)),
   );
   const connectedUids = new Set(edges.flatMap(({ from, to }) => [from, to]));
   for (const row of rows) row.dot = connectedUids.has(row.uid);
   edges.push(
-    ...rows.flatMap((row) => edgesToAttachedLeaves(graphStep, row, graphColumn(row.block.component, paneSize.w))),
+    ...rows.flatMap((row) => edgesToAttachedLeaves(graphStep, row, columnOf(row.block.component))),
   );
   const anchors = graphAnchorRects(rows, idle);
   const height =
     Math.max(
       placedLines.end,
       idle.line ? idle.line.y + idle.line.h + 2 : 0,
-      ...idle.leaves.map((leaf) => leaf.y + ATTACHED_LEAF_HEIGHT),
+      ...idle.leaves.map((leaf) => leaf.y + NORMAL_GRAPH_SIZES.leafLine),
     ) + GRAPH_BOTTOM_PADDING;
   return {
     ...{ w: paneSize.w, height, rows, edges, foldLines: placedLines.folds, titles: placedLines.titles, idle, anchors },

@@ -1,6 +1,7 @@
 /** The graph of a run, as its pane is laid out from it. */
 
 import type { InputEdge, GraphRails } from "./rails.ts";
+import type { GraphSizes } from "./graph_sizes.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
 import type { TouchHistory } from "./touched.ts";
@@ -64,7 +65,7 @@ export interface GraphModel {
   visits: Map<string, VisitFacts[]>;
   /** their first and last visits' steps */
   backwards: Map<string, { first: number; last: number }>;
-  stills: Map<number, FixedGraphPlaces>;
+  stills: Map<string, FixedGraphPlaces>;
 }
 
 export interface FixedGraphPlaces {
@@ -78,4 +79,7 @@ export interface FixedGraphPlaces {
   blocks: Map<string, number>;
   /** where leaves wait that no node reads */
   idle: number;
+  sizes: GraphSizes;
+  /** what is added above each node but a graph's first */
+  spread: number;
 }

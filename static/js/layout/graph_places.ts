@@ -10,6 +10,8 @@ export type TextPlace = Rect & {
   text: string;
   /** what there is no room for */
   hidden: string[];
+  /** of its type */
+  font: number;
 };
 
 export type SlotPlace = Rect & {
@@ -35,7 +37,7 @@ export type GradientPlace = Rect & {
 };
 
 /** a node between a leaf and its reader */
-export type ReshapingNodePlace = Rect & { uid: string; label: string; turn: VisitOrder | null; lead: number };
+export type ReshapingNodePlace = Rect & { uid: string; label: string; turn: VisitOrder | null; lead: number; font: number };
 
 export type AttachedLeafPlace = Rect & {
   leaf: string;
@@ -51,6 +53,8 @@ export type AttachedLeafPlace = Rect & {
   lead: number;
   /** characters of its name */
   most: number;
+  /** of its type */
+  font: number;
 };
 
 /** its rectangle is the node's box. */

@@ -2,7 +2,7 @@
 
 import { addAttachedLeaves, addLeavesToSlimRow, addHiddenLeafCount, visitOrderMarkWidth } from "./graph_docks.ts";
 import { addOutgoingGradients, addInitialGradient, addGradientSumAtNode } from "./graph_gradients.ts";
-import { OPEN_NODE_HEIGHT, graphRailX, COLLAPSED_NODE_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
+import { GRAPH_WORD_FONT_SIZE, graphRailX, COLLAPSED_NODE_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
 import { addSavedSlots, HIDDEN_SLOT_COUNT_WIDTH as SLOTS_COUNT } from "./graph_slots.ts";
 import { LineRoom } from "./line_room.ts";
 import { textWidth } from "./metrics.ts";
@@ -34,10 +34,10 @@ export function layoutGraphRow(
   const isFull = position.level === "full";
   const node = graphStep.node(uid) as Node;
   const label = graphStep.model.labels.get(uid) ?? uid;
-  const font = isFull ? 12 : 11;
+  const font = isFull ? column.sizes.nodeFont : 12;
   const x = column.left + 8;
-  const h = isFull ? OPEN_NODE_HEIGHT : COLLAPSED_NODE_HEIGHT;
-  const lead = visitOrderMarkWidth(graphStep, uid) > 15 ? 14 : 11;
+  const h = isFull ? column.sizes.node : COLLAPSED_NODE_HEIGHT;
+  const lead = Math.max(11, Math.ceil(visitOrderMarkWidth(graphStep, uid) / 2) + 3);
   const w = Math.min(column.right - x, Math.max(MIN_NODE_BOX_WIDTH, Math.ceil(textWidth(label, font)) + lead + 9));
   const cy = position.y + h / 2;
   const row: GraphRow = {
@@ -71,10 +71,10 @@ export function layoutGraphRow(
     past: graphStep.isReleasedAndUntouched(block),
   };
   const line = new LineRoom(x + w + 5, column.right, cy);
-  addTensorNamesAndFlags(graphStep, row, line);
-  addSavedSlots(graphStep, row, node, line);
+  addTensorNamesAndFlags(graphStep, row, line, isFull ? column.sizes.nameFont : 12);
+  addSavedSlots(graphStep, row, line, isFull ? column.sizes.slot : 18);
   if (isFull) {
-    addGradientSumAtNode(graphStep, row, line);
+    addGradientSumAtNode(graphStep, row, line, column);
     addAttachedLeaves(graphStep, row, position.docks, column, isPlaced);
     addHiddenLeafCount(row, position.docks, line);
     addOutgoingGradients(graphStep, row, node, column);
@@ -83,20 +83,20 @@ export function layoutGraphRow(
   return row;
 }
 
-function addTensorNamesAndFlags(graphStep: GraphStep, row: GraphRow, line: LineRoom) {
+function addTensorNamesAndFlags(graphStep: GraphStep, row: GraphRow, line: LineRoom, font: number) {
   const output = graphStep.outputs.get(row.uid);
   const texts = [...new Set(output?.texts ?? [])];
   const slots = Object.keys(graphStep.node(row.uid)?.saved ?? {}).length ? SLOTS_COUNT : 0;
   if (texts.length && line.widthLeft > 24 + slots) {
     const shownTexts = texts.slice(0, 2).join(", ");
-    const text = textWidth(shownTexts, 11) + 10 < line.widthLeft - 60 ? shownTexts : texts[0];
+    const text = textWidth(shownTexts, font) + 12 < line.widthLeft - 60 ? shownTexts : texts[0];
     const hidden = text === shownTexts ? texts.slice(2) : texts.slice(1);
     const moreText = hidden.length ? ` +${hidden.length}` : "";
-    const w = Math.min(line.widthLeft - slots, Math.ceil(textWidth(text + moreText, 11)) + 10);
-    row.tag = { ...line.takeRectFromLeft(w, 16, 5), text: text + moreText, hidden };
+    const w = Math.min(line.widthLeft - slots, Math.ceil(textWidth(text + moreText, font)) + 12);
+    row.tag = { ...line.takeRectFromLeft(w, font + 8, 5), text: text + moreText, hidden, font };
   }
   for (const text of [output?.retains && "retain_grad", output?.hooks && "hook"]) {
-    const w = text ? Math.ceil(textWidth(text, 9)) + 8 : 0;
-    if (text && w < line.widthLeft - 30) row.flags.push({ ...line.takeRectFromLeft(w, 14), text, hidden: [] });
+    const w = text ? Math.ceil(textWidth(text, GRAPH_WORD_FONT_SIZE)) + 8 : 0;
+    if (text && w < line.widthLeft - 30) row.flags.push({ ...line.takeRectFromLeft(w, 18), text, hidden: [], font: GRAPH_WORD_FONT_SIZE });
   }
 }

@@ -2,21 +2,41 @@
 
 import type { GraphComponent, NodeBlock } from "./graph_parts.ts";
 
-/** A node's line when open, and when slim with the room above it. */
-export const OPEN_NODE_HEIGHT = 24;
-export const COLLAPSED_NODE_HEIGHT = 20;
+/** Heights of a graph's parts, and the sizes of its type: second words are always 12. */
+export interface GraphSizes {
+  /** a node's box when open, and its name */
+  node: number;
+  nodeFont: number;
+  /** a docked leaf's line and its box, and the names of leaves and tensors */
+  leafLine: number;
+  leaf: number;
+  nameFont: number;
+  /** a gradient's chip, its line, and the numbers in it */
+  chip: number;
+  chipLine: number;
+  chipFont: number;
+  slot: number;
+}
+
+export const NORMAL_GRAPH_SIZES: GraphSizes = {
+  ...{ node: 26, nodeFont: 14, leafLine: 24, leaf: 20, nameFont: 12 },
+  ...{ chip: 20, chipLine: 24, chipFont: 12, slot: 18 },
+};
+/** Where a whole graph of few nodes has its pane to itself. */
+export const LARGE_GRAPH_SIZES: GraphSizes = {
+  ...{ node: 38, nodeFont: 20, leafLine: 34, leaf: 28, nameFont: 14 },
+  ...{ chip: 26, chipLine: 32, chipFont: 14, slot: 22 },
+};
+/** Second words, wherever they stand. */
+export const GRAPH_WORD_FONT_SIZE = 12;
+/** A slim node with the room above it. */
+export const COLLAPSED_NODE_HEIGHT = 22;
 export const COLLAPSED_NODE_GAP = 7;
-/** A docked leaf's line, and the room between the last of them and the node. */
-export const ATTACHED_LEAF_HEIGHT = 22;
+/** The room between the last docked leaf and the node. */
 const ATTACHED_LEAVES_BOTTOM_GAP = 4;
-/** Above a node: with gradients on their way, without, and above a graph's first. */
-export const NODE_GAP_WITH_GRADIENTS = 26;
-export const GRADIENT_LINE_HEIGHT = 22;
 const NODE_GAP = 12;
 const FIRST_NODE_GAP = 4;
-/** Below a node where a backward begins. */
-export const INITIAL_GRADIENT_HEIGHT = 26;
-export const GRAPH_FOLD_HEIGHT = 22;
+export const GRAPH_FOLD_HEIGHT = 24;
 export const GRAPH_TITLE_HEIGHT = 20;
 /** Above and below everything. */
 export const GRAPH_TOP_PADDING = 4;
@@ -24,7 +44,7 @@ export const GRAPH_BOTTOM_PADDING = 6;
 /** From one rail to the next, where there is room. */
 const GRAPH_RAIL_SPACING = 12;
 /** The least room that a gradient and the name of where it goes take. */
-const MIN_GRADIENT_WIDTH = 160;
+const MIN_GRADIENT_WIDTH = 180;
 /** A node shows so many lines of gradients; the rest is counted. */
 const MAX_GRADIENT_LINES = 8;
 /** The part of the width that rails may take: less of a narrow pane. */
@@ -37,14 +57,25 @@ export interface GraphColumn {
   /** whether it has rails at their left, `pitch` apart */
   railed: boolean;
   pitch: number;
+  sizes: GraphSizes;
+}
+
+/** Above a node with gradients on their way. */
+export function gapWithGradients(sizes: GraphSizes) {
+  return sizes.chip + 8;
+}
+
+/** Below a node where a backward begins. */
+export function initialGradientHeight(sizes: GraphSizes) {
+  return sizes.chip + 10;
 }
 
 /** @param w the pane's width */
-export function graphColumn(component: GraphComponent, w: number): GraphColumn {
+export function graphColumn(component: GraphComponent, w: number, sizes = NORMAL_GRAPH_SIZES): GraphColumn {
   const { lanes } = component.rails;
   const railed = lanes > 1;
   const pitch = railed ? Math.min(GRAPH_RAIL_SPACING, (maxRailsShare(w) * w) / lanes) : 0;
-  return { left: railed ? 10 + lanes * pitch : 6, right: w - 8, railed, pitch };
+  return { left: railed ? 10 + lanes * pitch : 6, right: w - 8, railed, pitch, sizes };
 }
 
 /** The middle of a rail: the first, of the longest chain, is beside the nodes, so that their lines to it cross no
@@ -62,17 +93,17 @@ export function gradientLineCounts(block: NodeBlock, column: GraphColumn) {
 /** The room above a node and its leaves. @param hasChips whether gradients are there on their way to other nodes */
 export function gapAboveNode(block: NodeBlock, column: GraphColumn, hasChips: boolean) {
   if (hasChips && block.inputs.length)
-    return NODE_GAP_WITH_GRADIENTS + (gradientLineCounts(block, column).lines - 1) * GRADIENT_LINE_HEIGHT;
+    return gapWithGradients(column.sizes) + (gradientLineCounts(block, column).lines - 1) * column.sizes.chipLine;
   return block.line === 0 ? FIRST_NODE_GAP : NODE_GAP;
 }
 
 /** How high docked leaves are. @param count of their lines */
-export function attachedLeavesHeight(count: number) {
-  return count ? count * ATTACHED_LEAF_HEIGHT + ATTACHED_LEAVES_BOTTOM_GAP : 0;
+export function attachedLeavesHeight(count: number, sizes: GraphSizes) {
+  return count ? count * sizes.leafLine + ATTACHED_LEAVES_BOTTOM_GAP : 0;
 }
 
 /** How many of a node's leaves have a line in a room of this height. */
 export function shownLeafCount(count: number, height: number) {
-  const maxLines = Math.max(4, Math.floor((height * 0.6) / ATTACHED_LEAF_HEIGHT));
+  const maxLines = Math.max(4, Math.floor((height * 0.6) / NORMAL_GRAPH_SIZES.leafLine));
   return count > maxLines ? maxLines : count;
 }

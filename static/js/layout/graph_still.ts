@@ -7,35 +7,64 @@ import {
   GRAPH_FOLD_HEIGHT,
   GRAPH_BOTTOM_PADDING,
   gapAboveNode,
-  OPEN_NODE_HEIGHT,
   GRAPH_TOP_PADDING,
-  INITIAL_GRADIENT_HEIGHT,
+  initialGradientHeight,
   GRAPH_TITLE_HEIGHT,
+  LARGE_GRAPH_SIZES,
+  NORMAL_GRAPH_SIZES,
+  type GraphSizes,
 } from "./graph_sizes.ts";
 import type { GraphModel, GraphComponent, FixedGraphPlaces } from "./graph_parts.ts";
 
 /** So many widths are remembered. */
 const MAX_CACHED_WIDTHS = 16;
 
-/** @param w of the pane */
-export function fixedGraphPlaces(model: GraphModel, w: number): FixedGraphPlaces {
-  const cached = model.stills.get(w);
+/** The most that is added above a node so that a graph takes its pane. */
+const MAX_SPREAD = 110;
+/** Names are large in panes that are at least so wide. */
+const MIN_LARGE_WIDTH = 300;
+
+/** The places in a pane that has room for more: larger, if that fits, and spread over its height.
+ * @param h of the pane @returns null where they don't fit */
+export function spreadGraphPlaces(model: GraphModel, w: number, h: number): FixedGraphPlaces | null {
+  if (!Number.isFinite(h)) return null;
+  const sizes = w >= MIN_LARGE_WIDTH ? [LARGE_GRAPH_SIZES, NORMAL_GRAPH_SIZES] : [NORMAL_GRAPH_SIZES];
+  for (const size of sizes) {
+    const dense = fixedGraphPlaces(model, w, size);
+    if (dense.height > h) continue;
+    const gaps = fixedGraphPlaces(model, w, size, 1).height - dense.height;
+    const spread = gaps > 0 ? Math.floor(Math.min(MAX_SPREAD, (h - dense.height) / gaps)) : 0;
+    return spread > 0 ? fixedGraphPlaces(model, w, size, spread) : dense;
+  }
+  return null;
+}
+
+/** @param w of the pane @param spread what is added above each node but a graph's first */
+export function fixedGraphPlaces(
+  model: GraphModel,
+  w: number,
+  sizes: GraphSizes = NORMAL_GRAPH_SIZES,
+  spread = 0,
+): FixedGraphPlaces {
+  const key = `${w} ${sizes.node} ${spread}`;
+  const cached = model.stills.get(key);
   if (cached) return cached;
   const packer = new IntervalPacker();
   const hasTitles = haveOverlappingLifetimes(model.components);
-  const still: FixedGraphPlaces = { height: 0, titled: hasTitles, tops: new Map(), blocks: new Map(), idle: 0 };
+  const still: FixedGraphPlaces = { height: 0, titled: hasTitles, tops: new Map(), blocks: new Map(), idle: 0, sizes, spread };
   for (const component of model.components) {
-    const column = graphColumn(component, w);
+    const column = graphColumn(component, w, sizes);
     let height = hasTitles ? GRAPH_TITLE_HEIGHT : 0;
     const offsets: number[] = [];
     for (const block of component.order) {
-      offsets.push(height);
+      if (offsets.length) height += spread;
+      offsets.push(height - (offsets.length ? spread : 0));
       const { docks, visited, seed } = block;
       height +=
         gapAboveNode(block, column, visited) +
-        attachedLeavesHeight(docks.length) +
-        OPEN_NODE_HEIGHT +
-        (seed ? INITIAL_GRADIENT_HEIGHT : 0);
+        attachedLeavesHeight(docks.length, sizes) +
+        sizes.node +
+        (seed ? initialGradientHeight(sizes) : 0);
     }
     const top = GRAPH_TOP_PADDING + packer.allocate(component.birth, component.death, height);
     still.tops.set(component.key, top);
@@ -44,7 +73,7 @@ export function fixedGraphPlaces(model: GraphModel, w: number): FixedGraphPlaces
   still.idle = GRAPH_TOP_PADDING + packer.height;
   still.height = still.idle + (hasUnreadLeaf(model) ? GRAPH_FOLD_HEIGHT : 0) + GRAPH_BOTTOM_PADDING;
   if (model.stills.size >= MAX_CACHED_WIDTHS) model.stills.clear();
-  model.stills.set(w, still);
+  model.stills.set(key, still);
   return still;
 }
 

@@ -38,7 +38,7 @@ function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top
   const turnWidth = turn ? shaping.lead : 0;
   const y = shaping.y - top;
   const node = snap.entities.get(uid) as Node;
-  const fontSize = isSmall ? 9 : 10;
+  const fontSize = shaping.font;
   const isNew = snap.fresh.has(uid);
   return h(
     "g",
@@ -63,7 +63,7 @@ function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top
       },
       textThatFits(shaping.label, w - turnWidth - 4, fontSize),
     ),
-    turn && turnWidth ? visitOrderMark(turn, x + 9, y + height / 2) : null,
+    turn && turnWidth ? visitOrderMark(turn, x + 11, y + height / 2) : null,
     h("title", { key: "title" }, `${node?.name ?? ""} ${uid}`),
   );
 }
@@ -71,7 +71,7 @@ function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top
 /** The node that accumulates into a leaf. */
 function leafNodeMark(
   { snap }: StepFacts,
-  place: Rect & { leaf: string; label: string; turn: VisitOrder | null; lead: number; again?: boolean; most?: number },
+  place: Rect & { leaf: string; label: string; turn: VisitOrder | null; lead: number; font: number; again?: boolean; most?: number },
   top: number,
   isSmall: boolean,
 ) {
@@ -79,7 +79,7 @@ function leafNodeMark(
   const turnWidth = turn ? place.lead : 0;
   const y = place.y - top;
   const node = snap.entities.get(leaf) as Node;
-  const fontSize = isSmall ? 9 : 10;
+  const fontSize = place.font;
   const isNew = snap.fresh.has(leaf) && !again;
   const variable = node?.variable ?? null;
   return h(
@@ -96,7 +96,7 @@ function leafNodeMark(
       "aria-label": `AccumulateGrad ${place.label.replace(/^\S+ /, "")}`,
     },
     h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: height / 2 }),
-    turn && turnWidth && !again ? visitOrderMark(turn, x + 9, y + height / 2) : null,
+    turn && turnWidth && !again ? visitOrderMark(turn, x + 11, y + height / 2) : null,
     h(
       "text",
       {

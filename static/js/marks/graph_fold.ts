@@ -10,8 +10,8 @@ import type { GraphTitlePlace } from "../layout/graph_pane.ts";
 import type { StageLabels } from "./labels.ts";
 import type { StepFacts } from "./step_facts.ts";
 
-const FOLD_FONT_SIZE = 11.5;
-const SMALL_FOLD_FONT_SIZE = 10;
+const FOLD_FONT_SIZE = 12;
+const SMALL_FOLD_FONT_SIZE = 12;
 
 /** How many nodes and leaves. */
 function nodeAndLeafCountText(labels: StageLabels, nodes: number, leaves: number) {
@@ -92,8 +92,8 @@ export function unreadLeavesLineMark(labels: StageLabels, line: NonNullable<Unre
     foldSignMark(x, height, line.open),
     h(
       "text",
-      { key: "count", class: "fold-count", x: x + 18, y: height / 2 + 4, "font-size": 11 },
-      textThatFits(text, w - 24, 11),
+      { key: "count", class: "fold-count", x: x + 18, y: height / 2 + 4, "font-size": 12 },
+      textThatFits(text, w - 24, 12),
     ),
     h("title", { key: "title" }, text),
   );
@@ -106,7 +106,7 @@ export function graphTitleMark(labels: StageLabels, { key, y, name, backward }: 
   return h(
     "g",
     { key: `title ${key}`, class: "graph-title moves", transform: `translate(0 ${y})` },
-    h("text", { key: "text", x: 8, y: 14, "font-size": 11 }, textThatFits(text + state, w - 16, 11)),
+    h("text", { key: "text", x: 8, y: 14, "font-size": 12 }, textThatFits(text + state, w - 16, 12)),
     h("path", { key: "rule", class: "rule", d: `M8 18.5H${w - 8}` }),
   );
 }

@@ -43,7 +43,7 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
   return h(
     "g",
     { key: `grad ${key}` },
-    to && h("text", { key: "to", class: "grad-to", x: to.x, y: y + height / 2 + 3.4, "font-size": 9.5 }, to.text),
+    to && h("text", { key: "to", class: "grad-to", x: to.x, y: y + height / 2 + 4.3, "font-size": 12 }, to.text),
     h("g", { key: "chip", class: classNames("grad-chip", isNow ? "now" : "past", isNow && key.includes(":") && "sent"), "data-grad": key }, parts),
   );
 }

@@ -1,9 +1,7 @@
 /** A node of the graph pane: its box and turn, the name of its tensor, what it saved, and the gradients around it. */
 
 import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
-import { fullNumberText } from "../layout/format.ts";
-import { NODE_GAP_WITH_GRADIENTS } from "../layout/graph_sizes.ts";
-import { SLOT_FONT_SIZE } from "../layout/graph_slots.ts";
+import { GRAPH_WORD_FONT_SIZE } from "../layout/graph_sizes.ts";
 import { classNames, h } from "../browser/svg.ts";
 import { attachedLeafMark } from "./graph_dock.ts";
 import { gradientChipMark } from "./graph_grad.ts";
@@ -12,6 +10,7 @@ import { transformToHeight } from "./mark_cache.ts";
 import type { Node } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
 import { gradientSumCountMark, visitOrderMark } from "./node_parts.ts";
+import { keptSlotTitle, keptSlotWords, nodeTooltip } from "./node_words.ts";
 import type { GraphRow, SlotPlace, TextPlace } from "../layout/graph_places.ts";
 
 /** A node with its leaves and gradients, drawn from its box's height. @param railed whether its graph has rails */
@@ -60,14 +59,12 @@ function graphNodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
     row.flags.map((flag, i) => nodeFlagMark(flag, i, row.y)),
     row.slots.map((slot) => savedSlotMark(stepFacts, uid, slot, row.y)),
     row.moreSlots && hiddenSlotCountMark(row.moreSlots, row.y),
-    h("title", { key: "title" }, nodeTooltip(row, node)),
+    h(
+      "title",
+      { key: "title" },
+      nodeTooltip(row.name, uid, row.tag ? [row.tag.text, ...row.tag.hidden] : [], node),
+    ),
   );
-}
-
-function nodeTooltip(row: GraphRow, node: Node) {
-  const attrs = Object.entries(node.attrs ?? {}).map(([name, value]) => `${name} = ${fullNumberText(value)}`);
-  const names = row.tag ? [`→ ${[row.tag.text, ...row.tag.hidden].join(", ")}`] : [];
-  return [`${node.name} ${row.uid}`, ...names, ...attrs].join("\n");
 }
 
 /** Where a node's rail has it, and whether gradients meet there. */
@@ -82,8 +79,8 @@ function hiddenGradientCountMark(row: GraphRow) {
     key: "more",
     class: "grad-to",
     x: row.x - 4,
-    y: row.top - row.y + NODE_GAP_WITH_GRADIENTS / 2 + 5,
-    "font-size": 9.5,
+    y: row.top - row.y + 18,
+    "font-size": GRAPH_WORD_FONT_SIZE,
   };
   return h("text", attrs, `+${row.moreGrads}`);
 }
@@ -95,8 +92,14 @@ function tensorNamesMark(tag: TextPlace, rowY: number) {
     h("rect", { key: "box", class: "node-tag", x: tag.x, y: tag.y - rowY, width: tag.w, height: tag.h, rx: 4 }),
     h(
       "text",
-      { key: "text", class: "node-tag-text", x: tag.x + tag.w / 2, y: tag.y - rowY + 12 },
-      textThatFits(tag.text, tag.w - 8, 11),
+      {
+        key: "text",
+        class: "node-tag-text",
+        x: tag.x + tag.w / 2,
+        y: tag.y - rowY + tag.h / 2 + tag.font * 0.36,
+        "font-size": tag.font,
+      },
+      textThatFits(tag.text, tag.w - 8, tag.font),
     ),
   );
 }
@@ -106,15 +109,15 @@ function nodeFlagMark(flag: TextPlace, i: number, rowY: number) {
     "g",
     { key: `flag ${i}`, class: "node-flag" },
     h("rect", { key: "box", x: flag.x, y: flag.y - rowY, width: flag.w, height: flag.h, rx: 3 }),
-    h("text", { key: "text", x: flag.x + 4, y: flag.y - rowY + 10.2, "font-size": 9 }, flag.text),
+    h("text", { key: "text", x: flag.x + 4, y: flag.y - rowY + 13, "font-size": flag.font }, flag.text),
   );
 }
 
 /** A saved slot. */
 function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: SlotPlace, rowY: number) {
   const isNew = snap.fresh.has(node);
-  const text = slot.now === null ? slot.head : `${slot.head}, ${labels.now} v${slot.now}`;
-  const description = slot.state === "freed" ? `${slot.slot} ${labels.released}` : text;
+  const words = keptSlotWords(labels, slot);
+  const text = slot.state === "ok" ? labels.keepsName.replace("{name}", words) : words;
   const { x, w, h: height } = slot;
   const y = slot.y - rowY;
   const boxAttributes = { x, y, width: w, height };
@@ -132,10 +135,10 @@ function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: 
     !slot.dot &&
       h(
         "text",
-        { key: "text", x: x + 6, y: y + 11.4, "font-size": SLOT_FONT_SIZE },
-        textThatFits(text, w - 8, SLOT_FONT_SIZE),
+        { key: "text", x: x + 6, y: y + height / 2 + 4.3, "font-size": GRAPH_WORD_FONT_SIZE },
+        textThatFits(text, w - 8, GRAPH_WORD_FONT_SIZE),
       ),
-    h("title", { key: "title" }, description),
+    h("title", { key: "title" }, keptSlotTitle(labels, slot)),
   );
 }
 
@@ -144,7 +147,7 @@ function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<GraphRow[
   return h(
     "g",
     { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
-    h("text", { x: x + w / 2, y: y - rowY + height / 2 + 3.4, "font-size": 9 }, `+${keys.length}`),
+    h("text", { x: x + w / 2, y: y - rowY + height / 2 + 4.3, "font-size": GRAPH_WORD_FONT_SIZE }, `+${keys.length}`),
     h("title", {}, keys.map((key) => key.slice(key.indexOf(":") + 1)).join(", ")),
   );
 }
@@ -167,7 +170,7 @@ function hiddenLeafCountMark({ labels }: StepFacts, row: GraphRow, hidden: NonNu
       "aria-label": description,
     },
     h("rect", { key: "box", x: hidden.x, y: hidden.y - row.y, width: hidden.w, height: hidden.h, rx: 8 }),
-    h("text", { key: "text", x: hidden.x + hidden.w / 2, y: hidden.y - row.y + 11.5, "font-size": 9.5 }, text),
+    h("text", { key: "text", x: hidden.x + hidden.w / 2, y: hidden.y - row.y + 12.3, "font-size": GRAPH_WORD_FONT_SIZE }, text),
     h("title", { key: "title" }, description),
   );
 }

@@ -97,6 +97,7 @@ export const STAGE_LABELS = {
   unnamedResult: "a result",
   keptVersion: "kept version {v}; now {now}",
   versionKept: "kept at version {v}",
+  keepsName: "keeps {name}",
   notToScale: "Widths are not to scale: each block has room for its name.",
 };
 

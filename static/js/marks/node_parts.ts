@@ -17,11 +17,11 @@ export function gradientSumCountMark(labels: StepFacts["labels"], count: number,
 
 /** When backward runs a node. */
 export function visitOrderMark({ k }: VisitOrder, cx: number, cy: number) {
-  const w = k > 99 ? 21 : 15;
+  const w = k > 99 ? 28 : 20;
   return h(
     "g",
     { key: "turn" },
-    h("rect", { key: "disc", class: "order", x: cx - w / 2, y: cy - 7.5, width: w, height: 15, rx: 7.5 }),
-    h("text", { key: "text", class: "order-text", x: cx, y: cy + 3.3, "font-size": k > 99 ? 8.5 : 9.5 }, String(k)),
+    h("rect", { key: "disc", class: "order", x: cx - w / 2, y: cy - 9, width: w, height: 18, rx: 9 }),
+    h("text", { key: "text", class: "order-text", x: cx, y: cy + 4.3, "font-size": 12 }, String(k)),
   );
 }

@@ -126,18 +126,12 @@ for (const { name, opened } of [...goldens, ...made]) {
       for (let i = 0; i < opened.count; i++) {
         const { map } = overviewAt(opened, i, room);
         const seen = new Set<string>();
-        const tops = new Map<string, number>();
-        for (const { uid, again, x, y, w, h } of map.dots) {
+        for (const { uid, kind, x, y, w, h } of map.dots) {
           const place = `${Math.round((x + w / 2) * 100)} ${Math.round((y + h / 2) * 100)}`;
-          const key = again || uid === "" ? "" : uid;
-          if (key && !map.dots.some((dot) => dot.uid === uid && dot.again)) {
-            if (map.dots.find((dot) => dot.uid === uid)?.kind !== "leaf")
-              assert.equal(place, before.get(key) ?? place, `${uid} at step ${i}`);
-            before.set(key, place);
-          }
+          if (kind !== "leaf") assert.equal(place, before.get(uid) ?? place, `${uid} at step ${i}`);
+          before.set(uid, place);
           assert.ok(!seen.has(place), `two at ${place}, step ${i}`);
           seen.add(place);
-          tops.set(uid, y);
           assert.ok(y >= 0 && y + h <= room.h && x >= map.left && x + w <= room.w, `${uid} at step ${i} sticks out`);
         }
       }
@@ -271,7 +265,7 @@ test("a node in the focus says what it keeps under the program's name, torch's s
     const pane = layoutGraphPane(buildGraphModelOnce(opened), i, LIST_ROOMS[0], DEFAULT_PANE_OPTIONS);
     const { body } = graphMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE_BAND);
     const [mark] = having(body, "data-slot");
-    return flat([mark]).filter(({ tag }) => tag === "text" || tag === "title").map(({ text }) => text);
+    return [...flat([mark]).flatMap(({ tag, text }) => (tag === "text" ? [text] : [])), titleOf(mark)];
   });
   assert.deepEqual(said, [
     ["a", "self: a · kept at version 0"],
