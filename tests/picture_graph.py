@@ -152,8 +152,14 @@ def graph_faults(picture: Picture, state: State) -> Iterator[str]:
             if node.get("variable") not in {name, *expected_picture.resolve(state, name)} and node.get("variable"):
                 yield f"leaf {uid} of {node.get('variable')} is labelled {drawn['label']}"
         else:
-            label = re.sub(r"\s\d+$", "", drawn["name"])
-            if not expected_picture.fits(label, expected_picture.short(node["name"])) and not label.endswith("…"):
+            label = re.sub(r"\s\d+$", "", drawn["name"] or "")
+            if drawn["name"] is None and "map-dot" not in drawn["marks"]:
+                yield f"node {uid} {node['name']} has no name"
+            if (
+                drawn["name"] is not None
+                and not expected_picture.fits(label, expected_picture.short(node["name"]))
+                and not label.endswith("…")
+            ):
                 yield f"node {uid} {node['name']} is called {drawn['name']}"
             if not drawn["label"].startswith(node["name"]):
                 yield f"node {uid} {node['name']} is labelled {drawn['label']}"
@@ -178,7 +184,9 @@ def edges(picture: Picture, state: State, nodes: dict[str, dict[str, Any]]) -> I
             yield f"edge {key} from {edge['from']} to {edge['to']}"
             continue
         for uid, at in zip((edge["to"], edge["from"]), edge["ends"], strict=True):
-            boxes = [row["box"] for row in [*picture["nodes"], *picture["again"]] if row["uid"] == uid]
+            boxes = [
+                row["box"] for row in [*picture["nodes"], *picture["again"], *picture["dots"]] if row["uid"] == uid
+            ]
             boxes += [fold["box"] for fold in picture["folds"] if uid in fold["members"] and not fold["at"]]
             if not any(on_border(at, box) for box in boxes):
                 yield f"edge {key} ends at {at}, {uid} stands at {boxes}"

@@ -1,5 +1,6 @@
 """What is wrong with the saved slots of a step and their pins, against the state of the trace."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,8 +25,12 @@ def saved_faults(picture: Picture, state: State) -> Iterator[str]:
     for node in picture["nodes"]:
         names = living.get(node["uid"], {}).get("saved") or {}
         for key in (f"{node['uid']}:{name}" for name in names):
-            if not {"accumulate", "shaping"} & {*node["marks"]} and (key in slots) == (key in counted):
+            if not {"accumulate", "shaping", "map-dot"} & {*node["marks"]} and (key in slots) == (key in counted):
                 yield f"slot {key} is not drawn once"
+            # a dot of the map has no room for slots, but says that one is broken
+            broken = any(slot["state"] in ALARMS for slot in names.values()) and not living[node["uid"]].get("released")
+            if "map-dot" in node["marks"] and ("broken" in node["marks"]) != broken:
+                yield f"the dot of {node['uid']} is {node['marks']}, broken: {broken}"
     for row in picture["moreSlots"]:
         if row["text"] != f"+{len(row['keys'])}":
             yield f"{row['keys']} are counted as {row['text']}"
@@ -63,20 +68,33 @@ def slot_problems(key: str, drawn: dict[str, Any], slot: dict[str, Any], over: b
     name = key.split(":", 1)[1]
     if not drawn["title"].startswith(name):
         yield f"slot {key} is titled {drawn['title']}"
-    if drawn["text"] is not None and not expected_picture.fits(drawn["text"], name if gone else drawn["title"]):
+    said = drawn["title"].removeprefix(f"{name}: ").split(" · ")[0]
+    if drawn["text"] is not None and not expected_picture.fits(drawn["text"].removeprefix("keeps "), said):
         yield f"slot {key} says {drawn['text']}"
+    if not gone and slot.get("value") is None and not drawn["dot"] and not names_storage(said, slot, state):
+        yield f"slot {key} is called {said}, which is not what it keeps"
     if gone:
         if "released" not in drawn["title"]:
             yield f"slot {key} is titled {drawn['title']}"
     elif slot.get("storage"):
-        if slot.get("expected") is not None and f"@v{slot['expected']}" not in drawn["title"]:
+        if slot.get("expected") is not None and f"version {slot['expected']}" not in drawn["title"]:
             yield f"slot {key} does not expect v{slot['expected']}: {drawn['title']}"
-        if slot["state"] == "stale" and f"now v{state[slot['counter']]['value']}" not in drawn["title"]:
+        if slot["state"] == "stale" and f"now {state[slot['counter']]['value']}" not in drawn["title"]:
             yield f"slot {key} is not stale: {drawn['title']}"
     if drawn["dot"] != (drawn["text"] is None):
         yield f"slot {key} is a dot: {drawn['dot']}"
     if slot["state"] in ALARMS and not gone and drawn["dot"]:
         yield f"slot {key} is {slot['state']} and a dot"
+
+
+def names_storage(said: str, slot: dict[str, Any], state: State) -> bool:
+    """Whether what a slot says names its memory: a name of the program, or a result that has none."""
+    handles = {uid for uid, e in of_kind(state, "tensor", "array").items() if e.get("storage") == slot.get("storage")}
+    if said.startswith("a result"):
+        return not any(expected_picture.names_of(state, uid) for uid in handles)
+    name = re.split(r"[: ]", said)[0]
+    leads_to = expected_picture.resolve(state, name)
+    return bool(leads_to & (handles | {slot.get("tensor")})) or (not leads_to and ("." in name or "[" in name))
 
 
 def pin_problems(key: str, pin: dict[str, Any], slot: dict[str, Any], cells: dict[Any, Box]) -> Iterator[str]:

@@ -47,9 +47,10 @@ const readStep = () => ({
     chips: all("[data-chip]", e => ({frame: e.dataset.frame, name: e.dataset.name, value: e.dataset.value, text: text(e, ".chip-value")})),
     objects: all("[data-object]", e => ({uid: e.dataset.object, more: text(e, '[data-fold^="items "] text') ?? "+0", type: text(e, ".meta"), seen: inSight(e)})),
     items: all("[data-item]", e => ({key: e.dataset.item, to: e.dataset.to ?? null, value: e.dataset.value, text: text(e, ".chip-value")})),
-    nodes: all("[data-node]", e => ({uid: e.dataset.node, variable: e.dataset.variable ?? null, name: text(e, ".node-name"),
-        label: e.getAttribute("aria-label"), box: box(e, ".node-box"), marks: [...e.classList], turn: text(e, ".order-text"),
-        docked: e.closest(".graph-row")?.querySelector("[data-node]:not(.accumulate):not(.shaping)") !== e, seen: inSight(e.querySelector(".node-box"))})),
+    nodes: all("[data-node]", e => ({uid: e.dataset.node, variable: e.dataset.variable ?? null, name: text(e, ".node-name,.map-label"),
+        label: e.getAttribute("aria-label"), box: box(e, ".node-box,.map-circle"), marks: [...e.classList], turn: text(e, ".order-text"),
+        docked: e.closest(".graph-row")?.querySelector("[data-node]:not(.accumulate):not(.shaping)") !== e, seen: inSight(e.querySelector(".node-box,.map-circle"))})),
+    dots: all("[data-dot]", e => ({uid: e.dataset.dot, box: box(e, ".map-circle"), marks: [...e.classList]})),
     again: all("[data-again]", e => ({uid: e.dataset.again, box: box(e, ".node-box")})),
     edges: all("[data-edge]", e => ({key: e.dataset.edge, from: e.dataset.from, to: e.dataset.to, ends: ends(e.querySelector(".edge-line")),
         arrow: e.querySelector(".arrow") !== null, flow: e.classList.contains("flow")})),
@@ -77,7 +78,7 @@ const readStep = () => ({
     links: all("[data-link]", e => ({key: e.dataset.link, kind: e.classList[1]}), [stage]),
 });
 const BOXES = ".card-box,.tag > path,.rail-box,.strip-frame,.void,.pin-head > rect,.placeholder > rect,.object-box,.moves > .frame-box,.fold.line > .fold-ground," +
-    ".ghost-box,.node-box,.slot > rect,.chip-frame,.node-tag,.node-flag > rect,.fold-line-box,.graph-more > rect,.fold-badge,.chip-ground,.bead > rect,.map-ground";
+    ".ghost-box,.node-box,.map-circle,.slot > rect,.chip-frame,.node-tag,.node-flag > rect,.fold-line-box,.graph-more > rect,.fold-badge,.chip-ground,.bead > rect,.map-ground";
 const area = e => { const r = e.getBoundingClientRect(); return {e, l: r.left, t: r.top, r: r.right, b: r.bottom, w: r.width, h: r.height}; };
 const title = e => {
     const g = e.closest("[data-cell],[data-handle],[data-pin],[data-ref],[data-node],[data-slot],[data-grad],[data-fold],[data-counter-badge],[data-row],[data-bead],[data-item],[data-chip],[data-object],[data-frame-card]");

@@ -15,7 +15,7 @@ export interface GradientChip {
   font: number;
 }
 
-export const GRADIENT_CHIP_FONT_SIZE = 10;
+const GRADIENT_CHIP_FONT_SIZE = 10;
 const MAX_GRADIENT_CHIP_VALUES = 4;
 const GRADIENT_CHIP_DIGITS = 5;
 

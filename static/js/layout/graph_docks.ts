@@ -37,7 +37,7 @@ export function shareLeafLabelLength(rows: GraphRow[]) {
   const leastCapacity = new Map<string, number>();
   const placedDocks = rows.flatMap(({ level, docks }) => docks.map((dock) => ({ dock, small: level === "slim" })));
   const capacityOf = ({ dock, small }: (typeof placedDocks)[number]) =>
-    maxLeafLabelLength(dock, small) - (dock.label.indexOf(" ") + 1);
+    maxLeafLabelLength(dock, small) - ".grad".length;
   for (const place of placedDocks)
     leastCapacity.set(place.dock.leaf, Math.min(leastCapacity.get(place.dock.leaf) ?? Infinity, capacityOf(place)));
   for (const { dock } of placedDocks) dock.most = leastCapacity.get(dock.leaf) ?? dock.most;
@@ -88,16 +88,25 @@ export function addAttachedLeaves(
     const grads = leafGradients(graphStep, row, dock);
     const turn = graphStep.visitOrder(dock.leaf, component);
     const name = graphStep.accumulatorLeafName(dock.leaf);
-    const label = `+= ${name}`;
+    const label = `${name}.grad`;
     const lead = visitOrderMarkWidth(graphStep, dock.leaf);
     const x = pillX + (dock.ks.length > 1 ? GRADIENT_SUM_MARK_WIDTH : 0);
     const gradientWidth = grads.reduce(
-      (sum, { grad, now }) => sum + Math.min(fittedGradientChip(grad, 15 * sizes.chipFont, sizes.chipFont).width, (now ? 11.8 : 6) * sizes.chipFont) + 12,
+      (sum, { grad, now }) =>
+        sum +
+        Math.min(
+          fittedGradientChip(grad, 15 * sizes.chipFont, sizes.chipFont).width,
+          (now ? 11.8 : 6) * sizes.chipFont,
+        ) +
+        12,
       8,
     );
-    const shortNameWidth = Math.ceil(textWidth(`+= ${lastPathParts(name)}`, font)) + 18 + lead;
+    const shortNameWidth = Math.ceil(textWidth(`${lastPathParts(name)}.grad`, font)) + 18 + lead;
     // Of the room that a gradient wants, the name gets what it needs, as long as a number of the gradient stays.
-    const minChipWidth = grads.reduce((sum, { now, to }) => sum + (now ? 6 * sizes.chipFont + (to && !narrow ? 30 : 0) : 0), 8);
+    const minChipWidth = grads.reduce(
+      (sum, { now, to }) => sum + (now ? 6 * sizes.chipFont + (to && !narrow ? 30 : 0) : 0),
+      8,
+    );
     const minWidth = Math.max(lead + 58, Math.min(shortNameWidth, column.right - x - minChipWidth));
     const w = Math.min(
       Math.ceil(textWidth(label, font)) + 18 + lead,
@@ -173,7 +182,12 @@ function leafGradients(
   return [{ key: leaf, grad: sum, now: true, to: "" }, ...grads];
 }
 
-function addLeafGradients(row: GraphRow, grads: ReturnType<typeof leafGradients>, line: LineRoom, { sizes }: GraphColumn) {
+function addLeafGradients(
+  row: GraphRow,
+  grads: ReturnType<typeof leafGradients>,
+  line: LineRoom,
+  { sizes }: GraphColumn,
+) {
   grads.forEach(({ key, grad, now, to }, i) => {
     const laterCount = grads.length - i - 1;
     const shareOfLine =
@@ -202,7 +216,7 @@ export function addLeavesToSlimRow(
   const hidden: string[] = [];
   docks.forEach((dock, i) => {
     const hiddenCountWidth = i + 1 < docks.length || hidden.length ? HIDDEN_LEAF_COUNT_WIDTH : 0;
-    const label = `+ ${graphStep.accumulatorLeafName(dock.leaf)}`;
+    const label = `${graphStep.accumulatorLeafName(dock.leaf)}.grad`;
     const shapingWidths = dock.vias.map((uid) =>
       Math.max(16, Math.ceil(textWidth(graphStep.model.labels.get(uid) ?? uid, GRAPH_WORD_FONT_SIZE)) + 8),
     );
@@ -213,10 +227,19 @@ export function addLeavesToSlimRow(
       return;
     }
     const shapings = dock.vias.map((uid, n) => ({
-      ...{ uid, label: graphStep.model.labels.get(uid) ?? uid, turn: graphStep.visitOrder(uid, component), lead: 0, font: GRAPH_WORD_FONT_SIZE },
+      ...{
+        uid,
+        label: graphStep.model.labels.get(uid) ?? uid,
+        turn: graphStep.visitOrder(uid, component),
+        lead: 0,
+        font: GRAPH_WORD_FONT_SIZE,
+      },
       ...line.takeRectFromLeft(shapingWidths[n], 18, 5),
     }));
-    const rect = line.takeRectFromLeft(Math.min(labelWidth, Math.ceil(textWidth(label, GRAPH_WORD_FONT_SIZE)) + 14), 18);
+    const rect = line.takeRectFromLeft(
+      Math.min(labelWidth, Math.ceil(textWidth(label, GRAPH_WORD_FONT_SIZE)) + 14),
+      18,
+    );
     const turn = graphStep.visitOrder(dock.leaf, component);
     const gradientsMet = turn && turn.step <= graphStep.i ? graphStep.mostGradientArrivals(dock.leaf).count : 0;
     row.docks.push({

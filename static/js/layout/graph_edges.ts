@@ -5,7 +5,7 @@
  * side of the input's box to its rail, down, and into the left side of the reader's.
  */
 
-import { graphRailX, type GraphColumn } from "./graph_sizes.ts";
+import { graphRailX, parallelEdgeSpacing, type GraphColumn } from "./graph_sizes.ts";
 import { leafEdgeOffset } from "./graph_docks.ts";
 import { edgeIndexBetween } from "./graph_gradients.ts";
 import { inputEdgeKey, type EdgeRail } from "./rails.ts";
@@ -34,6 +34,9 @@ export interface EdgePlace {
   lane: number;
 }
 
+/** Between two edges of the same nodes on one rail. */
+const RAIL_EDGE_SPACING = 3;
+
 /** the box that stands for a node */
 type BoxOf = (uid: string) => Rect | undefined;
 
@@ -50,15 +53,17 @@ export function edgesBetweenNodes(
     const reader = boxOf(block.uid);
     for (const input of block.inputs) {
       const box = boxOf(input.to);
-      const rail = component.rails.edges.get(inputEdgeKey(block.uid, input));
+      const parallel = block.inputs.filter(({ to }) => to === input.to);
+      const rail = component.rails.edges.get(inputEdgeKey(block.uid, parallel[0]));
       if (!reader || !box || !rail || box === reader || node?.next?.[input.k]?.[0] !== input.to) continue;
       const lane = graphStep.model.blocks.get(input.to)?.lane ?? 0;
-      const start = { box, x: graphRailX(column, lane) };
-      const end = { box: reader, x: graphRailX(column, block.lane) };
+      const beside = parallel.indexOf(input) * (column.railed ? RAIL_EDGE_SPACING : parallelEdgeSpacing(column.sizes));
+      const start = { box, x: graphRailX(column, lane) + beside };
+      const end = { box: reader, x: graphRailX(column, block.lane) + beside };
       const cy = box.y + box.h / 2;
       const arrow = { x: start.x, y: column.railed ? cy + 5 : box.y + box.h + 1, up: true };
       const d = column.railed
-        ? railEdgePath(start, end, rail, graphRailX(column, rail.lane))
+        ? railEdgePath(start, end, rail, graphRailX(column, rail.lane) + beside)
         : straightEdgePath(start, end);
       const edge = makeEdgePlace(
         graphStep,

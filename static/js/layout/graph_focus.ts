@@ -11,7 +11,7 @@ import { incomingGradients, sumText, type IncomingGradient } from "./graph_sums.
 import { textWidth } from "./metrics.ts";
 import { shortenNodeLabel, shortenPath } from "./node_labels.ts";
 import type { EdgePlace } from "./graph_edges.ts";
-import type { GradientPlace, SlotPlace } from "./graph_places.ts";
+import type { FocusLabel, GradientPlace, SlotPlace } from "./graph_places.ts";
 import type { GraphStep, VisitOrder } from "./graph_step.ts";
 import type { Grad } from "../trace/wire.ts";
 import type { Rect } from "./pane.ts";
@@ -24,23 +24,6 @@ export type FocusText = Rect & {
   text: string;
 };
 
-export type FocusLabel =
-  | "landsIn"
-  | "madeNodes"
-  | "keepsForBackward"
-  | "letGo"
-  | "gradientFrom"
-  | "backwardStarts"
-  | "gradientsTogether"
-  | "leftEdge"
-  | "rightEdge"
-  | "edgeNumber"
-  | "addedToGrad"
-  | "leadsTo"
-  | "moreInMap"
-  | "keptThenChanged"
-  | "chosenNode";
-
 /** its rectangle is the node's box */
 export type FocusNode = Rect & {
   uid: string;
@@ -52,7 +35,9 @@ export type FocusNode = Rect & {
   /** of the tensor that it made, beside it */
   tag: (Rect & { text: string }) | null;
   slots: SlotPlace[];
-  /** where a line leads from it to its dot */
+  /** saved slots that have no place */
+  moreSlots: (Rect & { keys: string[] }) | null;
+  /** whether a line leads from it to its dot */
   join: boolean;
 };
 
@@ -64,7 +49,7 @@ export interface GraphFocus {
 }
 
 /** Type of names and numbers, and of second words. */
-export const FOCUS_FONT_SIZE = 14;
+const FOCUS_FONT_SIZE = 14;
 const WORD_FONT_SIZE = 12;
 const BOX_HEIGHT = 30;
 const SMALL_BOX_HEIGHT = 24;
@@ -79,6 +64,7 @@ const GAP = 10;
 const LEAD = 12;
 /** The room of a turn in a backward, before a label. */
 const TURN_WIDTH = 14;
+const MORE_SLOTS_WIDTH = 26;
 /** The least room in which anything is said. */
 const MIN_FOCUS_WIDTH = 110;
 
@@ -115,7 +101,10 @@ export function layoutGraphFocus(graphStep: GraphStep, area: Rect): GraphFocus {
   if (visitedNode && graphStep.node(visitedNode)) builder.addVisit(visitedNode);
   else if (made.length || docked.length) builder.addMadeNodes(made.length ? made : docked);
   builder.addFurther("chosenNode", chosen);
-  builder.addFurther("keptThenChanged", broken.filter((uid) => uid !== visitedNode && !chosen.includes(uid)));
+  builder.addFurther(
+    "keptThenChanged",
+    broken.filter((uid) => uid !== visitedNode && !chosen.includes(uid)),
+  );
   return builder.focus;
 }
 
@@ -170,7 +159,7 @@ class FocusBuilder {
     const w = Math.max(minWidth, Math.ceil(textWidth(label, font)) + lead + LEAD);
     const place: FocusNode = {
       ...{ uid, kind: isLeaf ? "leaf" : "node", label, name: node?.name ?? uid, font, turn },
-      ...{ tag: null, slots: [], join: false, x, y, w: Math.min(w, this.right - x), h },
+      ...{ tag: null, slots: [], moreSlots: null, join: false, x, y, w: Math.min(w, this.right - x), h },
     };
     const names = isLeaf ? [] : (graphStep.outputs.get(uid)?.texts ?? []);
     const tagWidth = names.length ? Math.ceil(textWidth(names[0], font)) + 18 : 0;
@@ -186,7 +175,18 @@ class FocusBuilder {
     const [top, bottom] = [to.y + to.h, from.y];
     const arrow = flow ? { x, y: top + 1, up: true } : null;
     const d = `M${x} ${top}V${bottom}`;
-    this.focus.edges.push({ key: `${from.uid}:${k}`, from: from.uid, to: to.uid, d, top, bottom, flow, arrow, past: false, lane: 0 });
+    this.focus.edges.push({
+      key: `${from.uid}:${k}`,
+      from: from.uid,
+      to: to.uid,
+      d,
+      top,
+      bottom,
+      flow,
+      arrow,
+      past: false,
+      lane: 0,
+    });
   }
 
   addChip(key: string, grad: Grad, now: boolean, x: number, y: number, maxWidth: number) {
@@ -197,7 +197,10 @@ class FocusBuilder {
   }
 
   /** What a node leads to, each above it with its edges. @returns how far to the right the last edge goes down */
-  addInputs(inputs: InputOfNode[], heightLeft: number): { x: number; edges: { k: number; x: number; to: FocusNode; flow: EdgePlace["flow"] }[] } {
+  addInputs(
+    inputs: InputOfNode[],
+    heightLeft: number,
+  ): { x: number; edges: { k: number; x: number; to: FocusNode; flow: EdgePlace["flow"] }[] } {
     const { area } = this;
     const withGrads = inputs.some(({ edges }) => edges.some(({ grad }) => grad));
     const chipLines = inputs.reduce((sum, { edges }) => sum + edges.length, 0);
@@ -205,11 +208,27 @@ class FocusBuilder {
     const tight = full > heightLeft;
     const lineHeight = tight ? SMALL_BOX_HEIGHT + 4 : BOX_HEIGHT + GAP;
     const shown = tight ? inputs.slice(0, Math.max(1, Math.floor(heightLeft / lineHeight))) : inputs;
-    const spacing = Math.min(EDGE_SPACING, (area.w * 0.34) / Math.max(1, shown.reduce((n, { edges }) => n + edges.length, 0)));
-    const out = { x: area.x + EDGE_OFFSET, edges: [] as { k: number; x: number; to: FocusNode; flow: EdgePlace["flow"] }[] };
+    const spacing = Math.min(
+      EDGE_SPACING,
+      (area.w * 0.34) /
+        Math.max(
+          1,
+          shown.reduce((n, { edges }) => n + edges.length, 0),
+        ),
+    );
+    const out = {
+      x: area.x + EDGE_OFFSET,
+      edges: [] as { k: number; x: number; to: FocusNode; flow: EdgePlace["flow"] }[],
+    };
     let left = area.x;
     for (const { uid, edges } of shown) {
-      const box = this.addNode(uid, left, this.y, tight ? SMALL_BOX_HEIGHT : BOX_HEIGHT, EDGE_OFFSET * 2 + spacing * (edges.length - 1));
+      const box = this.addNode(
+        uid,
+        left,
+        this.y,
+        tight ? SMALL_BOX_HEIGHT : BOX_HEIGHT,
+        EDGE_OFFSET * 2 + spacing * (edges.length - 1),
+      );
       const last = left + EDGE_OFFSET + spacing * (edges.length - 1);
       const besideBox = Math.max(box.x + box.w, box.tag ? box.tag.x + box.tag.w : 0) + 10;
       const leadsTo = this.leafBehind(uid);
@@ -222,12 +241,22 @@ class FocusBuilder {
         if (!grad) return;
         const chipX = tight ? besideBox : last + 12;
         const hasSides = edges.length > 1 && !tight;
-        const chip = this.addChip(`${this.graphStep.visitedNode}:${k}`, grad, true, chipX, chipY, this.right - chipX - (hasSides ? 128 : 0));
+        const chip = this.addChip(
+          `${this.graphStep.visitedNode}:${k}`,
+          grad,
+          true,
+          chipX,
+          chipY,
+          this.right - chipX - (hasSides ? 128 : 0),
+        );
         const side: FocusLabel = edges.length > 2 ? "edgeNumber" : n ? "rightEdge" : "leftEdge";
-        if (hasSides) this.addText(side, edges.length > 2 ? String(n + 1) : "", chip.x + chip.w + 8, chipY + 2, `${uid} ${k}`);
+        if (hasSides)
+          this.addText(side, edges.length > 2 ? String(n + 1) : "", chip.x + chip.w + 8, chipY + 2, `${uid} ${k}`);
         if (!tight) chipY += CHIP_HEIGHT + 6;
       });
-      this.y = tight ? this.y + lineHeight : Math.max(this.y + box.h + GAP, edges.some(({ grad }) => grad) ? chipY + 4 : 0);
+      this.y = tight
+        ? this.y + lineHeight
+        : Math.max(this.y + box.h + GAP, edges.some(({ grad }) => grad) ? chipY + 4 : 0);
       left = last + spacing - EDGE_OFFSET + 6;
       left = Math.max(left, last + 8);
     }
@@ -252,10 +281,13 @@ class FocusBuilder {
     if (!node || !visit) return;
     const incoming = incomingGradients(graphStep, uid);
     if (visit.accumulates || node.variable) return this.addLanding(uid, incoming);
-    const inputs = groupInputs(node.next ?? [], visit.grad_inputs).filter(({ edges }) => edges.some(({ grad }) => grad));
+    const inputs = groupInputs(node.next ?? [], visit.grad_inputs).filter(({ edges }) =>
+      edges.some(({ grad }) => grad),
+    );
     for (const input of inputs) input.edges = input.edges.filter(({ grad }) => grad);
     const slots = Object.keys(node.saved ?? {}).length;
-    const below = BOX_HEIGHT + 16 + (slots ? WORDS_HEIGHT + SLOT_HEIGHT + 8 : 0) + (incoming.length + 1) * (CHIP_HEIGHT + 10) + 14;
+    const below =
+      BOX_HEIGHT + 16 + (slots ? WORDS_HEIGHT + SLOT_HEIGHT + 8 : 0) + (incoming.length + 1) * (CHIP_HEIGHT + 10) + 14;
     const living = inputs.filter((input) => graphStep.node(input.uid));
     const above = this.addInputs(living, Math.max(60, this.bottom - this.y - below));
     this.y += living.length ? 6 : 0;
@@ -276,7 +308,14 @@ class FocusBuilder {
     this.y += box.h;
     const [only] = incoming;
     if (incoming.length === 1 && graphStep.node(only.from)) {
-      const chip = this.addChip(`${only.from}:${only.k}`, only.grad, false, this.area.x + EDGE_OFFSET + 12, this.y + 8, this.area.w - EDGE_OFFSET - 14);
+      const chip = this.addChip(
+        `${only.from}:${only.k}`,
+        only.grad,
+        false,
+        this.area.x + EDGE_OFFSET + 12,
+        this.y + 8,
+        this.area.w - EDGE_OFFSET - 14,
+      );
       this.y = chip.y + chip.h + 8;
       const reader = this.addNode(only.from, this.area.x, this.y);
       this.addEdge(reader, only.k, box, this.area.x + EDGE_OFFSET, "flowed");
@@ -307,10 +346,22 @@ class FocusBuilder {
       for (const { from, k, grad } of incoming) {
         if (this.y + CHIP_HEIGHT * 2 > this.bottom) break;
         const chip = this.addChip(`${from}:${k}`, grad, false, x, this.y, half);
-        this.addText("gradientFrom", graphStep.model.labels.get(from) ?? from, chip.x + chip.w + 8, this.y + 2, `${from}:${k}`);
+        this.addText(
+          "gradientFrom",
+          graphStep.model.labels.get(from) ?? from,
+          chip.x + chip.w + 8,
+          this.y + 2,
+          `${from}:${k}`,
+        );
         this.y += CHIP_HEIGHT + 6;
       }
-    const parts = isSum && sums.length === 1 ? sumText(incoming.map(({ grad }) => grad.cells ?? []), sums[0].cells ?? []) : null;
+    const parts =
+      isSum && sums.length === 1
+        ? sumText(
+            incoming.map(({ grad }) => grad.cells ?? []),
+            sums[0].cells ?? [],
+          )
+        : null;
     if (parts) {
       this.addText(null, parts, x, this.y + 1);
       this.y += WORDS_HEIGHT;
@@ -325,14 +376,28 @@ class FocusBuilder {
       if (sums.length > 1) break; // one key, one chip: the others are in the tooltips of their edges
     }
     this.focus.edges.push({
-      ...{ key: "", from: uid, to: uid, d: `M${this.area.x + EDGE_OFFSET} ${this.y - 4}V${top + 1}`, top, bottom: this.y },
-      ...{ flow: "flowed" as const, arrow: { x: this.area.x + EDGE_OFFSET, y: top + 1, up: true }, past: false, lane: 0 },
+      ...{
+        key: "",
+        from: uid,
+        to: uid,
+        d: `M${this.area.x + EDGE_OFFSET} ${this.y - 4}V${top + 1}`,
+        top,
+        bottom: this.y,
+      },
+      ...{
+        flow: "flowed" as const,
+        arrow: { x: this.area.x + EDGE_OFFSET, y: top + 1, up: true },
+        past: false,
+        lane: 0,
+      },
     });
   }
 
   nodeName(uid: string) {
     const node = this.graphStep.node(uid);
-    return node?.variable ? `${this.graphStep.accumulatorLeafName(uid)}.grad` : (this.graphStep.model.labels.get(uid) ?? uid);
+    return node?.variable
+      ? `${this.graphStep.accumulatorLeafName(uid)}.grad`
+      : (this.graphStep.model.labels.get(uid) ?? uid);
   }
 
   /** What a node keeps for backward, or let go of: a chip for each value, under the reader's name for it. */
@@ -354,7 +419,19 @@ class FocusBuilder {
         x = this.area.x;
         this.y += SLOT_HEIGHT + 4;
       }
-      box.slots.push({ x, y: this.y, w, h: SLOT_HEIGHT, key: `${box.uid}:${slot}`, slot, saved, state, dot: false, head: text, now });
+      box.slots.push({
+        x,
+        y: this.y,
+        w,
+        h: SLOT_HEIGHT,
+        key: `${box.uid}:${slot}`,
+        slot,
+        saved,
+        state,
+        dot: false,
+        head: text,
+        now,
+      });
       x += w + 6;
     }
     this.y += SLOT_HEIGHT + 4;
@@ -373,7 +450,12 @@ class FocusBuilder {
     const node = this.graphStep.node(uid);
     const inputs = groupInputs(node?.next ?? [], []).filter((input) => !this.placed.has(input.uid));
     const slots = Object.keys(node?.saved ?? {}).length;
-    return inputs.length * (BOX_HEIGHT + GAP) + BOX_HEIGHT + (slots ? 6 + WORDS_HEIGHT + 2 + (SLOT_HEIGHT + 4) * Math.ceil(slots / 2) : 0) + 20;
+    return (
+      inputs.length * (BOX_HEIGHT + GAP) +
+      BOX_HEIGHT +
+      (slots ? 6 + WORDS_HEIGHT + 2 + (SLOT_HEIGHT + 4) * Math.ceil(slots / 2) : 0) +
+      20
+    );
   }
 
   /** A node with what it reads above it and what it keeps below it. */
@@ -381,7 +463,9 @@ class FocusBuilder {
     const { graphStep } = this;
     const node = graphStep.node(uid);
     if (!node) return;
-    const inputs = groupInputs(node.next ?? [], []).filter((input) => graphStep.node(input.uid) && !this.placed.has(input.uid));
+    const inputs = groupInputs(node.next ?? [], []).filter(
+      (input) => graphStep.node(input.uid) && !this.placed.has(input.uid),
+    );
     const above = this.addInputs(inputs, this.bottom - this.y - BOX_HEIGHT);
     this.y += inputs.length ? 6 : 0;
     const box = this.addNode(uid, this.area.x, this.y, BOX_HEIGHT + 4, above.x - this.area.x + EDGE_OFFSET);
@@ -412,14 +496,28 @@ class FocusBuilder {
   addSlotDots(box: FocusNode) {
     let x = (box.tag ? box.tag.x + box.tag.w : box.x + box.w) + 8;
     const kept = keptSlotTexts(this.graphStep, box.uid);
-    const shown = kept.slice(0, Math.max(0, Math.floor((this.right - x) / 12)));
+    const shown = kept.slice(0, Math.max(0, Math.floor((this.right - x - MORE_SLOTS_WIDTH) / 12)));
     for (const { slot, saved, state, text, now } of shown) {
       const broken = BROKEN_SLOT_STATES.has(state as "stale");
       const w = broken ? Math.min(this.right - x, textWidth(text, WORD_FONT_SIZE) + 16) : 8;
       const h = broken ? SLOT_HEIGHT : 8;
-      box.slots.push({ x, y: box.y + box.h / 2 - h / 2, w, h, key: `${box.uid}:${slot}`, slot, saved, state, dot: !broken, head: text, now });
+      box.slots.push({
+        x,
+        y: box.y + box.h / 2 - h / 2,
+        w,
+        h,
+        key: `${box.uid}:${slot}`,
+        slot,
+        saved,
+        state,
+        dot: !broken,
+        head: text,
+        now,
+      });
       x += w + 4;
     }
+    const hidden = kept.slice(shown.length).map(({ slot }) => `${box.uid}:${slot}`);
+    if (hidden.length) box.moreSlots = { x: Math.min(x, this.right - 24), y: box.y + 4, w: 24, h: 16, keys: hidden };
   }
 
   /** What isn't of the step, below what is, as long as there is room. */
@@ -429,7 +527,11 @@ class FocusBuilder {
     if (this.y > this.area.y) this.y += 14;
     this.addHeading(label);
     for (const uid of missing) {
-      if (this.y + this.fullHeight(uid) > this.bottom && this.y + BOX_HEIGHT + WORDS_HEIGHT + SLOT_HEIGHT * 2 > this.bottom) break;
+      if (
+        this.y + this.fullHeight(uid) > this.bottom &&
+        this.y + BOX_HEIGHT + WORDS_HEIGHT + SLOT_HEIGHT * 2 > this.bottom
+      )
+        break;
       const box = this.addNode(uid, this.area.x, this.y, BOX_HEIGHT + 4);
       box.join = true;
       this.y += box.h;
@@ -440,7 +542,10 @@ class FocusBuilder {
 }
 
 /** A node's edges by where they lead. @param grads that go along them */
-function groupInputs(next: (readonly [string, number] | null)[] | [string, number][], grads: (Grad | null)[]): InputOfNode[] {
+function groupInputs(
+  next: (readonly [string, number] | null)[] | [string, number][],
+  grads: (Grad | null)[],
+): InputOfNode[] {
   const inputs = new Map<string, InputOfNode>();
   next.forEach((edge, k) => {
     if (!edge) return;

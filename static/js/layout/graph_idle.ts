@@ -59,20 +59,40 @@ export function placeUnreadLeaves(graphStep: GraphStep, idle: string[], y: numbe
 function placeUnreadLeaf(graphStep: GraphStep, leafUid: string, y: number, w: number): UnreadLeafPlace {
   const visit = leafUid === graphStep.visitedNode ? graphStep.step?.visit : null;
   const visitFacts = graphStep.model.visits.get(leafUid)?.find((other) => other.step === graphStep.i);
-  const label = `+= ${graphStep.accumulatorLeafName(leafUid)}`;
+  const label = `${graphStep.accumulatorLeafName(leafUid)}.grad`;
   const x = 14;
   const labelWidth = Math.min(w - 100, Math.ceil(textWidth(label, GRAPH_WORD_FONT_SIZE)) + 36);
   const grad = visit?.grad_outputs.find(Boolean);
   const chip = grad ? fittedGradientChip(grad, w - x - labelWidth - 24, NORMAL_GRAPH_SIZES.chipFont) : null;
   const cy = y + 12;
   return {
-    ...{ leaf: leafUid, label, cy, x, y: y + 2, w: labelWidth, h: NORMAL_GRAPH_SIZES.leaf, lead: visitFacts ? 22 : 0, font: GRAPH_WORD_FONT_SIZE },
+    ...{
+      leaf: leafUid,
+      label,
+      cy,
+      x,
+      y: y + 2,
+      w: labelWidth,
+      h: NORMAL_GRAPH_SIZES.leaf,
+      lead: visitFacts ? 22 : 0,
+      font: GRAPH_WORD_FONT_SIZE,
+    },
     turn: visitFacts
       ? { k: visitFacts.k, step: visitFacts.step, state: graphStep.step?.visit?.failed ? "failed" : "running" }
       : null,
     grad:
       grad && chip
-        ? { key: leafUid, grad, chip, now: true, to: null, x: x + labelWidth + 14, y: cy - 10, w: chip.width, h: NORMAL_GRAPH_SIZES.chip }
+        ? {
+            key: leafUid,
+            grad,
+            chip,
+            now: true,
+            to: null,
+            x: x + labelWidth + 14,
+            y: cy - 10,
+            w: chip.width,
+            h: NORMAL_GRAPH_SIZES.chip,
+          }
         : null,
   };
 }

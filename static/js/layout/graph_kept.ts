@@ -46,7 +46,9 @@ function keptName(graphStep: GraphStep, uid: string, slot: string, saved: Slot, 
   // Of what is let go of, the trace still has the names of the step before.
   const before = findEntity(graphStep.model.opened.state(graphStep.i - 1), uid, "node");
   const savedBefore = before?.released ? undefined : before?.saved?.[slot];
-  return savedBefore ? nameOfSaved(savedBefore, graphStep.model.opened.names(graphStep.i - 1), graphStep.firstNameByStorage) : "";
+  return savedBefore
+    ? nameOfSaved(savedBefore, graphStep.model.opened.names(graphStep.i - 1), graphStep.firstNameByStorage)
+    : "";
 }
 
 function nameOfSaved(saved: Slot, names: Names, nameByStorage: Map<string, string>) {

@@ -34,7 +34,7 @@ export interface GraphMap {
 }
 
 /** of a whole run in a pane of one size */
-export interface MapPlaces {
+interface MapPlaces {
   /** from one node to the next */
   pitch: number;
   radius: number;
@@ -171,19 +171,11 @@ function uidsOfBlock({ uid, docks }: NodeBlock) {
   return [uid, ...docks.flatMap(({ vias, leaf }) => [...vias, leaf])];
 }
 
-function dotsOfBlock(
-  graphStep: GraphStep,
-  places: MapPlaces,
-  block: NodeBlock,
-  left: number,
-  w: number,
-): MapDot[] {
+function dotsOfBlock(graphStep: GraphStep, places: MapPlaces, block: NodeBlock, left: number, w: number): MapDot[] {
   const cy = places.lines.get(block.uid) ?? 0;
   const x = left + DOT_OFFSET;
   const { radius } = places;
-  const dots = [
-    makeDot(graphStep, block, { uid: block.uid, kind: "node", x, cy, radius }),
-  ];
+  const dots = [makeDot(graphStep, block, { uid: block.uid, kind: "node", x, cy, radius })];
   dots[0].label = placeLabel(graphStep, block.uid, x + MAX_DOT_RADIUS + 5, left + w - 4);
   const docked = block.docks.flatMap(({ leaf, vias }) => [
     ...vias.map((uid) => ({ uid, kind: "shaping" as const })),
@@ -285,4 +277,3 @@ function mapEdgePath(input: Rect, reader: Rect, pitch: number) {
   const bend = Math.min(22, 6 + Math.abs(y1 - y0) / (pitch || 1));
   return `M${input.x} ${y0}C${input.x - bend} ${y0} ${reader.x - bend} ${y1} ${reader.x} ${y1}`;
 }
-

@@ -235,7 +235,10 @@ function makeGraphComponent(members: string[], blocks: Map<string, NodeBlock>, i
     const block = blocks.get(uid) as NodeBlock;
     // Edges lead up, whatever a trace says: a circle would have no order.
     block.inputs = block.inputs.filter(({ to }) => (lineOf.get(to) ?? Infinity) < (lineOf.get(uid) as number));
-    inputs.set(uid, block.inputs);
+    inputs.set(
+      uid,
+      block.inputs.filter(({ to }, n) => block.inputs.findIndex((other) => other.to === to) === n), // one rail for both
+    );
   }
   const lives = order.map((uid) => index.lifetimes.get(uid) as Lifetime);
   const birth = lives.reduce((least, life) => Math.min(least, life.birth), Infinity);

@@ -36,7 +36,14 @@ export function layoutGraphOverview(
   const folds = new Map<string, string>();
   for (const { key, uids } of map.rest) for (const uid of uids) if (!anchors.has(uid)) folds.set(uid, key);
   const first = focus.nodes.filter(({ join }) => join);
-  return { map, focus, top, anchors, folds, touched: [...first, ...focus.nodes.filter(({ join }) => !join)].map(toRect) };
+  return {
+    map,
+    focus,
+    top,
+    anchors,
+    folds,
+    touched: [...first, ...focus.nodes.filter(({ join }) => !join)].map(toRect),
+  };
 }
 
 /** Where each node is drawn: in the focus, else as a dot. */

@@ -24,13 +24,19 @@ import {
   COLLAPSED_NODE_GAP,
   GRAPH_TITLE_HEIGHT,
   type GraphColumn,
-  type GraphSizes,
 } from "./graph_sizes.ts";
 import { GraphStep, leavesToggleKey } from "./graph_step.ts";
 import { fixedGraphPlaces, spreadGraphPlaces } from "./graph_still.ts";
 import type { Pane, PaneOptions, Rect, PaneRoom } from "./pane.ts";
 import type { GraphRow } from "./graph_places.ts";
-import type { FixedGraphPlaces, GraphModel, GraphComponent, NodeBlock, AttachedLeaf } from "./graph_parts.ts";
+import type {
+  FixedGraphPlaces,
+  GraphModel,
+  GraphSizes,
+  GraphComponent,
+  NodeBlock,
+  AttachedLeaf,
+} from "./graph_parts.ts";
 
 export { buildGraphModel, nodeLabelsByUid };
 
@@ -91,7 +97,8 @@ export function layoutGraphPane(model: GraphModel, i: number, paneSize: PaneRoom
   const isAtRest = spread !== null;
   const lines = linesOfLivingNodes(graphStep, paneSize, isAtRest ? still.tops : null);
   const idle = graphStep.unreadLeaves();
-  if (isAtRest) for (const line of lines) showLineInFull(line, graphColumn(line.component, paneSize.w, still.sizes), still.spread);
+  if (isAtRest)
+    for (const line of lines) showLineInFull(line, graphColumn(line.component, paneSize.w, still.sizes), still.spread);
   else {
     const titles = still.titled ? graphStep.components.length * GRAPH_TITLE_HEIGHT : 0;
     const heightLeft =
@@ -143,7 +150,9 @@ function linesOfLivingNodes(graphStep: GraphStep, paneSize: PaneRoom, tops: Map<
         ? leafCount
         : shownLeafCount(leafCount, paneSize.h);
       const seedHeight =
-        hasRun && block.seed && !graphStep.mostGradientArrivals(block.uid).count ? initialGradientHeight(column.sizes) : 0;
+        hasRun && block.seed && !graphStep.mostGradientArrivals(block.uid).count
+          ? initialGradientHeight(column.sizes)
+          : 0;
       return {
         block,
         component,
@@ -278,9 +287,7 @@ function assembleGraphPane(
   );
   const connectedUids = new Set(edges.flatMap(({ from, to }) => [from, to]));
   for (const row of rows) row.dot = connectedUids.has(row.uid);
-  edges.push(
-    ...rows.flatMap((row) => edgesToAttachedLeaves(graphStep, row, columnOf(row.block.component))),
-  );
+  edges.push(...rows.flatMap((row) => edgesToAttachedLeaves(graphStep, row, columnOf(row.block.component))));
   const anchors = graphAnchorRects(rows, idle);
   const height =
     Math.max(

@@ -1,7 +1,6 @@
 /** The graph of a run, as its pane is laid out from it. */
 
 import type { InputEdge, GraphRails } from "./rails.ts";
-import type { GraphSizes } from "./graph_sizes.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
 import type { TouchHistory } from "./touched.ts";
@@ -66,6 +65,22 @@ export interface GraphModel {
   /** their first and last visits' steps */
   backwards: Map<string, { first: number; last: number }>;
   stills: Map<string, FixedGraphPlaces>;
+}
+
+/** Heights of a graph's parts, and the sizes of its type: second words are always 12. */
+export interface GraphSizes {
+  /** a node's box when open, and its name */
+  node: number;
+  nodeFont: number;
+  /** a docked leaf's line and its box, and the names of leaves and tensors */
+  leafLine: number;
+  leaf: number;
+  nameFont: number;
+  /** a gradient's chip, its line, and the numbers in it */
+  chip: number;
+  chipLine: number;
+  chipFont: number;
+  slot: number;
 }
 
 export interface FixedGraphPlaces {

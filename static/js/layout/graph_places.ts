@@ -6,6 +6,24 @@ import type { GradientChip } from "./grad_chip.ts";
 import type { VisitOrder } from "./graph_step.ts";
 import type { NodeBlock, AttachedLeaf } from "./graph_parts.ts";
 
+/** words of the page, by their label */
+export type FocusLabel =
+  | "landsIn"
+  | "madeNodes"
+  | "keepsForBackward"
+  | "letGo"
+  | "gradientFrom"
+  | "backwardStarts"
+  | "gradientsTogether"
+  | "leftEdge"
+  | "rightEdge"
+  | "edgeNumber"
+  | "addedToGrad"
+  | "leadsTo"
+  | "moreInMap"
+  | "keptThenChanged"
+  | "chosenNode";
+
 export type TextPlace = Rect & {
   text: string;
   /** what there is no room for */
@@ -34,10 +52,18 @@ export type GradientPlace = Rect & {
   now: boolean;
   /** where it climbs to, and where that is written */
   to: { text: string; x: number } | null;
+  /** what is said after it */
+  words?: { label: FocusLabel; name: string; x: number; w: number };
 };
 
 /** a node between a leaf and its reader */
-export type ReshapingNodePlace = Rect & { uid: string; label: string; turn: VisitOrder | null; lead: number; font: number };
+export type ReshapingNodePlace = Rect & {
+  uid: string;
+  label: string;
+  turn: VisitOrder | null;
+  lead: number;
+  font: number;
+};
 
 export type AttachedLeafPlace = Rect & {
   leaf: string;

@@ -97,6 +97,7 @@ function addTensorNamesAndFlags(graphStep: GraphStep, row: GraphRow, line: LineR
   }
   for (const text of [output?.retains && "retain_grad", output?.hooks && "hook"]) {
     const w = text ? Math.ceil(textWidth(text, GRAPH_WORD_FONT_SIZE)) + 8 : 0;
-    if (text && w < line.widthLeft - 30) row.flags.push({ ...line.takeRectFromLeft(w, 18), text, hidden: [], font: GRAPH_WORD_FONT_SIZE });
+    if (text && w < line.widthLeft - 30)
+      row.flags.push({ ...line.takeRectFromLeft(w, 18), text, hidden: [], font: GRAPH_WORD_FONT_SIZE });
   }
 }

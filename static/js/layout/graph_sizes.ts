@@ -1,22 +1,6 @@
 /** Sizes of the graph pane in units, and how high a node with its leaves and gradients is. */
 
-import type { GraphComponent, NodeBlock } from "./graph_parts.ts";
-
-/** Heights of a graph's parts, and the sizes of its type: second words are always 12. */
-export interface GraphSizes {
-  /** a node's box when open, and its name */
-  node: number;
-  nodeFont: number;
-  /** a docked leaf's line and its box, and the names of leaves and tensors */
-  leafLine: number;
-  leaf: number;
-  nameFont: number;
-  /** a gradient's chip, its line, and the numbers in it */
-  chip: number;
-  chipLine: number;
-  chipFont: number;
-  slot: number;
-}
+import type { GraphComponent, GraphSizes, NodeBlock } from "./graph_parts.ts";
 
 export const NORMAL_GRAPH_SIZES: GraphSizes = {
   ...{ node: 26, nodeFont: 14, leafLine: 24, leaf: 20, nameFont: 12 },
@@ -84,9 +68,20 @@ export function graphRailX(column: GraphColumn, lane: number) {
   return column.railed ? column.left + 4 - (lane + 1) * column.pitch : column.left + 18;
 }
 
+/** From one edge to another between the same two nodes. */
+export function parallelEdgeSpacing(sizes: GraphSizes) {
+  return sizes.nodeFont > 14 ? 26 : 14;
+}
+
+/** Whether two edges of a node lead to the same one. */
+export function hasParallelEdges({ inputs }: Pick<NodeBlock, "inputs">) {
+  return inputs.some(({ to }, n) => inputs.findIndex((other) => other.to === to) < n);
+}
+
 /** How many gradients stand beside each other above a node, and in how many lines. */
 export function gradientLineCounts(block: NodeBlock, column: GraphColumn) {
-  const perLine = Math.max(1, Math.floor((column.right - column.left - 18) / MIN_GRADIENT_WIDTH));
+  const beside = hasParallelEdges(block) ? 1 : Math.floor((column.right - column.left - 18) / MIN_GRADIENT_WIDTH);
+  const perLine = Math.max(1, beside);
   return { beside: perLine, lines: Math.min(MAX_GRADIENT_LINES, Math.ceil(block.inputs.length / perLine)) };
 }
 

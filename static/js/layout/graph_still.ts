@@ -12,9 +12,8 @@ import {
   GRAPH_TITLE_HEIGHT,
   LARGE_GRAPH_SIZES,
   NORMAL_GRAPH_SIZES,
-  type GraphSizes,
 } from "./graph_sizes.ts";
-import type { GraphModel, GraphComponent, FixedGraphPlaces } from "./graph_parts.ts";
+import type { GraphModel, GraphComponent, GraphSizes, FixedGraphPlaces } from "./graph_parts.ts";
 
 /** So many widths are remembered. */
 const MAX_CACHED_WIDTHS = 16;
@@ -51,7 +50,15 @@ export function fixedGraphPlaces(
   if (cached) return cached;
   const packer = new IntervalPacker();
   const hasTitles = haveOverlappingLifetimes(model.components);
-  const still: FixedGraphPlaces = { height: 0, titled: hasTitles, tops: new Map(), blocks: new Map(), idle: 0, sizes, spread };
+  const still: FixedGraphPlaces = {
+    height: 0,
+    titled: hasTitles,
+    tops: new Map(),
+    blocks: new Map(),
+    idle: 0,
+    sizes,
+    spread,
+  };
   for (const component of model.components) {
     const column = graphColumn(component, w, sizes);
     let height = hasTitles ? GRAPH_TITLE_HEIGHT : 0;

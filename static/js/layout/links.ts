@@ -124,7 +124,7 @@ function addArrivingGradientLink(collector: LinkCollector) {
     [`dock ${step.visit.node}`, step.visit.node],
     [`grad ${leafUid}`, grad ?? "", leafUid],
     {
-      graphName: `+= ${collector.entityName(leafUid)}`,
+      graphName: memoryName,
       memoryName,
       sum: !first,
     },

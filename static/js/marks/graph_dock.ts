@@ -71,7 +71,15 @@ function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top
 /** The node that accumulates into a leaf. */
 function leafNodeMark(
   { snap }: StepFacts,
-  place: Rect & { leaf: string; label: string; turn: VisitOrder | null; lead: number; font: number; again?: boolean; most?: number },
+  place: Rect & {
+    leaf: string;
+    label: string;
+    turn: VisitOrder | null;
+    lead: number;
+    font: number;
+    again?: boolean;
+    most?: number;
+  },
   top: number,
   isSmall: boolean,
 ) {
@@ -93,7 +101,7 @@ function leafNodeMark(
       target: again ? { kind: "node again", variable } : { kind: "node", uid: leaf, variable },
       tabindex: again ? null : "0",
       role: "group",
-      "aria-label": `AccumulateGrad ${place.label.replace(/^\S+ /, "")}`,
+      "aria-label": `AccumulateGrad ${place.label.replace(/\.grad$/, "")}`,
     },
     h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: height / 2 }),
     turn && turnWidth && !again ? visitOrderMark(turn, x + 11, y + height / 2) : null,

@@ -3,6 +3,7 @@
 import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { gradientChipMark } from "./graph_grad.ts";
+import { hiddenSlotCountMark } from "./graph_node.ts";
 import { textThatFits, wordsThatFit } from "./graph_texts.ts";
 import { nodeTooltip, keptSlotTitle, keptSlotWords } from "./node_words.ts";
 import { visitOrderMark } from "./node_parts.ts";
@@ -109,6 +110,7 @@ function focusNodeMark(stepFacts: StepFacts, place: FocusNode) {
       ),
     ],
     place.slots.map((slot) => focusSlotMark(stepFacts, uid, slot)),
+    place.moreSlots && hiddenSlotCountMark(place.moreSlots, 0),
     h("title", { key: "title" }, nodeTooltip(place.name, uid, tag ? [tag.text] : [], node)),
   );
 }

@@ -2,6 +2,7 @@
 
 import { fullNumberText, tupleText } from "../layout/format.ts";
 import { classNames, h } from "../browser/svg.ts";
+import { wordsThatFit } from "./graph_texts.ts";
 import type { Grad } from "../trace/wire.ts";
 import type { StageLabels } from "./labels.ts";
 import type { GradientPlace } from "../layout/graph_places.ts";
@@ -44,7 +45,21 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
     "g",
     { key: `grad ${key}` },
     to && h("text", { key: "to", class: "grad-to", x: to.x, y: y + height / 2 + 4.3, "font-size": 12 }, to.text),
-    h("g", { key: "chip", class: classNames("grad-chip", isNow ? "now" : "past", isNow && key.includes(":") && "sent"), "data-grad": key }, parts),
+    place.words &&
+      h(
+        "text",
+        { key: "words", class: "focus-words", x: place.words.x, y: y + height / 2 + 4.3, "font-size": 12 },
+        wordsThatFit(labels[place.words.label].replace(/\{n(ame)?\}/, place.words.name), place.words.w, 12),
+      ),
+    h(
+      "g",
+      {
+        key: "chip",
+        class: classNames("grad-chip", isNow ? "now" : "past", isNow && key.includes(":") && "sent"),
+        "data-grad": key,
+      },
+      parts,
+    ),
   );
 }
 

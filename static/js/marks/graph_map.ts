@@ -18,7 +18,11 @@ export function graphMapMarks(
 ): VNode[] {
   return [
     h("path", { key: "map rule", class: "overview-rule", d: `M${map.left + 0.5} 0V${height}` }),
-    h("g", { key: "map edges", class: "map-edges" }, map.edges.map((edge) => mapEdgeMark(stepFacts, edge))),
+    h(
+      "g",
+      { key: "map edges", class: "map-edges" },
+      map.edges.map((edge) => mapEdgeMark(stepFacts, edge)),
+    ),
     ...map.dots.map((dot) => mapDotMark(stepFacts, dot, inFocus.has(dot.uid))),
     ...map.rest.map((rest) => restLineMark(stepFacts, rest)),
   ];
@@ -91,7 +95,9 @@ function restLineMark({ labels, names, snap }: StepFacts, { key, uids, x, y, w, 
   const text = (isIdle ? labels.idleLeaves : labels.otherGraphs).replace("{n}", String(uids.length));
   const listed = uids.map((uid) => {
     const variable = (snap.entities.get(uid) as Node | undefined)?.variable;
-    return variable ? (names.paths.get(variable) ?? variable) : ((snap.entities.get(uid) as Node | undefined)?.name ?? uid);
+    return variable
+      ? (names.paths.get(variable) ?? variable)
+      : ((snap.entities.get(uid) as Node | undefined)?.name ?? uid);
   });
   return h(
     "g",

@@ -59,11 +59,7 @@ function graphNodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
     row.flags.map((flag, i) => nodeFlagMark(flag, i, row.y)),
     row.slots.map((slot) => savedSlotMark(stepFacts, uid, slot, row.y)),
     row.moreSlots && hiddenSlotCountMark(row.moreSlots, row.y),
-    h(
-      "title",
-      { key: "title" },
-      nodeTooltip(row.name, uid, row.tag ? [row.tag.text, ...row.tag.hidden] : [], node),
-    ),
+    h("title", { key: "title" }, nodeTooltip(row.name, uid, row.tag ? [row.tag.text, ...row.tag.hidden] : [], node)),
   );
 }
 
@@ -143,7 +139,7 @@ function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: 
 }
 
 /** Saved slots that have no room. */
-function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<GraphRow["moreSlots"]>, rowY: number) {
+export function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<GraphRow["moreSlots"]>, rowY: number) {
   return h(
     "g",
     { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
@@ -170,7 +166,11 @@ function hiddenLeafCountMark({ labels }: StepFacts, row: GraphRow, hidden: NonNu
       "aria-label": description,
     },
     h("rect", { key: "box", x: hidden.x, y: hidden.y - row.y, width: hidden.w, height: hidden.h, rx: 8 }),
-    h("text", { key: "text", x: hidden.x + hidden.w / 2, y: hidden.y - row.y + 12.3, "font-size": GRAPH_WORD_FONT_SIZE }, text),
+    h(
+      "text",
+      { key: "text", x: hidden.x + hidden.w / 2, y: hidden.y - row.y + 12.3, "font-size": GRAPH_WORD_FONT_SIZE },
+      text,
+    ),
     h("title", { key: "title" }, description),
   );
 }

@@ -35,7 +35,16 @@ export function graphRowMarkInputs(stepFacts: StepFacts, row: GraphRow, railed: 
   }
   for (const grad of row.grads) {
     addRect(grad);
-    inputs.push(grad.key, grad.grad, grad.now, grad.to?.text, grad.to?.x);
+    inputs.push(
+      grad.key,
+      grad.grad,
+      grad.now,
+      grad.to?.text,
+      grad.to?.x,
+      grad.words?.label,
+      grad.words?.name,
+      grad.words?.w,
+    );
   }
   return row.docks.every((dock) => addAttachedLeafInputs(inputs, addRect, stepFacts, dock)) ? inputs : null;
 }

@@ -25,13 +25,12 @@ export function wordsThatFit(text: string, width: number, size: number) {
 
 /**
  * A leaf's label without the modules and lists that its name goes through, as far as there is no room for them.
- * @param label like `+= net.0.weight`
+ * @param label like `net.0.weight.grad`
  * @param maxLength characters of the label
  * @param maxNameLength of the name in it
  */
 export function leafLabelThatFits(label: string, maxLength: number, maxNameLength: number) {
-  const nameStart = label.indexOf(" ") + 1;
-  return (
-    label.slice(0, nameStart) + shortenPath(label.slice(nameStart), Math.min(maxLength - nameStart, maxNameLength))
-  );
+  const name = label.replace(/\.grad$/, "");
+  const ending = label.slice(name.length);
+  return shortenPath(name, Math.min(maxLength - ending.length, maxNameLength)) + ending;
 }

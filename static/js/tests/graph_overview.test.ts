@@ -93,7 +93,13 @@ function recurrent(count: number) {
   ];
   for (let k = 0; k < count; k++) {
     const [product, next] = [`n${2 + 2 * k}`, `n${3 + 2 * k}`];
-    const edges: [string, number][] = k % 4 ? [["n1", 0], [`n${1 + 2 * k}`, 0]] : [["n1", 0]];
+    const edges: [string, number][] =
+      k % 4
+        ? [
+            ["n1", 0],
+            [`n${1 + 2 * k}`, 0],
+          ]
+        : [["n1", 0]];
     const gone = k % 4 || !k ? [] : [2, 3, 4, 5, 6, 7, 8, 9].map((n) => `n${n + 2 * (k - 4)}`);
     const set = { [product]: node("MulBackward0", edges), [next]: node("TanhBackward0", [[product, 0]]) };
     steps.push({ set: { ...set, [`t${2 + k}`]: tensor({ requires_grad: true, leaf: false, grad_fn: next }) }, gone });
@@ -231,17 +237,34 @@ test("a sum says its parts, and says none where the parts aren't all of it", () 
     const set = {
       ...{ f1: frame({ x: ref("t1") }), s1: storage([1]), c1: counter(), t1: tensor({ requires_grad: true }) },
       n1: node("SinBackward0", []),
-      n2: node("MulBackward0", [["n1", 0], ["n1", 0]]),
+      n2: node("MulBackward0", [
+        ["n1", 0],
+        ["n1", 0],
+      ]),
     };
     const end = { kind: "visit", visit: { backward: "b1", node: "n1", grad_outputs: [grad([sum])], grad_inputs: [] } };
     return overviewAt(openTrace(trace("", [{ set }, visit("n2", [grad([2]), grad([1.6])]), end])), 2, LIST_ROOMS[0]);
   };
-  assert.deepEqual(at(3.6).focus.texts.filter(({ label }) => !label).map(({ text }) => text), ["2 + 1.6 = 3.6"]);
-  assert.deepEqual(at(5).focus.texts.filter(({ label }) => !label), []);
+  assert.deepEqual(
+    at(3.6)
+      .focus.texts.filter(({ label }) => !label)
+      .map(({ text }) => text),
+    ["2 + 1.6 = 3.6"],
+  );
+  assert.deepEqual(
+    at(5).focus.texts.filter(({ label }) => !label),
+    [],
+  );
 });
 
 test("two edges between the same nodes lie beside each other, each with its gradient", () => {
-  const set = { n1: node("CloneBackward0", []), n2: node("MulBackward0", [["n1", 0], ["n1", 0]]) };
+  const set = {
+    n1: node("CloneBackward0", []),
+    n2: node("MulBackward0", [
+      ["n1", 0],
+      ["n1", 0],
+    ]),
+  };
   const opened = openTrace(trace("", [{ set }, visit("n2", [grad([1]), grad([2])])]));
   const { focus } = overviewAt(opened, 1, LIST_ROOMS[0]);
   const lines = focus.edges.filter(({ key }) => key).map(({ d }) => d.split(" ")[0]);
@@ -259,13 +282,16 @@ test("a node in the focus says what it keeps under the program's name, torch's s
     n1: node("ExpBackward0", [], { saved: { self: { ...slot, tensor: "t1", state: "ok" } } }),
   };
   const opened = openTrace(
-    trace("", [{ set }, { set: { c1: counter(1), n1: { saved: { self: { ...slot, tensor: "t1", state: "stale" } } } } }]),
+    trace("", [
+      { set },
+      { set: { c1: counter(1), n1: { saved: { self: { ...slot, tensor: "t1", state: "stale" } } } } },
+    ]),
   );
   const said = [0, 1].map((i) => {
     const pane = layoutGraphPane(buildGraphModelOnce(opened), i, LIST_ROOMS[0], DEFAULT_PANE_OPTIONS);
     const { body } = graphMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE_BAND);
     const [mark] = having(body, "data-slot");
-    return [...flat([mark]).flatMap(({ tag, text }) => (tag === "text" ? [text] : [])), titleOf(mark)];
+    return [...flat([mark]).flatMap(({ tag, text }) => (tag === "text" ? [text] : [])), mark.title];
   });
   assert.deepEqual(said, [
     ["a", "self: a · kept at version 0"],
@@ -280,7 +306,8 @@ test("every node is once a node of the picture, and can have the keyboard's focu
       const { body } = graphMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE_BAND);
       const nodes = having(body, "data-node").filter(({ attrs }) => attrs["data-node"]);
       assert.equal(new Set(nodes.map(({ attrs }) => attrs["data-node"])).size, nodes.length);
-      for (const { attrs } of nodes) if (!/\b(accumulate|shaping)\b/.test(attrs.class)) assert.equal(attrs.tabindex, "0");
+      for (const { attrs } of nodes)
+        if (!/\b(accumulate|shaping)\b/.test(attrs.class)) assert.equal(attrs.tabindex, "0");
     }
 });
 

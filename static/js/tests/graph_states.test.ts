@@ -32,9 +32,9 @@ test("what a node saved is drawn with its state: whole, broken with the version 
     ];
   });
   assert.deepEqual(said, [
-    ["n1:self", "ok", "self y@v0"],
-    ["n1:self", "stale", "self y@v0, now v1"],
-    ["n1:self", "freed", "self"],
+    ["n1:self", "ok", "keeps y"],
+    ["n1:self", "stale", "y: kept version 0; now 1"],
+    ["n1:self", "freed", "y"],
   ]);
 });
 
@@ -54,14 +54,14 @@ test("where there is no room, a broken slot is in words and the others are dots 
     title: mark.title,
   }));
   assert.deepEqual(
-    slots.map(({ key, text }) => [key, text?.split(",")[0]]),
+    slots.map(({ key, text }) => [key, text]),
     [
-      ["n10:self", "self x@v0"],
+      ["n10:self", "x: kept version 0; now 0"],
       ["n11:self", undefined],
       ["n12:self", undefined],
     ],
   );
-  assert.equal(slots[1].title, "self x@v0");
+  assert.equal(slots[1].title, "self: x · kept at version 0");
 });
 
 /** A loop of which each turn makes a graph; the one before lives on until it is there. */
