@@ -32,6 +32,8 @@ export type FocusNode = Rect & {
   name: string;
   font: number;
   turn: VisitOrder | null;
+  /** the room before its label */
+  lead: number;
   /** of the tensor that it made, beside it */
   tag: (Rect & { text: string }) | null;
   slots: SlotPlace[];
@@ -63,7 +65,8 @@ const EDGE_SPACING = 26;
 const GAP = 10;
 const LEAD = 12;
 /** The room of a turn in a backward, before a label. */
-const TURN_WIDTH = 14;
+const TURN_WIDTH = 19;
+const WIDE_TURN_WIDTH = 27;
 const MORE_SLOTS_WIDTH = 26;
 /** The least room in which anything is said. */
 const MIN_FOCUS_WIDTH = 110;
@@ -151,7 +154,7 @@ class FocusBuilder {
     const owner = component ?? reader ?? null;
     const turn = owner ? graphStep.visitOrder(uid, owner) : null;
     const font = FOCUS_FONT_SIZE;
-    const lead = LEAD + (turn ? TURN_WIDTH : 0);
+    const lead = LEAD + (turn ? (turn.k > 99 ? WIDE_TURN_WIDTH : TURN_WIDTH) : 0);
     const characters = Math.max(2, Math.floor((this.right - x - lead - LEAD) / textWidth("0", font)));
     const label = isLeaf
       ? `${shortenPath(graphStep.accumulatorLeafName(uid), characters - 5)}.grad`
@@ -159,7 +162,7 @@ class FocusBuilder {
     const w = Math.max(minWidth, Math.ceil(textWidth(label, font)) + lead + LEAD);
     const place: FocusNode = {
       ...{ uid, kind: isLeaf ? "leaf" : "node", label, name: node?.name ?? uid, font, turn },
-      ...{ tag: null, slots: [], moreSlots: null, join: false, x, y, w: Math.min(w, this.right - x), h },
+      ...{ lead, tag: null, slots: [], moreSlots: null, join: false, x, y, w: Math.min(w, this.right - x), h },
     };
     const names = isLeaf ? [] : (graphStep.outputs.get(uid)?.texts ?? []);
     const tagWidth = names.length ? Math.ceil(textWidth(names[0], font)) + 18 : 0;
@@ -411,24 +414,24 @@ class FocusBuilder {
     this.addText(isFreed ? "letGo" : "keepsForBackward", "", this.area.x, this.y, box.uid);
     this.y += WORDS_HEIGHT + 2;
     let x = this.area.x;
-    for (const { slot, saved, state, text, now, said } of kept) {
+    for (const { slot, saved, state, text, now, said, known } of kept) {
       const isBroken = BROKEN_SLOT_STATES.has(state as "stale");
       const wanted = Math.ceil(textWidth(said, WORD_FONT_SIZE)) + 16;
-      const w = Math.min(this.area.w, isBroken ? this.area.w : wanted);
+      const w = known ? Math.min(this.area.w, isBroken ? this.area.w : wanted) : 8;
       if (x > this.area.x && x + w > this.right) {
         x = this.area.x;
         this.y += SLOT_HEIGHT + 4;
       }
       box.slots.push({
         x,
-        y: this.y,
+        y: known ? this.y : this.y + (SLOT_HEIGHT - w) / 2,
         w,
-        h: SLOT_HEIGHT,
+        h: known ? SLOT_HEIGHT : w,
         key: `${box.uid}:${slot}`,
         slot,
         saved,
         state,
-        dot: false,
+        dot: !known,
         head: text,
         now,
       });

@@ -23,6 +23,8 @@ export interface KeptSlot {
   now: number | null;
   /** as long as what is said of it may be */
   said: string;
+  /** whether anything is known of it: not of what was let go of at an earlier step */
+  known: boolean;
 }
 
 /** @param uid the node's */
@@ -32,26 +34,25 @@ export function keptSlotTexts(graphStep: GraphStep, uid: string): KeptSlot[] {
     const state = saved.state === "freed" || node?.released ? "freed" : saved.state;
     const value = findEntity(graphStep.entities, saved.counter, "counter")?.value;
     const now = state === "stale" && typeof value === "number" ? value : null;
-    const text = keptName(graphStep, uid, slot, saved, state);
-    return { slot, saved, state, text, now, said: text || "a result" };
+    const kept = state === "freed" ? savedBefore(graphStep, uid, slot) : saved;
+    const names = state === "freed" ? graphStep.model.opened.names(graphStep.i - 1) : graphStep.names;
+    const text = kept ? keptName(slot, kept, names, graphStep.firstNameByStorage) : "";
+    return { slot, saved, state, text, now, said: text || "a result", known: kept !== null };
   });
 }
 
-function keptName(graphStep: GraphStep, uid: string, slot: string, saved: Slot, state: string) {
+/** What a node kept in the step before, where this one let go of it. */
+function savedBefore(graphStep: GraphStep, uid: string, slot: string): Slot | null {
+  const before = graphStep.i > 0 ? findEntity(graphStep.model.opened.state(graphStep.i - 1), uid, "node") : undefined;
+  const saved = before?.released ? undefined : before?.saved?.[slot];
+  return saved && saved.state !== "freed" ? saved : null;
+}
+
+function keptName(slot: string, saved: Slot, names: Names, nameByStorage: Map<string, string>) {
   if (saved.value != null) {
     const value = shortValueText(saved.value, 10);
     return OPERAND_SLOT_PATTERN.test(slot) ? value : `${slot} ${value}`;
   }
-  if (state !== "freed") return nameOfSaved(saved, graphStep.names, graphStep.firstNameByStorage);
-  // Of what is let go of, the trace still has the names of the step before.
-  const before = findEntity(graphStep.model.opened.state(graphStep.i - 1), uid, "node");
-  const savedBefore = before?.released ? undefined : before?.saved?.[slot];
-  return savedBefore
-    ? nameOfSaved(savedBefore, graphStep.model.opened.names(graphStep.i - 1), graphStep.firstNameByStorage)
-    : "";
-}
-
-function nameOfSaved(saved: Slot, names: Names, nameByStorage: Map<string, string>) {
   const tags = names.tags.get(saved.tensor ?? "") ?? [];
   const tag = tags.find(({ kind }) => kind === "var") ?? tags.find(({ text }) => !text.includes("param_groups"));
   const name = tag?.text ?? nameByStorage.get(saved.storage ?? "") ?? "";

@@ -40,7 +40,7 @@ export function addSavedSlots(graphStep: GraphStep, row: GraphRow, line: LineRoo
     line.widthLeft - entries.reduce((sum, { words, width }) => sum + (words ? width + 4 : SLOT_DOT_WIDTH), 0);
   for (const entry of entries) {
     const extraWidth = entry.width + 4 - SLOT_DOT_WIDTH;
-    if (isSlim || entry.words || extraWidth > spareWidth) continue;
+    if (isSlim || entry.words || !entry.known || extraWidth > spareWidth) continue;
     entry.words = true;
     spareWidth -= extraWidth;
   }

@@ -20,7 +20,7 @@ export function attachedLeafMark(stepFacts: StepFacts, row: GraphRow, dock: Atta
   return h(
     "g",
     { key: `dock ${dock.leaf} ${dock.dock.ks.join()}` },
-    dock.shapings.map((shaping) => reshapingNodeMark(stepFacts, shaping, row.y, isSmall)),
+    dock.shapings.map((shaping) => reshapingNodeMark(stepFacts, shaping, row.y)),
     leafNodeMark(stepFacts, dock, row.y, isSmall),
     showsSum &&
       gradientSumCountMark(
@@ -33,7 +33,7 @@ export function attachedLeafMark(stepFacts: StepFacts, row: GraphRow, dock: Atta
 }
 
 /** A node that brings a parameter into shape. */
-function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top: number, isSmall: boolean) {
+function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top: number) {
   const { uid, x, w, h: height, turn } = shaping;
   const turnWidth = turn ? shaping.lead : 0;
   const y = shaping.y - top;

@@ -66,13 +66,12 @@ function focusEdgeMark({ snap }: StepFacts, edge: EdgePlace) {
 }
 
 function focusNodeMark(stepFacts: StepFacts, place: FocusNode) {
-  const { uid, x, y, w, h: height, turn, tag, font } = place;
+  const { uid, x, y, w, h: height, turn, tag, font, lead } = place;
   const { snap } = stepFacts;
   const node = snap.entities.get(uid) as Node;
   const isNew = snap.fresh.has(uid);
   const isLeaf = place.kind === "leaf";
   const variable = node?.variable ?? null;
-  const lead = 12 + (turn ? 14 : 0);
   return h(
     "g",
     {
@@ -100,7 +99,7 @@ function focusNodeMark(stepFacts: StepFacts, place: FocusNode) {
       { key: "name", class: "node-name", x: x + lead, y: y + height / 2 + font * 0.36, "font-size": font },
       textThatFits(place.label, w - lead - 4, font),
     ),
-    turn && visitOrderMark(turn, x + 14, y + height / 2),
+    turn && visitOrderMark(turn, x + (turn.k > 99 ? 20 : 15), y + height / 2),
     tag && [
       h("rect", { key: "tag", class: "node-tag", x: tag.x, y: tag.y, width: tag.w, height: tag.h, rx: 4 }),
       h(

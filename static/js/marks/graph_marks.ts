@@ -24,7 +24,8 @@ export function graphMarks(
 ): { heading: VNode[]; body: VNode[] } {
   const { labels } = stepFacts;
   const body: VNode[] = [];
-  if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: 14, y: 20 }, labels.noGraph));
+  const emptyX = (pane.overview?.map.left ?? 0) + 14;
+  if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: emptyX, y: 20 }, labels.noGraph));
   if (pane.overview) {
     const { map, focus } = pane.overview;
     const inFocus = new Set(focus.nodes.map(({ uid }) => uid));

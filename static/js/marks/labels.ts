@@ -93,7 +93,7 @@ export const STAGE_LABELS = {
   moreInMap: "{n} more, in the map",
   keptThenChanged: "kept for backward, changed since",
   chosenNode: "chosen",
-  otherGraphs: "{n} in older graphs",
+  otherGraphs: "{n} older nodes",
   unnamedResult: "a result",
   keptVersion: "kept version {v}; now {now}",
   versionKept: "kept at version {v}",

@@ -23,7 +23,10 @@ export function keptSlotWords(labels: StageLabels, { state, saved, head, now }: 
 
 /** Torch's own name of a slot first, then all that there is to say of it. */
 export function keptSlotTitle(labels: StageLabels, slot: SlotPlace) {
-  if (slot.state === "freed") return `${slot.slot}: ${keptSlotWords(labels, slot)} · ${labels.released}`;
+  if (slot.state === "freed") {
+    const name = slot.dot ? "" : `: ${keptSlotWords(labels, slot)}`;
+    return `${slot.slot}${name} · ${labels.released}`;
+  }
   const version =
     typeof slot.saved.expected === "number" && slot.now === null
       ? ` · ${labels.versionKept.replace("{v}", String(slot.saved.expected))}`
