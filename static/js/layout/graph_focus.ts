@@ -163,8 +163,15 @@ class FocusBuilder {
       : shortenNodeLabel(graphStep.model.labels.get(uid) ?? uid, characters);
     const w = Math.max(minWidth, Math.ceil(textWidth(label, font)) + lead + LEAD);
     const place: FocusNode = {
-      ...{ uid, kind: isLeaf ? "leaf" : "node", label, name: isLeaf ? graphStep.accumulatorLeafName(uid) : (node?.name ?? uid), font, turn },
-      ...{ lead, tag: null, slots: [], moreSlots: null, join: false, x, y, w: Math.min(w, this.right - x), h },
+      ...{
+        uid,
+        kind: isLeaf ? "leaf" : "node",
+        label,
+        name: isLeaf ? graphStep.accumulatorLeafName(uid) : (node?.name ?? uid),
+        font,
+        turn,
+      },
+      ...{ lead, tag: null, slots: [], moreSlots: null, join: false, x, y, w: Math.min(w, right - x), h },
     };
     const names = isLeaf ? [] : (graphStep.outputs.get(uid)?.texts ?? []);
     const tagWidth = names.length ? Math.ceil(textWidth(names[0], font)) + 18 : 0;

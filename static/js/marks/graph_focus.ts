@@ -89,9 +89,7 @@ function focusNodeMark(stepFacts: StepFacts, place: FocusNode) {
       target: { kind: "node", uid, variable },
       tabindex: "0",
       role: "group",
-      "aria-label": isLeaf
-        ? `AccumulateGrad ${place.name}`
-        : `${place.name}${tag ? ` ${tag.text}` : ""}`,
+      "aria-label": isLeaf ? `AccumulateGrad ${place.name}` : `${place.name}${tag ? ` ${tag.text}` : ""}`,
     },
     h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: isLeaf ? height / 2 : 7 }),
     h(
