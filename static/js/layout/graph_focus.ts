@@ -69,6 +69,8 @@ const LEAD = 12;
 const TURN_WIDTH = 19;
 const WIDE_TURN_WIDTH = 27;
 const MORE_SLOTS_WIDTH = 26;
+/** What is said of a broken value after its name. */
+const BROKEN_WORDS_WIDTH = 190;
 /** The least room in which anything is said. */
 const MIN_FOCUS_WIDTH = 110;
 
@@ -514,7 +516,7 @@ class FocusBuilder {
     const shown = kept.slice(0, Math.max(0, Math.floor((this.right - x - MORE_SLOTS_WIDTH) / 12)));
     for (const { slot, saved, state, text, now } of shown) {
       const broken = BROKEN_SLOT_STATES.has(state as "stale");
-      const w = broken ? Math.min(this.right - x, textWidth(text, WORD_FONT_SIZE) + 16) : 8;
+      const w = broken ? Math.min(this.right - x, textWidth(text, WORD_FONT_SIZE) + BROKEN_WORDS_WIDTH) : 8;
       const h = broken ? SLOT_HEIGHT : 8;
       box.slots.push({
         x,
