@@ -13,6 +13,8 @@ import type { AttachedLeaf } from "./graph_parts.ts";
 
 /** A narrower graph says less of the nodes between leaves and their reader. */
 const NARROW_GRAPH_WIDTH = 260;
+/** Shorter labels are a leaf's name alone, in characters. */
+const MIN_LENGTH_WITH_GRAD = 10;
 /** The room of the count of leaves that have no place. */
 export const HIDDEN_LEAF_COUNT_WIDTH = 30;
 /** The room of the mark at which gradients add up. */
@@ -32,12 +34,17 @@ export function maxLeafLabelLength(
   return Math.max(2, Math.floor((w - takenWidth) / (CHARACTER_WIDTH_EM * font)));
 }
 
+/** How much of a label is left for the leaf's name: without room, its `.grad` goes first. */
+export function maxLeafNameLength(labelLength: number) {
+  return labelLength < MIN_LENGTH_WITH_GRAD ? labelLength : labelLength - ".grad".length;
+}
+
 /** A leaf that several nodes read is called the same beside each: as short as where it has the least room. */
 export function shareLeafLabelLength(rows: GraphRow[]) {
   const leastCapacity = new Map<string, number>();
   const placedDocks = rows.flatMap(({ level, docks }) => docks.map((dock) => ({ dock, small: level === "slim" })));
   const capacityOf = ({ dock, small }: (typeof placedDocks)[number]) =>
-    maxLeafLabelLength(dock, small) - ".grad".length;
+    maxLeafNameLength(maxLeafLabelLength(dock, small));
   for (const place of placedDocks)
     leastCapacity.set(place.dock.leaf, Math.min(leastCapacity.get(place.dock.leaf) ?? Infinity, capacityOf(place)));
   for (const { dock } of placedDocks) dock.most = leastCapacity.get(dock.leaf) ?? dock.most;

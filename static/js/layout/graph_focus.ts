@@ -29,6 +29,7 @@ export type FocusNode = Rect & {
   uid: string;
   kind: "node" | "leaf";
   label: string;
+  /** torch's of a node, the program's of a leaf */
   name: string;
   font: number;
   turn: VisitOrder | null;
@@ -68,6 +69,8 @@ const LEAD = 12;
 const TURN_WIDTH = 19;
 const WIDE_TURN_WIDTH = 27;
 const MORE_SLOTS_WIDTH = 26;
+/** What is said of a broken value after its name. */
+const BROKEN_WORDS_WIDTH = 190;
 /** The least room in which anything is said. */
 const MIN_FOCUS_WIDTH = 110;
 
@@ -154,21 +157,29 @@ class FocusBuilder {
     const owner = component ?? reader ?? null;
     const turn = owner ? graphStep.visitOrder(uid, owner) : null;
     const font = FOCUS_FONT_SIZE;
+    const right = this.right - (!isLeaf && Object.keys(node?.saved ?? {}).length ? MORE_SLOTS_WIDTH + 8 : 0);
     const lead = LEAD + (turn ? (turn.k > 99 ? WIDE_TURN_WIDTH : TURN_WIDTH) : 0);
-    const characters = Math.max(2, Math.floor((this.right - x - lead - LEAD) / textWidth("0", font)));
+    const characters = Math.max(2, Math.floor((right - x - lead - LEAD) / textWidth("0", font)));
     const label = isLeaf
       ? `${shortenPath(graphStep.accumulatorLeafName(uid), characters - 5)}.grad`
       : shortenNodeLabel(graphStep.model.labels.get(uid) ?? uid, characters);
     const w = Math.max(minWidth, Math.ceil(textWidth(label, font)) + lead + LEAD);
     const place: FocusNode = {
-      ...{ uid, kind: isLeaf ? "leaf" : "node", label, name: node?.name ?? uid, font, turn },
-      ...{ lead, tag: null, slots: [], moreSlots: null, join: false, x, y, w: Math.min(w, this.right - x), h },
+      ...{
+        uid,
+        kind: isLeaf ? "leaf" : "node",
+        label,
+        name: isLeaf ? graphStep.accumulatorLeafName(uid) : (node?.name ?? uid),
+        font,
+        turn,
+      },
+      ...{ lead, tag: null, slots: [], moreSlots: null, join: false, x, y, w: Math.min(w, right - x), h },
     };
     const names = isLeaf ? [] : (graphStep.outputs.get(uid)?.texts ?? []);
     const tagWidth = names.length ? Math.ceil(textWidth(names[0], font)) + 18 : 0;
     const tagX = place.x + place.w + 8;
-    if (names.length && this.right - tagX >= Math.min(tagWidth, 44))
-      place.tag = { text: names[0], x: tagX, y: y + h / 2 - 11, w: Math.min(tagWidth, this.right - tagX), h: 22 };
+    if (names.length && right - tagX >= Math.min(tagWidth, 44))
+      place.tag = { text: names[0], x: tagX, y: y + h / 2 - 11, w: Math.min(tagWidth, right - tagX), h: 22 };
     this.focus.nodes.push(place);
     this.placed.set(uid, place);
     return place;
@@ -232,8 +243,9 @@ class FocusBuilder {
         tight ? SMALL_BOX_HEIGHT : BOX_HEIGHT,
         EDGE_OFFSET * 2 + spacing * (edges.length - 1),
       );
+      const slotsEnd = this.addSlotDots(box);
       const last = left + EDGE_OFFSET + spacing * (edges.length - 1);
-      const besideBox = Math.max(box.x + box.w, box.tag ? box.tag.x + box.tag.w : 0) + 10;
+      const besideBox = slotsEnd + 4;
       const leadsTo = this.leafBehind(uid);
       if (leadsTo && !tight) this.addText("leadsTo", leadsTo, besideBox, this.y + 5, uid);
       let chipY = tight ? this.y : this.y + box.h + 5;
@@ -321,6 +333,7 @@ class FocusBuilder {
       );
       this.y = chip.y + chip.h + 8;
       const reader = this.addNode(only.from, this.area.x, this.y);
+      this.addSlotDots(reader);
       this.addEdge(reader, only.k, box, this.area.x + EDGE_OFFSET, "flowed");
       this.y += reader.h;
     } else this.addIncoming(uid, incoming);
@@ -495,14 +508,15 @@ class FocusBuilder {
     if (uids.length > count) this.addText("moreInMap", String(uids.length - count));
   }
 
-  /** What a node keeps, as dots with their names in tooltips. */
+  /** What a node keeps, as dots with their names in tooltips. @returns where they end */
   addSlotDots(box: FocusNode) {
     let x = (box.tag ? box.tag.x + box.tag.w : box.x + box.w) + 8;
+    if (box.kind === "leaf") return x;
     const kept = keptSlotTexts(this.graphStep, box.uid);
     const shown = kept.slice(0, Math.max(0, Math.floor((this.right - x - MORE_SLOTS_WIDTH) / 12)));
     for (const { slot, saved, state, text, now } of shown) {
       const broken = BROKEN_SLOT_STATES.has(state as "stale");
-      const w = broken ? Math.min(this.right - x, textWidth(text, WORD_FONT_SIZE) + 16) : 8;
+      const w = broken ? Math.min(this.right - x, textWidth(text, WORD_FONT_SIZE) + BROKEN_WORDS_WIDTH) : 8;
       const h = broken ? SLOT_HEIGHT : 8;
       box.slots.push({
         x,
@@ -521,6 +535,7 @@ class FocusBuilder {
     }
     const hidden = kept.slice(shown.length).map(({ slot }) => `${box.uid}:${slot}`);
     if (hidden.length) box.moreSlots = { x: Math.min(x, this.right - 24), y: box.y + 4, w: 24, h: 16, keys: hidden };
+    return hidden.length ? this.right : x;
   }
 
   /** What isn't of the step, below what is, as long as there is room. */

@@ -64,6 +64,7 @@ export function buildGraphModel(opened: OpenTrace): GraphModel {
     readersOf,
     hosts: readerOfVia,
     labels,
+    formerNames: namesOfVariables(trace.steps ?? []),
     ...collectVisitsAndBackwards(index),
     stills: new Map(),
   };
@@ -99,6 +100,20 @@ function nodesOfNamedTensors(steps: Step[]) {
       }
     }
   return new Set(tensorNodes.flatMap(([tensor, node]) => (namedTensors.has(tensor) ? [node] : [])));
+}
+
+/** The variable that last named each tensor. */
+function namesOfVariables(steps: Step[]) {
+  const names = new Map<string, string>();
+  for (const { set = {} } of steps)
+    for (const [uid, fields] of Object.entries(set)) {
+      if (uid[0] !== "f") continue;
+      for (const [name, value] of Object.entries(fields.vars ?? {})) {
+        const to = referencedUid(value as Value);
+        if (to) names.set(to, name);
+      }
+    }
+  return names;
 }
 
 /** Where backwards begin: nodes that no node visited before passed a gradient to. */

@@ -58,6 +58,8 @@ export interface GraphModel {
   readersOf: Map<string, string[]>;
   /** by a docked node that is no leaf, its block */
   hosts: Map<string, string>;
+  /** by tensor, the variable that last named it */
+  formerNames: Map<string, string>;
   /** by node that is no leaf */
   labels: Map<string, string>;
   /** by node, in order */

@@ -246,10 +246,13 @@ export class GraphStep {
     return this.model.leaves.filter((leafUid) => this.node(leafUid) && this.mainReaderOf(leafUid) === null);
   }
 
-  /** What a node that accumulates into a leaf is called after: the leaf's name. @param accumulator the node's uid */
+  /** What a node that accumulates into a leaf is called after: the leaf's name, or `old w` where `w` now is another
+   * tensor. @param accumulator the node's uid */
   accumulatorLeafName(accumulator: string) {
     const variable = this.node(accumulator)?.variable;
-    return (variable && this.tensorName(variable)) || variable || accumulator;
+    if (!variable) return accumulator;
+    const former = this.model.formerNames.get(variable);
+    return this.tensorName(variable) ?? (former ? `old ${former}` : variable);
   }
 }
 

@@ -89,9 +89,7 @@ function focusNodeMark(stepFacts: StepFacts, place: FocusNode) {
       target: { kind: "node", uid, variable },
       tabindex: "0",
       role: "group",
-      "aria-label": isLeaf
-        ? `AccumulateGrad ${place.label.replace(/\.grad$/, "")}`
-        : `${place.name}${tag ? ` ${tag.text}` : ""}`,
+      "aria-label": isLeaf ? `AccumulateGrad ${place.name}` : `${place.name}${tag ? ` ${tag.text}` : ""}`,
     },
     h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: isLeaf ? height / 2 : 7 }),
     h(
@@ -110,7 +108,7 @@ function focusNodeMark(stepFacts: StepFacts, place: FocusNode) {
     ],
     place.slots.map((slot) => focusSlotMark(stepFacts, uid, slot)),
     place.moreSlots && hiddenSlotCountMark(place.moreSlots, 0),
-    h("title", { key: "title" }, nodeTooltip(place.name, uid, tag ? [tag.text] : [], node)),
+    h("title", { key: "title" }, nodeTooltip(node?.name ?? place.name, uid, tag ? [tag.text] : [], node)),
   );
 }
 

@@ -1,5 +1,6 @@
 /** Texts of the graph pane that fit their room. */
 
+import { maxLeafNameLength } from "../layout/graph_docks.ts";
 import { CHARACTER_WIDTH_EM } from "../layout/metrics.ts";
 import { shortenPath } from "../layout/node_labels.ts";
 
@@ -31,6 +32,7 @@ export function wordsThatFit(text: string, width: number, size: number) {
  */
 export function leafLabelThatFits(label: string, maxLength: number, maxNameLength: number) {
   const name = label.replace(/\.grad$/, "");
-  const ending = label.slice(name.length);
-  return shortenPath(name, Math.min(maxLength - ending.length, maxNameLength)) + ending;
+  const nameLength = maxLeafNameLength(maxLength);
+  const ending = nameLength < maxLength ? label.slice(name.length) : "";
+  return shortenPath(name, Math.min(nameLength, maxNameLength)) + ending;
 }

@@ -257,6 +257,22 @@ test("a sum says its parts, and says none where the parts aren't all of it", () 
   );
 });
 
+test("a leaf whose name means another tensor by now is called after it, in map, focus and the whole graph", () => {
+  const made = {
+    ...{ f1: frame({ w: ref("t1") }), s1: storage([1]), c1: counter(), t1: tensor({ requires_grad: true }) },
+    n1: node("torch::autograd::AccumulateGrad", [], { variable: "t1" }),
+    n2: node("SinBackward0", [["n1", 0]]),
+  };
+  const rebound = { t2: tensor({ requires_grad: true }), f1: { vars: { w: ref("t2") } } };
+  const opened = openTrace(trace("", [{ set: made }, { set: rebound }, visit("n2", [grad([1])])]));
+  assert.deepEqual(
+    overviewAt(opened, 2, LIST_ROOMS[0]).focus.nodes.map(({ label }) => label),
+    ["old w.grad", "Sin"],
+  );
+  const { rows } = layoutGraphPane(buildGraphModelOnce(opened), 2, { w: 400, h: 600 }, DEFAULT_PANE_OPTIONS);
+  assert.equal(rows[0].docks[0].label, "old w.grad");
+});
+
 test("two edges between the same nodes lie beside each other, each with its gradient", () => {
   const set = {
     n1: node("CloneBackward0", []),
