@@ -12,17 +12,21 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from gradbox import __version__, doctor
+from gradbox.gradient_report import GradientReport
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.parts import MAX_RECORDINGS, PartOptions
 from gradbox.progress import waiting_line
 from gradbox.ranks import record_ranks, torchrun_arguments
 from gradbox.run import Run
 from gradbox.run_list import run_pages
+from gradbox.script_check import MAX_SECONDS, check_script
 from gradbox.script_process import RecordingResult, Script, record_script
 from gradbox.showing import serve_pages_and_open_browser
 from gradbox.terminal import has_colours
+from gradbox.wire.api import GradientCheckReply
 
 OPEN_HELP = "run a script as python would, record it, and open the picture in the browser"
 NO_TORCH_MESSAGE = (
@@ -34,6 +38,7 @@ NO_SERVER_MESSAGE = (
 )
 NOTHING_RECORDED_MESSAGE = "gradbox: nothing was recorded: the process ended before the script began"
 NO_PART_RECORDED_MESSAGE = "gradbox: nothing was recorded: none of the parts that were asked for came"
+CHECK_COST = f"the script runs again and again up to its first backward, within {MAX_SECONDS:.0f} s of processor time"
 NOT_A_TRACE_MESSAGE = "this is no trace; `gradbox open --trace run.json FILE` writes one"
 EXIT_CANNOT_BEGIN = 2
 
@@ -57,6 +62,16 @@ def build_parser() -> argparse.ArgumentParser:
     add_script_arguments(trace)
     explain = add_subcommand(commands, "explain", "run a script and print what there is to say of it, its errors first")
     explain.add_argument("--json", action="store_true", help="as JSON; the script prints to stderr")
+    explain.add_argument(
+        "--check-gradients",
+        action="store_true",
+        help=f"compare gradients with finite differences: {CHECK_COST}",
+    )
+    explain.add_argument(
+        "--check-samples",
+        action="store_true",
+        help=f"say where one sample of the batch changes the others: {CHECK_COST}",
+    )
     add_script_arguments(explain)
     export = add_subcommand(commands, "export", "make a file of a recorded trace")
     export.add_argument("trace", metavar="TRACE", help="what `gradbox open --trace` wrote, or a server's /s/….json")
@@ -276,12 +291,33 @@ def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: b
     elif args.command == "explain" and args.json:
         found = {name: [f.model_dump(mode="json") for f in run.findings()] for name, run in runs.items()}
         parts = [{"recording": name, "findings": findings} for name, findings in found.items()]
-        print(json.dumps(parts if in_parts else found[""]))
+        reply: Any = parts if in_parts else found[""]
+        checks = run_checks(args)
+        print(json.dumps({"findings": reply} | {name: check.model_dump(mode="json") for name, check in checks.items()}
+                         if checks else reply))  # fmt: skip
     elif args.command == "explain":
-        print("\n\n".join(f"{run.title}\n\n{run.explain()}" if in_parts else run.explain() for run in runs.values()))
+        titles = [f"{run.title}\n\n" if in_parts else "" for run in runs.values()]
+        texts = [run.explain(names_options=True) for run in runs.values()]
+        print("\n\n".join(title + text for title, text in zip(titles, texts, strict=True)))
+        for check in run_checks(args).values():
+            print("", *GradientReport(check, args.language).report_lines(), sep="\n")
     else:
         open_or_write_runs(args, runs, [] if len(runs) > 1 or args.rank else recorded.notes)
     return recorded.status
+
+
+def run_checks(args: argparse.Namespace) -> dict[str, GradientCheckReply]:
+    """The checks that were asked for, by name; what they cost is said before. Raises OSError."""
+    script, checks = Script(args.file, args.arguments, args.module), {}
+    for name, wanted in (("gradients", args.check_gradients), ("samples", args.check_samples)):
+        if wanted:
+            if not args.quiet:
+                print(
+                    f"gradbox: --check-{name}: {CHECK_COST}; it prints nothing, and writes its files again",
+                    file=sys.stderr,
+                )
+            checks[name] = check_script(script, samples=name == "samples")
+    return checks
 
 
 def open_trace(args: argparse.Namespace) -> int:

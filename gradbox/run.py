@@ -103,10 +103,10 @@ class Run:
         """Have the process make what `findings` and `explain` need. Raises RuntimeError where it can't."""
         _ = self.looked_for
 
-    def explain(self, max_findings: int | None = None) -> str:
+    def explain(self, max_findings: int | None = None, *, names_options: bool = False) -> str:
         """The findings in words, with the lines of code that they rest on; where nothing is wrong also what was looked for.
 
-        max_findings: the best of them; None for all.
+        max_findings: the best of them; None for all. names_options: those of `gradbox explain` for checks that cost more.
         """
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
@@ -114,8 +114,11 @@ class Run:
             "\n".join(terminal.finding_lines(finding, source, words, False, self._program_files(), self._again))
             for finding in self.findings()[:max_findings]
         ]
-        if self.looked_for is not None:
-            parts.append(f"{self.summary()} {terminal.looked_for_text(self.looked_for, words)}")
+        looked_for = self.looked_for
+        if looked_for is not None:
+            if not names_options:
+                looked_for = looked_for.model_copy(update={"flags": []})
+            parts.append(f"{self.summary()} {terminal.looked_for_text(looked_for, words)}")
         return "\n\n".join(parts) or self.summary()
 
     def pretty(self, colours: bool = False) -> str:

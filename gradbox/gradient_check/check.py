@@ -69,10 +69,12 @@ class GradientsNotComparable(Exception):
 
 
 class GradientChecker:
-    """One check of one program. cpu_start: `time.process_time` from which its time counts."""
+    """One check of one program. cpu_start: `time.process_time` from which its time counts; seconds: that it may take."""
 
-    def __init__(self, program: ReplayableProgram, options: GradientCheckOptions, cpu_start: float) -> None:
-        self._program, self._options, self._deadline = program, options, cpu_start + MAX_SECONDS
+    def __init__(
+        self, program: ReplayableProgram, options: GradientCheckOptions, cpu_start: float, seconds: float = MAX_SECONDS
+    ) -> None:
+        self._program, self._options, self._deadline = program, options, cpu_start + seconds
         self.error: BaseException | None = None
         """What the program raised in its own precision."""
 

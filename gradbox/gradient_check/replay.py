@@ -45,17 +45,23 @@ BackwardListener = Callable[[BackwardCall], Any]
 
 class ReplayableProgram:
     """A compiled program that can be run many times. reseed: seeds all generators; stdin_text: what its standard input
-    reads.
+    reads; make_module: a fresh `__main__`.
     """
 
-    def __init__(self, code: types.CodeType, reseed: Callable[[], None], stdin_text: str = "") -> None:
-        self._code, self._reseed, self._stdin_text = code, reseed, stdin_text
+    def __init__(
+        self,
+        code: types.CodeType,
+        reseed: Callable[[], None],
+        stdin_text: str = "",
+        make_module: Callable[[], types.ModuleType] = lambda: types.ModuleType("__main__"),
+    ) -> None:
+        self._code, self._reseed, self._stdin_text, self._make_module = code, reseed, stdin_text, make_module
         self.runs = 0
 
     def run(self, listener: BackwardListener) -> BaseException | None:
         """Run it; what it raised, None where it ended or was reached."""
         self.runs += 1
-        module = types.ModuleType("__main__")
+        module = self._make_module()
         module.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = module
         self._reseed()

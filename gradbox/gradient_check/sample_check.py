@@ -95,10 +95,12 @@ MAX_MEETINGS = 20
 
 
 class SampleChecker:
-    """One check of one program. cpu_start: `time.process_time` from which its time counts."""
+    """One check of one program. cpu_start: `time.process_time` from which its time counts; seconds: that it may take."""
 
-    def __init__(self, program: ReplayableProgram, options: GradientCheckOptions, cpu_start: float) -> None:
-        self._program, self._wanted, self._deadline = program, options.backward, cpu_start + MAX_SECONDS
+    def __init__(
+        self, program: ReplayableProgram, options: GradientCheckOptions, cpu_start: float, seconds: float = MAX_SECONDS
+    ) -> None:
+        self._program, self._wanted, self._deadline = program, options.backward, cpu_start + seconds
         self.error: BaseException | None = None
         """What the program raised."""
 
@@ -114,6 +116,8 @@ class SampleChecker:
 
         def on_backward_call(call: BackwardCall) -> Any:
             search.end_call(call.number)
+            if call.number == self._wanted:
+                raise BackwardReached
             with _disable_current_modes():
                 return call.proceed()
 

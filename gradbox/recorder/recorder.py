@@ -19,6 +19,7 @@ from gradbox.recorder.probes.backward import BackwardRecorder
 from gradbox.recorder.probes.frames import Frames
 from gradbox.recorder.probes.function_calls import FunctionCalls
 from gradbox.recorder.probes.jit import UnobservedJit
+from gradbox.recorder.probes.module_calls import ModuleCalls
 from gradbox.recorder.probes.ops import OpRecorder
 from gradbox.recorder.probes.optimizer_steps import OptimizerSteps
 from gradbox.recorder.probes.probe import ProbeContext
@@ -94,6 +95,7 @@ class Recorder:
             context, observer.tensors, observer.storages, observer.values.objects, lambda: not self._skipped.active
         )
         self.optimizer_steps = OptimizerSteps(context, observer.values.objects, run.is_recorded)
+        self.module_calls = ModuleCalls(context, observer.values.objects, observer.tensors, run.is_recorded)
         self.jit, self.replacements = (
             UnobservedJit(context, self.ops.forget_uninitialized_memory),
             TorchReplacements(context),
@@ -147,6 +149,7 @@ class Recorder:
         self.ops.set_recording_paused(paused)
         self.backward.set_recording_paused(paused)
         self.optimizer_steps.set_recording_paused(paused)
+        self.module_calls.set_recording_paused(paused)
         observation = self._context.observation
         if paused:
             with self._guard():

@@ -174,7 +174,14 @@ class Session:
         for name in STREAMS:
             enter(recorded_stream(name, self._record_output, self.options.before_output))
         enter(recorded_warnings(recorder.record_warning, self._output_muted))
-        for probe in (recorder.ops, recorder.backward, recorder.optimizer_steps, recorder.swap, recorder.jit):
+        for probe in (
+            recorder.ops,
+            recorder.backward,
+            recorder.optimizer_steps,
+            recorder.module_calls,
+            recorder.swap,
+            recorder.jit,
+        ):
             enter(probe)
         enter(recorder.replacements.only_compile_replaced())
         if self.options.also:

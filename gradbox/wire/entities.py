@@ -47,12 +47,14 @@ BlockIndex = Annotated[int, Field(ge=0, le=MAX_BLOCKS)]
 class Summary(TypedDict, total=False):
     """A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
 
-    `heat` are the means of equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
+    All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of equal
+    stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
     """
 
     min: Number | None
     max: Number | None
     mean: Number | None
+    norm: Number | None
     bins: Annotated[list[int], Field(fail_fast=True, max_length=BINS)] | None
     heat: Annotated[list[Number], Field(fail_fast=True, max_length=STRETCHES)] | None
 
@@ -104,7 +106,10 @@ class Quantization(TypedDict):
 
 @closed_typed_dict
 class Tensor(TypedDict, total=False):
-    """A handle: how a tensor reads its storage (offset and strides in elements) and what autograd knows of it."""
+    """A handle: how a tensor reads its storage (offset and strides in elements) and what autograd knows of it.
+
+    `output_nr` is absent where it is 0, `retains_grad` where it is false.
+    """
 
     kind: Literal["tensor"]
     type: str | None

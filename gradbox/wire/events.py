@@ -162,6 +162,32 @@ class OptimizerStepped(BaseEvent):
 
 
 @closed_typed_dict
+class ModuleCalled(BaseEvent):
+    """A call of an `nn.Module` begins. call: its number, from 0 over all recorded calls of the run.
+
+    module: absent where no recorded name leads to it; type: its class. within: the call in which this one runs. inputs: the tensors
+    among its arguments, those in dicts too.
+    """
+
+    event: Literal["module_called"]
+    call: int
+    module: NotRequired[Uid | None]
+    type: str
+    within: NotRequired[int | None]
+    inputs: FailFastList[Uid]
+
+
+@closed_typed_dict
+class ModuleReturned(BaseEvent):
+    """A call of a module ended. outputs: the tensors of its result, those in dicts too. failed: it raised."""
+
+    event: Literal["module_returned"]
+    call: int
+    outputs: FailFastList[Uid]
+    failed: NotRequired[bool | None]
+
+
+@closed_typed_dict
 class CallingModule(TypedDict):
     """A module that is being called, its class and its `training`. module: absent where no recorded name led to it."""
 
@@ -348,6 +374,8 @@ Event = Annotated[
     | GraphReleased
     | GradAccumulated
     | OptimizerStepped
+    | ModuleCalled
+    | ModuleReturned
     | LayerMode
     | HookRan
     | HookLeft
@@ -414,6 +442,8 @@ EVENTS: dict[str, EventRow] = {
     "graph_released": EventRow(GraphReleased, "info", observed=True, sentence="released"),
     "grad_accumulated": EventRow(GradAccumulated, "note"),
     "optimizer_stepped": EventRow(OptimizerStepped, "info"),
+    "module_called": EventRow(ModuleCalled, "info"),
+    "module_returned": EventRow(ModuleReturned, "info"),
     "layer_mode": EventRow(LayerMode, "info"),
     "hook_ran": EventRow(HookRan, "note", sentence="hook_{hook}"),
     "hook_left": EventRow(HookLeft, "warning", observed=True, sentence="hook_left"),
@@ -435,7 +465,7 @@ EVENTS: dict[str, EventRow] = {
 class Op(TypedDict):
     """A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
 
-    failed: it raised, and has no outputs.
+    failed: it raised, and has no outputs. call: the number of the innermost module's call that it is part of.
     """
 
     kind: Literal["op"]
@@ -444,6 +474,7 @@ class Op(TypedDict):
     outputs: FailFastList[Uid]
     requires_grad: FailFastList[bool | None]
     grad_mode: bool
+    call: NotRequired[int | None]
     failed: NotRequired[bool | None]
 
 

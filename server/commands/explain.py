@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
+from gradbox.gradient_report import GradientReport
 from gradbox.terminal import colour_text, finding_lines, has_colours, load_sentences, looked_for_text
 from gradbox.wire.api import GradientCheckReply, Job
 from gradbox.wire.findings import Finding, LookedFor
@@ -17,7 +18,7 @@ from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
 from server.runs.explainer import explain_trace, tell_what_was_looked_for
 from server.runs.fixes import FixFinder
-from server.runs.gradient_checks import GradientReport, read_gradient_check
+from server.runs.gradient_checks import read_gradient_check
 from server.settings import Settings
 
 INPUT_HELP = "what input() and sys.stdin read; - is the standard input"

@@ -106,7 +106,7 @@ class ConnectionLimiter:
 BACKLOG = 2048
 """Connections that the kernel holds until they are taken."""
 
-MAX_ACCEPTS_PER_ROUND = 256
+MAX_ACCEPTS_PER_ROUND = 128
 """Connections that are taken in one round of the event loop."""
 
 MAX_PER_NETWORK = MAX_WAITING // 2

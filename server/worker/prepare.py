@@ -19,7 +19,7 @@ from typing import Literal
 import numpy
 import torch
 
-from gradbox.recorder.probes import ops
+from gradbox.recorder.probes import module_calls, ops
 from gradbox.recorder.stack import PROGRAM_FILENAME
 from server.wire.link import WorkerOptions
 from server.worker import generator_seed, gpu
@@ -159,6 +159,7 @@ def prepare(options: WorkerOptions) -> ChildWork:
         gpu.hide_gpu()
     run_in_thread(preload_torch)
     ops.register_recording_kernels()
+    module_calls.observe_module_calls()
     if options.device == "cpu":
         generator_seed.replace_seed_method()
         for _ in range(REHEARSALS):  # not for a GPU: a backward makes a thread for each, and a fork has none of them

@@ -236,7 +236,7 @@ class ProgramRun:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         try:
             with (
-                recorder.ops, recorder.backward, recorder.optimizer_steps, recorder.swap, recorder.jit,
+                recorder.ops, recorder.backward, recorder.optimizer_steps, recorder.module_calls, recorder.swap, recorder.jit,
                 recorder.replacements, recorder.function_calls,
             ):  # fmt: skip
                 exec(code, namespace)

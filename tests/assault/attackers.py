@@ -108,11 +108,17 @@ def ask(
         connection.close()
 
 
+SEND_BUFFER = 1 << 16
+"""Bytes that the kernel of an attacker keeps of what it sends; it doubles them."""
+
+
 def ask_unread(server: MeasuredServer, request: str | bytes, number: int = 0, buffer: int = 4096) -> socket.socket:
     """A connection over which this was sent, and nothing read. buffer: bytes of the answer that its kernel takes."""
     connection = socket.socket()
     try:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        # what the attacker's own kernel holds is counted with the server's: elsewhere it would be the memory of another machine
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         connection.settimeout(5)
         connection.bind((address(number), 0))
         connection.connect(("127.0.0.1", server.port))

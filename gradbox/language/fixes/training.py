@@ -74,6 +74,37 @@ def call_it(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.with_edits(hint, work)
 
 
+def assign_it(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`p.requires_grad = False` for the statement `p.requires_grad == False`."""
+    statement = program.statement(hint.line)
+    compare = statement.value if isinstance(statement, ast.Expr) else None
+    if statement is not None and isinstance(compare, ast.Compare) and len(compare.ops) == 1:
+        work = program.edits()
+        work.replace_node(statement, f"{program.text(compare.left)} = {program.text(compare.comparators[0])}")
+        yield from program.with_edits(hint, work)
+
+
+def group_option(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`for group in optimizer.param_groups: group['lr'] = …` for `optimizer.lr = …`."""
+    statement = program.statement(hint.line)
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target, option = statement.targets[0], str(hint.facts.get("name") or "")
+        if isinstance(target, ast.Attribute) and option.isidentifier():
+            work, owner = program.edits(), program.text(target.value)
+            text = f"for group in {owner}.param_groups: group['{option}'] = {program.text(statement.value)}"
+            work.replace_node(statement, text)
+            yield from program.with_edits(hint, work)
+
+
+def batch_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`batch_first=True` for the recurrent layer that is made at the line."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) in ("LSTM", "GRU", "RNN") and not any(k.arg == "batch_first" for k in call.keywords):
+            add_keyword(program, work, call, "batch_first=True")
+    yield from program.with_edits(hint, work)
+
+
 def eval_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`module.eval()` before the statement."""
     yield from _with_mode_before(program, hint, "eval")

@@ -123,7 +123,7 @@ def can_summarize_dtype(dtype: str) -> bool:
 
 
 def summary_of_bytes(data: Any, dtype: str) -> Summary | None:
-    """Least, greatest and mean value, a histogram and the mean of each of `STRETCHES` equal stretches.
+    """Least, greatest and mean value, the Euclidean norm, a histogram and the mean of each of `STRETCHES` equal stretches.
 
     None for what is no real number; all of finite values only.
     """
@@ -140,11 +140,12 @@ def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     values = widen_bfloat16(stored.reshape(-1), dtype)
     finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
     if not finite.size:
-        return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
+        return {"min": None, "max": None, "mean": None, "norm": None, "bins": None, "heat": None}
     low, high = finite.min().item(), finite.max().item()
     mean = float(finite.mean(dtype="f8"))
     summary: Summary = {
-        "min": encode_number(low), "max": encode_number(high), "mean": encode_number(mean), "bins": None, "heat": None,
+        "min": encode_number(low), "max": encode_number(high), "mean": encode_number(mean),
+        "norm": encode_number(math.sqrt(sum_of_squares(finite))), "bins": None, "heat": None,
     }  # fmt: skip
     if finite.size <= MAX_HISTOGRAM_ELEMENTS:
         bins, _ = np.histogram(finite.astype("f8"), bins=BINS)
@@ -155,7 +156,7 @@ def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
 
 def summary_of_large_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     """Of so many elements that they have no histogram."""
-    low, high, total, count = math.inf, -math.inf, 0.0, 0
+    low, high, total, squares, count = math.inf, -math.inf, 0.0, 0.0, 0
     stored = stored[
         tuple(slice(None) if step else slice(0, 1) for step in stored.strides)
     ]  # not the same again and again
@@ -167,15 +168,23 @@ def summary_of_large_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summar
             if finite.size:
                 low, high = min(low, finite.min().item()), max(high, finite.max().item())
                 total, count = total + float(finite.sum(dtype="f8")), count + finite.size
+                squares += sum_of_squares(finite)
     if not count:
-        return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
+        return {"min": None, "max": None, "mean": None, "norm": None, "bins": None, "heat": None}
     return {
         "min": encode_number(low),
         "max": encode_number(high),
         "mean": encode_number(total / count),
+        "norm": encode_number(math.sqrt(squares)),
         "bins": None,
         "heat": None,
     }
+
+
+def sum_of_squares(values: "np.ndarray[Any, Any]") -> float:
+    """Of finite elements, in double precision."""
+    wide = values.astype("f8").reshape(-1)
+    return float(np.dot(wide, wide))
 
 
 def widen_bfloat16(stored: "np.ndarray[Any, Any]", dtype: str) -> "np.ndarray[Any, Any]":

@@ -156,6 +156,8 @@ class OpRecorder:
             "requires_grad": [],
             "grad_mode": torch.is_grad_enabled(),
         }
+        if self._context.module_calls:
+            entry["call"] = self._context.module_calls[-1]
         call = OpCall(entry)
         touched = self._context.observation.touched_storages
         requires_grad = False

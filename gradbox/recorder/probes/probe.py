@@ -103,7 +103,8 @@ class ProbeContext:
     """What all probes of a run share.
 
     observation: of the step in the making; hooks add to it. running_backwards: how many backward passes run.
-    running_operations: how many recorded operations have begun and not ended, one within another.
+    running_operations: how many recorded operations have begun and not ended, one within another. module_calls: the numbers of
+    the calls of modules that run, the innermost last.
     """
 
     def __init__(self) -> None:
@@ -111,6 +112,7 @@ class ProbeContext:
         self.observation = Observation()
         self.guard = RecorderGuard(self.report_recorder_fault)
         self.running_backwards = self.running_operations = 0
+        self.module_calls: list[int] = []
         self._faults = 0
 
     def report_recorder_fault(self, error: BaseException) -> None:

@@ -398,7 +398,7 @@ class Tensors(Probe):
         node = self._grad_fn(uid, tensor)
         if node is not None:
             out["grad_fn"] = node_uid = self._node_uids.uid_of(node)
-            out["output_nr"] = as_plain_tensor(tensor).output_nr
+            out["output_nr"] = as_plain_tensor(tensor).output_nr or None
             self.stale_views.note_node_of_view(uid, node_uid)
             if observing:
                 self._context.observation.graph_roots.append(node)
@@ -408,7 +408,7 @@ class Tensors(Probe):
             out["output_nr"] = recorded.get("output_nr")
         else:
             out["grad_fn"] = out["output_nr"] = None
-        out["retains_grad"] = as_plain_tensor(tensor).retains_grad if out["leaf"] is False else None
+        out["retains_grad"] = (out["leaf"] is False and as_plain_tensor(tensor).retains_grad) or None
         if storage is not None:
             if out["requires_grad"]:
                 self.detached_copies.note_handle_requiring_grad(uid, storage)

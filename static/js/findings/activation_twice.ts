@@ -15,13 +15,15 @@ const ACTIVATION_BY_LOSS: Record<string, { applies: string; least: (classes: num
   binary_cross_entropy_with_logits: { applies: "sigmoid", least: () => Math.log(1 + 1 / Math.E) },
 };
 
+const LOSS_WITH_ACTIVATION = new RegExp(`^(?:${Object.keys(ACTIVATION_BY_LOSS).join("|")})$`);
+
 export function diagnoseActivationTwice(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.allOperations()) {
+  for (const op of facts.scan.operationsNamed(LOSS_WITH_ACTIVATION)) {
     const loss = ACTIVATION_BY_LOSS[operationName(op.name)];
     const line = facts.steps[op.step].line;
-    if (!loss || out.has(line) || !op.requires_grad.some(Boolean) || facts.steps[op.step].visit) continue;
+    if (out.has(line) || !op.requires_grad.some(Boolean) || facts.steps[op.step].visit) continue;
     const applied = earlierActivation(facts, op.inputs[0], loss.applies);
     if (applied) out.set(line, diagnosisOf(facts, op, loss, applied));
   }

@@ -5,6 +5,7 @@ import { shapeText } from "./operands.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 const BROADCASTING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
+const BROADCASTING_NAME = /^(?:sub|broadcast_tensors)$/;
 const LOSS_OPERATION = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;
 /** A program that adds the dimension itself means the table. */
 const RESHAPING_OPERATION = /unsqueeze|view|reshape|index|select|slice|expand/;
@@ -15,14 +16,12 @@ export function diagnoseBroadcastLoss(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();
-  for (let step = 0; step < facts.steps.length; step++)
-    for (const entry of facts.steps[step].log) {
-      if (entry.kind !== "op" || !BROADCASTING_OPERATIONS.has(entry.name) || entry.inputs.length !== 2) continue;
-      if (!entry.requires_grad.some(Boolean) || out.has(facts.steps[step].line)) continue;
-      const pair = columnAndRowOperands(facts, entry.inputs, step);
-      if (pair && isUsedInLoss(facts, entry.outputs, step))
-        out.set(facts.steps[step].line, diagnosisOf(facts, pair, step));
-    }
+  for (const { name, inputs, outputs, requires_grad, step } of facts.scan.operationsNamed(BROADCASTING_NAME)) {
+    if (!BROADCASTING_OPERATIONS.has(name) || inputs.length !== 2) continue;
+    if (!requires_grad.some(Boolean) || out.has(facts.steps[step].line)) continue;
+    const pair = columnAndRowOperands(facts, inputs, step);
+    if (pair && isUsedInLoss(facts, outputs, step)) out.set(facts.steps[step].line, diagnosisOf(facts, pair, step));
+  }
   return [...out.values()];
 }
 

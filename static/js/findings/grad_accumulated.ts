@@ -4,7 +4,7 @@ import { addToList } from "../trace/multimap.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "./finding.ts";
 import { gradNameOf } from "./gradient_name.ts";
 import { stepsReadingGrad } from "./grad_readings.ts";
-import { gradientLedgers } from "./training/gradient_ledger.ts";
+import { gradientLedgerOf } from "./training/gradient_ledger.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { EventOccurrence } from "./scan.ts";
@@ -120,7 +120,7 @@ function gradEvents(facts: RunFacts, uid: string, skippedResets: GradEvent[]): G
 
 /** The steps that clip a tensor's gradient, which leave the sum in it. */
 function stepsClippingGrad(facts: RunFacts, uid: string) {
-  const entries = gradientLedgers(facts).find((ledger) => ledger.uid === uid)?.entries ?? [];
+  const entries = gradientLedgerOf(facts, uid)?.entries ?? [];
   return new Set(entries.flatMap(({ kind, step }) => (kind === "clipped" || kind === "unscaled" ? [step] : [])));
 }
 

@@ -26,7 +26,7 @@ export function diagnoseIntegerWrapped(facts: RunFacts): Diagnosis[] {
     const { line, visit } = facts.steps[op.step];
     const name = operationName(op.name).replace(/_$/, "");
     if (visit || out.has(line) || !ARITHMETIC[name] || !op.inputs.length || !op.outputs.length) continue;
-    const dtype = dtypeOf(facts, op.outputs[0], op.step);
+    const dtype = dtypeOf(facts, op.outputs[0]);
     if (!RANGES[dtype]) continue;
     const wrapped = firstWrapped(facts, op, name, dtype);
     if (wrapped) out.set(line, diagnosisOf(facts, op, name, dtype, wrapped));
@@ -34,8 +34,9 @@ export function diagnoseIntegerWrapped(facts: RunFacts): Diagnosis[] {
   return [...out.values()];
 }
 
-function dtypeOf(facts: RunFacts, uid: string, step: number) {
-  return (facts.handle(uid, step)?.dtype ?? "").replace("torch.", "");
+/** As it was made: torch lets no tensor change it. */
+function dtypeOf(facts: RunFacts, uid: string) {
+  return (facts.scan.initialFields(uid)?.dtype ?? "").replace("torch.", "");
 }
 
 interface WrappedElement {

@@ -70,14 +70,13 @@ export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor |
     const found = kinds.some((kind) => noted.has(kind)) ? null : look(facts);
     return found ? [{ key: `finding.looked_for.${name}`, facts: found }] : [];
   });
-  const isOwnProcess = facts.trace.runtime.recorded === "own process";
   return {
     line: lineOf(facts),
     rows,
     notLooked: NOT_LOOKED.filter(({ key }) => facts.backwardCalls.length || key === "meaning").map(
       ({ key }) => `finding.looked_for.not_${key}`,
     ),
-    flags: isOwnProcess || !facts.backwardCalls.length ? [] : NOT_LOOKED.flatMap(({ flag }) => flag ?? []),
+    flags: !facts.backwardCalls.length ? [] : NOT_LOOKED.flatMap(({ flag }) => flag ?? []),
   };
 }
 

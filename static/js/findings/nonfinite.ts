@@ -94,25 +94,14 @@ function firstNonfiniteStorage(facts: RunFacts, visits: boolean): NonfiniteOrigi
     );
     return step < 0 ? null : { step, storage: "" };
   }
-  for (const step of stepsThatSetNan(facts)) {
+  for (let step = 0; step < facts.steps.length; step++) {
     const { set, visit } = facts.steps[step];
-    for (const [uid, fields] of Object.entries(set)) {
-      if (uid[0] !== "s" || !doesDeltaSetNan(fields) || !isNanRead(facts, uid, step)) continue;
+    for (const uid in set) {
+      if (uid[0] !== "s" || !doesDeltaSetNan(set[uid]) || !isNanRead(facts, uid, step)) continue;
       if (!visit || isStorageMadeInForward(facts, uid, step)) return { step, storage: uid };
     }
   }
   return null;
-}
-
-/** The steps that set a NaN in a storage, in order. */
-function stepsThatSetNan({ index, steps }: RunFacts) {
-  const out = new Set<number>();
-  for (const { uid, kind, birth } of index.lifetimes.values()) {
-    if (kind !== "storage") continue;
-    if (doesDeltaSetNan(steps[birth].set[uid])) out.add(birth);
-    for (const step of index.laterChanges.get(uid) ?? []) if (doesDeltaSetNan(steps[step].set[uid])) out.add(step);
-  }
-  return [...out].sort((a, b) => a - b);
 }
 
 function hasNanCell(row: Cell[]) {

@@ -27,6 +27,8 @@ const IN_PLACE_ARITHMETIC: Record<string, (a: number, b: number) => number> = {
   div_: (a, b) => a / b,
 };
 
+const IN_PLACE_ARITHMETIC_NAME = new RegExp(`^(?:${Object.keys(IN_PLACE_ARITHMETIC).join("|")})$`);
+
 export function diagnoseOverlappingWrites(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
@@ -41,19 +43,14 @@ export function diagnoseOverlappingWrites(facts: RunFacts): Diagnosis[] {
 }
 
 /** Arithmetic in place whose two operands are tensors on one storage. */
-function* inPlaceOperationsOnOneStorage(facts: RunFacts): Generator<Operation> {
+function inPlaceOperationsOnOneStorage(facts: RunFacts): Operation[] {
   const history = tensorHistoryOf(facts);
-  for (let step = 0; step < facts.steps.length; step++) {
-    const { log } = facts.steps[step];
-    for (let logIndex = 0; logIndex < log.length; logIndex++) {
-      const entry = log[logIndex];
-      if (entry.kind !== "op" || entry.inputs.length !== 2 || entry.inputs[0] !== entry.outputs[0]) continue;
-      const [target, operand] = entry.inputs;
-      if (target === operand || !IN_PLACE_ARITHMETIC[operationName(entry.name)]) continue;
-      const storage = history.valueAt(operand, "storage", step);
-      if (storage && storage === history.valueAt(target, "storage", step)) yield { ...entry, step, at: logIndex };
-    }
-  }
+  return facts.scan.operationsNamed(IN_PLACE_ARITHMETIC_NAME).filter(({ inputs, outputs, step }) => {
+    const [target, operand] = inputs;
+    if (inputs.length !== 2 || target !== outputs[0] || target === operand) return false;
+    const storage = history.valueAt(operand, "storage", step);
+    return storage && storage === history.valueAt(target, "storage", step);
+  });
 }
 
 /** What became of the elements where an operand changed while it was read; null where none did, or the trace does

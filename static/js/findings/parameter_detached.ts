@@ -164,8 +164,9 @@ function isTrainedAfter(facts: RunFacts, uid: string, step: number) {
 /** Leaves that require grad and were given another storage. */
 function parametersGivenOtherStorage(facts: RunFacts): string[] {
   const history = tensorHistoryOf(facts);
-  return [...facts.index.lifetimes.values()].flatMap(({ uid, kind, birth }) => {
-    if (kind !== "tensor" || !history.wasFieldChangedLater(uid, "storage")) return [];
+  return [...facts.index.laterChanges.keys()].flatMap((uid) => {
+    if (uid[0] !== "t" || !history.wasFieldChangedLater(uid, "storage")) return [];
+    const birth = facts.birthStep(uid);
     return history.valueAt(uid, "leaf", birth) && history.valueAt(uid, "requires_grad", birth) ? [uid] : [];
   });
 }

@@ -14,8 +14,9 @@ export function diagnoseParameterReboundInLoop(facts: RunFacts): Diagnosis[] {
     meanings.slice(1).forEach(({ uid, name, step }, k) => {
       const previous = meanings[k];
       const { line, iter } = facts.steps[step];
-      if (out.has(line) || uid[0] !== "t" || previous.uid[0] !== "t" || facts.scan.tensorsRead.has(uid)) return;
+      if (out.has(line) || uid[0] !== "t" || previous.uid[0] !== "t") return;
       if (!isGivenFromOutside(facts, previous, step, Boolean(iter?.length))) return;
+      if (facts.scan.tensorsRead.has(uid)) return;
       const later = facts.namesAt(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
       const isStored =
         facts.scan.bindingsByUid.get(uid)?.some((binding) => `${binding.frame}/${binding.name}` !== key) ||

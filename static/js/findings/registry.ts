@@ -45,6 +45,11 @@ import { diagnoseSharedGroup } from "./shared_group.ts";
 import { diagnoseTargetWithHistory } from "./target_with_history.ts";
 import { diagnoseTermWithoutHistory } from "./term_moves_nothing.ts";
 import { diagnoseSoftmaxOverBatch } from "./samples_mixed.ts";
+import { diagnoseSequenceOverBatch } from "./sequence_axis.ts";
+import { diagnoseViewThatSwapsAxes } from "./view_swaps_axes.ts";
+import { diagnoseLossOfLastBatch } from "./training/loss_of_last_batch.ts";
+import { diagnoseMeanOfMeans } from "./training/mean_of_means.ts";
+import { diagnoseOptimizerAttribute } from "./training/optimizer_attribute.ts";
 import { diagnoseBackwardNotDerivative } from "./backward_not_derivative.ts";
 import { diagnoseUnusedResult } from "./result_unused.ts";
 
@@ -69,6 +74,8 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "not_in_optimizer", severity: "warning", diagnose: diagnoseModuleInNoOptimizer },
   { kind: "layer_made_each_forward", severity: "warning", diagnose: diagnoseLayerMadeEachForward },
   { kind: "module_flag", severity: "warning", diagnose: diagnoseModuleFlag },
+  { kind: "module_flag", severity: "warning", diagnose: diagnoseOptimizerAttribute },
+  { kind: "loss_of_last_batch", severity: "warning", diagnose: diagnoseLossOfLastBatch },
   { kind: "frozen_optimizer", severity: "warning", diagnose: diagnoseFrozenOptimizer },
   { kind: "eval_dropout_active", severity: "warning", diagnose: diagnoseDropoutActiveInEval },
   { kind: "eval_never_left", severity: "warning", diagnose: diagnoseEvalNeverLeft },
@@ -88,11 +95,14 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
   { kind: "target_with_history", severity: "note", diagnose: diagnoseTargetWithHistory },
   // what numbers can't be
+  { kind: "mean_of_means", severity: "note", diagnose: diagnoseMeanOfMeans },
   { kind: "loss_below_zero", severity: "warning", diagnose: diagnoseLossBelowZero },
   { kind: "integer_wrapped", severity: "warning", diagnose: diagnoseIntegerWrapped },
   { kind: "padding_row", severity: "warning", diagnose: diagnosePaddingRow },
   // samples and axes
   { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSoftmaxOverBatch },
+  { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSequenceOverBatch },
+  { kind: "view_swaps_axes", severity: "note", diagnose: diagnoseViewThatSwapsAxes },
   // gradients that are not the slope
   { kind: "backward_not_derivative", severity: "warning", diagnose: diagnoseBackwardNotDerivative },
   // two names of one thing

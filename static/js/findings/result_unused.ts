@@ -18,6 +18,7 @@ const METHOD_CALL = /^([A-Za-z_].*)\.([A-Za-z]\w*)\(.*\)$/s;
 const FUNCTION_MODULE = /^(?:torch|F|nn\.functional|torch\.nn\.functional)$/;
 const PATH_WITHOUT_CALL =
   /^([A-Za-z_][\w.]*(?:\[[^\]]*\])*(?:\.[\w.]+)?)\.(step|zero_grad|backward|eval|train|requires_grad_|\w+[a-z]_)$/;
+const COMPARISON = /^([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\s*==\s*(?:True|False|None|-?[\d.][\w.]*|'[^']*'|"[^"]*")$/;
 const CONTEXT_CALL = /^(?:torch\.)?(no_grad|inference_mode|enable_grad)\(\)$/;
 const GRAD_CALL = /^(?:torch\.)?(?:autograd\.)?grad\(/;
 
@@ -46,6 +47,12 @@ function diagnosisOf(facts: RunFacts, step: number, code: string): Diagnosis | n
     return resolvePath(facts, unfinished[1], step)
       ? plainDiagnosis(facts, step, "not_called", { x: codeFact(unfinished[1]), name: codeFact(`${unfinished[2]}()`) })
       : null;
+  const compared = COMPARISON.exec(code)?.[1];
+  if (compared)
+    return plainDiagnosis(facts, step, "comparison", {
+      x: codeFact(compared),
+      name: codeFact(code.replace(/\s*==\s*/, " = ")),
+    });
   const context = CONTEXT_CALL.exec(code);
   if (context)
     return plainDiagnosis(facts, step, "context", { x: codeFact(`with ${code}:`), name: codeFact(context[1]) });
@@ -110,6 +117,9 @@ function plainDiagnosis(
     chain: [chainLink(facts.place(step), "none", allFacts)],
     names: namesInFacts(findingFacts.x),
     facts: allFacts,
-    fixes: variant === "not_called" ? [fixHint("call_it", facts.place(step))] : [],
+    fixes:
+      variant === "not_called" || variant === "comparison"
+        ? [fixHint(variant === "comparison" ? "assign_it" : "call_it", facts.place(step))]
+        : [],
   };
 }

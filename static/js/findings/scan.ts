@@ -49,12 +49,20 @@ interface NameHistory {
   meanings: Map<string, NameBinding[]>;
 }
 
-/** producers and inPlace: by tensor, the operation that made it, and those that took and returned it */
-interface TensorMakers {
-  producers: Map<string, Operation>;
+/** of an entry of a step's log */
+interface LogPlace {
+  step: number;
+  at: number;
+}
+
+/** what one pass over the logs tells of operations, most of which nobody asks for */
+interface OperationPlaces {
+  /** by the dispatcher's name */
+  byName: Map<string, LogPlace[]>;
+  /** by tensor, those that took and returned it */
   inPlace: Map<string, Operation[]>;
-  /** tensors that an operation took */
-  read: Set<string>;
+  /** by tensor, the first operation that made it, where that was at another step than the one at which it appeared */
+  lateProducers: Map<string, Operation>;
 }
 
 export class RunScan {
@@ -62,12 +70,11 @@ export class RunScan {
   index: TraceIndex;
   /** by step */
   _opsAt = new Map<number, Operation[]>();
-  /** by the dispatcher's name */
-  _opsByName: Map<string, Operation[]> | null = null;
+  _places: OperationPlaces | null = null;
+  _read: Set<string> | null = null;
   _events = new Map<Event["event"], EventOccurrence[]>();
   _writes: Map<string, EventOccurrence<"written">[]> | null = null;
   _names: NameHistory | null = null;
-  _makers: TensorMakers | null = null;
   _backwards: BackwardCall[] | null = null;
 
   constructor(steps: Step[], index: TraceIndex) {
@@ -80,9 +87,11 @@ export class RunScan {
     const cached = this._opsAt.get(step);
     if (cached) return cached;
     const ops: Operation[] = [];
-    (this.steps[step]?.log ?? []).forEach((entry, logIndex) => {
-      if (entry.kind === "op") ops.push({ ...entry, step, at: logIndex });
-    });
+    const log = this.steps[step]?.log ?? [];
+    for (let at = 0; at < log.length; at++) {
+      const entry = log[at];
+      if (entry.kind === "op") ops.push(operationAt(entry, step, at));
+    }
     this._opsAt.set(step, ops);
     return ops;
   }
@@ -94,12 +103,11 @@ export class RunScan {
 
   /** The operations whose short names fit, in order. */
   operationsNamed(pattern: RegExp): Operation[] {
-    if (!this._opsByName) {
-      this._opsByName = new Map();
-      for (const op of this.allOperations()) addToList(this._opsByName, op.name, op);
-    }
-    const lists = [...this._opsByName].flatMap(([name, ops]) => (pattern.test(operationName(name)) ? [ops] : []));
-    return lists.length === 1 ? lists[0] : lists.flat().sort((a, b) => a.step - b.step || a.at - b.at);
+    const lists = [...this.operationPlaces.byName].flatMap(([name, places]) =>
+      pattern.test(operationName(name)) ? [places] : [],
+    );
+    const places = lists.length === 1 ? lists[0] : lists.flat().sort((a, b) => a.step - b.step || a.at - b.at);
+    return places.map(({ step, at }) => operationAt(this.steps[step].log[at] as Op, step, at));
   }
 
   /** The fields of an entity as the step gave them at which it appeared. */
@@ -141,15 +149,17 @@ export class RunScan {
     const birth = this.index.lifetimes.get(uid)?.birth;
     const isMaker = (op: Operation) => op.outputs.includes(uid) && !op.inputs.includes(uid);
     const maker = birth === undefined ? undefined : this.opsAt(birth).find(isMaker);
-    return maker ?? this.tensorMakers.producers.get(uid); // of a tensor that torch gave the program later than it was first seen
+    return maker ?? this.operationPlaces.lateProducers.get(uid); // of a tensor that torch gave the program later than it was first seen
   }
 
   get inPlaceOperationsByTensor() {
-    return this.tensorMakers.inPlace;
+    return this.operationPlaces.inPlace;
   }
 
+  /** The tensors that an operation took. */
   get tensorsRead() {
-    return this.tensorMakers.read;
+    this._read ??= tensorsReadIn(this.steps);
+    return this._read;
   }
 
   get nameHistory() {
@@ -157,9 +167,9 @@ export class RunScan {
     return this._names;
   }
 
-  get tensorMakers() {
-    this._makers ??= tensorMakersOf(this.allOperations());
-    return this._makers;
+  get operationPlaces() {
+    this._places ??= operationPlacesOf(this.steps, this.index);
+    return this._places;
   }
 
   /** Calls of the engine, in order. */
@@ -183,16 +193,38 @@ function nameHistoryOf({ frameChanges }: TraceIndex): NameHistory {
   return names;
 }
 
-function tensorMakersOf(ops: Iterable<Operation>): TensorMakers {
-  const makers: TensorMakers = { producers: new Map(), inPlace: new Map(), read: new Set() };
-  for (const op of ops) {
-    for (const uid of op.inputs) makers.read.add(uid);
-    for (const uid of op.outputs) {
-      if (op.inputs.includes(uid)) addToList(makers.inPlace, uid, op);
-      else if (!makers.producers.has(uid)) makers.producers.set(uid, op);
+/** Field by field, as copies of objects of many shapes cost more than all else here. */
+function operationAt(
+  { name, inputs, outputs, requires_grad, grad_mode, failed }: Op,
+  step: number,
+  at: number,
+): Operation {
+  return { kind: "op", name, inputs, outputs, requires_grad, grad_mode, failed, step, at };
+}
+
+function operationPlacesOf(steps: Step[], { lifetimes }: TraceIndex): OperationPlaces {
+  const places: OperationPlaces = { byName: new Map(), inPlace: new Map(), lateProducers: new Map() };
+  for (let step = 0; step < steps.length; step++) {
+    const { log = [] } = steps[step];
+    for (let at = 0; at < log.length; at++) {
+      const entry = log[at];
+      if (entry.kind !== "op") continue;
+      addToList(places.byName, entry.name, { step, at });
+      for (const uid of entry.outputs) {
+        if (entry.inputs.includes(uid)) addToList(places.inPlace, uid, operationAt(entry, step, at));
+        else if (lifetimes.get(uid)?.birth !== step && !places.lateProducers.has(uid))
+          places.lateProducers.set(uid, operationAt(entry, step, at));
+      }
     }
   }
-  return makers;
+  return places;
+}
+
+function tensorsReadIn(steps: Step[]) {
+  const read = new Set<string>();
+  for (const { log = [] } of steps)
+    for (const entry of log) if (entry.kind === "op") for (const uid of entry.inputs) read.add(uid);
+  return read;
 }
 
 /** @param count of steps */

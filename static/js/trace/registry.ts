@@ -27,6 +27,8 @@ export const EVENTS: Record<string, EventRow | undefined> = {
   graph_released: { severity: "info", observed: true, sentence: "released", in_visits: true, refs: ["node"] },
   grad_accumulated: { severity: "note", in_visits: true, refs: ["tensor","grad"] },
   optimizer_stepped: { severity: "info", in_visits: true, refs: ["optimizer"] },
+  module_called: { severity: "info", in_visits: true, refs: ["module","inputs"] },
+  module_returned: { severity: "info", in_visits: true, refs: ["outputs"] },
   layer_mode: { severity: "info", in_visits: true, refs: [] },
   hook_ran: { severity: "note", sentence: "hook_{hook}", in_visits: true, refs: ["tensor","node"] },
   hook_left: { severity: "warning", observed: true, sentence: "hook_left", in_visits: true, refs: ["tensor","node"] },

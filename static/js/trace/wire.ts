@@ -15,6 +15,8 @@ export type Event =
   | GraphReleased
   | GradAccumulated
   | OptimizerStepped
+  | ModuleCalled
+  | ModuleReturned
   | LayerMode
   | HookRan
   | HookLeft
@@ -222,7 +224,7 @@ export interface Opaque {
 /**
  * A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
  *
- * failed: it raised, and has no outputs.
+ * failed: it raised, and has no outputs. call: the number of the innermost module's call that it is part of.
  */
 export interface Op {
   kind: "op";
@@ -231,6 +233,7 @@ export interface Op {
   outputs: string[];
   requires_grad: (boolean | null)[];
   grad_mode: boolean;
+  call?: number | null;
   failed?: boolean | null;
 }
 /**
@@ -378,6 +381,35 @@ export interface OptimizerStepped {
   event: "optimizer_stepped";
   optimizer?: string | null;
   unrecorded?: number | null;
+}
+/**
+ * A call of an `nn.Module` begins. call: its number, from 0 over all recorded calls of the run.
+ *
+ * module: absent where no recorded name leads to it; type: its class. within: the call in which this one runs. inputs: the tensors
+ * among its arguments, those in dicts too.
+ */
+export interface ModuleCalled {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "module_called";
+  call: number;
+  module?: string | null;
+  type: string;
+  within?: number | null;
+  inputs: string[];
+}
+/**
+ * A call of a module ended. outputs: the tensors of its result, those in dicts too. failed: it raised.
+ */
+export interface ModuleReturned {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "module_returned";
+  call: number;
+  outputs: string[];
+  failed?: boolean | null;
 }
 /**
  * What dropout or batch norm was told as it ran.
@@ -595,12 +627,14 @@ export interface Grad {
 /**
  * A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
  *
- * `heat` are the means of equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
+ * All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of equal
+ * stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
  */
 export interface Summary {
   min?: boolean | number | NotFinite | BigInt | Complex | null;
   max?: boolean | number | NotFinite | BigInt | Complex | null;
   mean?: boolean | number | NotFinite | BigInt | Complex | null;
+  norm?: boolean | number | NotFinite | BigInt | Complex | null;
   bins?: number[] | null;
   heat?: Number[] | null;
 }
@@ -911,6 +945,8 @@ export interface Within {
 }
 /**
  * A handle: how a tensor reads its storage (offset and strides in elements) and what autograd knows of it.
+ *
+ * `output_nr` is absent where it is 0, `retains_grad` where it is false.
  */
 export interface Tensor {
   kind: "tensor";

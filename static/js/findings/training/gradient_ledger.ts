@@ -6,6 +6,7 @@ import { gradReadings } from "../grad_readings.ts";
 import { optimizerParameters, optimizersOf } from "../optimizers.ts";
 import { mentionsAt } from "../program_text.ts";
 import { tensorHistoryOf } from "../tensor_history.ts";
+import type { LogEntry } from "../../trace/wire.ts";
 import type { RunFacts } from "../run_facts.ts";
 import type { Operation } from "../scan.ts";
 
@@ -35,6 +36,11 @@ const NORM_OPERATION = /norm/;
 const CLAMPING_OPERATION = /clamp|clip/;
 
 const ledgersByTrace = new WeakMap<object, GradientLedger[]>();
+
+/** The ledger of a tensor; null where no backward gave it a `.grad`. */
+export function gradientLedgerOf(facts: RunFacts, uid: string): GradientLedger | null {
+  return gradientLedgers(facts).find((ledger) => ledger.uid === uid) ?? null;
+}
 
 /** The ledgers of all tensors that a backward gave a `.grad`, once for a trace. */
 export function gradientLedgers(facts: RunFacts): GradientLedger[] {
@@ -82,7 +88,6 @@ function addUses(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
 function addWritesAndReads(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
   const history = tensorHistoryOf(facts);
   const opsByGrad = operationsOnGradients(facts);
-  const bumps = new Set(facts.eventsOfKind("version_bumped").map(({ step, counter }) => `${step} ${counter}`));
   const optimizerPlaces = new Map(facts.eventsOfKind("optimizer_stepped").map(({ step, at }) => [step, at]));
   const skippedSteps = facts.steps.flatMap(({ skipped }, step) => (skipped ? [step] : []));
   for (const [uid, entries] of entriesByTensor) {
@@ -95,7 +100,7 @@ function addWritesAndReads(facts: RunFacts, entriesByTensor: Map<string, LedgerE
       else if (!wasAdded && k && changes[k - 1].value) entries.push({ kind: "rewritten", step, at: Infinity, by: "" });
     });
     for (const grad of new Set(changes.flatMap(({ value }) => (typeof value === "string" ? [value] : []))))
-      entries.push(...entriesOfOperations(facts, grad, opsByGrad.get(grad) ?? [], bumps, optimizerPlaces));
+      entries.push(...entriesOfOperations(facts, grad, opsByGrad.get(grad) ?? [], optimizerPlaces));
   }
 }
 
@@ -103,14 +108,17 @@ function addWritesAndReads(facts: RunFacts, entriesByTensor: Map<string, LedgerE
 function operationsOnGradients(facts: RunFacts): Map<string, Map<number, Operation[]>> {
   const grads = gradientTensors(facts);
   const out = new Map<string, Map<number, Operation[]>>();
-  for (const op of facts.scan.allOperations()) {
-    const taken = op.inputs.filter((uid) => grads.has(uid));
-    if (!taken.length || facts.steps[op.step].visit || isPartOfBackward(facts, op.step)) continue;
-    for (const uid of new Set(taken)) {
-      const bySteps = out.get(uid) ?? new Map<number, Operation[]>();
-      addToList(bySteps, op.step, op);
-      out.set(uid, bySteps);
-    }
+  for (let step = 0; step < facts.steps.length; step++) {
+    const { visit, log } = facts.steps[step];
+    const takesGradient = (entry: LogEntry) => entry.kind === "op" && entry.inputs.some((uid) => grads.has(uid));
+    if (visit || !log?.some(takesGradient) || isPartOfBackward(facts, step)) continue;
+    for (const op of facts.opsAt(step))
+      for (const uid of new Set(op.inputs)) {
+        if (!grads.has(uid)) continue;
+        const bySteps = out.get(uid) ?? new Map<number, Operation[]>();
+        addToList(bySteps, step, op);
+        out.set(uid, bySteps);
+      }
   }
   return out;
 }
@@ -123,14 +131,12 @@ function isPartOfBackward(facts: RunFacts, step: number) {
 
 /**
  * @param operations that took the gradient, by step
- * @param bumps of version counters, as `step counter`
  * @param optimizerPlaces by step, the last place in its log at which an optimizer's step ended
  */
 function entriesOfOperations(
   facts: RunFacts,
   grad: string,
   operations: Iterable<[number, Operation[]]>,
-  bumps: Set<string>,
   optimizerPlaces: Map<number, number>,
 ): LedgerEntry[] {
   const out: LedgerEntry[] = [];
@@ -140,14 +146,20 @@ function entriesOfOperations(
     const stepEnd = optimizerPlaces.get(step) ?? -1;
     const ops = all.filter((op) => op !== unscaling && op.at > stepEnd); // those before are the optimizer's own
     const counter = facts.tensor(grad, step)?.counter ?? facts.tensor(grad, step - 1)?.counter;
-    const isWritten = bumps.has(`${step} ${counter}`);
-    const writer = isWritten ? ops.findLast(({ name }) => IN_PLACE_OPERATION.test(name)) : undefined;
+    const candidate = ops.findLast(({ name }) => IN_PLACE_OPERATION.test(name));
+    const writer = candidate && isCounterBumped(facts, step, counter) ? candidate : undefined;
     const kind = writer && kindOfWrite(writer, ops);
     if (writer && kind) out.push({ kind, step, at: writer.at, by: "" });
     const reader = kind === "clipped" ? undefined : ops.find((op) => op !== writer);
     if (reader) out.push({ kind: "read", step, at: reader.at, by: "" });
   }
   return out;
+}
+
+function isCounterBumped({ steps }: RunFacts, step: number, counter: string | null | undefined) {
+  return steps[step].log.some(
+    (entry) => entry.kind === "event" && entry.event === "version_bumped" && entry.counter === counter,
+  );
 }
 
 function kindOfWrite(writer: Operation, ops: Operation[]): LedgerEntryKind {

@@ -46,6 +46,13 @@ export function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
     const shared = (optimizer: SteppingOptimizer) =>
       [...parameter.backwards].filter((uid) => optimizer.used.has(uid)).length >= MIN_ROUNDS;
     const optimizer = optimizers.find((each) => each.made < parameter.added && shared(each));
+    const second = optimizers.find(
+      (each) => each.made < parameter.added && shared(each) && isMadeTwice(each, optimizers),
+    );
+    if (second) {
+      addToList(byOptimizer, second, { ...parameter, variant: "twice" });
+      continue;
+    }
     const variant = optimizer && variantOf(facts, parameter, optimizer);
     if (optimizer && variant !== null) addToList(byOptimizer, optimizer, { ...parameter, variant });
   }
@@ -55,6 +62,12 @@ export function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
       addToList(byModule, outermostModuleWithout(facts, parameter.uid, optimizer.params), parameter);
     return [...byModule].map(([module, unheld]) => diagnosisOf(facts, optimizer, module, unheld));
   });
+}
+
+/** Whether an optimizer was given what an earlier one holds, all of it and nothing else: one of the two was meant for another module. */
+function isMadeTwice({ uid, made, params }: SteppingOptimizer, optimizers: SteppingOptimizer[]) {
+  const own = [...params].sort().join();
+  return optimizers.some((other) => other.uid !== uid && other.made < made && [...other.params].sort().join() === own);
 }
 
 /**
@@ -220,6 +233,10 @@ function diagnosisOf(
     ],
     names: namesInFacts(module, x, optimizerName),
     facts: names,
-    fixes: [fixHint("optimizer_with", facts.place(optimizer.made), { name: modulePath(module) })],
+    fixes: [
+      fixHint(variant === "twice" ? "optimizer_of" : "optimizer_with", facts.place(optimizer.made), {
+        name: modulePath(module),
+      }),
+    ],
   };
 }

@@ -1,0 +1,228 @@
+"""Which call of which `nn.Module` runs: an event as it begins and as it ends, and its number on each operation within.
+
+Torch's own `Module.__call__` is compiled once more with two calls of ours in it. Hooks of modules would do for the facts, and
+would be seen: with any hook a call takes another path through torch, so that tracebacks have other lines and one frame more. The
+new function has the file, the lines and the columns of torch's, and no frame besides.
+"""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import Any, Self
+
+import torch
+
+from gradbox.recorder import introspection
+from gradbox.recorder.probes import handles
+from gradbox.recorder.probes.probe import ProbeContext
+from gradbox.recorder.probes.tensors import Tensors
+from gradbox.recorder.uids import ObjectUids
+from gradbox.wire.events import ModuleCalled, ModuleReturned
+
+MAX_TENSORS = 32
+"""Tensors of a call's arguments, and of its result, that an event names."""
+
+MAX_MAPPINGS = 32
+"""Mappings in an argument or a result whose values are looked at."""
+
+_entered: list["ModuleCalls"] = []
+_original_calls: list[Any] = []
+
+
+class ModuleCalls:
+    """Hears of the calls of modules while entered.
+
+    is_recorded: whether what the current thread does is
+    recorded.
+    """
+
+    def __init__(
+        self,
+        context: ProbeContext,
+        objects: ObjectUids,
+        tensors: Tensors,
+        is_recorded: Callable[[], bool],
+    ) -> None:
+        self._context, self._objects, self._tensors = context, objects, tensors
+        self._is_recorded = is_recorded
+        self._count, self._paused = 0, False
+        self._has_replaced = False
+
+    def __enter__(self) -> Self:
+        self._has_replaced = observe_module_calls()
+        _entered.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _entered.remove(self)
+        if self._has_replaced:
+            restore_module_calls()
+
+    def set_recording_paused(self, paused: bool) -> None:
+        """Hear of no calls for a while. Those that run go on unheard."""
+        self._paused = paused
+        if paused:
+            self._context.module_calls.clear()
+
+    def begin(self, module: torch.nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> int | None:
+        """A call begins. Returns its number, from 0 over the whole run; None for one that is not recorded."""
+        if self._paused or self._context.guard.busy or not self._is_recorded():
+            return None
+        with self._context.guard():
+            call, self._count = self._count, self._count + 1
+            event: ModuleCalled = {
+                "kind": "event",
+                "event": "module_called",
+                "call": call,
+                "type": introspection.class_name(type(module)),
+                "inputs": self._tensor_uids((*arguments, *named.values())),
+            }
+            uid = self._objects.find_uid(module)
+            if uid is not None:
+                event["module"] = uid
+            if self._context.module_calls:
+                event["within"] = self._context.module_calls[-1]
+            self._context.observation.append_log_entry(event)
+            self._context.module_calls.append(call)
+            return call
+        return None
+
+    def end(self, call: int, result: Any, failed: bool) -> None:
+        """The call ended: it returned the result, or raised."""
+        running = self._context.module_calls
+        if call not in running:
+            return
+        del running[running.index(call) :]
+        if self._context.guard.busy:
+            return
+        with self._context.guard():
+            event: ModuleReturned = {
+                "kind": "event",
+                "event": "module_returned",
+                "call": call,
+                "outputs": [] if failed else self._tensor_uids((result,)),
+            }
+            if failed:
+                event["failed"] = True
+            self._context.observation.append_log_entry(event)
+
+    def _tensor_uids(self, values: tuple[Any, ...]) -> list[str]:
+        uids: dict[str, None] = {}
+        for tensor in handles.collect_tensors([*values, *values_in_mappings(values)]):
+            uids[self._tensors.register_tensor(tensor)] = None
+            if len(uids) == MAX_TENSORS:
+                break
+        return list(uids)
+
+
+def values_in_mappings(values: tuple[Any, ...]) -> Iterator[Any]:
+    """What dicts hold among arguments or in a result, and dicts in these: outputs of models are often such."""
+    pending, count = list(values), 0
+    while pending and count < MAX_MAPPINGS:
+        value = pending.pop()
+        if isinstance(value, dict):
+            count += 1
+            inner = list(dict.values(value))[:MAX_TENSORS]
+            yield from inner
+            pending += inner
+
+
+def observe_module_calls() -> bool:
+    """Put the function in torch's place; without a listener it does what torch's does. Returns whether it was not there yet."""
+    if _original_calls:
+        return False
+    original = torch.nn.Module.__call__
+    observed = observed_function(original, begin_call, end_call)
+    _original_calls.append(original)
+    if observed is not None:
+        setattr(torch.nn.Module, "__call__", observed)
+    return True
+
+
+def restore_module_calls() -> None:
+    """Put torch's own function back."""
+    setattr(torch.nn.Module, "__call__", _original_calls.pop())
+
+
+def begin_call(module: torch.nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """What is to be given to `end_call`."""
+    if not _entered:
+        return None
+    listener = _entered[-1]
+    call = listener.begin(module, arguments, named)
+    return None if call is None else (listener, call)
+
+
+def end_call(begun: Any, result: Any = None, failed: bool = False) -> Any:
+    """The result."""
+    if begun is not None:
+        listener, call = begun
+        listener.end(call, result, failed)
+    return result
+
+
+class _WithCalls(ast.NodeTransformer):
+    """Has what is returned pass through the function that hears of the end."""
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        value = node.value or ast.copy_location(ast.Constant(None), node)
+        end, begun = (ast.copy_location(ast.Name(name, ast.Load()), value) for name in (_END, _BEGUN))
+        return ast.copy_location(ast.Return(ast.copy_location(ast.Call(end, [begun, value], []), value)), node)
+
+
+_BEGIN, _END, _BEGUN = "_gradbox_begin", "_gradbox_end", "_gradbox_call"
+_FACTORY = "_gradbox_factory"
+
+
+def observed_function(original: Any, begin: Callable[..., Any], end: Callable[..., Any]) -> Any:
+    """A function as `original`, which takes `(self, *args, **kwargs)`, that calls `begin` and `end` as well.
+
+    None where its source has another form than expected: calls of modules then pass unobserved.
+    """
+    try:
+        lines, first_line = inspect.getsourcelines(original)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    function = tree.body[0]
+    if not isinstance(function, ast.FunctionDef) or [argument.arg for argument in function.args.args] != ["self"]:
+        return None
+    positional, named = function.args.vararg, function.args.kwarg
+    if positional is None or named is None or function.decorator_list:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr | ast.stmt | ast.excepthandler | ast.arg | ast.keyword):
+            node.lineno += first_line - 1
+            node.col_offset += indent
+            if node.end_lineno is not None and node.end_col_offset is not None:
+                node.end_lineno += first_line - 1
+                node.end_col_offset += indent
+    where = function.body[0]
+    body = [_WithCalls().visit(statement) for statement in function.body]
+    begun = f"{_BEGUN} = {_BEGIN}(self, {positional.arg}, {named.arg})"
+    failed = f"try: pass\nexcept BaseException:\n {_END}({_BEGUN}, None, True)\n raise"
+    around = ast.parse(f"{begun}\n{failed}").body
+    for statement in around:
+        for node in ast.walk(statement):
+            ast.copy_location(node, where)
+    attempt = around[1]
+    assert isinstance(attempt, ast.Try)
+    attempt.body = body
+    function.body = [*around]
+    made = ast.parse(f"def {_FACTORY}({_BEGIN}, {_END}):\n pass")
+    factory = made.body[0]
+    assert isinstance(factory, ast.FunctionDef)
+    factory.body = [function, ast.copy_location(ast.Return(ast.Name(function.name, ast.Load())), function)]
+    namespace: dict[str, Any] = {}
+    exec(
+        compile(ast.fix_missing_locations(made), original.__code__.co_filename, "exec"), original.__globals__, namespace
+    )
+    observed = namespace[_FACTORY](begin, end)
+    code: CodeType = original.__code__
+    observed.__code__ = observed.__code__.replace(co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno)
+    for name in ("__module__", "__qualname__", "__doc__", "__annotations__"):
+        setattr(observed, name, getattr(original, name))
+    return observed

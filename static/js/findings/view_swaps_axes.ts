@@ -1,0 +1,43 @@
+/** A `view` or `reshape` to the same sizes in another order, where a transpose is meant: no element moves. */
+
+import { addToList } from "../trace/multimap.ts";
+import { chainLink, codeFact, namesInFacts, type Diagnosis } from "./finding.ts";
+import type { RunFacts } from "./run_facts.ts";
+import type { Operation } from "./scan.ts";
+
+const VIEW = /^(?:view|reshape|_unsafe_view)$/;
+const CALL = /\.(view|reshape)\(|torch\.reshape\(/;
+
+export function diagnoseViewThatSwapsAxes(facts: RunFacts): Diagnosis[] {
+  if (!facts.source.some((text) => CALL.test(text))) return [];
+  /** by line */
+  const byLine = new Map<number, Operation[]>();
+  for (const op of facts.scan.operationsNamed(VIEW)) {
+    const { line, visit } = facts.steps[op.step];
+    if (!visit && CALL.test(facts.statementCode(op.step))) addToList(byLine, line, op);
+  }
+  return [...byLine.values()].flatMap(([op]) => diagnosisOf(facts, op) ?? []);
+}
+
+function diagnosisOf(facts: RunFacts, op: Operation): Diagnosis | null {
+  const [from, to] = [op.inputs[0], op.outputs[0]].map((uid) => facts.handle(uid, op.step)?.shape ?? []);
+  const [sizes, swapped] = [from, to].map((shape) => shape.filter((size) => size > 1));
+  if (sizes.length < 2 || String(sizes) === String(swapped)) return null;
+  if (String([...sizes].sort((a, b) => a - b)) !== String([...swapped].sort((a, b) => a - b))) return null;
+  const x = facts.nameFact(op.inputs[0], op.step);
+  const call = codeFact(CALL.exec(facts.statementCode(op.step))?.[1] ?? "reshape");
+  const findingFacts = {
+    x,
+    call,
+    from: codeFact(`(${from.join(", ")})`),
+    to: codeFact(`(${to.join(", ")})`),
+    code: facts.statementFact(op.step),
+  };
+  return {
+    cause: facts.place(op.step),
+    chain: [chainLink(facts.place(op.step), "used", findingFacts, [op.inputs[0], op.outputs[0]])],
+    names: namesInFacts(x, call),
+    facts: findingFacts,
+    fixes: [],
+  };
+}

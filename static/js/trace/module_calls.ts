@@ -1,0 +1,147 @@
+/** The calls of modules in a run, and which of them the nodes of the graph were made in. */
+
+import type { OpenTrace } from "./state.ts";
+import type { Step } from "./wire.ts";
+
+export interface ModuleCall {
+  /** its number in the trace */
+  call: number;
+  /** of the module, null where no name led to it */
+  module: string | null;
+  /** as the program's names lead to it when the call begins, null where none does: `net.blocks.0` */
+  path: string | null;
+  /** the module's class */
+  type: string;
+  /** which call of this module it is, from 0 */
+  turn: number;
+  /** the call in which it runs */
+  within: number | null;
+  /** the calls that run in it, in order */
+  inner: number[];
+  /** the steps in which it begins and ends; ends null where the trace breaks off before */
+  begins: number;
+  ends: number | null;
+  inputs: string[];
+  outputs: string[];
+  failed: boolean;
+  /** the nodes that were made in it and in no inner call, in order */
+  nodes: string[];
+}
+
+export interface ModuleCalls {
+  /** by number, in order */
+  calls: Map<number, ModuleCall>;
+  /** by node, the innermost call that it was made in */
+  callOfNode: Map<string, number>;
+}
+
+const ROOT_PATTERN = /^[^.[]+/;
+
+const found = new WeakMap<OpenTrace, ModuleCalls>();
+
+/** The calls of modules of a run, found once. */
+export function moduleCallsOf(opened: OpenTrace): ModuleCalls {
+  let calls = found.get(opened);
+  if (!calls) {
+    calls = new CallReader(opened).read();
+    found.set(opened, calls);
+  }
+  return calls;
+}
+
+/** A call and those it runs in, the innermost first. */
+export function enclosingCalls({ calls }: ModuleCalls, call: number | undefined): ModuleCall[] {
+  const out: ModuleCall[] = [];
+  for (let at = call === undefined ? undefined : calls.get(call); at; ) {
+    out.push(at);
+    at = at.within === null ? undefined : calls.get(at.within);
+  }
+  return out;
+}
+
+class CallReader {
+  opened: OpenTrace;
+  calls = new Map<number, ModuleCall>();
+  callOfNode = new Map<string, number>();
+  /** nodes whose origin is known, also those that no module made */
+  claimed = new Set<string>();
+  /** by module, or by class where it has no uid */
+  turns = new Map<string, number>();
+
+  constructor(opened: OpenTrace) {
+    this.opened = opened;
+  }
+
+  read(): ModuleCalls {
+    const { steps } = this.opened.trace;
+    if (steps.some(({ log }) => log?.some((entry) => entry.kind === "event" && entry.event === "module_called")))
+      steps.forEach((step, i) => {
+        this.readStep(step, i);
+      });
+    return { calls: this.calls, callOfNode: this.callOfNode };
+  }
+
+  readStep(step: Step, i: number) {
+    for (const entry of step.log ?? []) {
+      if (entry.kind === "op") this.claimNodes(entry.outputs, entry.call ?? null, i, step);
+      else if (entry.kind !== "event") continue;
+      else if (entry.event === "module_called") {
+        const { call, type } = entry;
+        const module = entry.module ?? null;
+        const turn = this.turns.get(module ?? type) ?? 0;
+        this.turns.set(module ?? type, turn + 1);
+        const within = entry.within ?? null;
+        if (within !== null) this.calls.get(within)?.inner.push(call);
+        const path = module && this.pathOf(module, i);
+        const { inputs } = entry;
+        const place = { begins: i, ends: null, outputs: [], failed: false, inner: [], nodes: [] };
+        this.calls.set(call, { call, module, path, type, turn, within, inputs, ...place });
+      } else if (entry.event === "module_returned") {
+        const call = this.calls.get(entry.call);
+        if (!call) continue;
+        this.claimNodes(entry.outputs, entry.call, call.begins, step);
+        Object.assign(call, { ends: i, outputs: entry.outputs, failed: Boolean(entry.failed) });
+      }
+    }
+  }
+
+  /** A module's name at a step: that of the module's names before those of functions, `net.0` rather than `self`. */
+  pathOf(module: string, i: number): string | null {
+    const { tags, paths } = this.opened.names(i);
+    const main = [...this.opened.state(i).values()].find((entity) => entity.kind === "frame" && !entity.caller);
+    const isOfMain = (text: string) => main?.kind === "frame" && main.vars.has(text.match(ROOT_PATTERN)?.[0] ?? text);
+    const outer = tags.get(module)?.find(({ kind, scope, text }) => (kind === "var" ? !scope : isOfMain(text)));
+    return outer?.text ?? paths.get(module) ?? null;
+  }
+
+  /**
+   * Nodes behind results that nobody has claimed yet: what made the results made them.
+   * @param since the first step in which it can have made them
+   */
+  claimNodes(outputs: string[], call: number | null, since: number, step: Step) {
+    const pending: string[] = [];
+    const states = [this.opened.state(step.i), this.opened.state(step.i - 1)];
+    const entityOf = (uid: string) => states[0].get(uid) ?? step.set?.[uid] ?? states[1].get(uid);
+    const add = (uid: string | null | undefined) => {
+      if (uid && !this.claimed.has(uid)) pending.push(uid);
+    };
+    for (const uid of outputs) {
+      const tensor = entityOf(uid);
+      if (tensor && "grad_fn" in tensor) add(tensor.grad_fn as string | null);
+    }
+    const nodes: string[] = [];
+    for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
+      const node = entityOf(uid);
+      if (this.claimed.has(uid) || node?.kind !== "node" || (node.born ?? 0) < since) continue;
+      this.claimed.add(uid);
+      if (!node.variable) nodes.push(uid);
+      for (const edge of node.next ?? []) add(edge?.[0]);
+    }
+    if (call === null) return;
+    const owner = this.calls.get(call);
+    for (const uid of nodes.reverse()) {
+      this.callOfNode.set(uid, call);
+      owner?.nodes.push(uid);
+    }
+  }
+}
