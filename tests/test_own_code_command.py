@@ -28,7 +28,10 @@ from tests.referee.comparison import disagreements
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = ROOT / "tests/own_code"
-ARGUMENTS = {"arguments": ["--lr", "0.5", "--out", "x.html", "more"], "wrong_arguments": ["--lr", "much"]}
+ARGUMENTS = {
+    "arguments": ["--lr", "0.5", "--out", "x.html", "more"], "wrong_arguments": ["--lr", "much"],
+    "subcommands": ["train", "--lr", "0.2"],
+}  # fmt: skip
 ALSO_RUN = {"wrong_arguments": "arguments"}
 """Cases that run the program of another one."""
 
@@ -37,7 +40,7 @@ ALSO = {"package": ["shop"], "generators": ["pipeline"], "uncaught": ["losses"],
 NOT_HELD = {"workers", "processes"}
 """Their final state has tensors of other processes, whose version counters are not those of one that made them."""
 
-SAMPLE = {"package", "uncaught"}
+SAMPLE = {"package", "trainer_package", "uncaught"}
 pytestmark = pytest.mark.slow
 
 

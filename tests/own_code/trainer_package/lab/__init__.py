@@ -1,0 +1,3 @@
+from .data import Corpus
+from .model import Net
+from .trainer import Trainer
