@@ -6,12 +6,14 @@ import { namesOfHandle, uidNumber } from "./pane_names.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { ShownName, RowBlock } from "./memory_parts.ts";
 
-/** Those with names, those that an optimizer keeps, and those without. */
-export function memoryRowBlocks(memoryStep: MemoryStep): {
+/** those with names, those that an optimizer keeps, and those without */
+export interface RowBlocks {
   named: RowBlock[];
   states: RowBlock[];
   nameless: RowBlock[];
-} {
+}
+
+export function memoryRowBlocks(memoryStep: MemoryStep): RowBlocks {
   const purposeOf = createNamelessPurposeFinder(memoryStep);
   const named = [] as RowBlock[];
   const optimizerStates = [] as RowBlock[];

@@ -21,6 +21,12 @@ export interface MemoryColumns {
   fullGradW: number;
   /** of names under a heading */
   indent: number;
+  /** where in the pane all of them begin */
+  left: number;
+  /** cells stand below the names and the tensor that reads them */
+  stacked: boolean;
+  /** of rows that are lines, where the others are stacked */
+  line: MemoryColumns | null;
 }
 
 /** A narrower pane has the layout of a phone. */
@@ -60,5 +66,79 @@ export function layoutMemoryColumns(homes: Homes, w: number): MemoryColumns {
     fullStripW: isPhone ? stripsWidth : stripW,
     fullGradW: isPhone ? stripsWidth - GRADIENT_COUNTER_INDENT : gradW,
     indent: isPhone ? 0 : 12,
+    left: 0,
+    stacked: false,
+    line: null,
   };
+}
+
+const FOCUS_NAMES_WIDTHS = { least: 96, most: 170 };
+const FOCUS_CARD_WIDTH = 112;
+const FOCUS_RAIL_WIDTH = 30;
+const FOCUS_STRIP_INDENT = 14;
+/** A wider focus has gradients beside their values. */
+const FOCUS_WIDTH_FOR_GRADIENTS_BESIDE = 560;
+/** The shape alone. */
+const FOCUS_LINE_CARD_WIDTH = 70;
+
+/**
+ * The columns of what a step touched, beside the list of names: its cells stand below its names.
+ * @param left where it begins
+ * @param w of it
+ * @param usualWidth that it has where the graph has a focus, too: names and tensors stand at one place in both
+ */
+export function layoutFocusColumns(homes: Homes, left: number, w: number, usualWidth: number): MemoryColumns {
+  const names = 12;
+  const namesW = Math.round(
+    Math.max(FOCUS_NAMES_WIDTHS.least, Math.min(FOCUS_NAMES_WIDTHS.most, Math.min(w, usualWidth) * 0.36)),
+  );
+  const card = names + namesW + 8;
+  const rail = w - FOCUS_RAIL_WIDTH - 8;
+  const strip = names + FOCUS_STRIP_INDENT;
+  const room = Math.max(MIN_STRIPS_WIDTH, rail - 10 - strip);
+  const isBeside = homes.hasGrads && w >= FOCUS_WIDTH_FOR_GRADIENTS_BESIDE;
+  const stripW = isBeside ? Math.floor((room - 34) * 0.52) : room;
+  const columns: MemoryColumns = {
+    w,
+    phone: !isBeside,
+    names,
+    namesW,
+    card,
+    cardW: FOCUS_CARD_WIDTH,
+    rail,
+    railW: FOCUS_RAIL_WIDTH,
+    strip,
+    stripW,
+    grad: strip + stripW + 34,
+    gradW: homes.hasGrads ? (isBeside ? room - 34 - stripW : room - GRADIENT_COUNTER_INDENT) : 0,
+    fullStripW: stripW,
+    fullGradW: isBeside ? room - 34 - stripW : room - GRADIENT_COUNTER_INDENT,
+    indent: 0,
+    left,
+    stacked: true,
+    line: null,
+  };
+  const lineRail = card + FOCUS_LINE_CARD_WIDTH + 4;
+  const lineStrip = lineRail + FOCUS_RAIL_WIDTH + 10;
+  const lineRoom = w - 8 - lineStrip;
+  const lineStripW = homes.hasGrads ? Math.floor((lineRoom - 30) * 0.52) : lineRoom;
+  columns.line = {
+    ...columns,
+    stacked: false,
+    phone: false,
+    cardW: FOCUS_LINE_CARD_WIDTH,
+    rail: lineRail,
+    strip: lineStrip,
+    stripW: lineStripW,
+    fullStripW: lineStripW,
+    grad: lineStrip + lineStripW + 30,
+    gradW: homes.hasGrads ? lineRoom - 30 - lineStripW : 0,
+    fullGradW: homes.hasGrads ? lineRoom - 30 - lineStripW : 0,
+  };
+  return columns;
+}
+
+/** The columns of a row: those of lines where it is one. @param layout of the row */
+export function columnsOfRow(columns: MemoryColumns, { level, low }: { level: string; low: boolean }): MemoryColumns {
+  return columns.line && (level === "slim" || low) ? columns.line : columns;
 }

@@ -1,17 +1,21 @@
 /** What there is to draw in the memory pane at a step, in the order that never changes: headings, rows, folds. */
 
 import { allocatorItems } from "./allocator.ts";
-import { memoryRowBlocks } from "./memory_blocks.ts";
+import { memoryRowBlocks, type RowBlocks } from "./memory_blocks.ts";
 import { objectOutlineEntries } from "./memory_outline.ts";
 import { uidNumber } from "./pane_names.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { RowBlock, RowItem, HeadingItem, FoldItem, RankedItems, MemoryItem } from "./memory_parts.ts";
 
+/** What opens all that has no name. */
+export const NAMELESS_KEY = "nameless";
+
 /** Calls under way that each have a line. */
 const MAX_CALL_LINES = 6;
 
-export function memoryItems(memoryStep: MemoryStep): MemoryItem[] {
-  const { named: namedBlocks, states, nameless } = memoryRowBlocks(memoryStep);
+/** @param rowBlocks those of the step */
+export function memoryItems(memoryStep: MemoryStep, rowBlocks: RowBlocks = memoryRowBlocks(memoryStep)): MemoryItem[] {
+  const { named: namedBlocks, states, nameless } = rowBlocks;
   const items = headingsWithRows(memoryStep, namedBlocks, states);
   return [...items, ...namelessAndFreedItems(memoryStep, nameless), ...allocatorItems(memoryStep)];
 }
@@ -95,7 +99,8 @@ function namelessAndFreedItems(memoryStep: MemoryStep, nameless: RowBlock[]): Me
   for (const block of nameless) {
     const foldKind = block.purpose?.foldKind ?? "unnamed";
     const key = `nameless ${foldKind}`;
-    if (!block.hot && !memoryStep.options.toggled.has(key) && !block.uids.includes(memoryStep.options.selected ?? "")) {
+    const isOpen = memoryStep.options.toggled.has(key) || memoryStep.options.toggled.has(NAMELESS_KEY);
+    if (!block.hot && !isOpen && !block.uids.includes(memoryStep.options.selected ?? "")) {
       const fold = folds.get(key) ?? { kind: "fold", key, blocks: [], foldKind };
       fold.blocks.push(block);
       folds.set(key, fold);

@@ -37,9 +37,7 @@ export function chooseRowLevels(
     if (item.kind !== "row") return;
     const slim = collapsedRowHeight(memoryStep, item, columns);
     const { block } = item;
-    const grads = [...block.grads.values()];
-    const isSelected = selected !== null && [block, ...grads].some(({ uids }) => uids.includes(selected));
-    const hot = block.hot || isSelected;
+    const hot = block.hot || isRowOf(item, selected);
     rows.push({
       placed: place,
       item,
@@ -54,6 +52,11 @@ export function chooseRowLevels(
   const freeHeight =
     maxHeight - fixedHeight - foldRowsWithoutRoom(memoryStep, placed, rows, order, maxHeight - fixedHeight, columns);
   openRowsThatFit(memoryStep, order, columns, freeHeight);
+}
+
+/** Whether something is in a row. @param uid of it */
+export function isRowOf({ block }: RowItem, uid: string | null) {
+  return uid !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(uid));
 }
 
 /** The last step that touched a row, or a gradient in it. */

@@ -3,6 +3,7 @@
 import { frameValueChips } from "./heading_chips.ts";
 import { findHomes } from "./homes.ts";
 import { memoryAnchorRects, touchedMemoryRects } from "./memory_anchors.ts";
+import { layoutMemoryOverview, type MemoryOverview } from "./memory_focus.ts";
 import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
 import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
@@ -23,6 +24,8 @@ export type MemoryPane = Pane & {
   values: ValueChip[];
   main: string | null;
   step: MemoryStep;
+  /** of a run with more names than have rows */
+  overview: MemoryOverview | null;
 };
 
 /** @param nodeNames what the graph calls its nodes, where that is more than the operation */
@@ -35,6 +38,7 @@ export function buildMemoryModel(opened: OpenTrace, nodeNames: ReadonlyMap<strin
     kept,
     nameless: namelessPlaces(modelBase),
     stills: new Map(),
+    lists: new Map(),
     leastHeights: new Map(),
     plainSteps: new Map(),
     causes: new Map(),
@@ -48,6 +52,8 @@ export function layoutMemoryPane(
   options: PaneOptions = DEFAULT_PANE_OPTIONS,
 ): MemoryPane {
   const memoryStep = new MemoryStep(model, i, options);
+  const { overview } = paneSize;
+  if (overview) return layoutMemoryOverview(memoryStep, { ...paneSize, overview });
   const columns = layoutMemoryColumns(model.homes, paneSize.w);
   const places = Number.isFinite(paneSize.h) ? fixedPlacesWithin(model, paneSize.w, paneSize.h) : null;
   let placed = placeMemoryItems(memoryStep, columns, places ? Infinity : paneSize.h);
@@ -72,6 +78,7 @@ export function layoutMemoryPane(
     values,
     main: moduleFrame,
     step: memoryStep,
+    overview: null,
   };
 }
 

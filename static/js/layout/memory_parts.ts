@@ -89,7 +89,7 @@ export interface FoldItem {
   kind: "fold";
   key: string;
   blocks: RowBlock[];
-  foldKind: "flight" | "kept" | "unnamed" | "rows" | "calls";
+  foldKind: "flight" | "kept" | "unnamed" | "rows" | "calls" | "touched";
   /** of what is folded, where that is not the storages */
   count?: number;
   place?: string;
@@ -109,7 +109,17 @@ export interface RankedItems {
   items: MemoryItem[];
 }
 
-export type MemoryItem = RowItem | HeadingItem | RuleItem | FoldItem | FreedItem | AllocatorItem;
+/** an optimizer's own tensors for one parameter, in one line */
+export interface StatesItem {
+  kind: "states";
+  key: string;
+  label: string;
+  /** each with what it is, like `exp_avg` */
+  states: { kind: string; block: RowBlock }[];
+  place?: string;
+}
+
+export type MemoryItem = RowItem | HeadingItem | RuleItem | FoldItem | FreedItem | AllocatorItem | StatesItem;
 
 /** waiting: freed, while a stream may still use it */
 export type SegmentPartState = "allocated" | "waiting" | "free" | "several";
@@ -189,6 +199,8 @@ export interface RowLayout {
   low: boolean;
   /** of the strip */
   top: number;
+  /** how far below its names a tensor's cells begin, 0 where they stand beside each other */
+  head: number;
   strip: CellStrip;
   lines: HandleLine[];
   /** handles without a name, in a line of their own */

@@ -14,7 +14,7 @@ import type { MemoryItem, HeadingItem, ShownName, PlacedItem } from "./memory_pa
 /** The room of the count of a heading's folded rows. */
 const FOLDED_ROW_COUNT_WIDTH = 92;
 
-export const MEMORY_ITEM_HEIGHTS = { heading: 22, line: 18, fold: 20, rule: 7, top: 4 };
+export const MEMORY_ITEM_HEIGHTS = { heading: 22, line: 18, fold: 20, states: 24, rule: 7, top: 4 };
 
 /** What is drawn at a step, each with its height. @param items those of the step */
 export function placeMemoryItems(
@@ -37,6 +37,7 @@ export function placeMemoryItems(
     } as PlacedItem;
     if (item.kind === "rule") place.h = MEMORY_ITEM_HEIGHTS.rule;
     else if (item.kind === "fold" || item.kind === "ghosts") place.h = MEMORY_ITEM_HEIGHTS.fold;
+    else if (item.kind === "states") place.h = MEMORY_ITEM_HEIGHTS.states;
     else if (item.kind === "heading") placeHeadingChips(memoryStep, place, item, columns);
     else if (item.kind === "allocator") {
       place.allocator = layoutAllocator(memoryStep, item, columns);

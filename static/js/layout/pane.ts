@@ -16,7 +16,12 @@ export interface PaneRoom {
   /** of a run whose rows don't all fit: the part of the pane that stays as it is for the whole run, w units wide (the list
    * of names at the memory's left, the map of nodes at the graph's right); beside it, below the headline's `top` units,
    * stands what the step touched. Absent where everything has a place of its own. */
-  overview?: { w: number; top: number };
+  overview?: {
+    w: number;
+    top: number;
+    /** how wide what the step touched of the memory is where the graph has its part, too */
+    usual?: number;
+  };
 }
 
 export interface PaneOptions {

@@ -1,7 +1,7 @@
 /** A row of the memory pane from its own corner: the strip, and a line for each handle with what stands in it. */
 
 import { isHandle, type Handle } from "../trace/entities.ts";
-import { GRADIENT_COUNTER_INDENT, type MemoryColumns } from "./memory_columns.ts";
+import { columnsOfRow, GRADIENT_COUNTER_INDENT, type MemoryColumns } from "./memory_columns.ts";
 import { wrapNames } from "./pane_names.ts";
 import { MAX_BEAD_LINES, handleReading, type RowReading } from "./row_reading.ts";
 import { bandOfDtype, layoutCellStrip, type CellStrip } from "./row_strip.ts";
@@ -58,7 +58,7 @@ class RowArrangement {
     const { block } = item;
     this.memoryStep = memoryStep;
     this.item = item;
-    this.columns = columns;
+    this.columns = columns = columnsOfRow(columns, { level, low: item.small });
     this.isOpen = level !== "slim";
     this.level = level;
     this.isSmall = item.small;
@@ -66,10 +66,18 @@ class RowArrangement {
     const pinRoom = Math.min(3, block.pins.length) * 11;
     const strip = this.blockStrip(block, this.isOpen ? columns.fullStripW : columns.stripW - pinRoom, this.isSmall);
     const hasPinLine = this.isOpen && (item.small || memoryStep.options.compact ? block.pins.length > 0 : block.kept);
-    this.top = hasPinLine ? ROW_SIZES.pins : 0;
-    this.y = this.top;
-    this.layout = { level, low: this.isSmall, top: this.top, strip, lines: [], quiet: [], groups: [], h: 0 };
+    const head = columns.stacked ? this.headHeight() : 0;
+    this.top = head + (hasPinLine ? ROW_SIZES.pins : 0);
+    this.y = head ? 0 : this.top;
+    this.layout = { level, low: this.isSmall, top: this.top, head, strip, lines: [], quiet: [], groups: [], h: 0 };
     this.arrangeLines();
+  }
+
+  /** The names and the tensor that stand above its cells. */
+  headHeight() {
+    const { block } = this.item;
+    const lines = block.handles.map((uid) => wrapNames(block.names.get(uid) ?? [], this.columns.namesW, true).lines);
+    return Math.max(ROW_SIZES.handle, ...lines.map((n) => (n > 1 ? 26 + (n - 1) * ROW_SIZES.name : 0)));
   }
 
   blockStrip(block: RowBlock, width: number, low: boolean) {
@@ -165,11 +173,15 @@ class RowArrangement {
     const beadsHeight = reading.kind === "beads" ? reading.lines.length * ROW_SIZES.bead : 0;
     const mapRoom = reading.kind === "map" ? cellMapHeight(layout.strip) + 4 : 0;
     const heightBelowStrip = beadsHeight ? 4 + beadsHeight + (this.isOnlyHandle ? 0 : 3) : mapRoom ? 3 + mapRoom : 0;
-    const valuesHeight = first ? layout.strip.h + heightBelowStrip : Math.max(beadsHeight + 6, mapRoom);
-    const gradHeight = grad?.strip?.h ?? 0;
-    if (grad && columns.phone) grad.y = first ? layout.strip.h + (heightBelowStrip || 4) + 3 : valuesHeight + 6;
+    const above = layout.head ? (first ? layout.top : layout.head) : 0;
+    const valuesHeight = above + (first ? layout.strip.h + heightBelowStrip : Math.max(beadsHeight + 6, mapRoom));
+    const gradHeight = grad?.strip ? above + grad.strip.h : 0;
+    if (grad && columns.phone && !grad.block && columns.stacked) grad.y = 0;
+    else if (grad && columns.phone)
+      grad.y = first ? above + layout.strip.h + (heightBelowStrip || 4) + 3 : valuesHeight + 6;
+    else if (grad) grad.y = above;
     const rightHeight = columns.phone
-      ? valuesHeight + (grad?.block ? gradHeight + 8 : 0)
+      ? valuesHeight + (grad?.block ? gradHeight - above + 8 : 0)
       : Math.max(valuesHeight, gradHeight);
     return Math.max(ROW_SIZES.handle, nameLines ? 22 + nameLines * ROW_SIZES.name : 0, rightHeight);
   }
@@ -179,10 +191,13 @@ class RowArrangement {
     const { columns, item, isOpen } = this;
     const block = item.block.grads.get(uid) ?? null;
     const canHaveGrad = handle.requires_grad && (handle.leaf || handle.retains_grad);
-    if (!columns.gradW || item.small || (!block && (columns.phone || (!canHaveGrad && !handle.grad)))) return null;
+    const isPhone = columns.phone && !columns.stacked;
+    if (!columns.gradW || item.small || (!block && (isPhone || (!canHaveGrad && !handle.grad)))) return null;
+    const path = `${item.block.names.get(uid)?.[0].tag.text ?? ""}.grad`;
+    if (!block && columns.stacked && columns.phone)
+      return { block, strip: null, x: columns.card + columns.cardW + 8, y: 0, path };
     const isBelowValue = columns.phone && isOpen;
     const strip = block ? this.blockStrip(block, isBelowValue ? columns.fullGradW : columns.gradW, false) : null;
-    const path = `${item.block.names.get(uid)?.[0].tag.text ?? ""}.grad`;
     return {
       block,
       strip,

@@ -6,7 +6,7 @@ import { textWidth } from "./metrics.ts";
 import { cellExtentOfHandle } from "./reads.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Slot } from "../trace/wire.ts";
-import type { MemoryColumns } from "./memory_columns.ts";
+import { columnsOfRow, type MemoryColumns } from "./memory_columns.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { StoragePin, RowLayout, RowBlock, PlacedPins, BreakingWrite } from "./memory_parts.ts";
 
@@ -20,13 +20,14 @@ export function placeRowPins(
   memoryStep: MemoryStep,
   block: RowBlock,
   layout: RowLayout,
-  columns: MemoryColumns,
+  paneColumns: MemoryColumns,
 ): PlacedPins | null {
+  const columns = columnsOfRow(paneColumns, layout);
   const list = [...block.pins].sort((a, b) => Number(b.broken) - Number(a.broken));
   if (!list.length) return null;
   const broken = list.find((pin) => pin.broken);
   const cause = broken ? breakingWriteOfPin(memoryStep, broken) : null;
-  return layout.top
+  return layout.top > layout.head
     ? pinsAboveStrip(memoryStep, list, layout, columns, cause)
     : pinsAtStripEnd(memoryStep, list, layout, columns, cause);
 }

@@ -15,7 +15,8 @@ import {
   memoryHeightForFixedPlaces,
   type MemoryPane,
 } from "./memory_pane.ts";
-import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom } from "./pane.ts";
+import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom, type Rect } from "./pane.ts";
+import { touchedByStep } from "./touched.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { MemoryModel } from "./memory_step.ts";
 import type { GraphModel } from "./graph_parts.ts";
@@ -26,7 +27,7 @@ export interface StageModel {
   memory: MemoryModel;
   graph: GraphModel;
   /** those found for sizes */
-  scales: Map<string, number>;
+  scales: Map<string, number | null>;
 }
 
 export type PaneSide = "memory" | "graph";
@@ -48,9 +49,16 @@ export type StageOptions = {
   foot?: number;
 } & Partial<PaneOptions>;
 
+/** large: every row of the run has a place of its own; list: a line of its own, and what the step touched is open beside
+ * the lines; flow: what there is room for is open */
+export type StageDensity = "large" | "list" | "flow";
+
 export interface StagePlan {
   model: StageModel;
   i: number;
+  density: StageDensity;
+  /** the room of the step's sentence, in pixels from the corner of the panes; null where none is kept for it */
+  headline: Rect | null;
   /** pixels for a unit */
   k: number;
   /** the one that is shown of a narrow stage, else null */
@@ -68,7 +76,17 @@ const NARROW_STAGE_WIDTH = 620;
 /** The height of a pane's heading, in units. */
 export const PANE_HEADING_HEIGHT = 24;
 /** Scales at which everything is drawn if everything fits: the largest is taken. */
-const STAGE_SCALES = [1.3, 1.2, 1.1, 1, 0.9];
+const STAGE_SCALES = [2, 1.8, 1.6, 1.45, 1.3, 1.2, 1.1, 1];
+/** In units: the list of names and the map of nodes of a stage at least so wide, and of one that is narrower. */
+const OVERVIEW_WIDTHS = { wideStage: 1000, list: { wide: 290, narrow: 256 }, map: { wide: 136, narrow: 124 } };
+/** A narrower stage has no room for a list, a map and what stands between them. */
+const MIN_STAGE_WIDTH_FOR_LIST = 720;
+/** Units above what the step touched, for its sentence. */
+const HEADLINE_HEIGHT = 88;
+/** Of what is between list and map, the memory's part. */
+const MEMORY_SHARE_OF_FOCUS = 0.56;
+/** Units that each is left with of what is between list and map. */
+const MIN_FOCUS_WIDTH = 200;
 /** The least width of the memory, in units, at which it is drawn larger: below it gradients go under their values. */
 const MIN_ENLARGED_MEMORY_WIDTH = 540;
 /** The least of the width that either pane is left with. */
@@ -94,14 +112,23 @@ export function planStage(model: StageModel, i: number, size: StageSize, options
     compact,
   } = options;
   const side = isNarrowStage(size.w) ? (options.side ?? defaultPaneOf(model, i)) : null;
-  const k = scale ?? largestFittingScale(model, size, share, side, footHeight);
-  const widths = paneWidths(model, size.w / k, share, side);
+  const fitting = largestFittingScale(model, size, share, side, footHeight);
+  const k = scale ?? fitting ?? 1;
+  const density = densityOf(model, size, { k, fitting, share, side, footHeight, compact });
+  const overview = density === "list" ? overviewOf(model, i, size.w / k, share) : null;
+  const widths = overview?.widths ?? paneWidths(model, size.w / k, share, side);
   const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
   const paneOptions = { selected, toggled, compact };
   const paneRooms = roomsOfPanes(widths, visibleHeight, footHeight / k);
+  if (overview) {
+    paneRooms.memory = { w: widths.memory, h: visibleHeight, overview: overview.list };
+    paneRooms.graph.overview = overview.map;
+  }
   return {
     model,
     i,
+    density,
+    headline: overview && headlineOf(overview, k),
     k,
     side,
     widths,
@@ -114,6 +141,62 @@ export function planStage(model: StageModel, i: number, size: StageSize, options
 /** The pane that a narrow stage shows of a step by itself: the graph while backward runs. */
 export function defaultPaneOf({ opened }: StageModel, i: number): PaneSide {
   return opened.trace.steps[i]?.visit ? "graph" : "memory";
+}
+
+/** Of a window's size one density is right for the whole run; a scale of the reader's own may need another. */
+function densityOf(
+  model: StageModel,
+  size: StageSize,
+  plan: {
+    k: number;
+    fitting: number | null;
+    share: number | null;
+    side: PaneSide | null;
+    footHeight: number;
+    compact?: boolean;
+  },
+): StageDensity {
+  const { k, fitting, share, side, footHeight, compact } = plan;
+  if (side || !Number.isFinite(size.h) || compact) return "flow";
+  if (fitting !== null && k <= fitting) return "large";
+  if (fitsAtScale(model, size, k, share, footHeight)) return "large";
+  return fitting === null && size.w / k >= MIN_STAGE_WIDTH_FOR_LIST ? "list" : "flow";
+}
+
+interface StageOverview {
+  widths: Record<PaneSide, number>;
+  list: NonNullable<PaneRoom["overview"]>;
+  map: NonNullable<PaneRoom["overview"]>;
+}
+
+/** How a stage is shared by the list, what the step touched of the memory and of the graph, and the map. @param w units */
+function overviewOf(model: StageModel, i: number, w: number, share: number | null): StageOverview {
+  const kind = w >= OVERVIEW_WIDTHS.wideStage ? "wide" : "narrow";
+  const list = OVERVIEW_WIDTHS.list[kind];
+  const hasGraph = graphPaneWidth(model.graph, w) > 0;
+  const map = hasGraph ? OVERVIEW_WIDTHS.map[kind] : 0;
+  const middle = w - list - map;
+  const wanted = share === null ? middle * MEMORY_SHARE_OF_FOCUS : w * share - list;
+  const usual = hasGraph ? Math.round(Math.max(MIN_FOCUS_WIDTH, Math.min(middle - MIN_FOCUS_WIDTH, wanted))) : middle;
+  const memory = list + (hasGraph && touchesGraph(model, i) ? usual : middle);
+  return {
+    widths: { memory, graph: w - memory },
+    list: { w: list, top: HEADLINE_HEIGHT, usual },
+    map: { w: map, top: HEADLINE_HEIGHT },
+  };
+}
+
+/** Whether a step has something to show of the graph. */
+function touchesGraph({ opened }: StageModel, i: number) {
+  const step = opened.trace.steps[i];
+  if (step?.visit) return true;
+  for (const uid of touchedByStep(step, opened.at(i).entities).uids) if (uid[0] === "n") return true;
+  return false;
+}
+
+function headlineOf({ widths, list, map }: StageOverview, k: number): Rect {
+  const w = widths.memory + widths.graph - list.w - map.w;
+  return { x: list.w * k, y: PANE_HEADING_HEIGHT * k, w: w * k, h: list.top * k };
 }
 
 /** Widths of the panes in units. */
@@ -140,30 +223,32 @@ function roomsOfPanes(widths: Record<PaneSide, number>, h: number, footHeight: n
   };
 }
 
-/** The largest scale at which every row of every step is full and nothing ever moves; 1 where there is none. */
+/** The largest scale at which every row of every step is full and nothing ever moves; null where there is none. */
 function largestFittingScale(
   model: StageModel,
   size: StageSize,
   share: number | null,
   side: PaneSide | null,
   footHeight: number,
-) {
-  if (side || !Number.isFinite(size.h)) return 1;
-  const key = `${size.w} ${size.h} ${share}`;
+): number | null {
+  if (side || !Number.isFinite(size.h)) return null;
+  const key = `${size.w} ${size.h} ${share} ${footHeight}`;
   let fitting = model.scales.get(key);
   if (fitting === undefined) {
-    fitting =
-      STAGE_SCALES.find((k) => {
-        const widths = paneWidths(model, size.w / k, share, side);
-        const { memory, graph } = roomsOfPanes(widths, size.h / k - PANE_HEADING_HEIGHT, footHeight / k);
-        if (k > 1 && memory.w < MIN_ENLARGED_MEMORY_WIDTH) return false;
-        if (graph.w && graphHeightForFixedPlaces(model.graph, graph.w) > graph.h) return false;
-        return hasRoomForFixedPlaces(model.memory, memory.w, memory.h);
-      }) ?? 1;
+    fitting = STAGE_SCALES.find((k) => fitsAtScale(model, size, k, share, footHeight)) ?? null;
     model.scales.set(key, fitting);
     model.memory.plainSteps.clear(); // they were for the search
   }
   return fitting;
+}
+
+/** Whether every row of every step has a full place of its own at a scale. */
+function fitsAtScale(model: StageModel, size: StageSize, k: number, share: number | null, footHeight: number) {
+  const widths = paneWidths(model, size.w / k, share, null);
+  const { memory, graph } = roomsOfPanes(widths, size.h / k - PANE_HEADING_HEIGHT, footHeight / k);
+  if (k > 1 && memory.w < MIN_ENLARGED_MEMORY_WIDTH) return false;
+  if (graph.w && graphHeightForFixedPlaces(model.graph, graph.w) > graph.h) return false;
+  return hasRoomForFixedPlaces(model.memory, memory.w, memory.h);
 }
 
 /** The scale at which nothing has to close, however small. */

@@ -1,5 +1,6 @@
 /** A device's memory below the rows: what its caching allocator has, each segment with its blocks, and what lies in them. */
 
+import { transformToHeight } from "./mark_cache.ts";
 import {
   ALLOCATOR_SIZES,
   ALLOCATOR_BLOCK_FONT_SIZE,
@@ -31,7 +32,12 @@ export function allocatorMark(
   if (!allocator) return null;
   return h(
     "g",
-    { key: item.key, class: "moves allocator", transform: `translate(0 ${y})`, "data-allocator": item.uid },
+    {
+      key: item.key,
+      class: "moves allocator",
+      transform: transformToHeight(y, columns.left),
+      "data-allocator": item.uid,
+    },
     allocatorTitleMark(stepFacts, item, allocator, columns),
     allocator.segments.map((segment) => segmentMark(stepFacts.labels, segment, allocator, columns)),
   );

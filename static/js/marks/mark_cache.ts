@@ -54,11 +54,11 @@ function areSameInputs(before: unknown[], now: unknown[]) {
 
 /** The same description at another height. */
 function markAtHeight(mark: VNode, y: number): VNode {
-  const transform = transformToHeight(y);
+  const transform = (mark.attrs.transform ?? "translate(0 0)").replace(/[^ ]+\)$/, `${y})`);
   return mark.attrs.transform === transform ? mark : { ...mark, attrs: { ...mark.attrs, transform } };
 }
 
-/** Where a row stands. */
-export function transformToHeight(y: number) {
-  return `translate(0 ${y})`;
+/** Where a row stands. @param left of its pane's part */
+export function transformToHeight(y: number, left = 0) {
+  return `translate(${left} ${y})`;
 }

@@ -15,6 +15,7 @@ import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.t
 import { referencedUid } from "../trace/names.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import type { Target } from "../browser/targets.ts";
+import { transformToHeight } from "./mark_cache.ts";
 import { nameTagMark } from "./row_tags.ts";
 import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
@@ -63,7 +64,7 @@ function frameHeadingMark(
         isSuspended && "suspended",
         stepFacts.snap.fresh.has(item.uid) && "fresh",
       ),
-      transform: `translate(0 ${place.y})`,
+      transform: transformToHeight(place.y, columns.left),
       "data-frame-card": item.uid,
       role: "group",
       "aria-label": `${item.section}${isSuspended ? ` ${stepFacts.labels.suspended}` : ""}`,
@@ -98,7 +99,7 @@ function objectHeadingMark(
     {
       key: item.key,
       class: classNames("moves heading object", isInner && "inner", stepFacts.snap.fresh.has(item.uid) && "fresh"),
-      transform: `translate(0 ${place.y})`,
+      transform: transformToHeight(place.y, columns.left),
       "data-object": item.uid,
       target: { kind: "object", uid: item.uid },
       tabindex: "0",
@@ -259,6 +260,7 @@ export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: F
     unnamed: n > 1 ? labels.unnamedStorages : labels.unnamedStorage,
     rows: labels.moreRows,
     calls: labels.moreCalls,
+    touched: labels.moreTouched,
   };
   const text = `${item.count ?? n} ${foldTexts[item.foldKind]} · ${bytesText(bytes)}`;
   const names = item.blocks.map((block) => block.label).join(", ");
@@ -269,7 +271,7 @@ export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: F
     {
       key: `fold ${item.key}`,
       class: "moves fold line",
-      transform: `translate(0 ${place.y})`,
+      transform: transformToHeight(place.y, columns.left),
       ...foldAttributes(item.key, foldMemberUids(item.blocks), false),
     },
     h("rect", { key: "ground", class: "fold-ground", x: 6, y: 1, width: columns.w - 12, height: 18, rx: 4 }),
@@ -334,7 +336,7 @@ export function freedStoragesMark(stepFacts: StepFacts, place: PlacedItem, item:
   });
   return h(
     "g",
-    { key: "ghosts", class: "moves ghosts", transform: `translate(0 ${place.y})` },
+    { key: "ghosts", class: "moves ghosts", transform: transformToHeight(place.y, columns.left) },
     h("rect", { key: "box", class: "ghost-box", x: 8, y: 2, width: columns.w - 16, height: 16, rx: 4 }),
     h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": 11.5 }, text),
     marks,

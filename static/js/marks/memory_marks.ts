@@ -5,10 +5,14 @@ import { isInBand, type HeightBand } from "../layout/view.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../layout/metrics.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import { allocatorMark } from "./allocator.ts";
+import { memoryListMarks } from "./memory_list.ts";
+import { optimizerStatesMark } from "./memory_states.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
 import { valueChipMark, storageFoldMark, freedStoragesMark, memoryHeadingMark } from "./memory_heading.ts";
 import { memoryRowMark } from "./memory_row.ts";
 import { memoryRowMarkInputs } from "./memory_row_inputs.ts";
+import type { MemoryOverview } from "../layout/memory_focus.ts";
+import type { StageLabels } from "./labels.ts";
 import type { MemoryPane } from "../layout/memory_pane.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { PlacedItem } from "../layout/memory_parts.ts";
@@ -22,7 +26,8 @@ export function memoryMarks(
   band: HeightBand,
   markCache: MarkCache | null = null,
 ): { heading: VNode[]; body: VNode[] } {
-  const body = [] as VNode[];
+  const { overview } = pane;
+  const body = overview ? memoryListMarks(stepFacts, pane.step, overview, pane.height, markCache) : [];
   for (const place of pane.placed) {
     if (place.hidden || !isInBand(band, place.y - DRAWN_BAND_MARGIN, place.y + place.h + DRAWN_BAND_MARGIN)) continue;
     const mark = memoryItemMark(stepFacts, pane, place, markCache);
@@ -48,6 +53,7 @@ function memoryItemMark(
   if (item.kind === "heading") return memoryHeadingMark(stepFacts, place, item, columns);
   if (item.kind === "fold") return storageFoldMark(stepFacts, place, item, columns);
   if (item.kind === "ghosts") return freedStoragesMark(stepFacts, place, item, columns);
+  if (item.kind === "states") return optimizerStatesMark(stepFacts, place, item, columns);
   if (item.kind === "allocator") return allocatorMark(stepFacts, place, item, columns);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
   return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
@@ -56,20 +62,22 @@ function memoryItemMark(
 function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[] {
   const { columns, main } = pane;
   const { labels } = stepFacts;
-  const columnHeads = [
-    ["names", labels.names, columns.names],
-    ["handles", columns.phone ? "" : labels.handles, columns.card],
-    ["storages", labels.storages, columns.strip],
-    ["grad", columns.gradW && !columns.phone ? ".grad" : "", columns.grad],
-  ] as [string, string, number][];
+  const columnHeads = pane.overview
+    ? listHeads(pane.overview, labels)
+    : ([
+        ["names", labels.names, columns.names],
+        ["handles", columns.phone ? "" : labels.handles, columns.card],
+        ["storages", labels.storages, columns.strip],
+        ["grad", columns.gradW && !columns.phone ? ".grad" : "", columns.grad],
+      ] as [string, string, number][]);
   const out = columnHeads.map(([key, text, x]) =>
     h("text", { key: `head ${key}`, class: "lane-head", x, y: 16 }, text),
   );
   if (!main) return out;
   const isCurrent = stepFacts.snap.step?.frame === main;
-  const x = columns.names + textWidth(labels.names, 12) + 12;
+  const x = pane.overview ? columns.left + columns.names : columns.names + textWidth(labels.names, 12) + 12;
   const w = textWidth(labels.module, 9.5) + 14;
-  const hasRoom = x + w < columns.card - 6;
+  const hasRoom = pane.overview !== null || x + w < columns.card - 6;
   const box = h("rect", { key: "box", class: "frame-box", x, y: 4, width: w, height: 16, rx: 4 });
   const name = h("text", { key: "name", class: "frame-name", x: x + 5, y: 15.5, "font-size": 9.5 }, labels.module);
   out.push(
@@ -89,14 +97,25 @@ function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[]
   return out;
 }
 
+/** What stands over the list of names. */
+function listHeads({ list }: MemoryOverview, labels: StageLabels): [string, string, number][] {
+  return [
+    ["names", labels.namesOfRun.replace("{n}", `${list.count}`), 12],
+    ["storages", list.w > 200 ? labels.memory : "", list.strip],
+    ["grad", list.gradW > 40 ? ".grad" : "", list.grad],
+  ];
+}
+
 /** The plain values of the module, those that the step gave first. */
-function modulePlainValueMarks(stepFacts: StepFacts, { columns, values }: MemoryPane, main: string) {
-  const firstX =
-    columns.gradW && !columns.phone
+function modulePlainValueMarks(stepFacts: StepFacts, { columns, values, overview }: MemoryPane, main: string) {
+  const firstX = overview
+    ? columns.left + columns.names + textWidth(stepFacts.labels.module, 9.5) + 30
+    : columns.gradW && !columns.phone
       ? columns.grad + CHARACTER_WIDTH_EM * 12 * 5 + 14
       : columns.strip + CHARACTER_WIDTH_EM * 12 * 8 + 16;
-  const flow = wrapValueChips(values, firstX, columns.w - 8, firstX, false);
-  const shift = columns.w - 12 - Math.max(flow.afterX - 12, firstX) - (flow.after ? flow.more - 6 : 0);
+  const right = columns.left + columns.w;
+  const flow = wrapValueChips(values, firstX, right - 8, firstX, false);
+  const shift = right - 12 - Math.max(flow.afterX - 12, firstX) - (flow.after ? flow.more - 6 : 0);
   const chips = flow.chips.map((chip) => valueChipMark(stepFacts, main, { ...chip, x: chip.x + Math.max(0, shift) }));
   const hidden = flow.before + flow.after;
   if (hidden) {

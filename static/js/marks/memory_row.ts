@@ -13,7 +13,7 @@ import { versionCounterMark } from "./row_counter.ts";
 import { gradientPlaceMark } from "./row_grad.ts";
 import { rowPinMarks } from "./row_pin.ts";
 import { nameTagMark } from "./row_tags.ts";
-import type { MemoryColumns } from "../layout/memory_columns.ts";
+import { columnsOfRow, type MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { PlacedItem, RowLayout, HandleLine, RowItem } from "../layout/memory_parts.ts";
 
@@ -30,12 +30,13 @@ export function memoryRowMark(
   stepFacts: StepFacts,
   place: PlacedItem,
   item: RowItem,
-  columns: MemoryColumns,
+  paneColumns: MemoryColumns,
   selected: string | null,
 ): VNode | null {
   const { layout } = place;
   if (!layout) return null;
   const { block } = item;
+  const columns = columnsOfRow(paneColumns, layout);
   const row = { facts: stepFacts, item, layout, columns, open: layout.level !== "slim" && !layout.low };
   const ground = { x: 4, y: 1, width: columns.w - 8, height: place.h - 2, rx: 6 };
   return h(
@@ -43,7 +44,7 @@ export function memoryRowMark(
     {
       key: `row ${block.key}`,
       class: classNames("moves row", layout.level === "slim" ? "slim" : "open", item.small && "small"),
-      transform: transformToHeight(place.y),
+      transform: transformToHeight(place.y, columns.left),
       "data-row": block.key,
     },
     block.hot && layout.level !== "slim" && h("rect", { key: "hot", class: "row-hot", ...ground }),

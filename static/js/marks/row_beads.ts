@@ -25,6 +25,8 @@ interface ReadingPlace {
   /** of its card */
   middle: number;
   open: boolean;
+  /** the strip stands below the names */
+  stacked: boolean;
 }
 
 const BEAD_SIZE = 14;
@@ -47,10 +49,12 @@ export function handleReadingMark(
     x: columns.strip,
     top: inset + layout.top,
     strip: layout.strip,
-    y,
+    y: line.first ? y : y + layout.head,
     middle: y + (open && !layout.low ? 15 : 8),
     open,
+    stacked: layout.head > 0,
   };
+  if (place.stacked) [place.start, place.middle] = [place.x - 6, line.first ? place.top - 4 : place.y + 4];
   const tape = handle.requires_grad ? "tape" : "free";
   return h(
     "g",
@@ -76,7 +80,7 @@ function beadWireMark(d: string, key = "wire") {
 function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
   const { line, band, start, x, top, strip } = place;
   const { reading } = line;
-  const leadLine = line.first ? [beadWireMark(`M${start} ${place.middle}H${x}`, "lead")] : [];
+  const leadLine = line.first && !place.stacked ? [beadWireMark(`M${start} ${place.middle}H${x}`, "lead")] : [];
   if (reading.kind === "none") return leadLine;
   if (reading.kind === "under") {
     const isWrapped = band.lines > 1;

@@ -141,7 +141,7 @@ const CELL_COLOUR_LEVELS = 8;
 
 /** The cells of a closed row as colours, few elements however many they are: of very many, the means of equal
  * stretches. */
-function cellColourMarks(band: CellBand, values: Cell[], place: CellStripPlace): VNode[] {
+export function cellColourMarks(band: CellBand, values: Cell[], place: CellStripPlace): VNode[] {
   const shownValues = values.length > MAX_COLLAPSED_CELLS ? stretchMeans(values) : values;
   const maxMagnitude = largestMagnitude(shownValues);
   const w = (band.cw * values.length) / shownValues.length;

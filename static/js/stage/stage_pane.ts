@@ -14,6 +14,7 @@ export function createStagePane(document: Document, side: PaneSide) {
   const root = document.createElement("section");
   root.className = `stage-pane ${side}-pane`;
   const heading = svgElement(document, "pane-heading");
+  heading.setAttribute("preserveAspectRatio", "none"); // its border takes a pixel of its height, and nothing of its width
   const scroller = document.createElement("div");
   scroller.className = "pane-scroll";
   const body = svgElement(document, "pane-body");

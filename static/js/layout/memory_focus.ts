@@ -1,0 +1,165 @@
+/** The memory pane of a run with more names than have rows: the list of all names, and beside it what the step touched. */
+
+import { frameValueChips } from "./heading_chips.ts";
+import { memoryAnchorRects, touchedMemoryRects } from "./memory_anchors.ts";
+import { memoryRowBlocks } from "./memory_blocks.ts";
+import { layoutFocusColumns, type MemoryColumns } from "./memory_columns.ts";
+import { memoryItems } from "./memory_items.ts";
+import { findMemoryList } from "./memory_list.ts";
+import { listAtStep, uidsOfBlock, uidsOfEntry, type ListAtStep, type ListEntry } from "./memory_list_step.ts";
+import { placeMemoryItems } from "./memory_placed.ts";
+import { isRowOf } from "./memory_levels.ts";
+import { namesOfHandle } from "./pane_names.ts";
+import { stateOwnerOfPath } from "./name_lines.ts";
+import { placeRowPins } from "./row_pins.ts";
+import type { MemoryItem, PlacedItem, RowBlock, StatesItem } from "./memory_parts.ts";
+import type { MemoryPane } from "./memory_pane.ts";
+import type { MemoryStep } from "./memory_step.ts";
+import type { PaneRoom, Rect } from "./pane.ts";
+
+/** a line from the list to what of it is open beside it */
+export interface ListJoin {
+  key: string;
+  from: ListEntry;
+  /** of what is open, in the pane */
+  y: number;
+}
+
+export interface MemoryOverview extends ListAtStep {
+  joins: ListJoin[];
+  /** where what the step touched begins */
+  left: number;
+}
+
+/** Between two things that are open. */
+const FOCUS_GAP = 6;
+const FOCUS_BOTTOM = 6;
+
+export function layoutMemoryOverview(
+  memoryStep: MemoryStep,
+  { w, h, overview }: PaneRoom & { overview: NonNullable<PaneRoom["overview"]> },
+): MemoryPane {
+  const { homes } = memoryStep;
+  const rowBlocks = memoryRowBlocks(memoryStep);
+  const list = findMemoryList(memoryStep.model, overview.w, h);
+  const atStep = listAtStep(memoryStep, list, rowBlocks);
+  const columns = layoutFocusColumns(homes, overview.w, w - overview.w, overview.usual ?? w - overview.w);
+  const items = focusItems(memoryStep, memoryItems(memoryStep, rowBlocks));
+  const placed = placeFocus(memoryStep, items, columns, overview.top, h);
+  for (const place of placed)
+    if (place.item.kind === "row" && place.layout)
+      place.pins = placeRowPins(memoryStep, place.item.block, place.layout, columns);
+  const { anchors, folds } = memoryAnchorRects(placed, columns);
+  addListAnchors(anchors, folds, atStep);
+  const main = [...memoryStep.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
+  const end = Math.max(list.height, ...placed.map((place) => place.y + place.h + FOCUS_BOTTOM));
+  return {
+    height: end,
+    anchors,
+    folds,
+    focus: touchedMemoryRects(placed, columns),
+    still: false,
+    columns,
+    placed,
+    values: main ? frameValueChips(memoryStep, main) : [],
+    main,
+    step: memoryStep,
+    overview: { ...atStep, joins: joinsOf(placed, atStep), left: overview.w },
+  };
+}
+
+/** What of a step's items is shown beside the list: what it touched, what is broken, and what the reader chose. */
+function focusItems(memoryStep: MemoryStep, items: MemoryItem[]): MemoryItem[] {
+  const { selected, toggled } = memoryStep.options;
+  const out = [] as MemoryItem[];
+  const states = new Map<string, StatesItem>();
+  for (const item of items) {
+    if (item.kind === "allocator") out.push(item);
+    else if (item.kind === "heading" && (item.hot || item.uid === selected)) out.push(item);
+    if (item.kind !== "row") continue;
+    const { block } = item;
+    const isShown = block.hot || block.broken || isRowOf(item, selected) || (item.small && toggled.has("nameless"));
+    if (block.state) addState(states, out, block);
+    else if (isShown) out.push({ ...item, block: withWholeNames(memoryStep, block), indent: 0, section: "" });
+  }
+  return out;
+}
+
+/** Beside the list there are no headings that a name could leave to them what it begins with. */
+function withWholeNames(memoryStep: MemoryStep, block: RowBlock): RowBlock {
+  const names = new Map(
+    [...block.names].map(([uid, list]) => [
+      uid,
+      namesOfHandle(
+        memoryStep,
+        uid,
+        list.map(({ tag }) => tag),
+        "",
+      ),
+    ]),
+  );
+  return { ...block, names };
+}
+
+function addState(states: Map<string, StatesItem>, out: MemoryItem[], block: RowBlock) {
+  const { key, owner, kind } = stateOwnerOfPath(block.state?.text ?? "");
+  let item = states.get(key);
+  if (!item) {
+    item = { kind: "states", key, label: owner, states: [] };
+    states.set(key, item);
+    out.push(item);
+  }
+  item.states.push({ kind, block });
+}
+
+/** Gives each its height and its place. */
+function placeFocus(
+  memoryStep: MemoryStep,
+  items: MemoryItem[],
+  columns: MemoryColumns,
+  top: number,
+  h: number,
+): PlacedItem[] {
+  const room = h - top - FOCUS_BOTTOM - FOCUS_GAP * Math.min(6, items.length);
+  const placed = placeMemoryItems(memoryStep, columns, room, items);
+  let y = top;
+  const shown = placed.filter(({ hidden }) => !hidden);
+  for (const place of placed) {
+    if (place.item.kind === "fold") place.item.foldKind = "touched";
+    place.y = y;
+    if (!place.hidden) y += place.h;
+  }
+  const spare = h - FOCUS_BOTTOM - y;
+  const gap = Math.max(0, Math.min(FOCUS_GAP, spare / Math.max(1, shown.length - 1)));
+  shown.forEach((place, k) => {
+    place.y += k * gap;
+  });
+  return placed;
+}
+
+/** Where the list stands for what is not open beside it. */
+function addListAnchors(anchors: Map<string, Rect>, folds: Map<string, string>, { list, entries, rest }: ListAtStep) {
+  for (const entry of entries) {
+    const { line } = entry;
+    const rect = { x: line.x, y: line.y, w: list.w, h: list.lineHeight };
+    for (const uid of uidsOfEntry(entry)) if (!anchors.has(uid)) anchors.set(uid, rect);
+  }
+  for (const block of rest) for (const uid of uidsOfBlock(block)) if (!anchors.has(uid)) folds.set(uid, "nameless");
+  for (const uid of [...folds.keys()]) if (anchors.has(uid)) folds.delete(uid);
+}
+
+/** From each line to what of it is open. */
+function joinsOf(placed: PlacedItem[], { entries }: ListAtStep): ListJoin[] {
+  const entryByBlock = new Map<string, ListEntry>();
+  const entryByContainer = new Map<string, ListEntry>();
+  for (const entry of entries) {
+    for (const { key } of entry.blocks) if (!entryByBlock.has(key)) entryByBlock.set(key, entry);
+    if (entry.container) entryByContainer.set(entry.container, entry);
+  }
+  return placed.flatMap(({ item, y, h, hidden, layout }) => {
+    if (hidden) return [];
+    const key = item.kind === "row" ? item.block.key : item.kind === "states" ? (item.states[0]?.block.key ?? "") : "";
+    const from = item.kind === "heading" ? entryByContainer.get(item.uid) : entryByBlock.get(key);
+    return from ? [{ key: item.key, from, y: y + (layout?.head ? 18 : Math.min(h, 24) / 2) }] : [];
+  });
+}
