@@ -22,6 +22,15 @@ const more = e => [...e.querySelectorAll(":scope > text.meta")].map(t => t.first
 const readStep = () => ({
     panes: panes().map(e => ({side: e.classList.contains("memory-pane") ? "memory" : "graph", still: e.dataset.still === "true",
         scrolls: e.querySelector(".pane-scroll").scrollHeight > e.querySelector(".pane-scroll").clientHeight + 1})),
+    density: stage.querySelector(".stage").dataset.density,
+    lines: all("[data-line]", e => ({key: e.dataset.line, name: e.dataset.lineName ?? null, ref: e.dataset.lineRef ?? null, text: text(e, ".line-name"),
+        touched: e.classList.contains("touched"), old: e.classList.contains("old"), state: e.classList.contains("state"), members: (e.dataset.lineMembers ?? "").split(" ").filter(Boolean),
+        top: e.getBoundingClientRect().top, seen: inSight(e),
+        strips: [...e.querySelectorAll("[data-line-strip]")].map(strip => {
+            const frame = strip.querySelector(".line-frame"), [x, width] = ["x", "width"].map(name => Number(frame.getAttribute(name)));
+            const at = sign => [...strip.querySelectorAll(`path.wash.${sign}`)].flatMap(path => [...path.getAttribute("d").matchAll(/M(-?[\d.]+)/g)].map(([, left]) => (left - x) / width));
+            return {uid: strip.dataset.lineStrip, bands: 1, pos: at("pos"), neg: at("neg")};
+        })})),
     rows: all("[data-row]", e => ({key: e.dataset.row, slim: e.classList.contains("slim"), small: e.classList.contains("small"),
         top: e.getBoundingClientRect().top, label: text(e, ":scope > .no-name"),
         quiet: [...e.querySelectorAll(":scope > text.meta")].map(t => titleOf(t)).find(t => /^[tas]\d/.test(t ?? "")) ?? ""})),

@@ -27,6 +27,8 @@ export interface ListJoin {
 
 export interface MemoryOverview extends ListAtStep {
   joins: ListJoin[];
+  /** uids of frames and objects that are open beside it */
+  open: ReadonlySet<string>;
   /** where what the step touched begins */
   left: number;
 }
@@ -64,7 +66,7 @@ export function layoutMemoryOverview(
     values: main ? frameValueChips(memoryStep, main) : [],
     main,
     step: memoryStep,
-    overview: { ...atStep, joins: joinsOf(placed, atStep), left: overview.w },
+    overview: { ...atStep, joins: joinsOf(placed, atStep), open: openHeadings(placed), left: overview.w },
   };
 }
 
@@ -162,4 +164,8 @@ function joinsOf(placed: PlacedItem[], { entries }: ListAtStep): ListJoin[] {
     const from = item.kind === "heading" ? entryByContainer.get(item.uid) : entryByBlock.get(key);
     return from ? [{ key: item.key, from, y: y + (layout?.head ? 18 : Math.min(h, 24) / 2) }] : [];
   });
+}
+
+function openHeadings(placed: PlacedItem[]): Set<string> {
+  return new Set(placed.flatMap(({ item, hidden }) => (item.kind === "heading" && !hidden ? [item.uid] : [])));
 }

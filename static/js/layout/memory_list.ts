@@ -43,10 +43,11 @@ const LINE_HEIGHTS = { most: 24, least: 16 };
 /** Lines at least this high have names of the usual size. */
 const USUAL_LINE_HEIGHT = 19;
 export const LIST_FONT_SIZES = { usual: 14, crowded: 12 };
-const LIST_MARGIN = 12;
-const STRIP_WIDTH = 74;
-const GRADIENT_WIDTH = 54;
-const STRIP_GAP = 8;
+/** Beside a line's name: its colours, those of its gradient, and what is left free; narrower in two columns. */
+const LINE_PARTS = {
+  one: { margin: 12, strip: 74, gradient: 54, gap: 8 },
+  two: { margin: 7, strip: 30, gradient: 14, gap: 3 },
+};
 
 /** @param w units of the list's width @param h of what is in sight */
 export function findMemoryList(model: MemoryModel, w: number, h: number): MemoryList {
@@ -157,10 +158,11 @@ class ListPlacement {
     const high = Math.max(LINE_HEIGHTS.least, lineHeight);
     const { homes } = this.model;
     const w = this.w / columns;
-    const gradW = homes.hasGrads ? (columns === 1 ? GRADIENT_WIDTH : 18) : 0;
-    const stripW = columns === 1 ? STRIP_WIDTH : 40;
-    const grad = w - LIST_MARGIN - gradW;
-    const strip = (gradW ? grad - STRIP_GAP : w - LIST_MARGIN) - stripW;
+    const parts = columns === 1 ? LINE_PARTS.one : LINE_PARTS.two;
+    const gradW = homes.hasGrads ? parts.gradient : 0;
+    const stripW = parts.strip;
+    const grad = w - parts.margin - gradW;
+    const strip = (gradW ? grad - parts.gap : w - parts.margin) - stripW;
     const lines = [] as ListLine[];
     const put = (line: Line, row: number) => {
       const column = Math.min(columns - 1, Math.floor(row / rowsPerColumn));
@@ -175,7 +177,7 @@ class ListPlacement {
       lines,
       lineOfName: lineByName,
       lineHeight: high,
-      font: high >= USUAL_LINE_HEIGHT ? LIST_FONT_SIZES.usual : LIST_FONT_SIZES.crowded,
+      font: high >= USUAL_LINE_HEIGHT && columns === 1 ? LIST_FONT_SIZES.usual : LIST_FONT_SIZES.crowded,
       w,
       strip,
       stripW,

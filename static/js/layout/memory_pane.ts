@@ -7,7 +7,7 @@ import { layoutMemoryOverview, type MemoryOverview } from "./memory_focus.ts";
 import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
 import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
-import { findFixedPlaces, moveToFixedPlaces, fixedPlacesWithin } from "./memory_still.ts";
+import { findFixedPlaces, moveToFixedPlaces, fixedPlacesWithin, gapsBetweenPlaces } from "./memory_still.ts";
 import { DEFAULT_PANE_OPTIONS, type Pane, type PaneOptions, type PaneRoom } from "./pane.ts";
 import { placeRowPins } from "./row_pins.ts";
 import { cachedTouchHistory } from "./touched.ts";
@@ -57,7 +57,7 @@ export function layoutMemoryPane(
   const columns = layoutMemoryColumns(model.homes, paneSize.w);
   const places = Number.isFinite(paneSize.h) ? fixedPlacesWithin(model, paneSize.w, paneSize.h) : null;
   let placed = placeMemoryItems(memoryStep, columns, places ? Infinity : paneSize.h);
-  let height = places ? moveToFixedPlaces(places, placed, i) : null;
+  let height = places ? moveToFixedPlaces(places, placed, i, gapsBetweenPlaces(places, paneSize.h)) : null;
   if (places && height === null) placed = placeMemoryItems(memoryStep, columns, paneSize.h);
   height ??= stackItems(placed);
   for (const place of placed)

@@ -163,11 +163,27 @@ function parsePlace(place: string) {
   return place.split(/[:/]/).map((part) => (part === "foot" ? Infinity : Number(part)));
 }
 
+/** So much is added at most above a row where there is height to spare. */
+const MAX_ADDED_GAP = 46;
+
+/** Heights that are added above each place, so that the rows of a run fill the height that they have. */
+export function gapsBetweenPlaces({ y, h }: FixedMemoryPlaces, height: number): Map<string, number> {
+  const places = [...y.keys()];
+  const each = Math.max(0, Math.min(MAX_ADDED_GAP, Math.floor((height - h) / Math.max(1, places.length))));
+  return new Map(places.map((place, k) => [place, (k + 1) * each]));
+}
+
 /**
  * Puts what is drawn at a step where it stands for the whole run.
+ * @param gaps added above each place
  * @returns the height of all; null where something needs more room than it has
  */
-export function moveToFixedPlaces(still: FixedMemoryPlaces, placed: PlacedItem[], i: number): number | null {
+export function moveToFixedPlaces(
+  still: FixedMemoryPlaces,
+  placed: PlacedItem[],
+  i: number,
+  gaps: ReadonlyMap<string, number>,
+): number | null {
   for (const item of placed) {
     const order = placeOfItem(item);
     const group = order ?? FORMER_NAMES_PLACE;
@@ -176,7 +192,7 @@ export function moveToFixedPlaces(still: FixedMemoryPlaces, placed: PlacedItem[]
       `${group}/${still.slots.get(`${group}/${item.item.key}`)}`;
     const y = still.y.get(place);
     if (y === undefined || item.h > (still.heights.get(place) ?? 0)) return null;
-    item.y = y;
+    item.y = y + (gaps.get(place) ?? 0);
   }
-  return still.h;
+  return still.h + Math.max(0, ...gaps.values());
 }

@@ -57,8 +57,10 @@ export interface StagePlan {
   model: StageModel;
   i: number;
   density: StageDensity;
-  /** the room of the step's sentence, in pixels from the corner of the panes; null where none is kept for it */
+  /** the room of the step's sentence, in pixels from the stage's corner; null where none is kept for it */
   headline: Rect | null;
+  /** pixels above both panes: a stage whose rows have places of their own has its sentence there */
+  top: number;
   /** pixels for a unit */
   k: number;
   /** the one that is shown of a narrow stage, else null */
@@ -81,6 +83,8 @@ const STAGE_SCALES = [2, 1.8, 1.6, 1.45, 1.3, 1.2, 1.1, 1];
 const OVERVIEW_WIDTHS = { wideStage: 1000, list: { wide: 290, narrow: 256 }, map: { wide: 136, narrow: 124 } };
 /** A narrower stage has no room for a list, a map and what stands between them. */
 const MIN_STAGE_WIDTH_FOR_LIST = 720;
+/** Pixels above both panes of a large stage, for the step's sentence: two lines of it. */
+const LARGE_HEADLINE_HEIGHT = 68;
 /** Units above what the step touched, for its sentence. */
 const HEADLINE_HEIGHT = 88;
 /** Of what is between list and map, the memory's part. */
@@ -117,7 +121,8 @@ export function planStage(model: StageModel, i: number, size: StageSize, options
   const density = densityOf(model, size, { k, fitting, share, side, footHeight, compact });
   const overview = density === "list" ? overviewOf(model, i, size.w / k, share) : null;
   const widths = overview?.widths ?? paneWidths(model, size.w / k, share, side);
-  const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
+  const top = density === "large" ? LARGE_HEADLINE_HEIGHT : 0;
+  const visibleHeight = (size.h - top) / k - PANE_HEADING_HEIGHT;
   const paneOptions = { selected, toggled, compact };
   const paneRooms = roomsOfPanes(widths, visibleHeight, footHeight / k);
   if (overview) {
@@ -128,7 +133,8 @@ export function planStage(model: StageModel, i: number, size: StageSize, options
     model,
     i,
     density,
-    headline: overview && headlineOf(overview, k),
+    headline: overview ? headlineOf(overview, k) : top ? { x: 0, y: 0, w: size.w, h: top } : null,
+    top,
     k,
     side,
     widths,
@@ -245,7 +251,8 @@ function largestFittingScale(
 /** Whether every row of every step has a full place of its own at a scale. */
 function fitsAtScale(model: StageModel, size: StageSize, k: number, share: number | null, footHeight: number) {
   const widths = paneWidths(model, size.w / k, share, null);
-  const { memory, graph } = roomsOfPanes(widths, size.h / k - PANE_HEADING_HEIGHT, footHeight / k);
+  const visibleHeight = (size.h - LARGE_HEADLINE_HEIGHT) / k - PANE_HEADING_HEIGHT;
+  const { memory, graph } = roomsOfPanes(widths, visibleHeight, footHeight / k);
   if (k > 1 && memory.w < MIN_ENLARGED_MEMORY_WIDTH) return false;
   if (graph.w && graphHeightForFixedPlaces(model.graph, graph.w) > graph.h) return false;
   return hasRoomForFixedPlaces(model.memory, memory.w, memory.h);
@@ -255,7 +262,7 @@ function fitsAtScale(model: StageModel, size: StageSize, k: number, share: numbe
 export function scaleToFitAll(model: StageModel, size: StageSize, share: number | null) {
   for (let k = 0.9; k > 0.4; k -= 0.05) {
     const widths = paneWidths(model, size.w / k, share, null);
-    const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
+    const visibleHeight = (size.h - LARGE_HEADLINE_HEIGHT) / k - PANE_HEADING_HEIGHT;
     const graph = widths.graph ? graphHeightForFixedPlaces(model.graph, widths.graph) : 0;
     if (Math.max(memoryHeightForFixedPlaces(model.memory, widths.memory), graph) <= visibleHeight) return k;
   }

@@ -42,7 +42,7 @@ export function memoryListMarks(
       `line ${entry.line.key}`,
       () => listLineInputs(stepFacts, list, entry),
       null,
-      () => listLineMark(stepFacts, memoryStep, list, entry),
+      () => listLineMark(stepFacts, memoryStep, overview, entry),
     ),
   );
   const edge = h("path", { key: "list edge", class: "list-edge", d: `M${overview.left - 0.5} 0V${height}` });
@@ -71,14 +71,19 @@ function listLineInputs({ snap }: StepFacts, list: MemoryList, entry: ListEntry)
   return inputs;
 }
 
-function listLineMark(stepFacts: StepFacts, memoryStep: MemoryStep, list: MemoryList, entry: ListEntry): VNode {
+function listLineMark(
+  stepFacts: StepFacts,
+  memoryStep: MemoryStep,
+  { list, open }: MemoryOverview,
+  entry: ListEntry,
+): VNode {
   const { line, uid, name, blocks, hot, container } = entry;
   const { lineHeight, font } = list;
   const isHeading = line.kind === "heading" || line.kind === "frame";
   const x = LEFT + line.indent * INDENT;
   const baseline = lineHeight / 2 + font * 0.36;
   const room = list.strip - x - 6;
-  const text = cutPathAtStart(lineText(entry), room, font);
+  const text = cutPathAtStart(line.text, room, font);
   const members = uidsOfEntry(entry);
   const isVariable = name?.tag.kind === "var";
   const target: Target | null =
@@ -108,17 +113,11 @@ function listLineMark(stepFacts: StepFacts, memoryStep: MemoryStep, list: Memory
     },
     h("rect", { key: "ground", class: "line-ground", x: 4, y: 0, width: list.w - 8, height: lineHeight, rx: 3 }),
     h("text", { key: "name", class: "line-name", x, y: baseline, "font-size": font }, text),
-    isHeading && headingNoteMark(stepFacts, memoryStep, list, entry, x + textWidth(text, font) + 8, baseline),
+    isHeading && headingNoteMark(stepFacts, memoryStep, list, entry, open, x + textWidth(text, font) + 8, baseline),
     isHeading ? null : lineStripMarks(stepFacts, list, blocks, line.kind),
     isHeading ? null : lineGradientMarks(stepFacts, list, entry),
     h("title", {}, lineLabelText(stepFacts, entry)),
   );
-}
-
-function lineText({ line, blocks }: ListEntry) {
-  if (line.kind !== "group") return line.text;
-  const n = line.names.length;
-  return blocks.length ? `${line.text} · ${n}` : line.text;
 }
 
 /** What a line says in words. */
@@ -135,17 +134,19 @@ function headingNoteMark(
   { snap }: StepFacts,
   memoryStep: MemoryStep,
   list: MemoryList,
-  { container, line, hot }: ListEntry,
+  { container, line }: ListEntry,
+  open: ReadonlySet<string>,
   x: number,
   y: number,
 ) {
   const size = LIST_FONT_SIZES.crowded;
   const room = Math.floor((list.w - 8 - x) / textWidth("n", size));
   if (line.kind === "frame" && container) {
-    const chips = hot ? [] : frameValueChips(memoryStep, container);
+    const isOpen = open.has(container);
+    const chips = isOpen ? [] : frameValueChips(memoryStep, container);
     return h(
       "g",
-      { key: "frame", class: "frame", "data-frame-card": hot ? null : container },
+      { key: "frame", class: "frame", "data-frame-card": isOpen ? null : container },
       chips.length > 0 &&
         h(
           "text",

@@ -146,6 +146,7 @@ export function createStage(
     );
     root.classList.toggle("narrow", narrow);
     root.dataset.density = plan.density;
+    row.style.marginTop = plan.top ? `${plan.top}px` : "";
     for (const side of ["memory", "graph"] as PaneSide[])
       panes[side].resize(plan[side], plan.widths[side], plan.height, plan.k);
     divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.widths.graph);
