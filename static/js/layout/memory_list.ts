@@ -151,8 +151,9 @@ class ListPlacement {
     const inTime = new NamePlacesInTime(this.model);
     const { tops, height: blockRows } = inTime.place(new Map([...blocks].map(([key, lines]) => [key, lines.length])));
     const rows = main.length + blockRows + 1;
-    const rowsPerColumn = Math.ceil(rows / columns);
     const room = this.h - 2 * LIST_TOP;
+    const mostRows = Math.floor(room / LINE_HEIGHTS.least);
+    const rowsPerColumn = columns === 1 ? rows : Math.max(Math.ceil(rows / 2), Math.min(main.length, mostRows));
     const lineHeight = Math.min(LINE_HEIGHTS.most, Math.floor(room / Math.max(1, rowsPerColumn)));
     if (lineHeight < LINE_HEIGHTS.least && !forced) return null;
     const high = Math.max(LINE_HEIGHTS.least, lineHeight);

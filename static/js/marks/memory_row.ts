@@ -84,8 +84,9 @@ function storageTitleMark({ facts, item, layout, columns }: Omit<MemoryRowDrawin
   const storage = findEntity(facts.snap.entities, uid, "storage");
   const dtypesWidth = layout.strip.bands.length > 1 ? 30 : 0;
   const x = columns.strip + layout.strip.w + 7 + dtypesWidth;
-  const end = columns.gradW && !columns.phone ? columns.grad - 28 : columns.w - 6;
+  const end = columns.gradW && !columns.phone ? columns.grad - 28 : (layout.head ? columns.rail : columns.w) - 6;
   if (!storage || layout.level === "slim") return null;
+  if (layout.head && !storage.within && (!storage.device || storage.device === "cpu")) return null;
   const inside = storage.within ? `${facts.labels.inside} ${storage.within.storage} +${storage.within.at} B` : "";
   const device = storage.device && storage.device !== "cpu" ? storage.device : "";
   const notes = [inside, device].filter(Boolean);
