@@ -13,12 +13,11 @@ import { namesOfHandle } from "./pane_names.ts";
 import { stateOwnerOfPath } from "./name_lines.ts";
 import { placeRowPins } from "./row_pins.ts";
 import type { MemoryItem, PlacedItem, RowBlock, StatesItem } from "./memory_parts.ts";
-import type { MemoryPane } from "./memory_pane.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { PaneRoom, Rect } from "./pane.ts";
 
 /** a line from the list to what of it is open beside it */
-export interface ListJoin {
+interface ListJoin {
   key: string;
   from: ListEntry;
   /** of what is open, in the pane */
@@ -43,7 +42,7 @@ const STATES_FOLD_KEY = "rows states";
 export function layoutMemoryOverview(
   memoryStep: MemoryStep,
   { w, h, overview }: PaneRoom & { overview: NonNullable<PaneRoom["overview"]> },
-): MemoryPane {
+) {
   const { homes } = memoryStep;
   const rowBlocks = memoryRowBlocks(memoryStep);
   const list = findMemoryList(memoryStep.model, overview.w, h);

@@ -51,7 +51,7 @@ export type StageOptions = {
 
 /** large: every row of the run has a place of its own; list: a line of its own, and what the step touched is open beside
  * the lines; flow: what there is room for is open */
-export type StageDensity = "large" | "list" | "flow";
+type StageDensity = "large" | "list" | "flow";
 
 export interface StagePlan {
   model: StageModel;

@@ -13,7 +13,7 @@ import { classNames, h, type VNode } from "../browser/svg.ts";
 import { cellColourMarks } from "./row_cells.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
 import type { MemoryOverview } from "../layout/memory_focus.ts";
-import type { MemoryList } from "../layout/memory_list.ts";
+import type { MemoryList } from "../layout/memory_parts.ts";
 import type { RowBlock } from "../layout/memory_parts.ts";
 import type { MemoryStep } from "../layout/memory_step.ts";
 import type { Storage } from "../trace/wire.ts";

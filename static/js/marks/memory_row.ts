@@ -9,7 +9,7 @@ import { transformToHeight } from "./mark_cache.ts";
 import { handleReadingMark } from "./row_beads.ts";
 import { unnamedHandlesMark, handleCardMark, handleCardMarkInCollapsedRow } from "./row_card.ts";
 import { cellStripMark } from "./row_cells.ts";
-import { versionCounterMark } from "./row_counter.ts";
+import { isVersionNews, versionCounterMark } from "./row_counter.ts";
 import { gradientPlaceMark } from "./row_grad.ts";
 import { rowPinMarks } from "./row_pin.ts";
 import { nameTagMark } from "./row_tags.ts";
@@ -219,8 +219,9 @@ function unnamedHandleLineMarks({ facts, layout, columns }: MemoryRowDrawing) {
   );
 }
 
-function rowCounterMarks({ facts, layout, columns, open }: MemoryRowDrawing) {
-  const shownGroups = layout.groups.filter((group) => group.counter && facts.snap.entities.has(group.counter));
+function rowCounterMarks({ facts, item, layout, columns, open }: MemoryRowDrawing) {
+  const isShown = (counter: string | null) => counter !== null && isVersionNews(facts, counter, item.block.pins);
+  const shownGroups = layout.groups.filter((group) => isShown(group.counter));
   const hasSeveralWearers = shownGroups.length > 1 || shownGroups.some((group) => group.uids.length > 1);
   return shownGroups.map((group) =>
     versionCounterMark(
