@@ -59,6 +59,8 @@ export interface StagePlan {
   density: StageDensity;
   /** the room of the step's sentence, in pixels from the stage's corner; null where none is kept for it */
   headline: Rect | null;
+  /** whether the reader can share the width between memory and graph at this step */
+  divided: boolean;
   /** pixels above both panes: a stage whose rows have places of their own has its sentence there */
   top: number;
   /** pixels for a unit */
@@ -82,7 +84,7 @@ const STAGE_SCALES = [2, 1.8, 1.6, 1.45, 1.3, 1.2, 1.1, 1];
 /** In units: the list of names and the map of nodes of a stage at least so wide, and of one that is narrower. */
 const OVERVIEW_WIDTHS = { wideStage: 1000, list: { wide: 290, narrow: 256 }, map: { wide: 136, narrow: 124 } };
 /** A narrower stage has no room for a list, a map and what stands between them. */
-const MIN_STAGE_WIDTH_FOR_LIST = 720;
+const MIN_STAGE_WIDTH_FOR_LIST = 860;
 /** Pixels above both panes of a large stage, for the step's sentence: two lines of it. */
 const LARGE_HEADLINE_HEIGHT = 68;
 /** Units above what the step touched, for its sentence. */
@@ -135,6 +137,7 @@ export function planStage(model: StageModel, i: number, size: StageSize, options
     density,
     headline: overview ? headlineOf(overview, k) : top ? { x: 0, y: 0, w: size.w, h: top } : null,
     top,
+    divided: widths.graph > 0 && (!overview || overview.divided),
     k,
     side,
     widths,
@@ -170,6 +173,8 @@ function densityOf(
 }
 
 interface StageOverview {
+  /** whether the graph has more than its map */
+  divided: boolean;
   widths: Record<PaneSide, number>;
   list: NonNullable<PaneRoom["overview"]>;
   map: NonNullable<PaneRoom["overview"]>;
@@ -184,8 +189,10 @@ function overviewOf(model: StageModel, i: number, w: number, share: number | nul
   const middle = w - list - map;
   const wanted = share === null ? middle * MEMORY_SHARE_OF_FOCUS : w * share - list;
   const usual = hasGraph ? Math.round(Math.max(MIN_FOCUS_WIDTH, Math.min(middle - MIN_FOCUS_WIDTH, wanted))) : middle;
-  const memory = list + (hasGraph && touchesGraph(model, i) ? usual : middle);
+  const divided = hasGraph && touchesGraph(model, i);
+  const memory = list + (divided ? usual : middle);
   return {
+    divided,
     widths: { memory, graph: w - memory },
     list: { w: list, top: HEADLINE_HEIGHT, usual },
     map: { w: map, top: HEADLINE_HEIGHT },

@@ -168,7 +168,8 @@ export function unnamedHandlesMark(
     if (!handle) continue;
     const card = handleCardAttributes(stepFacts, uid, handle, false);
     const countWidth = shownCount < uids.length - 1 ? 18 : 0;
-    const w = Math.min(textWidth(card.shape, 9.5) + 13, place.room - countWidth);
+    const words = shapeWords(stepFacts, handle, card.shape);
+    const w = Math.min(textWidth(words, 9.5) + 13, place.room - countWidth);
     if (shownCount ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
     out.push(
       h(
@@ -177,7 +178,7 @@ export function unnamedHandlesMark(
         h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
         card.touched && newHandleHaloMark(card.fresh, x + 1, y + 1, w - 2, 13),
         h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),
-        fittedTextMark("shape", x + 8, y + 11, card.shape, w - 10, 9.5),
+        fittedTextMark("shape", x + 8, y + 11, words, w - 10, 9.5),
         h("title", { key: "title" }, card.description),
       ),
     );
