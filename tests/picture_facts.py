@@ -170,7 +170,11 @@ def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any]) -> Ite
         wants = "wants .grad" in card["role"]
         made = "made by" in card["role"] or card["role"].endswith("node")
         none = "no gradient" in card["role"]
-        if (wants, made, none) != (tracked and bool(handle.get("leaf")), tracked and not handle.get("leaf"), not tracked):
+        if (wants, made, none) != (
+            tracked and bool(handle.get("leaf")),
+            tracked and not handle.get("leaf"),
+            not tracked,
+        ):
             yield f"card {uid} says {card['role']}"
     if handle["kind"] == "array" or "stride" not in handle:
         return
