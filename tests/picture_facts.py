@@ -156,30 +156,38 @@ def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any]) -> Ite
         return
     if [card["node"], card["grad"]] != [handle.get("grad_fn"), handle.get("grad")]:
         yield f"card {uid} refers to {card['node']} and {card['grad']}"
-    if shape and not expected_picture.fits(card["shape"], shape):
+    if shape and not expected_picture.fits(card["shape"], shape_words(handle["shape"])):
         yield f"card {uid} says {card['shape']}, not {shape}"
     if shape and f" {shape} " not in card["label"]:
         yield f"card {uid} is labelled {card['label']}"
     tracked = bool(handle.get("requires_grad"))
     if f"requires_grad {tracked}" not in card["label"]:
         yield f"card {uid} is labelled {card['label']}"
-    label = card["label"].split(", ")[-2]
-    for role in [label, *([card["role"]] if card["role"] is not None else [])]:
-        leaf = "leaf" if handle.get("leaf") else "node"
-        told = role == label or {"leaf", "node"} & {
-            *role.split()
-        }  # a card without room for the word leaves it to its label
-        if ("∇" in role) != tracked or ("leaf" in handle and told and leaf not in role.split()):
-            yield f"card {uid} says {role}"
+    role = card["label"].split(", ")[-2]
+    if ("∇" in role) != tracked or ("leaf" in handle and (("leaf" in role.split()) != bool(handle["leaf"]))):
+        yield f"card {uid} is labelled {card['label']}"
+    if card["role"] is not None and handle["kind"] == "tensor" and "…" not in card["role"]:
+        wants = "wants .grad" in card["role"]
+        made = "made by" in card["role"] or card["role"].endswith("node")
+        none = "no gradient" in card["role"]
+        if (wants, made, none) != (
+            tracked and bool(handle.get("leaf")),
+            tracked and not handle.get("leaf"),
+            not tracked,
+        ):
+            yield f"card {uid} says {card['role']}"
     if handle["kind"] == "array" or "stride" not in handle:
         return
     second = re.search(r"stride (\(.*?\)) offset (\S+?),", card["label"])
     if not second or second[1] != str(tuple(handle["stride"])) or second[2] != str(handle["offset"]):
         yield f"card {uid} is labelled {card['label']}"
-    said = re.match(r"(\(.*?\))(?: \+(\d+))?", card["meta"] or "")
-    got = said and (said[1], int(said[2] or 0))
-    if card["meta"] and "…" not in card["meta"] and got != (str(tuple(handle["stride"])), handle["offset"]):
-        yield f"card {uid} says {card['meta']}"
+
+
+def shape_words(shape: list[int]) -> str:
+    """`3 numbers`, `16 × 1`."""
+    if len(shape) == 1:
+        return f"{shape[0]} numbers"
+    return " × ".join(map(str, shape)) if shape else "one number"
 
 
 def counters(picture: Picture, state: State) -> Iterator[str]:
@@ -202,8 +210,12 @@ def counters(picture: Picture, state: State) -> Iterator[str]:
             yield f"badge {counter} reads {badge['text']}, not {value}"
         if int(badge["wearers"]) != len(wearers[counter]):
             yield f"badge {counter} is worn by {badge['wearers']}, not {wearers[counter]}"
+    expected = {slot.get("counter") for slot in expected_picture.held(state).values()}
+    told = {uid for uid, counter in of_kind(state, "counter").items() if counter["value"] or uid in expected}
+    if extra := badges.keys() - told:
+        yield f"badges of what was never written, nor is kept: {sorted(extra)}"
     for card in picture["handles"]:
-        if card["counter"] and card["counter"] not in badges:
+        if card["counter"] in told and card["counter"] not in badges:
             yield f"{card['uid']} without the badge of {card['counter']}"
         worn = badges.get(card["counter"])
         if worn and not card["owner"] and worn["row"] == card["row"] and not card["quiet"]:

@@ -14,19 +14,23 @@ const FOOT = 36;
 /** A name that moves less than this is where it was. */
 const MOVED = 6;
 
-/** By name, with the frame that binds it, its height in pixels. */
+/** By name, with the frame that binds it, its height in pixels, and what it means there. */
 function heightsOfNames(plan) {
   const { memory, k } = plan;
   const heights = new Map();
   if (!memory) return heights;
   if (memory.overview)
     for (const { line, blocks, container } of memory.overview.entries)
-      for (const name of line.names) if (blocks.length || container) heights.set(name.key, line.y * k);
+      for (const name of line.names) if (blocks.length || container) heights.set(name.key, { y: line.y * k, of: line.key, row: line.key });
   if (!memory.overview)
     for (const { item, y, hidden, layout } of memory.placed) {
       if (hidden || item.kind !== "row" || !layout) continue;
       for (const line of layout.lines)
-        for (const { tag } of line.names) heights.set(`${tag.frame ?? ""}/${tag.text}`, (y + line.y) * k);
+        for (const { tag } of line.names) heights.set(`${tag.frame ?? ""}/${tag.text}`, {
+            y: (y + line.y) * k,
+            of: line.uid,
+            row: `${item.key} ${layout.lines.map(({ uid }) => uid)}`,
+          });
     }
   return heights;
 }
@@ -63,12 +67,14 @@ function findingsOf(trace, size) {
     found.k = plan.k;
     const heights = heightsOfNames(plan);
     if (before)
-      for (const [name, y] of heights) {
+      for (const [name, { y, of, row }] of heights) {
         const last = before.get(name);
-        if (last !== undefined && Math.abs(last - y) > MOVED) found.moves.push({ step: i, name, from: last, to: y });
+        if (last !== undefined && Math.abs(last.y - y) > MOVED)
+          found.moves.push({ step: i, name, from: last.y, to: y, why: last.of !== of ? "bound anew" : last.row !== row ? "row laid out anew" : "" });
       }
     before = heights;
     const { unseen, lines, open } = outOfSight(plan);
+    found.lines_of_run ??= plan.memory.overview?.list.lines.map(({ text }) => text) ?? [];
     if (unseen.length) found.unseen.push({ step: i, uids: unseen });
     if (plan.memory.height > plan.height + 0.5) found.overflow.push(i);
     found.lines += lines.length;

@@ -72,12 +72,15 @@ export function layoutMemoryColumns(homes: Homes, w: number): MemoryColumns {
   };
 }
 
-const FOCUS_NAMES_WIDTHS = { least: 96, most: 170 };
+const FOCUS_NAMES_WIDTHS = { least: 84, most: 170 };
 const FOCUS_CARD_WIDTH = 112;
 const FOCUS_RAIL_WIDTH = 30;
 const FOCUS_STRIP_INDENT = 14;
 /** A wider focus has gradients beside their values. */
 const FOCUS_WIDTH_FOR_GRADIENTS_BESIDE = 560;
+const MIN_LINE_STRIP_WIDTH = 24;
+/** With less beside it, a line says nothing of a gradient. */
+const MIN_LINE_WIDTH_WITH_GRADIENTS = 90;
 /** The shape alone. */
 const FOCUS_LINE_CARD_WIDTH = 70;
 
@@ -120,8 +123,9 @@ export function layoutFocusColumns(homes: Homes, left: number, w: number, usualW
   };
   const lineRail = card + FOCUS_LINE_CARD_WIDTH + 4;
   const lineStrip = lineRail + FOCUS_RAIL_WIDTH + 10;
-  const lineRoom = w - 8 - lineStrip;
-  const lineStripW = homes.hasGrads ? Math.floor((lineRoom - 30) * 0.52) : lineRoom;
+  const lineRoom = Math.max(MIN_LINE_STRIP_WIDTH, w - 8 - lineStrip);
+  const hasLineGrads = homes.hasGrads && lineRoom >= MIN_LINE_WIDTH_WITH_GRADIENTS;
+  const lineStripW = hasLineGrads ? Math.floor((lineRoom - 30) * 0.52) : lineRoom;
   columns.line = {
     ...columns,
     stacked: false,
@@ -132,8 +136,8 @@ export function layoutFocusColumns(homes: Homes, left: number, w: number, usualW
     stripW: lineStripW,
     fullStripW: lineStripW,
     grad: lineStrip + lineStripW + 30,
-    gradW: homes.hasGrads ? lineRoom - 30 - lineStripW : 0,
-    fullGradW: homes.hasGrads ? lineRoom - 30 - lineStripW : 0,
+    gradW: hasLineGrads ? lineRoom - 30 - lineStripW : 0,
+    fullGradW: hasLineGrads ? lineRoom - 30 - lineStripW : 0,
   };
   return columns;
 }

@@ -7,18 +7,17 @@ import { layoutFocusColumns, type MemoryColumns } from "./memory_columns.ts";
 import { memoryItems } from "./memory_items.ts";
 import { findMemoryList } from "./memory_list.ts";
 import { listAtStep, uidsOfBlock, uidsOfEntry, type ListAtStep, type ListEntry } from "./memory_list_step.ts";
-import { placeMemoryItems } from "./memory_placed.ts";
+import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
 import { isRowOf } from "./memory_levels.ts";
 import { namesOfHandle } from "./pane_names.ts";
 import { stateOwnerOfPath } from "./name_lines.ts";
 import { placeRowPins } from "./row_pins.ts";
 import type { MemoryItem, PlacedItem, RowBlock, StatesItem } from "./memory_parts.ts";
-import type { MemoryPane } from "./memory_pane.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { PaneRoom, Rect } from "./pane.ts";
 
 /** a line from the list to what of it is open beside it */
-export interface ListJoin {
+interface ListJoin {
   key: string;
   from: ListEntry;
   /** of what is open, in the pane */
@@ -36,17 +35,24 @@ export interface MemoryOverview extends ListAtStep {
 /** Between two things that are open. */
 const FOCUS_GAP = 6;
 const FOCUS_BOTTOM = 6;
+/** What a named thing takes at least. */
+const NAMED_LINE_HEIGHT = 27;
+const STATES_FOLD_KEY = "rows states";
 
 export function layoutMemoryOverview(
   memoryStep: MemoryStep,
   { w, h, overview }: PaneRoom & { overview: NonNullable<PaneRoom["overview"]> },
-): MemoryPane {
+) {
   const { homes } = memoryStep;
   const rowBlocks = memoryRowBlocks(memoryStep);
   const list = findMemoryList(memoryStep.model, overview.w, h);
   const atStep = listAtStep(memoryStep, list, rowBlocks);
   const columns = layoutFocusColumns(homes, overview.w, w - overview.w, overview.usual ?? w - overview.w);
-  const items = focusItems(memoryStep, memoryItems(memoryStep, rowBlocks));
+  const items = withoutStatesBeyond(
+    h - overview.top,
+    focusItems(memoryStep, memoryItems(memoryStep, rowBlocks)),
+    memoryStep.options.toggled,
+  );
   const placed = placeFocus(memoryStep, items, columns, overview.top, h);
   for (const place of placed)
     if (place.item.kind === "row" && place.layout)
@@ -112,6 +118,18 @@ function addState(states: Map<string, StatesItem>, out: MemoryItem[], block: Row
     out.push(item);
   }
   item.states.push({ kind, block });
+}
+
+/** Of an optimizer's own tensors as many lines as the named ones leave room for; the others are counted. */
+function withoutStatesBeyond(room: number, items: MemoryItem[], toggled: ReadonlySet<string>): MemoryItem[] {
+  const states = items.filter((item) => item.kind === "states");
+  const others = items.length - states.length;
+  const most = Math.max(1, Math.floor((room - others * NAMED_LINE_HEIGHT) / MEMORY_ITEM_HEIGHTS.states) - 2);
+  if (states.length <= most || toggled.has(STATES_FOLD_KEY)) return items;
+  const hidden = new Set<MemoryItem>(states.slice(most));
+  const blocks = states.slice(most).flatMap(({ states: own }) => own.map(({ block }) => block));
+  const fold: MemoryItem = { kind: "fold", key: STATES_FOLD_KEY, blocks, foldKind: "touched" };
+  return [...items.filter((item) => !hidden.has(item)), fold];
 }
 
 /** Gives each its height and its place. */

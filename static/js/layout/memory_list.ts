@@ -2,42 +2,11 @@
 
 import { pathRoot } from "./homes.ts";
 import { NamePlacesInTime } from "./name_blocks.ts";
+import type { ListLine, MemoryList } from "./memory_parts.ts";
 import type { MemoryModel } from "./memory_step.ts";
 import type { NameLine } from "./name_lines.ts";
 
-/** a line of the list; lines of several names where there is no room for one each */
-export interface ListLine {
-  key: string;
-  /** heading: of an object or a called function, with names below it; rest: how many have no name */
-  kind: "name" | "heading" | "frame" | "state" | "old" | "group" | "rest";
-  text: string;
-  /** names that it stands for */
-  names: NameLine[];
-  indent: number;
-  x: number;
-  y: number;
-}
-
-export interface MemoryList {
-  lines: ListLine[];
-  /** by the key of a name */
-  lineOfName: Map<string, ListLine>;
-  /** of every line */
-  lineHeight: number;
-  font: number;
-  /** of one column of lines, and where in it the colours stand; gradW is 0 without gradients */
-  w: number;
-  strip: number;
-  stripW: number;
-  grad: number;
-  gradW: number;
-  /** how many names the run has */
-  count: number;
-  /** of all of it */
-  height: number;
-}
-
-export const LIST_TOP = 6;
+const LIST_TOP = 6;
 /** Lines are as high as there is room for, between these. */
 const LINE_HEIGHTS = { most: 24, least: 16 };
 /** Lines at least this high have names of the usual size. */
@@ -151,8 +120,9 @@ class ListPlacement {
     const inTime = new NamePlacesInTime(this.model);
     const { tops, height: blockRows } = inTime.place(new Map([...blocks].map(([key, lines]) => [key, lines.length])));
     const rows = main.length + blockRows + 1;
-    const rowsPerColumn = Math.ceil(rows / columns);
     const room = this.h - 2 * LIST_TOP;
+    const mostRows = Math.floor(room / LINE_HEIGHTS.least);
+    const rowsPerColumn = columns === 1 ? rows : Math.max(Math.ceil(rows / 2), Math.min(main.length, mostRows));
     const lineHeight = Math.min(LINE_HEIGHTS.most, Math.floor(room / Math.max(1, rowsPerColumn)));
     if (lineHeight < LINE_HEIGHTS.least && !forced) return null;
     const high = Math.max(LINE_HEIGHTS.least, lineHeight);

@@ -4,7 +4,7 @@ import { isHandle } from "../trace/entities.ts";
 import { referencedUid, type NameTag } from "../trace/names.ts";
 import { pathRoot } from "./homes.ts";
 import { nameLineKey, oldNameLineKey, stateOwnerOfPath } from "./name_lines.ts";
-import type { ListLine, MemoryList } from "./memory_list.ts";
+import type { ListLine, MemoryList } from "./memory_parts.ts";
 import type { RowBlocks } from "./memory_blocks.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { RowBlock, ShownName } from "./memory_parts.ts";

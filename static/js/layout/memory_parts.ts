@@ -2,6 +2,7 @@
 
 import type { NameTag } from "../trace/names.ts";
 import type { Block as DeviceBlock, Slot, Value } from "../trace/wire.ts";
+import type { NameLine } from "./name_lines.ts";
 import type { RowReading } from "./row_reading.ts";
 import type { CellStrip } from "./row_strip.ts";
 import type { Cell } from "../trace/entities.ts";
@@ -303,4 +304,36 @@ export interface StoragePin {
   slot: string;
   saved: Slot;
   broken: boolean;
+}
+
+/** a line of the list; lines of several names where there is no room for one each */
+export interface ListLine {
+  key: string;
+  /** heading: of an object or a called function, with names below it; rest: how many have no name */
+  kind: "name" | "heading" | "frame" | "state" | "old" | "group" | "rest";
+  text: string;
+  /** names that it stands for */
+  names: NameLine[];
+  indent: number;
+  x: number;
+  y: number;
+}
+
+export interface MemoryList {
+  lines: ListLine[];
+  /** by the key of a name */
+  lineOfName: Map<string, ListLine>;
+  /** of every line */
+  lineHeight: number;
+  font: number;
+  /** of one column of lines, and where in it the colours stand; gradW is 0 without gradients */
+  w: number;
+  strip: number;
+  stripW: number;
+  grad: number;
+  gradW: number;
+  /** how many names the run has */
+  count: number;
+  /** of all of it */
+  height: number;
 }

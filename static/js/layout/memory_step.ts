@@ -8,7 +8,7 @@ import { optimizerPathPrefixes, namesShownOnRow, type Homes } from "./homes.ts";
 import { touchedByStep, type TouchHistory, type TouchedEntities } from "./touched.ts";
 import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Node } from "../trace/wire.ts";
-import type { MemoryList } from "./memory_list.ts";
+import type { MemoryList } from "./memory_parts.ts";
 import type { PaneOptions } from "./pane.ts";
 import type { PlaceInterval, FixedMemoryPlaces, BreakingWrite, MemoryItem, StoragePin } from "./memory_parts.ts";
 

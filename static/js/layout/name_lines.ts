@@ -17,7 +17,7 @@ export interface NameLine {
 }
 
 /** The line of an optimizer's own tensors for one parameter. */
-export interface StateOwner {
+interface StateOwner {
   key: string;
   /** the parameter, like `net.0.weight`; what leads to the tensor where it is for none */
   owner: string;

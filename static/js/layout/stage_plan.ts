@@ -6,6 +6,7 @@ import {
   graphHeightForFixedPlaces,
   graphPaneWidth,
   nodeLabelsByUid,
+  stepHasGraphFocus,
   type GraphPane,
 } from "./graph_pane.ts";
 import {
@@ -16,7 +17,6 @@ import {
   type MemoryPane,
 } from "./memory_pane.ts";
 import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom } from "./pane.ts";
-import { touchedByStep } from "./touched.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { MemoryModel } from "./memory_step.ts";
 import type { GraphModel } from "./graph_parts.ts";
@@ -53,12 +53,14 @@ export type StageOptions = {
 
 /** large: every row of the run has a place of its own; list: a line of its own, and what the step touched is open beside
  * the lines; flow: what there is room for is open */
-export type StageDensity = "large" | "list" | "flow";
+type StageDensity = "large" | "list" | "flow";
 
 export interface StagePlan {
   model: StageModel;
   i: number;
   density: StageDensity;
+  /** whether the reader can share the width between memory and graph at this step */
+  divided: boolean;
   /** pixels for a unit */
   k: number;
   /** the one that is shown of a narrow stage, else null */
@@ -83,7 +85,7 @@ const STAGE_SCALES = [2, 1.8, 1.6, 1.45, 1.3, 1.2, 1.1, 1];
 /** In units: the list of names and the map of nodes of a stage at least so wide, and of one that is narrower. */
 const OVERVIEW_WIDTHS = { wideStage: 1000, list: { wide: 290, narrow: 256 }, map: { wide: 136, narrow: 124 } };
 /** A narrower stage has no room for a list, a map and what stands between them. */
-const MIN_STAGE_WIDTH_FOR_LIST = 720;
+const MIN_STAGE_WIDTH_FOR_LIST = 860;
 /** Units above what the step touched, for its sentence. */
 const HEADLINE_HEIGHT = 88;
 /** Of what is between list and map, the memory's part. */
@@ -120,11 +122,12 @@ export function planStage(model: StageModel, i: number, stageSize: StageSize, op
   const k = scale ?? fitting ?? 1;
   const density = densityOf(model, below, { k, fitting, share, side, footHeight, compact });
   const size = density === "list" ? stageSize : below;
+  const paneOptions = { selected, toggled, compact };
   const top = options.headline === undefined ? HEADLINE_HEIGHT : options.headline / k;
-  const overview = density === "list" ? overviewOf(model, i, { w: size.w / k, top }, share) : null;
+  const hasGraphFocus = density === "list" && stepHasGraphFocus(model.graph, i, paneOptions);
+  const overview = density === "list" ? overviewOf(model, { w: size.w / k, top }, share, hasGraphFocus) : null;
   const widths = overview?.widths ?? paneWidths(model, size.w / k, share, side);
   const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
-  const paneOptions = { selected, toggled, compact };
   const paneRooms = roomsOfPanes(widths, visibleHeight, footHeight / k);
   if (overview) {
     paneRooms.memory = { w: widths.memory, h: visibleHeight, overview: overview.list };
@@ -134,6 +137,7 @@ export function planStage(model: StageModel, i: number, stageSize: StageSize, op
     model,
     i,
     density,
+    divided: widths.graph > 0 && (!overview || overview.divided),
     k,
     side,
     widths,
@@ -176,6 +180,8 @@ function densityOf(
 }
 
 interface StageOverview {
+  /** whether the graph has more than its map */
+  divided: boolean;
   widths: Record<PaneSide, number>;
   list: NonNullable<PaneRoom["overview"]>;
   map: NonNullable<PaneRoom["overview"]>;
@@ -184,12 +190,13 @@ interface StageOverview {
 /**
  * How a stage is shared by the list, what the step touched of the memory and of the graph, and the map.
  * @param w, top: units; top: of the headline
+ * @param hasGraphFocus whether there is something to show of the graph, beside the map
  */
 function overviewOf(
   model: StageModel,
-  i: number,
   { w, top }: { w: number; top: number },
   share: number | null,
+  hasGraphFocus: boolean,
 ): StageOverview {
   const kind = w >= OVERVIEW_WIDTHS.wideStage ? "wide" : "narrow";
   const list = OVERVIEW_WIDTHS.list[kind];
@@ -198,20 +205,9 @@ function overviewOf(
   const middle = w - list - map;
   const wanted = share === null ? middle * MEMORY_SHARE_OF_FOCUS : w * share - list;
   const usual = hasGraph ? Math.round(Math.max(MIN_FOCUS_WIDTH, Math.min(middle - MIN_FOCUS_WIDTH, wanted))) : middle;
-  const memory = list + (hasGraph && touchesGraph(model, i) ? usual : middle);
-  return {
-    widths: { memory, graph: w - memory },
-    list: { w: list, top, usual },
-    map: { w: map, top },
-  };
-}
-
-/** Whether a step has something to show of the graph. */
-function touchesGraph({ opened }: StageModel, i: number) {
-  const step = opened.trace.steps[i];
-  if (step?.visit) return true;
-  for (const uid of touchedByStep(step, opened.at(i).entities).uids) if (uid[0] === "n") return true;
-  return false;
+  const divided = hasGraph && hasGraphFocus;
+  const memory = list + (divided ? usual : middle);
+  return { divided, widths: { memory, graph: w - memory }, list: { w: list, top, usual }, map: { w: map, top } };
 }
 
 /** Widths of the panes in units. */

@@ -13,7 +13,7 @@ import { classNames, h, type VNode } from "../browser/svg.ts";
 import { cellColourMarks } from "./row_cells.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
 import type { MemoryOverview } from "../layout/memory_focus.ts";
-import type { MemoryList } from "../layout/memory_list.ts";
+import type { MemoryList } from "../layout/memory_parts.ts";
 import type { RowBlock } from "../layout/memory_parts.ts";
 import type { MemoryStep } from "../layout/memory_step.ts";
 import type { Storage } from "../trace/wire.ts";
@@ -24,7 +24,7 @@ const STRIP_HEIGHT = 11;
 const INDENT = 10;
 const LEFT = 12;
 /** Of a line, between its colours and the edge of the list, where lines to what is open begin. */
-const JOIN_START = 4;
+const JOIN_START = 9;
 /** From the edge of the list to what is open. */
 const JOIN_LANES = { first: -4, step: 3, most: 5 };
 
@@ -256,7 +256,7 @@ function restMark({ labels, snap }: StepFacts, { list, rest }: MemoryOverview): 
 /** From the lines of what is open to where it stands. */
 function joinMarks({ list, joins, left }: MemoryOverview): VNode[] {
   return joins.map(({ key, from: { line }, y }, k) => {
-    const start = line.x + list.w - JOIN_START;
+    const start = left - JOIN_START; // lines of the left of two columns would cross the names of the right one
     const at = line.y + list.lineHeight / 2;
     const lane = left + JOIN_LANES.first + Math.min(JOIN_LANES.most, k) * JOIN_LANES.step;
     return h("path", { key: `join ${key}`, class: "list-join", d: `M${start} ${at}H${lane}V${y}H${left + 12}` });

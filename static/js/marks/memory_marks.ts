@@ -101,7 +101,7 @@ function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[]
 function listHeads({ list }: MemoryOverview, labels: StageLabels): [string, string, number][] {
   return [
     ["names", labels.namesOfRun.replace("{n}", `${list.count}`), 12],
-    ["storages", list.w > 200 ? labels.memory : "", list.strip],
+    ["storages", list.w > 200 ? labels.storages : "", list.strip],
     ["grad", list.gradW > 40 ? ".grad" : "", list.grad],
   ];
 }

@@ -9,7 +9,7 @@ import { transformToHeight } from "./mark_cache.ts";
 import { handleReadingMark } from "./row_beads.ts";
 import { unnamedHandlesMark, handleCardMark, handleCardMarkInCollapsedRow } from "./row_card.ts";
 import { cellStripMark } from "./row_cells.ts";
-import { versionCounterMark } from "./row_counter.ts";
+import { isVersionNews, versionCounterMark } from "./row_counter.ts";
 import { gradientPlaceMark } from "./row_grad.ts";
 import { rowPinMarks } from "./row_pin.ts";
 import { nameTagMark } from "./row_tags.ts";
@@ -84,8 +84,9 @@ function storageTitleMark({ facts, item, layout, columns }: Omit<MemoryRowDrawin
   const storage = findEntity(facts.snap.entities, uid, "storage");
   const dtypesWidth = layout.strip.bands.length > 1 ? 30 : 0;
   const x = columns.strip + layout.strip.w + 7 + dtypesWidth;
-  const end = columns.gradW && !columns.phone ? columns.grad - 28 : columns.w - 6;
+  const end = columns.gradW && !columns.phone ? columns.grad - 28 : (layout.head ? columns.rail : columns.w) - 6;
   if (!storage || layout.level === "slim") return null;
+  if (layout.head && !storage.within && (!storage.device || storage.device === "cpu")) return null;
   const inside = storage.within ? `${facts.labels.inside} ${storage.within.storage} +${storage.within.at} B` : "";
   const device = storage.device && storage.device !== "cpu" ? storage.device : "";
   const notes = [inside, device].filter(Boolean);
@@ -218,8 +219,9 @@ function unnamedHandleLineMarks({ facts, layout, columns }: MemoryRowDrawing) {
   );
 }
 
-function rowCounterMarks({ facts, layout, columns, open }: MemoryRowDrawing) {
-  const shownGroups = layout.groups.filter((group) => group.counter && facts.snap.entities.has(group.counter));
+function rowCounterMarks({ facts, item, layout, columns, open }: MemoryRowDrawing) {
+  const isShown = (counter: string | null) => counter !== null && isVersionNews(facts, counter, item.block.pins);
+  const shownGroups = layout.groups.filter((group) => isShown(group.counter));
   const hasSeveralWearers = shownGroups.length > 1 || shownGroups.some((group) => group.uids.length > 1);
   return shownGroups.map((group) =>
     versionCounterMark(

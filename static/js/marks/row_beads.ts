@@ -99,11 +99,11 @@ function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
 
 /** Which cells of a wrapped strip are read. */
 function cellMapMarks(
-  { line, band, start, x, top, strip, y, middle }: ReadingPlace,
+  { line, band, start, x, top, strip, y, middle, stacked }: ReadingPlace,
   { cells, low, high }: Extract<RowReading, { kind: "map" }>,
 ) {
   const mapH = cellMapHeight(strip);
-  const mapY = line.first ? top + strip.h + 4 : y + Math.max(2, (30 - mapH) / 2);
+  const mapY = line.first ? top + strip.h + 4 : y + (stacked ? 2 : Math.max(2, (30 - mapH) / 2));
   const rows = band.mode === "summary" ? 1 : band.lines;
   const lineHeight = mapH / rows;
   const width = band.mode === "summary" ? strip.w : Math.min(band.n, band.columns) * band.cw;

@@ -2,7 +2,6 @@
 
 import { findHandle, type Handle } from "../trace/entities.ts";
 import { handleCardTexts } from "../layout/card_texts.ts";
-import { tupleText } from "../layout/format.ts";
 import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
 import { unqualifiedDtype } from "../layout/reads.ts";
 import { ROW_SIZES } from "../layout/row_lines.ts";
@@ -64,28 +63,17 @@ export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place) 
   const card = handleCardAttributes(stepFacts, uid, handle, stepFacts.names.tags.has(uid));
   const { x, y, w } = place;
   const isWide = w >= 80;
-  const shapeFont = isWide ? 11.5 : 10;
   const leftX = x + (isWide ? 11 : 9);
-  const isTight = leftX + textWidth(card.shape, 10) + 6 + textWidth(card.role, 10) > x + w - 6;
-  const role = !isWide
-    ? ""
-    : isTight
-      ? card.role
-          .split(" ")
-          .filter((word) => word === "∇")
-          .join("")
-      : card.role;
-  const roleWidth = role ? textWidth(role, 10) + 6 : 0;
-  const layoutLine = strideOffsetDtypeText(handle, isWide);
+  const room = x + w - 5 - leftX;
+  const words = handleWords(stepFacts, handle);
   return h(
     "g",
     card.attrs,
     card.touched && newHandleHaloMark(card.fresh, x, y, w, ROW_SIZES.card),
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: ROW_SIZES.card, rx: 6 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
-    fittedTextMark("shape", leftX, y + 13, card.shape, x + w - 6 - roleWidth - leftX, shapeFont),
-    role && h("text", { key: "role", class: "role end", x: x + w - 6, y: y + 13, "font-size": 10 }, role),
-    fittedTextMark("meta", leftX, y + 25, layoutLine, x + w - 4 - leftX, isWide ? 9 : 8),
+    fittedTextMark("shape", leftX, y + 13, shapeWords(stepFacts, handle, card.shape), room, isWide ? 12 : 10),
+    words && fittedTextMark("role", leftX, y + 25, words, room, isWide ? 11 : 9),
     h("title", { key: "title" }, card.description),
   );
 }
@@ -111,14 +99,26 @@ function newHandleHaloMark(fresh: boolean, x: number, y: number, w: number, heig
   });
 }
 
-/** Strides, offset and dtype. */
-function strideOffsetDtypeText(handle: Handle, isWide: boolean) {
-  if (handle.kind === "array")
-    return `numpy ${shortDtype(handle.dtype)}${handle.writeable === false ? " read-only" : ""}`;
+/** A shape in words: `3 numbers`, `16 × 1`. @param other what is said where there is none */
+function shapeWords({ labels }: StepFacts, { shape }: Handle, other: string) {
+  if (!shape) return other;
+  if (!shape.length) return labels.oneNumber;
+  return shape.length === 1 ? labels.numbers.replace("{n}", `${shape[0]}`) : shape.join(" × ");
+}
+
+/** What a handle is to autograd, and its dtype where that is not the usual one. */
+function handleWords({ labels, nodeName }: StepFacts, handle: Handle): string {
   const dtype = shortDtype(handle.dtype);
-  if (!handle.stride) return `${(handle.layout ?? handle.type ?? "").replace("torch.", "")} ${dtype}`;
-  const steps = `${tupleText(handle.stride)}${handle.offset ? ` +${handle.offset}` : ""}`;
-  return isWide ? `${steps} ${dtype}` : steps;
+  if (handle.kind === "array") return `numpy ${dtype}${handle.writeable === false ? ` ${labels.readOnly}` : ""}`;
+  const layout = handle.stride ? "" : (handle.layout ?? handle.type ?? "").replace("torch.", "");
+  const role = !handle.requires_grad
+    ? labels.noGradient
+    : handle.leaf
+      ? labels.wantsGrad
+      : handle.grad_fn
+        ? labels.madeBy.replace("{node}", nodeName(handle.grad_fn))
+        : labels.node;
+  return [layout, dtype === "f32" ? "" : dtype, ...(handle.bits ?? []), role].filter(Boolean).join(" · ");
 }
 
 /** A handle in a closed row. @param is gradient: on its way, of this shape */
@@ -138,7 +138,7 @@ export function handleCardMarkInCollapsedRow(
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
     card.touched && newHandleHaloMark(card.fresh, x, y, w, 16),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
-    fittedTextMark("shape", x + 9, y + 12, card.shape, w - 12, 10.5),
+    fittedTextMark("shape", x + 9, y + 12, shapeWords(stepFacts, handle, card.shape), w - 12, 10.5),
     h("title", { key: "title" }, card.description),
   );
 }
@@ -168,7 +168,8 @@ export function unnamedHandlesMark(
     if (!handle) continue;
     const card = handleCardAttributes(stepFacts, uid, handle, false);
     const countWidth = shownCount < uids.length - 1 ? 18 : 0;
-    const w = Math.min(textWidth(card.shape, 9.5) + 13, place.room - countWidth);
+    const words = shapeWords(stepFacts, handle, card.shape);
+    const w = Math.min(textWidth(words, 9.5) + 13, place.room - countWidth);
     if (shownCount ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
     out.push(
       h(
@@ -177,7 +178,7 @@ export function unnamedHandlesMark(
         h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
         card.touched && newHandleHaloMark(card.fresh, x + 1, y + 1, w - 2, 13),
         h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),
-        fittedTextMark("shape", x + 8, y + 11, card.shape, w - 10, 9.5),
+        fittedTextMark("shape", x + 8, y + 11, words, w - 10, 9.5),
         h("title", { key: "title" }, card.description),
       ),
     );

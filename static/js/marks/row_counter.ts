@@ -4,7 +4,14 @@ import { findEntity } from "../trace/entities.ts";
 import { classNames, h } from "../browser/svg.ts";
 import { textWidth } from "../layout/metrics.ts";
 import type { MemoryColumns } from "../layout/memory_columns.ts";
+import type { StoragePin } from "../layout/memory_parts.ts";
 import type { StepFacts } from "./step_facts.ts";
+
+/** Whether a version says something: its memory was written since it was made, or a node expects one. @param pins of the row */
+export function isVersionNews({ snap }: StepFacts, counterUid: string, pins: StoragePin[]) {
+  const counter = findEntity(snap.entities, counterUid, "counter");
+  return counter !== undefined && (counter.value !== 0 || pins.some(({ saved }) => saved.counter === counterUid));
+}
 
 /** What of a counter every badge says. */
 function counterBadgeFacts(stepFacts: StepFacts, counterUid: string, handles: number) {

@@ -6,7 +6,7 @@ import { CHARACTER_WIDTH_EM, truncateText } from "../layout/metrics.ts";
 import { numel, cellReads } from "../layout/reads.ts";
 import { classNames, h } from "../browser/svg.ts";
 import { cellStripMark } from "./row_cells.ts";
-import { gradientCounterMark } from "./row_counter.ts";
+import { gradientCounterMark, isVersionNews } from "./row_counter.ts";
 import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { CellStrip } from "../layout/row_strip.ts";
 import type { StepFacts } from "./step_facts.ts";
@@ -81,6 +81,7 @@ function gradientStripMark(
         ),
     fresh && block.storage && !stepFacts.snap.fresh.has(block.storage) && newGradientHaloMark(strip, place),
     counterUid &&
+      isVersionNews(stepFacts, counterUid, block.pins) &&
       gradientCounterMark(stepFacts, counterUid, place.x - 23, place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
     open &&
       h(

@@ -161,7 +161,7 @@ export function createStage(
     headlineRoom?.place(plan.headline, plan.k);
     for (const side of ["memory", "graph"] as PaneSide[])
       panes[side].resize(plan[side], plan.widths[side], plan.height, plan.k);
-    divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.widths.graph);
+    divider.place(plan.widths.memory * plan.k, hostSize.w, narrow || !plan.divided);
     const bands = { memory: panes.memory.band(), graph: panes.graph.band() };
     drawnBands = JSON.stringify(bands);
     const { facts, memory, graph } = stageMarks(plan, labelTexts, windowStarts, bands, markCacheOf(shown.opened));
