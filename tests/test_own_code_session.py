@@ -109,6 +109,10 @@ def seed_programs() -> list[Any]:
     ]
 
 
+UNWRITTEN = ("layers_with_buffers",)
+"""Programs in which torch saves memory that it did not write: no two runs show the same."""
+
+
 def same_both_ways(source: str) -> None:
     instrumented, followed = steps(source, as_it_is=False), steps(source, as_it_is=True)
     for one, other in zip(instrumented, followed, strict=False):
@@ -116,7 +120,7 @@ def same_both_ways(source: str) -> None:
     assert len(instrumented) == len(followed)
 
 
-@pytest.mark.parametrize("path", [case(path) for path in PROGRAMS if path.stem not in DIFFERENT])
+@pytest.mark.parametrize("path", [case(path) for path in PROGRAMS if path.stem not in {*DIFFERENT, *UNWRITTEN}])
 def test_steps_are_the_same_both_ways(path: Path) -> None:
     same_both_ways(path.read_text())
 
