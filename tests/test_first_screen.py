@@ -163,7 +163,7 @@ def test_more_is_worked_by_keyboard(page: Any, site: str) -> None:
     page.locator("#more summary").focus()
     page.keyboard.press("Enter")
     assert page.locator("#more .menu-panel").is_visible()
-    reached = []
+    reached: list[str] = []
     for _ in range(40):
         page.keyboard.press("ArrowDown")
         name = page.evaluate("() => document.activeElement.id || document.activeElement.textContent.trim()")
