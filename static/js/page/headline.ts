@@ -10,8 +10,8 @@ const SHOWN_SENTENCES = 2;
  * @param headline around a list and a button; whoever writes into the list need not know of it
  */
 export function startHeadline(headline: HTMLElement, say: Say) {
-  const list = headline.querySelector("ul");
-  const button = headline.querySelector("button");
+  const list = headline.querySelector<HTMLElement>(":scope > ul");
+  const button = headline.querySelector<HTMLButtonElement>(":scope > button");
   if (!list || !button) return;
 
   function open(isOpen: boolean) {
