@@ -247,7 +247,9 @@ function stepToOpenAnswerAt(state: PageState, { reason, at }: TraceRequest, trac
   if (state.predict) return state.requestedStep;
   if (reason === "elements") return state.step;
   if (reason === "sibling" || reason === "card") return firstStepAtLine(trace, at);
-  if (reason === "page") return state.requestedStep ?? pausedStep(state, trace);
+  // the first run of the page's own program too, where it was not recorded yet
+  if (reason === "page" || (reason === "run" && !state.opened && state.text === state.page.source))
+    return state.requestedStep ?? pausedStep(state, trace);
   if (reason === "repair" && state.opened) {
     const before = state.opened.trace;
     return stepWhereItPasses(before, trace, before.outcome.error?.step ?? state.step);
