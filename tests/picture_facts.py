@@ -52,8 +52,14 @@ def storages(picture: Picture, before: State, state: State, step: dict[str, Any]
             if slim and values and not any(mine.values()):
                 yield from colour_problems(uid, colours[uid], values)
                 continue
+            first = first_cells(strip, len(values))
             for k, value in enumerate(values):
-                yield from cell_problems(mine[k], uid, dtype, k, value, before)
+                if k in first:
+                    yield from cell_problems(mine[k], uid, dtype, k, value, before)
+                elif mine[k]:
+                    yield f"cell {uid}:{k} is drawn beyond the first {strip['first']}"
+            if len(first) < len(values):
+                yield from cut_problems(strip, values)
             yield from cells_in_order(strip, [cell["box"] if cell else None for cell in mine.values()])
         for dtype, parts in (living[uid].get("windows") or {}).items():
             values = {start + k: value for start, row in parts for k, value in enumerate(row)}
@@ -65,9 +71,30 @@ def storages(picture: Picture, before: State, state: State, step: dict[str, Any]
     for key, _ in cells:
         if key.split(":")[0] not in strips:
             yield f"cell {key} without a strip"
-    freed = {uid for uid in step["gone"] if (before.get(uid) or step["set"].get(uid, {})).get("kind") == "storage"}
-    if "memory" in sides(picture) and picture["density"] != "list" and {*picture["ghosts"]} != freed:
-        yield f"ghosts {picture['ghosts']}, freed {freed}"
+
+
+def first_cells(strip: dict[str, Any], n: int) -> set[int]:
+    """The cells of n that a strip says it draws: all, or the first columns of the first lines."""
+    if strip["first"] is None:
+        return set(range(n))
+    lines, columns, every = map(int, strip["first"].split())
+    return {k for k in range(n) if k % every < columns and k // every < lines}
+
+
+def cut_problems(strip: dict[str, Any], values: list[Any]) -> Iterator[str]:
+    """Where not all cells are drawn, it is said how many are, and the least, mean and greatest of all."""
+    lines, columns, every = map(int, strip["first"].split())
+    if lines * columns < min(len(values), 8):
+        yield f"{strip['uid']} draws {lines} × {columns} of {len(values)} cells"
+    said = " ".join(strip["notes"])
+    if f"first {lines} × {columns}" not in said and f"first {lines * columns} of {len(values)}" not in said:
+        yield f"{strip['uid']} draws {lines} × {columns} and says {said}"
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) == len(values):
+        told = re.search(r"min (\S+) · mean (\S+) · max (\S+)", said)
+        truth = (min(numbers), sum(numbers) / len(numbers), max(numbers))
+        if not told or not all(expected_picture.says(text, value) for text, value in zip(told.groups(), truth, strict=True)):
+            yield f"{strip['uid']} says {said}, not {truth}"
 
 
 def colour_problems(uid: str, drawn: dict[str, Any], values: list[Any]) -> Iterator[str]:

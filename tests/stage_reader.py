@@ -75,8 +75,7 @@ const readStep = () => ({
     none: all(".placeholder", e => ({owner: e.dataset.gradOf, title: titleOf(e), text: text(e, "text")})),
     elsewhere: all(".grad-elsewhere", e => ({owner: e.dataset.gradOf, to: e.dataset.to})),
     gradNames: all(".grad-name", e => ({ref: e.dataset.ref, path: e.dataset.path})),
-    ghosts: all("[data-ghost]", e => e.dataset.ghost),
-    strips: all("[data-storage-strip]", e => ({uid: e.dataset.storageStrip, box: rect(e.querySelector(".strip-frame,.void") ?? e), frames: all(".strip-frame", rect, [e]), row: rowKey(e), seen: inSight(e)})),
+    strips: all("[data-storage-strip]", e => ({uid: e.dataset.storageStrip, first: e.dataset.first ?? null, notes: all("text.meta", t => t.textContent, [e]), box: rect(e.querySelector(".strip-frame,.void") ?? e), frames: all(".strip-frame", rect, [e]), row: rowKey(e), seen: inSight(e)})),
     colours: all("[data-storage-strip]", e => {
         const frame = e.querySelector(".strip-frame"), [x, width] = ["x", "width"].map(name => Number(frame?.getAttribute(name)));
         const at = sign => [...e.querySelectorAll(`:scope > path.wash.${sign}`)].flatMap(path => [...path.getAttribute("d").matchAll(/M(-?[\d.]+)/g)].map(([, left]) => (left - x) / width));
@@ -87,7 +86,7 @@ const readStep = () => ({
     links: all("[data-link]", e => ({key: e.dataset.link, kind: e.classList[1]}), [stage]),
 });
 const BOXES = ".card-box,.tag > path,.rail-box,.strip-frame,.void,.pin-head > rect,.placeholder > rect,.object-box,.moves > .frame-box,.fold.line > .fold-ground," +
-    ".ghost-box,.node-box,.map-circle,.slot > rect,.chip-frame,.node-tag,.node-flag > rect,.fold-line-box,.graph-more > rect,.fold-badge,.chip-ground,.bead > rect,.map-ground";
+    ".node-box,.map-circle,.slot > rect,.chip-frame,.node-tag,.node-flag > rect,.fold-line-box,.graph-more > rect,.fold-badge,.chip-ground,.bead > rect,.map-ground";
 const area = e => { const r = e.getBoundingClientRect(); return {e, l: r.left, t: r.top, r: r.right, b: r.bottom, w: r.width, h: r.height}; };
 const title = e => {
     const g = e.closest("[data-cell],[data-handle],[data-pin],[data-ref],[data-node],[data-slot],[data-grad],[data-fold],[data-counter-badge],[data-row],[data-bead],[data-item],[data-chip],[data-object],[data-frame-card]");

@@ -2,7 +2,7 @@
 
 import { referencedUid } from "../trace/names.ts";
 import { ROW_SIZES } from "./row_lines.ts";
-import { columnsOfRow, type MemoryColumns } from "./memory_columns.ts";
+import { columnsOfNameless, columnsOfRow, type MemoryColumns } from "./memory_columns.ts";
 import type { Rect } from "./pane.ts";
 import type { PlacedItem, RowLayout, HandleLine, RowBlock } from "./memory_parts.ts";
 
@@ -31,7 +31,6 @@ export function memoryAnchorRects(
     } else if (item.kind === "fold") for (const block of item.blocks) addFoldedUids(folds, block, item.key);
     else if (item.kind === "states")
       for (const { block } of item.states) for (const uid of block.uids) anchors.set(uid, line);
-    else if (item.kind === "ghosts") for (const { uid } of item.freed) anchors.set(uid, line);
     else if (item.kind === "row" && place.layout) addRowAnchorRects(anchors, place, place.layout, columns);
   }
   for (const uid of anchors.keys()) folds.delete(uid);
@@ -52,7 +51,8 @@ function addRowAnchorRects(
   paneColumns: MemoryColumns,
 ) {
   if (item.kind !== "row") return;
-  const columns = columnsOfRow(paneColumns, layout);
+  const ownColumns = columnsOfRow(paneColumns, layout);
+  const columns = item.block.names.size ? ownColumns : columnsOfNameless(ownColumns);
   const { block } = item;
   const isSlim = layout.level === "slim";
   const top = y + ROW_SIZES.inset;

@@ -44,7 +44,6 @@ export function memoryRowBlocks(memoryStep: MemoryStep): RowBlocks {
   for (const list of [optimizerStates, nameless]) list.sort((a, b) => numberOf(a) - numberOf(b));
   for (const block of nameless) {
     block.purpose = purposeOf(block);
-    block.label = block.purpose.label;
   }
   for (const block of [...optimizerStates, ...nameless])
     if (block.others.length && !block.handles.length)

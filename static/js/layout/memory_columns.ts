@@ -1,6 +1,7 @@
 /** The columns of the memory pane: names, handles, counters, storages and, where a run has gradients, theirs. */
 
 import type { Homes } from "./homes.ts";
+import type { FocusCells } from "./row_strip.ts";
 
 export interface MemoryColumns {
   w: number;
@@ -23,6 +24,8 @@ export interface MemoryColumns {
   indent: number;
   /** where in the pane all of them begin */
   left: number;
+  /** how cells are drawn where they stand below their names; null elsewhere */
+  cells: FocusCells | null;
   /** cells stand below the names and the tensor that reads them */
   stacked: boolean;
   /** of rows that are lines, where the others are stacked */
@@ -67,11 +70,19 @@ export function layoutMemoryColumns(homes: Homes, w: number): MemoryColumns {
     fullGradW: isPhone ? stripsWidth - GRADIENT_COUNTER_INDENT : gradW,
     indent: isPhone ? 0 : 12,
     left: 0,
+    cells: null,
     stacked: false,
     line: null,
   };
 }
 
+/** Cells of a focus: of one or two small things, of three things or fewer, of more. */
+export const FOCUS_CELLS = {
+  large: { w: 68, h: 48, lines: 3, columns: 6 },
+  usual: { w: 50, h: 24, lines: 8, columns: 6 },
+  many: { w: 50, h: 24, lines: 4, columns: 6 },
+  tight: { w: 50, h: 20, lines: 2, columns: 6 },
+};
 const FOCUS_NAMES_WIDTHS = { least: 84, most: 170 };
 const FOCUS_CARD_WIDTH = 112;
 const FOCUS_RAIL_WIDTH = 30;
@@ -118,6 +129,7 @@ export function layoutFocusColumns(homes: Homes, left: number, w: number, usualW
     fullGradW: isBeside ? room - 34 - stripW : room - GRADIENT_COUNTER_INDENT,
     indent: 0,
     left,
+    cells: FOCUS_CELLS.usual,
     stacked: true,
     line: null,
   };
@@ -128,6 +140,7 @@ export function layoutFocusColumns(homes: Homes, left: number, w: number, usualW
   const lineStripW = hasLineGrads ? Math.floor((lineRoom - 30) * 0.52) : lineRoom;
   columns.line = {
     ...columns,
+    cells: null,
     stacked: false,
     phone: false,
     cardW: FOCUS_LINE_CARD_WIDTH,
@@ -145,4 +158,11 @@ export function layoutFocusColumns(homes: Homes, left: number, w: number, usualW
 /** The columns of a row: those of lines where it is one. @param layout of the row */
 export function columnsOfRow(columns: MemoryColumns, { level, low }: { level: string; low: boolean }): MemoryColumns {
   return columns.line && (level === "slim" || low) ? columns.line : columns;
+}
+
+/** The columns of a row without names: what its memory is for has the room up to its tensor, at the right. */
+export function columnsOfNameless(columns: MemoryColumns): MemoryColumns {
+  if (!columns.stacked) return columns;
+  const card = Math.max(columns.names + 60, columns.rail - 4 - columns.cardW);
+  return { ...columns, card, namesW: card - columns.names - 8 };
 }

@@ -3,7 +3,7 @@
 import { frameValueChips } from "./heading_chips.ts";
 import { memoryAnchorRects, touchedMemoryRects } from "./memory_anchors.ts";
 import { memoryRowBlocks } from "./memory_blocks.ts";
-import { layoutFocusColumns, type MemoryColumns } from "./memory_columns.ts";
+import { FOCUS_CELLS, layoutFocusColumns, type MemoryColumns } from "./memory_columns.ts";
 import { memoryItems } from "./memory_items.ts";
 import { findMemoryList } from "./memory_list.ts";
 import { listAtStep, uidsOfBlock, uidsOfEntry, type ListAtStep, type ListEntry } from "./memory_list_step.ts";
@@ -12,7 +12,7 @@ import { isRowOf } from "./memory_levels.ts";
 import { namesOfHandle } from "./pane_names.ts";
 import { stateOwnerOfPath } from "./name_lines.ts";
 import { placeRowPins } from "./row_pins.ts";
-import type { MemoryItem, PlacedItem, RowBlock, StatesItem } from "./memory_parts.ts";
+import type { MemoryItem, PlacedItem, RowBlock, RowLayout, StatesItem } from "./memory_parts.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { PaneRoom, Rect } from "./pane.ts";
 
@@ -53,7 +53,7 @@ export function layoutMemoryOverview(
     focusItems(memoryStep, memoryItems(memoryStep, rowBlocks)),
     memoryStep.options.toggled,
   );
-  const placed = placeFocus(memoryStep, items, columns, overview.top, h);
+  const placed = placeFocusInItsHeight(memoryStep, items, columns, overview.top, h);
   for (const place of placed)
     if (place.item.kind === "row" && place.layout)
       place.pins = placeRowPins(memoryStep, place.item.block, place.layout, columns);
@@ -88,7 +88,8 @@ function focusItems(memoryStep: MemoryStep, items: MemoryItem[]): MemoryItem[] {
     const { block } = item;
     const isShown = block.hot || block.broken || isRowOf(item, selected) || (item.small && toggled.has("nameless"));
     if (block.state) addState(states, out, block);
-    else if (isShown) out.push({ ...item, block: withWholeNames(memoryStep, block), indent: 0, section: "" });
+    else if (isShown)
+      out.push({ ...item, block: withWholeNames(memoryStep, block), indent: 0, section: "", small: false });
   }
   return out;
 }
@@ -130,6 +131,34 @@ function withoutStatesBeyond(room: number, items: MemoryItem[], toggled: Readonl
   const blocks = states.slice(most).flatMap(({ states: own }) => own.map(({ block }) => block));
   const fold: MemoryItem = { kind: "fold", key: STATES_FOLD_KEY, blocks, foldKind: "touched" };
   return [...items.filter((item) => !hidden.has(item)), fold];
+}
+
+/** One or two small things have large cells, if all of them are in sight then; three have more than many have. */
+function placeFocusInItsHeight(
+  memoryStep: MemoryStep,
+  items: MemoryItem[],
+  columns: MemoryColumns,
+  top: number,
+  h: number,
+): PlacedItem[] {
+  const rows = items.filter((item) => item.kind === "row").length;
+  const isFew = rows === items.length && rows <= 2;
+  for (const cells of [...(isFew ? [FOCUS_CELLS.large] : []), ...(rows <= 3 ? [FOCUS_CELLS.usual] : [])]) {
+    columns.cells = cells;
+    const placed = placeFocus(memoryStep, items, columns, top, h);
+    const isWhole = placed.every(
+      ({ layout, hidden }) =>
+        !hidden && (!layout || (layout.level === "full" && (cells !== FOCUS_CELLS.large || !isAnyCut(layout)))),
+    );
+    if (isWhole) return placed;
+  }
+  columns.cells = FOCUS_CELLS.many;
+  return placeFocus(memoryStep, items, columns, top, h);
+}
+
+/** Whether there are cells in a row that are not drawn. */
+function isAnyCut({ strip, lines }: RowLayout) {
+  return [strip, ...lines.flatMap(({ grad }) => (grad?.strip ? [grad.strip] : []))].some(({ cut }) => cut);
 }
 
 /** Gives each its height and its place. */

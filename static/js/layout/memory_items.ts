@@ -17,7 +17,7 @@ const MAX_CALL_LINES = 6;
 export function memoryItems(memoryStep: MemoryStep, rowBlocks: RowBlocks = memoryRowBlocks(memoryStep)): MemoryItem[] {
   const { named: namedBlocks, states, nameless } = rowBlocks;
   const items = headingsWithRows(memoryStep, namedBlocks, states);
-  return [...items, ...namelessAndFreedItems(memoryStep, nameless), ...allocatorItems(memoryStep)];
+  return [...items, ...namelessItems(memoryStep, nameless), ...allocatorItems(memoryStep)];
 }
 
 /** Headings with the rows under them. */
@@ -92,8 +92,8 @@ function frameHeadingItem(memoryStep: MemoryStep, uid: string, key: string): Hea
   };
 }
 
-/** At the foot: what has no name, and what the step freed. */
-function namelessAndFreedItems(memoryStep: MemoryStep, nameless: RowBlock[]): MemoryItem[] {
+/** At the foot: what has no name. */
+function namelessItems(memoryStep: MemoryStep, nameless: RowBlock[]): MemoryItem[] {
   const folds = new Map<string, FoldItem>();
   const rows = [] as RowItem[];
   for (const block of nameless) {
@@ -106,28 +106,12 @@ function namelessAndFreedItems(memoryStep: MemoryStep, nameless: RowBlock[]): Me
       folds.set(key, fold);
     } else rows.push({ kind: "row", key: block.key, block, indent: 0, section: key, small: true });
   }
-  const freed = [...memoryStep.snapshot.freed].map(([uid, storage]) => ({
-    uid,
-    name: nameOfFreedStorage(memoryStep, uid),
-    nbytes: storage.nbytes,
-  }));
   const out: MemoryItem[] = [];
-  if (rows.length || folds.size || freed.length) out.push({ kind: "rule", key: "rule" });
+  if (rows.length || folds.size) out.push({ kind: "rule", key: "rule" });
   out.push(...rows);
   for (const foldKind of ["flight", "kept", "unnamed"]) {
     const fold = folds.get(`nameless ${foldKind}`);
     if (fold) out.push(fold);
   }
-  if (freed.length) out.push({ kind: "ghosts", key: "ghosts", freed });
   return out;
-}
-
-/** What a freed storage was called. */
-function nameOfFreedStorage(memoryStep: MemoryStep, storageUid: string) {
-  const { paths } = memoryStep.model.opened.names(memoryStep.index - 1);
-  for (const uid of memoryStep.model.opened.index.handlesOfStorage(storageUid, memoryStep.index - 1)) {
-    const path = paths.get(uid);
-    if (path) return path;
-  }
-  return "";
 }

@@ -74,10 +74,14 @@ function compareRowPriority(a: Candidate, b: Candidate) {
     Number(b.hot) - Number(a.hot) ||
     blockB.heat - blockA.heat ||
     Number(blockB.broken) - Number(blockA.broken) ||
-    Number(a.item.small) - Number(b.item.small) ||
+    Number(isNameless(a)) - Number(isNameless(b)) ||
     b.seen - a.seen ||
     a.at - b.at
   );
+}
+
+function isNameless({ item }: Candidate) {
+  return item.small || !item.block.names.size;
 }
 
 /**

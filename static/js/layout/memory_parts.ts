@@ -34,7 +34,9 @@ export interface RowBlock {
 
 export interface NamelessPurpose {
   foldKind: "flight" | "kept" | "unnamed";
-  label: string;
+  /** what is said of `name`; null where that says it alone */
+  words: "gradientFor" | "gradientOfName" | "keptBy" | "madeBy" | "gradient" | null;
+  name: string;
   /** the handle that has the gradient's shape */
   gradient?: string;
 }
@@ -96,12 +98,6 @@ export interface FoldItem {
   place?: string;
 }
 
-export interface FreedItem {
-  kind: "ghosts";
-  key: string;
-  freed: { uid: string; name: string; nbytes: number | undefined }[];
-}
-
 /** items with their place in the order */
 export interface RankedItems {
   rank: number;
@@ -120,7 +116,7 @@ export interface StatesItem {
   place?: string;
 }
 
-export type MemoryItem = RowItem | HeadingItem | RuleItem | FoldItem | FreedItem | AllocatorItem | StatesItem;
+export type MemoryItem = RowItem | HeadingItem | RuleItem | FoldItem | AllocatorItem | StatesItem;
 
 /** waiting: freed, while a stream may still use it */
 export type SegmentPartState = "allocated" | "waiting" | "free" | "several";

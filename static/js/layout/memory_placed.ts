@@ -36,7 +36,7 @@ export function placeMemoryItems(
       pins: null,
     } as PlacedItem;
     if (item.kind === "rule") place.h = MEMORY_ITEM_HEIGHTS.rule;
-    else if (item.kind === "fold" || item.kind === "ghosts") place.h = MEMORY_ITEM_HEIGHTS.fold;
+    else if (item.kind === "fold") place.h = MEMORY_ITEM_HEIGHTS.fold;
     else if (item.kind === "states") place.h = MEMORY_ITEM_HEIGHTS.states;
     else if (item.kind === "heading") placeHeadingChips(memoryStep, place, item, columns);
     else if (item.kind === "allocator") {

@@ -145,7 +145,6 @@ function placeOfItem({ item }: PlacedItem) {
 /** The place of what stands below the named rows. */
 function placeOfFootItem({ item }: PlacedItem, foot: FixedMemoryPlaces["foot"], i: number): string | null {
   if (item.kind === "rule") return "foot:0/0";
-  if (item.kind === "ghosts") return "foot:9/0";
   if (item.kind === "allocator") return `foot:10/${item.uid.slice(1)}`;
   if (item.kind === "fold") return `foot:${2 + ["flight", "kept", "unnamed"].indexOf(item.foldKind)}/0`;
   const stay = foot.get(item.key)?.find(({ from, to }) => from <= i && i <= to);

@@ -13,19 +13,21 @@ export function createNamelessPurposeFinder(memoryStep: MemoryStep): (block: Row
     if (gradientOnWay) {
       const { to, shape, arrived: hasArrived } = gradientOnWay;
       const gradient = block.uids.find((uid) => hasShape(memoryStep.entities.get(uid), shape));
-      if (hasArrived) return { foldKind: "unnamed", label: `∇ ${gradientTargetName(memoryStep, to)}`, gradient };
-      return { foldKind: "flight", label: to ? `∇ → ${gradientTargetName(memoryStep, to)}` : "∇", gradient };
+      const foldKind = hasArrived ? "unnamed" : "flight";
+      if (!to) return { foldKind, words: "gradient", name: "", gradient };
+      return { foldKind, words: "gradientFor", name: gradientTargetName(memoryStep, to), gradient };
     }
     const ownerUid = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
-    if (ownerUid) return { foldKind: "flight", label: `${nameInSentences(memoryStep, ownerUid) ?? ownerUid}.grad` };
+    if (ownerUid)
+      return { foldKind: "flight", words: "gradientOfName", name: nameInSentences(memoryStep, ownerUid) ?? "" };
     const [pin] = block.pins;
-    if (pin) return { foldKind: "kept", label: `${nodeDisplayName(memoryStep, pin.node)}.${pin.slot}` };
+    if (pin) return { foldKind: "kept", words: "keptBy", name: nodeDisplayName(memoryStep, pin.node) };
     for (const uid of block.uids) {
       const handle = memoryStep.entities.get(uid);
       if (isHandle(handle) && handle.grad_fn)
-        return { foldKind: "unnamed", label: `${nodeDisplayName(memoryStep, handle.grad_fn)} result` };
+        return { foldKind: "unnamed", words: "madeBy", name: nodeDisplayName(memoryStep, handle.grad_fn) };
     }
-    return { foldKind: "unnamed", label: block.uids[1] ?? block.key };
+    return { foldKind: "unnamed", words: null, name: "" };
   };
 }
 

@@ -1,7 +1,13 @@
 /** A row of the memory pane from its own corner: the strip, and a line for each handle with what stands in it. */
 
 import { isHandle, type Handle } from "../trace/entities.ts";
-import { columnsOfRow, GRADIENT_COUNTER_INDENT, type MemoryColumns } from "./memory_columns.ts";
+import {
+  columnsOfNameless,
+  columnsOfRow,
+  FOCUS_CELLS,
+  GRADIENT_COUNTER_INDENT,
+  type MemoryColumns,
+} from "./memory_columns.ts";
 import { wrapNames } from "./pane_names.ts";
 import { MAX_BEAD_LINES, handleReading, type RowReading } from "./row_reading.ts";
 import { bandOfDtype, layoutCellStrip, type CellStrip } from "./row_strip.ts";
@@ -23,6 +29,11 @@ export const ROW_SIZES = {
 
 /** The room of how many names a closed row hides. */
 const HIDDEN_NAME_COUNT_WIDTH = 16;
+
+/** A bracket and, under it, what it reads in words. */
+const READING_WORDS_HEIGHT = 28;
+/** Where gradients stand below their values, what they are called stands between. */
+const GRADIENT_NAME_HEIGHT = 20;
 
 const NO_READING: RowReading = { kind: "none" };
 
@@ -58,7 +69,8 @@ class RowArrangement {
     const { block } = item;
     this.memoryStep = memoryStep;
     this.item = item;
-    this.columns = columns = columnsOfRow(columns, { level, low: item.small });
+    const own = columnsOfRow(columns, { level, low: item.small });
+    this.columns = columns = block.names.size ? own : columnsOfNameless(own);
     this.isOpen = level !== "slim";
     this.level = level;
     this.isSmall = item.small;
@@ -86,7 +98,10 @@ class RowArrangement {
     const handle = entities.get(block.handles[0] ?? "");
     const shape = isHandle(handle) ? (handle.shape ?? []) : [];
     const last = shape.length > 1 ? shape[shape.length - 1] : 1;
-    const stripRoom = { width, full: this.isOpen, beads: block.handles.length > 1, low, last };
+    const column = shape.length === 2 && shape[1] === 1 && block.handles.length < 2;
+    const { cells } = this.columns;
+    const focus = cells && this.level === "tight" ? FOCUS_CELLS.tight : cells;
+    const stripRoom = { width, full: this.isOpen, beads: block.handles.length > 1, low, last, focus, column };
     return layoutCellStrip(storage?.kind === "storage" ? storage : undefined, stripRoom);
   }
 
@@ -172,16 +187,20 @@ class RowArrangement {
     const { reading, first, grad } = line;
     const beadsHeight = reading.kind === "beads" ? reading.lines.length * ROW_SIZES.bead : 0;
     const mapRoom = reading.kind === "map" ? cellMapHeight(layout.strip) + 4 : 0;
+    const wordsHeight = reading.kind === "under" && !first ? READING_WORDS_HEIGHT : 0;
     const heightBelowStrip = beadsHeight ? 4 + beadsHeight + (this.isOnlyHandle ? 0 : 3) : mapRoom ? 3 + mapRoom : 0;
     const above = layout.head ? (first ? layout.top : layout.head) : 0;
-    const valuesHeight = above + (first ? layout.strip.h + heightBelowStrip : Math.max(beadsHeight + 6, mapRoom));
+    const valuesHeight =
+      above + (first ? layout.strip.h + heightBelowStrip : Math.max(beadsHeight + 6, mapRoom, wordsHeight));
     const gradHeight = grad?.strip ? above + grad.strip.h : 0;
     if (grad && columns.phone && !grad.block && columns.stacked) grad.y = 0;
     else if (grad && columns.phone)
-      grad.y = first ? above + layout.strip.h + (heightBelowStrip || 4) + 3 : valuesHeight + 6;
+      grad.y =
+        (first ? above + layout.strip.h + (heightBelowStrip || 4) + 3 : valuesHeight + 6) +
+        (columns.stacked ? GRADIENT_NAME_HEIGHT : 0);
     else if (grad) grad.y = above;
     const rightHeight = columns.phone
-      ? valuesHeight + (grad?.block ? gradHeight - above + 8 : 0)
+      ? valuesHeight + (grad?.block ? gradHeight - above + (columns.stacked ? GRADIENT_NAME_HEIGHT + 8 : 8) : 0)
       : Math.max(valuesHeight, gradHeight);
     return Math.max(ROW_SIZES.handle, nameLines ? 22 + nameLines * ROW_SIZES.name : 0, rightHeight);
   }

@@ -14,13 +14,34 @@ export interface CellBand {
   cw: number;
   ch: number;
   mode: "numbers" | "heat" | "summary" | "bare";
+  /** where only the first cells are drawn: how many of memory's cells each line stands for */
+  every?: number;
+  /** and whether they are rows of the tensor */
+  inRows?: boolean;
+}
+
+/** The cells of what a step touched, beside the list of names: their size, and how many lines and columns of them. */
+export interface FocusCells {
+  w: number;
+  h: number;
+  lines: number;
+  columns: number;
 }
 
 export interface CellStrip {
   bands: CellBand[];
   w: number;
   h: number;
+  /** there are more cells than drawn: below them stands how many, and what values they have */
+  cut?: boolean;
 }
+
+/** The room below cells that are not all drawn, for the words that say so. */
+const CUT_NOTE_HEIGHT = 20;
+/** In the focus a cell has at least this width, for a number of 14. */
+const MIN_FOCUS_CELL_WIDTH = 44;
+/** A column of so many single numbers at most is drawn as rows. */
+const MAX_COLUMN_ROWS = 16;
 
 /** The widest cell, the narrowest with a number in it, and the narrowest where beads need all cells in one line. */
 const STRIP_CELL_WIDTHS = { most: 42, least: 25, tight: 22 };
@@ -44,6 +65,10 @@ interface StripRoom {
   low: boolean;
   /** the length of the last dimension of the handle */
   last: number;
+  /** how the cells of a focus are drawn */
+  focus?: FocusCells | null;
+  /** it is (n, 1): a column */
+  column?: boolean;
 }
 
 export function layoutCellStrip(storage: Storage | undefined, stripRoom: StripRoom): CellStrip {
@@ -53,7 +78,9 @@ export function layoutCellStrip(storage: Storage | undefined, stripRoom: StripRo
     return { bands: [bandWithoutCells(stripRoom)], w: Math.min(56, stripRoom.width), h: stripRoom.full ? 22 : 14 };
   if (rows.length === 1) {
     const band = layoutCellBand(rows[0][0], rows[0][1].length, stripRoom);
-    return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h: band.lines * band.ch };
+    const cut = band.every !== undefined;
+    const h = band.lines * band.ch + (cut ? CUT_NOTE_HEIGHT : 0);
+    return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h, cut };
   }
   return stripsByDtype(rows, stripRoom);
 }
@@ -106,6 +133,7 @@ function layoutCellBand(dtype: string, n: number, stripRoom: Parameters<typeof l
     if (low) return lines === 1 ? 20 : 16;
     return lines === 1 ? 30 : lines === 2 ? 21 : 18;
   };
+  if (n && full && stripRoom.focus) return focusBand(dtype, n, stripRoom, stripRoom.focus);
   if (!n) return { ...bandOf(1, 1, 30, full ? (low ? 20 : 30) : 14), mode: "bare" };
   if (!full) {
     const cw = Math.min(36, width / n);
@@ -132,6 +160,34 @@ function layoutCellBand(dtype: string, n: number, stripRoom: Parameters<typeof l
   };
 }
 
+/** Cells with numbers in the focus: whole rows of the tensor where there is room for them, else the first of them. */
+function focusBand(dtype: string, n: number, { width, last, column }: StripRoom, focus: FocusCells): CellBand {
+  const isComplex = cellWidths(dtype) === COMPLEX_CELL_WIDTHS;
+  const least = isComplex ? COMPLEX_CELL_WIDTHS.most : MIN_FOCUS_CELL_WIDTH;
+  const fitting = Math.max(1, Math.floor(width / least));
+  const base = { dtype, n, y: 0, ch: focus.h, mode: "numbers" as const };
+  const cellWidth = (columns: number) => Math.min(Math.max(focus.w, least), width / columns);
+  if (column && n <= MAX_COLUMN_ROWS && n <= 2 * focus.lines) {
+    const ch = n > 4 ? Math.min(18, focus.h) : focus.h;
+    return { ...base, ch, columns: 1, lines: n, cw: cellWidth(1) };
+  }
+  const hasRows = last > 1 && last < n && n % last === 0;
+  if (hasRows) {
+    const columns = Math.min(last, fitting, last <= focus.columns + 2 ? last : focus.columns);
+    const lines = Math.min(n / last, n / last <= focus.lines + 1 ? n / last : focus.lines);
+    const isCut = columns < last || lines * last < n;
+    return { ...base, columns, lines, cw: cellWidth(columns), ...(isCut ? { every: last, inRows: true } : {}) };
+  }
+  const columns = Math.min(n, fitting, 8);
+  const lines = Math.min(Math.ceil(n / columns), focus.lines);
+  return { ...base, columns, lines, cw: cellWidth(columns), ...(columns * lines < n ? { every: columns } : {}) };
+}
+
+/** Whether a cell has a place in a band. */
+export function isCellDrawn({ every, columns, lines }: CellBand, i: number) {
+  return every === undefined || (i % every < columns && Math.floor(i / every) < lines);
+}
+
 /** Whole rows of the handle, where that is possible. */
 function heatMapColumns(n: number, maxColumns: number, lastDimension: number) {
   if (n <= maxColumns) return n;
@@ -142,8 +198,13 @@ function heatMapColumns(n: number, maxColumns: number, lastDimension: number) {
 
 /** Where cell i of a band is, from the strip's corner. */
 export function cellRect(band: CellBand, i: number) {
-  const x = (i % band.columns) * band.cw;
-  return { x, y: band.y + Math.floor(i / band.columns) * band.ch, w: band.cw, h: band.ch };
+  const every = band.every ?? band.columns;
+  return {
+    x: (i % every) * band.cw,
+    y: band.y + Math.floor(i / every) * band.ch,
+    w: band.cw,
+    h: band.ch,
+  };
 }
 
 /** The cells that a handle of this dtype reads. */

@@ -181,7 +181,7 @@ function thumbnailColumns(model: MemoryModel, memoryStep: MemoryStep, items: Row
 }
 
 function longestNameWidth(block: RowBlock) {
-  if (!block.names.size) return textWidth(block.label || block.key, 10) + 4;
+  if (!block.names.size) return textWidth(block.purpose?.name || block.label || block.key, 10) + 4;
   const lines = [...block.names.values()].map((list) => list.map(({ text }) => textWidth(text, 11) + 20));
   return Math.max(...lines.map((widths) => widths.reduce((sum, width) => sum + width, 0)));
 }

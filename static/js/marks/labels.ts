@@ -1,5 +1,7 @@
 /** The few words that stage and loom themselves say; a page passes its own language's. */
 
+import type { RowBlock } from "../layout/memory_parts.ts";
+
 export type StageLabels = Record<keyof typeof STAGE_LABELS, string>;
 
 export const STAGE_LABELS = {
@@ -42,6 +44,17 @@ export const STAGE_LABELS = {
   variable: "variable",
   path: "path",
   gradient: "gradient",
+  gradientFor: "gradient for {name}",
+  gradientOfName: "{name}.grad",
+  keptBy: "kept by {name}",
+  withoutName: "without a name",
+  firstRows: "first {rows} × {columns}",
+  firstCells: "first {n} of {all}",
+  sameMemory: "same memory as {name}",
+  readsCells: "reads cells {from} to {to} of {name}",
+  readsCell: "reads cell {from} of {name}",
+  readsElements: "reads {name}[{from}] to {name}[{to}]",
+  readsElement: "reads {name}[{from}]",
   readTimes: "one cell read {times} times",
   moreHandles: "more tensors",
   flight: "gradients in flight",
@@ -49,7 +62,6 @@ export const STAGE_LABELS = {
   keptUnnamed: "saved for backward, without a name",
   unnamedStorages: "unnamed",
   unnamedStorage: "unnamed",
-  freedNow: "freed by this step",
   moreRows: "more, not touched recently",
   moreTouched: "more that this step touched",
   moreCalls: "waiting calls",
@@ -112,6 +124,14 @@ export const STAGE_LABELS = {
 /** What a handle is to autograd, in the reader's words. @param role of `handleCardText` */
 export function autogradRoleLabel(role: string, labels: StageLabels): string {
   return { leaf: labels.leaf, node: labels.node, "read-only": labels.readOnly }[role] ?? role;
+}
+
+/** What a row is called that has no name: what its memory is for. @returns empty where it has names */
+export function rowPurposeText({ purpose, label }: RowBlock, labels: StageLabels): string {
+  if (!purpose) return label;
+  const { words, name } = purpose;
+  if (words === null || (words === "gradientOfName" && !name)) return labels.withoutName;
+  return labels[words].replace("{name}", name).replace("{node}", name);
 }
 
 /** What the loom says; a page passes its own language's. */

@@ -18,15 +18,9 @@ import type { Target } from "../browser/targets.ts";
 import { transformToHeight } from "./mark_cache.ts";
 import { nameTagMark } from "./row_tags.ts";
 import type { MemoryColumns } from "../layout/memory_columns.ts";
+import { rowPurposeText } from "./labels.ts";
 import type { StepFacts } from "./step_facts.ts";
-import type {
-  PlacedItem,
-  PlacedValueChip,
-  FreedItem,
-  FoldItem,
-  HeadingItem,
-  RowBlock,
-} from "../layout/memory_parts.ts";
+import type { PlacedItem, PlacedValueChip, FoldItem, HeadingItem, RowBlock } from "../layout/memory_parts.ts";
 
 const PAGE_FONT_CHARACTER_EM = 0.56;
 
@@ -205,7 +199,9 @@ function foldedRowsMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingIt
   const count = place.folded.length;
   const x = item.type === "frame" ? 0 : 12;
   const members = foldMemberUids(place.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : [])));
-  const names = place.folded.map(({ item: row }) => (row.kind === "row" ? row.block.label : "")).join(", ");
+  const names = place.folded
+    .map(({ item: row }) => (row.kind === "row" ? rowPurposeText(row.block, stepFacts.labels) : ""))
+    .join(", ");
   const text = `${count} ${stepFacts.labels.folded}`;
   const w = pageFontTextWidth(text, 11) + 14;
   const chipsEnd = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? place.chips.more - 4 : 0);
@@ -263,7 +259,7 @@ export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: F
     touched: labels.moreTouched,
   };
   const text = `${item.count ?? n} ${foldTexts[item.foldKind]} · ${bytesText(bytes)}`;
-  const names = item.blocks.map((block) => block.label).join(", ");
+  const names = item.blocks.map((block) => rowPurposeText(block, stepFacts.labels)).join(", ");
   const namesX = columns.names + 18 + pageFontTextWidth(text, 11.5) + 12;
   const maxChars = Math.floor((columns.w - namesX - 12) / (CHARACTER_WIDTH_EM * 10));
   return h(
@@ -312,35 +308,4 @@ function foldAttributes(key: string, members: string[], isOpen: boolean) {
 /** @param text in the face of the page */
 function pageFontTextWidth(text: string, size: number) {
   return (textWidth(text, size) / CHARACTER_WIDTH_EM) * PAGE_FONT_CHARACTER_EM;
-}
-
-/** What the step freed. */
-export function freedStoragesMark(stepFacts: StepFacts, place: PlacedItem, item: FreedItem, columns: MemoryColumns) {
-  const bytes = item.freed.reduce((sum, { nbytes }) => sum + (nbytes ?? 0), 0);
-  const text = `${stepFacts.labels.freedNow}: ${item.freed.length} · ${bytesText(bytes)}`;
-  let x = columns.names + 18 + pageFontTextWidth(text, 11.5) + 12;
-  const end = columns.w - 40;
-  let hidden = 0;
-  const marks = item.freed.map(({ uid, name }) => {
-    const label = name ? `${name} ${uid}` : uid;
-    const w = textWidth(label, 10);
-    const isShown = x + w <= end;
-    if (!isShown) hidden += 1;
-    const mark = h(
-      "g",
-      { key: `ghost ${uid}`, class: "ghost", "data-ghost": uid },
-      isShown && h("text", { class: "struck", x, y: 14, "font-size": 10 }, label),
-    );
-    if (isShown) x += w + 12;
-    return mark;
-  });
-  return h(
-    "g",
-    { key: "ghosts", class: "moves ghosts", transform: transformToHeight(place.y, columns.left) },
-    h("rect", { key: "box", class: "ghost-box", x: 8, y: 2, width: columns.w - 16, height: 16, rx: 4 }),
-    h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": 11.5 }, text),
-    marks,
-    hidden > 0 && h("text", { key: "more", class: "meta", x, y: 14, "font-size": 10 }, `+${hidden}`),
-    h("title", {}, item.freed.map(({ uid, name }) => `${name} ${uid}`.trim()).join(", ")),
-  );
 }

@@ -10,6 +10,7 @@ import { NAMELESS_KEY } from "../layout/memory_items.ts";
 import { textWidth, truncateText } from "../layout/metrics.ts";
 import { cutPathAtStart } from "../layout/pane_names.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
+import { rowPurposeText } from "./labels.ts";
 import { cellColourMarks } from "./row_cells.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
 import type { MemoryOverview } from "../layout/memory_focus.ts";
@@ -249,7 +250,7 @@ function restMark({ labels, snap }: StepFacts, { list, rest }: MemoryOverview): 
       { key: "text", class: "fold-text", x: LEFT, y: list.lineHeight / 2 + font * 0.36, "font-size": font },
       truncateText(text, room),
     ),
-    h("title", {}, rest.map((block) => block.label || block.key).join(", ")),
+    h("title", {}, rest.map((block) => rowPurposeText(block, labels)).join(", ")),
   );
 }
 

@@ -8,7 +8,7 @@ import { allocatorMark } from "./allocator.ts";
 import { memoryListMarks } from "./memory_list.ts";
 import { optimizerStatesMark } from "./memory_states.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
-import { valueChipMark, storageFoldMark, freedStoragesMark, memoryHeadingMark } from "./memory_heading.ts";
+import { valueChipMark, storageFoldMark, memoryHeadingMark } from "./memory_heading.ts";
 import { memoryRowMark } from "./memory_row.ts";
 import { memoryRowMarkInputs } from "./memory_row_inputs.ts";
 import type { MemoryOverview } from "../layout/memory_focus.ts";
@@ -52,7 +52,6 @@ function memoryItemMark(
   }
   if (item.kind === "heading") return memoryHeadingMark(stepFacts, place, item, columns);
   if (item.kind === "fold") return storageFoldMark(stepFacts, place, item, columns);
-  if (item.kind === "ghosts") return freedStoragesMark(stepFacts, place, item, columns);
   if (item.kind === "states") return optimizerStatesMark(stepFacts, place, item, columns);
   if (item.kind === "allocator") return allocatorMark(stepFacts, place, item, columns);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;

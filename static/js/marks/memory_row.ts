@@ -5,6 +5,7 @@ import { bytesText } from "../layout/format.ts";
 import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
 import { ROW_SIZES } from "../layout/row_lines.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
+import { rowPurposeText } from "./labels.ts";
 import { transformToHeight } from "./mark_cache.ts";
 import { handleReadingMark } from "./row_beads.ts";
 import { unnamedHandlesMark, handleCardMark, handleCardMarkInCollapsedRow } from "./row_card.ts";
@@ -13,9 +14,11 @@ import { isVersionNews, versionCounterMark } from "./row_counter.ts";
 import { gradientPlaceMark } from "./row_grad.ts";
 import { rowPinMarks } from "./row_pin.ts";
 import { nameTagMark } from "./row_tags.ts";
-import { columnsOfRow, type MemoryColumns } from "../layout/memory_columns.ts";
+import { columnsOfNameless, columnsOfRow, type MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { PlacedItem, RowLayout, HandleLine, RowItem } from "../layout/memory_parts.ts";
+
+const NOTE_FONT_SIZE = 12;
 
 interface MemoryRowDrawing {
   facts: StepFacts;
@@ -36,7 +39,8 @@ export function memoryRowMark(
   const { layout } = place;
   if (!layout) return null;
   const { block } = item;
-  const columns = columnsOfRow(paneColumns, layout);
+  const ownColumns = columnsOfRow(paneColumns, layout);
+  const columns = block.names.size ? ownColumns : columnsOfNameless(ownColumns);
   const row = { facts: stepFacts, item, layout, columns, open: layout.level !== "slim" && !layout.low };
   const ground = { x: 4, y: 1, width: columns.w - 8, height: place.h - 2, rx: 6 };
   return h(
@@ -47,7 +51,6 @@ export function memoryRowMark(
       transform: transformToHeight(place.y, columns.left),
       "data-row": block.key,
     },
-    block.hot && layout.level !== "slim" && h("rect", { key: "hot", class: "row-hot", ...ground }),
     isRowSelected(item, selected) && h("rect", { key: "chosen", class: "row-chosen", ...ground }),
     readGuideLineMarks(row),
     rowStorageMarks(row),
@@ -75,42 +78,37 @@ function rowStorageMarks({ facts, item, layout, columns }: MemoryRowDrawing) {
   };
   return [
     cellStripMark(facts, storage, layout.strip, stripPlace),
-    storageTitleMark({ facts, item, layout, columns }, storage),
+    storageNoteMark({ facts, item, layout, columns }, storage),
   ];
 }
 
-/** A storage's name and what is unusual about it, at the end of its strip. */
-function storageTitleMark({ facts, item, layout, columns }: Omit<MemoryRowDrawing, "open">, uid: string) {
+/** What is unusual about a storage, at the end of its strip. */
+function storageNoteMark({ facts, layout, columns }: Omit<MemoryRowDrawing, "open">, uid: string) {
   const storage = findEntity(facts.snap.entities, uid, "storage");
-  const dtypesWidth = layout.strip.bands.length > 1 ? 30 : 0;
-  const x = columns.strip + layout.strip.w + 7 + dtypesWidth;
-  const end = columns.gradW && !columns.phone ? columns.grad - 28 : (layout.head ? columns.rail : columns.w) - 6;
   if (!storage || layout.level === "slim") return null;
-  if (layout.head && !storage.within && (!storage.device || storage.device === "cpu")) return null;
-  const inside = storage.within ? `${facts.labels.inside} ${storage.within.storage} +${storage.within.at} B` : "";
+  const outer = storage.within ? nameOfStorage(facts, storage.within.storage) : "";
+  const inside = storage.within ? `${facts.labels.inside} ${outer || facts.labels.memory} +${storage.within.at} B` : "";
   const device = storage.device && storage.device !== "cpu" ? storage.device : "";
-  const notes = [inside, device].filter(Boolean);
-  const y = ROW_SIZES.inset + layout.top + Math.min(layout.strip.h, 30) / 2 + 3;
-  const text = [uid, ...notes].join(" · ");
-  const fitsBeside = x + textWidth(text, 9.5) <= end;
-  const titleNode = h(
-    "title",
-    {},
-    `${uid} · ${storage.nbytes === undefined ? "?" : bytesText(storage.nbytes)} ${notes.join(" · ")}`,
+  const text = [inside, device].filter(Boolean).join(" · ");
+  if (!text) return null;
+  const x = columns.strip + layout.strip.w + 7 + (layout.strip.bands.length > 1 ? 30 : 0);
+  const end = columns.gradW && !columns.phone ? columns.grad - 28 : (layout.head ? columns.rail : columns.w) - 6;
+  const top = ROW_SIZES.inset + layout.top;
+  const fitsBeside = x + textWidth(text, NOTE_FONT_SIZE) <= end;
+  const place = fitsBeside
+    ? { x, y: top + Math.min(layout.strip.h, 30) / 2 + 4 }
+    : { x: end, y: top + layout.strip.h + 14 };
+  const maxCharacters = Math.floor((end - columns.strip) / (CHARACTER_WIDTH_EM * NOTE_FONT_SIZE));
+  return h(
+    "text",
+    { key: "storage", class: classNames("storage-name", !fitsBeside && "end"), ...place, "font-size": NOTE_FONT_SIZE },
+    truncateText(text, Math.max(4, maxCharacters)),
+    h("title", {}, `${uid} · ${storage.nbytes === undefined ? "?" : bytesText(storage.nbytes)} · ${text}`),
   );
-  if (fitsBeside) return h("text", { key: "storage", class: "storage-name", x, y, "font-size": 9.5 }, text, titleNode);
-  const belowY = ROW_SIZES.inset + layout.top + layout.strip.h + 10;
-  const maxCharacters = Math.floor((end - columns.strip) / (CHARACTER_WIDTH_EM * 8.5));
-  if (notes.length && !item.small && layout.lines.length < 2)
-    return h(
-      "text",
-      { key: "storage", class: "storage-name end", x: end, y: belowY, "font-size": 8.5 },
-      truncateText(text, maxCharacters),
-      titleNode,
-    );
-  if (x + textWidth(uid, 9.5) <= end)
-    return h("text", { key: "storage", class: "storage-name", x, y, "font-size": 9.5 }, uid, titleNode);
-  return null;
+}
+
+function nameOfStorage({ readers, names }: StepFacts, uid: string) {
+  return (readers.get(uid) ?? []).map((handle) => names.paths.get(handle)).find((name) => name !== undefined) ?? "";
 }
 
 function handleLineMarks(row: MemoryRowDrawing, line: HandleLine): (VNode | null | VNode[])[] {
@@ -166,12 +164,15 @@ function unnamedHandleMarksInRow(row: MemoryRowDrawing, y: number) {
 }
 
 /** What a row without names is for. */
-function purposeLabelMark({ item, columns, open, layout }: MemoryRowDrawing, y: number) {
+function purposeLabelMark({ facts, item, columns, open, layout }: MemoryRowDrawing, y: number) {
   const { block } = item;
-  if (block.names.size && !block.label) return null;
+  if (block.names.size && !block.label && !block.purpose) return null;
   const labelWidth = columns.namesW + (layout.lines.length ? 0 : columns.cardW);
-  const text = block.label || block.key;
-  const size = Math.max(8.5, Math.min(10.5, Math.floor((labelWidth / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10));
+  const text = rowPurposeText(block, facts.labels) || facts.labels.withoutName;
+  const size = Math.max(
+    12,
+    Math.min(open ? 14 : 12, Math.floor((labelWidth / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10),
+  );
   const shownText = truncateText(text, Math.max(4, Math.floor(labelWidth / (CHARACTER_WIDTH_EM * size))));
   const textPosition = { x: columns.names + 4, y: y + (open ? 18 : 12), "font-size": size };
   return h("text", { key: "label", class: "no-name", ...textPosition }, shownText, h("title", {}, text));

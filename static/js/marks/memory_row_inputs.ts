@@ -27,7 +27,14 @@ function addRowBlockInputs(inputs: unknown[], stepFacts: StepFacts, block: RowBl
   const { snap, grads, writers } = stepFacts;
   const storage = snap.entities.get(block.storage ?? "");
   if (storage?.kind === "storage" && !storage.cells) return false; // its summary tells of the step's writes
-  inputs.push(block.storage, block.label, block.purpose?.gradient, grads.has(block.key));
+  inputs.push(
+    block.storage,
+    block.label,
+    block.purpose?.words,
+    block.purpose?.name,
+    block.purpose?.gradient,
+    grads.has(block.key),
+  );
   for (const uid of block.uids) {
     if (snap.fresh.has(uid) || snap.changed.has(uid) || snap.written.has(uid) || writers.has(uid)) return false;
     inputs.push(uid, snap.entities.get(uid));

@@ -7,7 +7,7 @@ import { bandOfDtype, type CellBand, type CellStrip } from "../layout/row_strip.
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { Bead, RowReading } from "../layout/row_reading.ts";
-import type { Handle } from "../trace/entities.ts";
+import { findHandle, type Handle } from "../trace/entities.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { RowLayout, HandleLine } from "../layout/memory_parts.ts";
 
@@ -82,6 +82,7 @@ function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
   const { reading } = line;
   const leadLine = line.first && !place.stacked ? [beadWireMark(`M${start} ${place.middle}H${x}`, "lead")] : [];
   if (reading.kind === "none") return leadLine;
+  if (reading.kind === "under" && !line.first) return sharedReadingMarks(stepFacts, place, reading);
   if (reading.kind === "under") {
     const isWrapped = band.lines > 1;
     const from = isWrapped ? 0 : reading.low * band.cw;
@@ -97,6 +98,51 @@ function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
   return [...leadLine, ...cellBeadMarks(stepFacts, place, reading)];
 }
 
+/** A bracket under the cells that are read, and which they are in words. */
+function sharedReadingMarks(
+  stepFacts: StepFacts,
+  { line, band, start, x, y, middle, stacked, handle }: ReadingPlace,
+  { low, high }: Extract<RowReading, { kind: "under" }>,
+) {
+  const isWrapped = band.lines > 1;
+  const from = x + (isWrapped ? 0 : low * band.cw) + 2;
+  const to = x + (isWrapped ? Math.min(band.n, band.columns) * band.cw : (high + 1) * band.cw) - 2;
+  const bottom = y + 10;
+  const words = readingWords(stepFacts, line.uid, handle, [low, high], band.n);
+  return [
+    stacked ? null : beadWireMark(`M${start} ${middle}H${from - 4}V${bottom}`, "lead"),
+    h("path", { key: "under", class: "bead-line bracket", d: `M${from} ${bottom - 5}V${bottom}H${to}V${bottom - 5}` }),
+    words && h("text", { key: "words", class: "reading-words", x: from, y: bottom + 14, "font-size": 12 }, words),
+  ];
+}
+
+/** What a handle reads, told by another's name that reads all of the memory in order; empty where none does. */
+function readingWords(
+  { snap, readers, names, labels }: StepFacts,
+  uid: string,
+  handle: Handle,
+  [low, high]: [number, number],
+  n: number,
+) {
+  const others = (readers.get(handle.storage ?? "") ?? []).filter((other) => other !== uid && names.tags.has(other));
+  for (const other of others) {
+    const owner = findHandle(snap.entities, other);
+    const list = owner && owner.dtype === handle.dtype ? cellReads(owner) : [];
+    const name = names.paths.get(other);
+    const readsAll = list.length === n && list.every(({ cell }, k) => cell === k);
+    if (!name || !readsAll) continue;
+    if (high - low + 1 === n) return labels.sameMemory.replace("{name}", name);
+    const isVector = owner?.shape?.length === 1;
+    const [one, many] = isVector ? [labels.readsElement, labels.readsElements] : [labels.readsCell, labels.readsCells];
+    const base = isVector ? 0 : 1;
+    return (low === high ? one : many)
+      .replaceAll("{name}", name)
+      .replace("{from}", `${low + base}`)
+      .replace("{to}", `${high + base}`);
+  }
+  return "";
+}
+
 /** Which cells of a wrapped strip are read. */
 function cellMapMarks(
   { line, band, start, x, top, strip, y, middle, stacked }: ReadingPlace,
@@ -104,11 +150,15 @@ function cellMapMarks(
 ) {
   const mapH = cellMapHeight(strip);
   const mapY = line.first ? top + strip.h + 4 : y + (stacked ? 2 : Math.max(2, (30 - mapH) / 2));
-  const rows = band.mode === "summary" ? 1 : band.lines;
+  const isInOneLine = band.mode === "summary" || band.every !== undefined; // as wide as the cells, each a part of it
+  const cw = isInOneLine ? strip.w / Math.max(1, band.n) : band.cw;
+  const rows = isInOneLine ? 1 : band.lines;
   const lineHeight = mapH / rows;
-  const width = band.mode === "summary" ? strip.w : Math.min(band.n, band.columns) * band.cw;
+  const width = isInOneLine ? strip.w : Math.min(band.n, band.columns) * band.cw;
   const runs =
-    band.mode === "summary" || !cells ? cellRunsBetween(low, high, band, rows) : cellRuns(cells, band.columns);
+    band.mode === "summary" || !cells
+      ? cellRunsBetween(low, high, band, rows)
+      : cellRuns(cells, isInOneLine ? band.n : band.columns);
   return [
     line.first ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
     h("rect", { key: "map", class: "map-ground", x, y: mapY, width, height: mapH, rx: 2 }),
@@ -116,9 +166,9 @@ function cellMapMarks(
       h("rect", {
         key: `run ${row} ${from}`,
         class: "map-run",
-        x: x + from * band.cw + 0.4,
+        x: x + from * cw + 0.4,
         y: mapY + row * lineHeight + 0.4,
-        width: Math.max(1.2, (to - from + 1) * band.cw - 0.8),
+        width: Math.max(1.2, (to - from + 1) * cw - 0.8),
         height: Math.max(1, lineHeight - 0.8),
         rx: 1,
       }),

@@ -33,8 +33,6 @@ function handleCardAttributes(stepFacts: StepFacts, uid: string, handle: Handle,
     shape: text.shape,
     role,
     description,
-    fresh,
-    touched: fresh || stepFacts.snap.changed.has(uid),
     attrs: {
       key: `card ${uid}`,
       class: classNames(
@@ -69,7 +67,6 @@ export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place) 
   return h(
     "g",
     card.attrs,
-    card.touched && newHandleHaloMark(card.fresh, x, y, w, ROW_SIZES.card),
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: ROW_SIZES.card, rx: 6 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
     fittedTextMark("shape", leftX, y + 13, shapeWords(stepFacts, handle, card.shape), room, isWide ? 12 : 10),
@@ -85,18 +82,6 @@ function fittedTextMark(name: string, x: number, y: number, text: string, maxWid
     Math.min(font, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * Math.max(1, text.length))) * 10) / 10),
   );
   return h("text", { key: name, class: name, x, y, "font-size": size }, clippedTextMark(text, maxWidth, size));
-}
-
-function newHandleHaloMark(fresh: boolean, x: number, y: number, w: number, height: number) {
-  return h("rect", {
-    key: "halo",
-    class: classNames("halo", !fresh && "thin"),
-    x: x - 2,
-    y: y - 2,
-    width: w + 4,
-    height: height + 4,
-    rx: 8,
-  });
 }
 
 /** A shape in words: `3 numbers`, `16 × 1`. @param other what is said where there is none */
@@ -136,7 +121,6 @@ export function handleCardMarkInCollapsedRow(
     "g",
     { ...card.attrs, class: classNames(card.attrs.class, "slim", gradient && "passing") },
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
-    card.touched && newHandleHaloMark(card.fresh, x, y, w, 16),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
     fittedTextMark("shape", x + 9, y + 12, shapeWords(stepFacts, handle, card.shape), w - 12, 10.5),
     h("title", { key: "title" }, card.description),
@@ -176,7 +160,6 @@ export function unnamedHandlesMark(
         "g",
         { ...card.attrs, class: classNames(card.attrs.class, "quiet", place.aside && "aside") },
         h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
-        card.touched && newHandleHaloMark(card.fresh, x + 1, y + 1, w - 2, 13),
         h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),
         fittedTextMark("shape", x + 8, y + 11, words, w - 10, 9.5),
         h("title", { key: "title" }, card.description),

@@ -82,12 +82,20 @@ export function cellMark(uid: string, band: CellBand, i: number, value: Cell, pl
 const MIN_NUMBER_LENGTH = 5;
 const MIN_NUMBER_FONT_SIZE = 8.6;
 
+/** Large cells have large numbers. */
+function numberFontSize({ w, h: height, full }: { w: number; h: number; full: boolean }) {
+  if (!full) return 9.8;
+  if (height >= 44 && w >= 60) return 20;
+  if (height >= 18 && w >= 43) return 14;
+  return height >= 28 && w >= 33 ? 11.5 : 9.8;
+}
+
 /** A cell's number, and below it the one that the step wrote over. */
 function cellNumberMarks(
   value: Cell,
   place: { x: number; y: number; w: number; h: number; was: Cell | undefined; full: boolean },
 ) {
-  const usualSize = place.full && place.h >= 28 && place.w >= 33 ? 11.5 : 9.8;
+  const usualSize = numberFontSize(place);
   const maxCharactersAt = (font: number) => Math.floor((place.w - 3) / (CHARACTER_WIDTH_EM * font));
   const text = shortNumberText(
     value,

@@ -1,6 +1,7 @@
 /** The strip of a row: the cells of a storage with their values, what a step wrote over, and its frame. */
 
-import { cellRect, MAX_COLLAPSED_CELLS, type CellBand, type CellStrip } from "../layout/row_strip.ts";
+import { cellRect, isCellDrawn, MAX_COLLAPSED_CELLS, type CellBand, type CellStrip } from "../layout/row_strip.ts";
+import { shortNumberText } from "../layout/format.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import type { Target } from "../browser/targets.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
@@ -22,7 +23,7 @@ export function cellStripMark(stepFacts: StepFacts, uid: string, strip: CellStri
   const cells = storage?.kind === "storage" ? storage.cells : null;
   if (!cells || fresh.has(uid) || written.has(uid)) return describeCellStrip(stepFacts, uid, strip, place);
   const cachedByPlace = stripMarkCache.get(cells) ?? new Map();
-  const placeKey = stripPlaceKey(uid, strip, place);
+  const placeKey = stripPlaceKey(stepFacts, uid, strip, place);
   const mark = cachedByPlace.get(placeKey) ?? describeCellStrip(stepFacts, uid, strip, place);
   if (!cachedByPlace.has(placeKey) && cachedByPlace.size === MAX_CACHED_STRIP_MARKS) cachedByPlace.clear();
   stripMarkCache.set(cells, cachedByPlace.set(placeKey, mark));
@@ -30,11 +31,11 @@ export function cellStripMark(stepFacts: StepFacts, uid: string, strip: CellStri
 }
 
 /** All that a strip's description is made from besides its cells. */
-function stripPlaceKey(uid: string, { bands }: CellStrip, { x, y, full, grad }: CellStripPlace) {
+function stripPlaceKey({ labels }: StepFacts, uid: string, { bands }: CellStrip, { x, y, full, grad }: CellStripPlace) {
   const lines = bands.map(
-    (band) => `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch}`,
+    (band) => `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch} ${band.every}`,
   );
-  return `${uid} ${x} ${y} ${full} ${grad} ${lines.join()}`;
+  return `${uid} ${x} ${y} ${full} ${grad} ${labels.none} ${lines.join()}`;
 }
 
 function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, place: CellStripPlace): VNode {
@@ -52,6 +53,7 @@ function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, 
     const height = band.lines * band.ch;
     return [
       isWhollyWritten &&
+        !stepFacts.manyChanged &&
         writtenCellHaloMark(`halo ${band.dtype}`, place.x, place.y + band.y, w, height, Boolean(writtenKeys)),
       h("rect", {
         key: `ground ${band.dtype}`,
@@ -65,16 +67,28 @@ function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, 
       ...bandCellMarks(stepFacts, uid, band, values, place, isWhollyWritten),
       stripOutlineMark(band.dtype, place, band.y, w, height),
       hasSeveralDtypes && bandDtypeMark(band, place, w),
+      band.every !== undefined && cutNoteMark(stepFacts, band, values, place),
     ];
   });
   const target: Target = { kind: "strip", storage: uid };
+  const [first] = strip.bands;
   const attrs = {
     key: `strip ${uid}`,
+    "data-first": first?.every === undefined ? null : `${first.lines} ${first.columns} ${first.every}`,
     class: classNames("shelf", fresh && "fresh"),
     "data-storage-strip": uid,
     target,
   };
-  return h("g", attrs, bands);
+  const isChanged = fresh || (writtenKeys?.size ?? 0) > 0;
+  return h("g", attrs, bands, stepFacts.manyChanged && isChanged && changedBarMark(place.x - 6, place.y, strip.h));
+}
+
+const CHANGED_BAR = { width: 3, height: 18 };
+
+/** Beside what changed, where too much did for frames. */
+export function changedBarMark(x: number, top: number, room: number) {
+  const y = top + Math.max(-1, Math.min(6, (room - CHANGED_BAR.height) / 2));
+  return h("rect", { key: "changed", class: "changed-bar", x, y, ...CHANGED_BAR, rx: 1.5 });
 }
 
 function stripOutlineMark(dtype: string, place: CellStripPlace, y: number, w: number, height: number) {
@@ -92,6 +106,19 @@ function stripOutlineMark(dtype: string, place: CellStripPlace, y: number, w: nu
 function bandDtypeMark(band: CellBand, place: CellStripPlace, w: number) {
   const y = place.y + band.y + Math.min(band.ch, 20) / 2 + 3.5;
   return h("text", { key: `dtype ${band.dtype}`, class: "dtype", x: place.x + w + 5, y }, shortDtype(band.dtype));
+}
+
+/** Below cells that are not all drawn: how many of them are, and what values they all have. */
+function cutNoteMark({ labels }: StepFacts, band: CellBand, values: Cell[], place: CellStripPlace): VNode {
+  const first = band.inRows
+    ? labels.firstRows.replace("{rows}", `${band.lines}`).replace("{columns}", `${band.columns}`)
+    : labels.firstCells.replace("{n}", `${band.lines * band.columns}`).replace("{all}", `${values.length}`);
+  const numbers = values.filter((value) => typeof value === "number");
+  const extremes = [Math.min(...numbers), numbers.reduce((a, b) => a + b, 0) / numbers.length, Math.max(...numbers)];
+  const [min, mean, max] = extremes.map((value) => shortNumberText(value, 7));
+  const text = numbers.length === values.length ? `${first} · min ${min} · mean ${mean} · max ${max}` : first;
+  const y = place.y + band.y + band.lines * band.ch + 15;
+  return h("text", { key: "first", class: "meta", x: place.x, y, "font-size": 12 }, text);
 }
 
 /** Memory without cells to show. */
@@ -120,6 +147,7 @@ function bandCellMarks(
   const maxMagnitude = largestMagnitude(values);
   const writtenKeys = stepFacts.snap.written.get(uid);
   return values.map((value, i) => {
+    if (!isCellDrawn(band, i)) return null;
     const box = cellRect(band, i);
     const isWritten = Boolean(writtenKeys?.has(`${band.dtype}:${i}`));
     const was = isWritten ? stepFacts.snap.oldValues.get(`${uid}:${band.dtype}:${i}`) : undefined;
@@ -129,7 +157,7 @@ function bandCellMarks(
       most: maxMagnitude,
       now: isWritten,
       was,
-      outline: isWritten && !isWhollyWritten,
+      outline: isWritten && !isWhollyWritten && !stepFacts.manyChanged,
       full: place.full,
       first: i % band.columns === 0,
     });

@@ -67,7 +67,6 @@ export function versionCounterMark(
   const top = isBoxed ? place.y : place.y + (place.open ? 5 : 0);
   const bottom = isBoxed ? place.h : badgeHeight;
   const badgeY = isBoxed ? place.y + 2 : top;
-  const showsUid = place.several && place.open;
   const { text, size } = versionTextThatFits(before, value, isBumped, w - 3);
   const cx = x + w / 2;
   const box = { x: x - 1, y: top - 0.5, width: w + 2, height: bottom + 1, rx: 6 };
@@ -82,30 +81,21 @@ export function versionCounterMark(
   return h(
     "g",
     attributes,
-    isBumped &&
-      h("rect", { key: "halo", class: "halo", x: x - 3, y: top - 3, width: w + 6, height: bottom + 6, rx: 8 }),
     h("rect", { key: "rail", class: classNames("rail-box", !isBoxed && "plain"), ...box }),
     h("rect", { key: "window", class: "badge", ...badgeBox }),
     h("text", { key: "version", class: "badge-text", x: cx, y, "font-size": Math.min(11, size) }, text),
-    showsUid &&
-      h(
-        "text",
-        { key: "name", class: "rail-name", x: cx, y: badgeY + badgeHeight + (isTall ? 9 : 6), "font-size": 8 },
-        counterUid,
-      ),
     title,
   );
 }
 
 /** The small badge of a gradient's counter. */
 export function gradientCounterMark(stepFacts: StepFacts, counterUid: string, x: number, y: number) {
-  const { value, bumped: isBumped, attributes, title } = counterBadgeFacts(stepFacts, counterUid, 1);
+  const { value, attributes, title } = counterBadgeFacts(stepFacts, counterUid, 1);
   const { text, size } = versionTextThatFits(undefined, value, false, 17);
   const box = { x, y, width: 19, height: 14, rx: 4 };
   return h(
     "g",
     attributes,
-    isBumped && h("rect", { key: "halo", class: "halo thin", x: x - 2, y: y - 2, width: 23, height: 18, rx: 5 }),
     h("rect", { key: "rail", class: "rail-box plain", ...box }),
     h("rect", { key: "window", class: "badge", ...box }),
     h("text", { key: "version", class: "badge-text", x: x + 9.5, y: y + 10.4, "font-size": Math.min(9.5, size) }, text),

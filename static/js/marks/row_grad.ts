@@ -52,11 +52,11 @@ function gradientStripMark(
   const counterUid = handle?.counter;
   const { path } = place;
   const fresh = stepFacts.snap.fresh.has(uid);
-  const nameY = place.y + strip.h + 9;
+  const nameY = columns.stacked && columns.phone ? place.y - 6 : place.y + strip.h + 12;
   const note = gradientMemoryNote(stepFacts, block, handle);
   const maxWidth = columns.w - 6 - place.x;
   const shape = tupleText(handle?.shape ?? []);
-  const name = shrinkOrCutText(`${path}${note ? `  ${note}` : ""}`, maxWidth, 8.5);
+  const name = shrinkOrCutText(`${path}${note ? `  ${note}` : ""}`, maxWidth, 12);
   const layout = shrinkOrCutText(`${(handle?.layout ?? "").replace("torch.", "")} ${shape}`, maxWidth - 2, 9);
   return h(
     "g",
@@ -79,7 +79,6 @@ function gradientStripMark(
           { key: "layout", class: "meta", x: place.x + 2, y: place.y + 14, "font-size": layout.size },
           layout.shown,
         ),
-    fresh && block.storage && !stepFacts.snap.fresh.has(block.storage) && newGradientHaloMark(strip, place),
     counterUid &&
       isVersionNews(stepFacts, counterUid, block.pins) &&
       gradientCounterMark(stepFacts, counterUid, place.x - 23, place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
@@ -99,18 +98,12 @@ function gradientStripMark(
   );
 }
 
-/** Around the strip of a new handle on memory that was there before. */
-function newGradientHaloMark(strip: CellStrip, place: GradPlace) {
-  const size = { width: strip.w + 6, height: strip.h + 6 };
-  return h("rect", { key: "halo", class: "halo", x: place.x - 3, y: place.y - 3, ...size, rx: 5 });
-}
-
 /**
  * A text as large as its room allows, and cut where even the smallest letters don't fit.
  * @param largest size of its letters
  */
 function shrinkOrCutText(text: string, maxWidth: number, largest: number): { shown: string; size: number } {
-  const size = Math.max(7, Math.min(largest, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10));
+  const size = Math.max(12, Math.min(largest, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10));
   return { shown: truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * size)))), size };
 }
 
@@ -163,7 +156,7 @@ function noGradientMark(
   columns: MemoryColumns,
   open: boolean,
 ) {
-  const text = freedStorage ? `${freedStorage} ${stepFacts.labels.freed}` : stepFacts.labels.none;
+  const text = freedStorage ? stepFacts.labels.freed : stepFacts.labels.none;
   const w = Math.min(columns.gradW, Math.max(42, text.length * CHARACTER_WIDTH_EM * 9.5 + 14));
   const box = { x: place.x, y: place.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };
   return h(

@@ -10,6 +10,9 @@ import type { Entities, OpenTrace, Snapshot } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
 import type { StageLabels } from "./labels.ts";
 
+/** So many changed tensors have frames around what changed. */
+const MAX_FRAMED = 12;
+
 export interface StepFacts {
   snap: Snapshot;
   /** what the step touched */
@@ -22,6 +25,8 @@ export interface StepFacts {
   grads: Set<string>;
   /** by storage, its handles */
   readers: Map<string, string[]>;
+  /** the step changed more tensors than are framed: each has a bar beside it */
+  manyChanged: boolean;
   /** handles that the step wrote through */
   writers: Set<string>;
   /** by node, the names of what it made */
@@ -54,6 +59,7 @@ export function collectStepFacts(
     snap,
     touched: touchedByStep(snap.step, entities),
     labels,
+    manyChanged: new Set([...snap.written.keys(), ...snap.fresh].filter((uid) => uid[0] === "s")).size > MAX_FRAMED,
     peeks: windowStarts,
     names: namesAndPaths,
     previous: opened.state(index - 1),

@@ -136,7 +136,6 @@ const SPECIMEN_ROWS_BY_MARK: { mark: string; name: LocalizedName; states: Specim
         2,
         "[data-storage-strip='s2'], [data-pin], .alarm",
       ],
-      ["freed", "freed by this step", "本步释放", plainTrace, 3, "[data-ghost], .ghosts > .fold-text"],
       ["heat", "too many for numbers", "太多，不逐个写数字", ...atNextStep(heatmapTrace, 0), "[data-storage-strip]"],
       ["summary", "too many to list", "太多，不逐个列出", ...atNextStep(bigStorageTrace, 0), "[data-storage-strip]"],
       [
