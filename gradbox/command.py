@@ -25,6 +25,7 @@ from gradbox.run_list import run_pages
 from gradbox.script_check import MAX_SECONDS, check_script
 from gradbox.script_process import RecordingResult, Script, record_script
 from gradbox.showing import serve_pages_and_open_browser
+from gradbox.table_text import SORT_COLUMNS, TABLE_NAMES, sorted_tables
 from gradbox.terminal import has_colours
 from gradbox.wire.api import GradientCheckReply
 
@@ -73,6 +74,17 @@ def build_parser() -> argparse.ArgumentParser:
         help=f"say where one sample of the batch changes the others: {CHECK_COST}",
     )
     add_script_arguments(explain)
+    summary = add_subcommand(
+        commands,
+        "summary",
+        "run a script and print its modules and parameters as tables: shapes, sizes, what was updated",
+    )
+    form = summary.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON; the script prints to stderr")
+    form.add_argument("--csv", nargs="?", const="both", choices=("both", *TABLE_NAMES), metavar="TABLE",
+                      help="as CSV: `modules`, `parameters` or both; the script prints to stderr")  # fmt: skip
+    summary.add_argument("--sort", choices=SORT_COLUMNS, metavar="COLUMN", help=f"by one of {', '.join(SORT_COLUMNS)}")
+    add_script_arguments(summary)
     export = add_subcommand(commands, "export", "make a file of a recorded trace")
     export.add_argument("trace", metavar="TRACE", help="what `gradbox open --trace` wrote, or a server's /s/….json")
     export.add_argument("--out", metavar="FILE", required=True, help=".html to step through; .svg or .png of one step")
@@ -159,6 +171,22 @@ def validated_expression(text: str) -> str:
     return text.strip()
 
 
+FLAGS_OF_SUMMARY = ("--json", "--csv", "--script-only", "--quiet", "-m")
+"""Options after which the script may follow at once."""
+
+
+def with_csv_tables(arguments: list[str]) -> list[str]:
+    """The same with `--csv=both` for a `--csv` before the script that names no table: argparse would take the script for it."""
+    for k, argument in enumerate(arguments[1:], 1):
+        if argument == "--csv" and not {"both", *TABLE_NAMES}.intersection(arguments[k + 1 : k + 2]):
+            return [*arguments[:k], "--csv=both", *arguments[k + 1 :]]
+        before = arguments[k - 1]
+        is_value = k > 1 and before.startswith("-") and "=" not in before and before not in FLAGS_OF_SUMMARY
+        if not argument.startswith("-") and not is_value and before != "--csv":
+            return arguments
+    return arguments
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The exit status: the script's where one is run, 2 where a command can't begin."""
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -166,7 +194,7 @@ def main(arguments: list[str] | None = None) -> int:
         return run_server(arguments)
     if arguments[:2] == ["doctor", "--server"]:
         return run_server(["doctor", *arguments[2:]])
-    args = build_parser().parse_args(arguments)
+    args = build_parser().parse_args(with_csv_tables(arguments) if arguments[:1] == ["summary"] else arguments)
     try:
         if args.command in SCRIPTLESS_COMMANDS:
             return SCRIPTLESS_COMMANDS[args.command](args)
@@ -201,9 +229,13 @@ def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
     if problem:
         print(problem, file=sys.stderr)
         return EXIT_CANNOT_BEGIN
-    if args.command == "open" and not args.module and Path(args.file).suffix == ".json":
+    if args.command in ("open", "summary") and not args.module and Path(args.file).suffix == ".json":
         return open_trace(args)
-    for_stdout = args.command == "trace" or (args.command == "explain" and args.json)
+    for_stdout = (
+        args.command == "trace"
+        or (args.command in ("explain", "summary") and args.json)
+        or (args.command == "summary" and args.csv is not None)
+    )
     if args.rounds and (args.iterations or args.lines):
         print("gradbox: --rounds goes with neither --iterations nor --lines", file=sys.stderr)
         return EXIT_CANNOT_BEGIN
@@ -301,9 +333,24 @@ def output_runs(args: argparse.Namespace, recorded: RecordingResult, in_parts: b
         print("\n\n".join(title + text for title, text in zip(titles, texts, strict=True)))
         for check in run_checks(args).values():
             print("", *GradientReport(check, args.language).report_lines(), sep="\n")
+    elif args.command == "summary":
+        print_tables(args, runs, in_parts)
     else:
         open_or_write_runs(args, runs, [] if len(runs) > 1 or args.rank else recorded.notes)
     return recorded.status
+
+
+def print_tables(args: argparse.Namespace, runs: dict[str, Run], in_parts: bool) -> None:
+    """Print the tables of runs, as text, JSON or CSV. Raises RuntimeError. in_parts: as `output_runs` has it."""
+    if args.json:
+        tables = {name: sorted_tables(run.tables, args.sort).model_dump(mode="json") for name, run in runs.items()}
+        parts = [{"recording": name, **table} for name, table in tables.items()]
+        print(json.dumps(parts if in_parts else next(iter(tables.values()))))
+    elif args.csv is not None:
+        names = [name for name in TABLE_NAMES if args.csv in ("both", name)]
+        print("\n".join(run.tables_csv(names, args.sort) for run in runs.values()), end="")
+    else:
+        print("\n\n".join(run.tables_text(args.sort) for run in runs.values()))
 
 
 def run_checks(args: argparse.Namespace) -> dict[str, GradientCheckReply]:
@@ -321,13 +368,17 @@ def run_checks(args: argparse.Namespace) -> dict[str, GradientCheckReply]:
 
 
 def open_trace(args: argparse.Namespace) -> int:
-    """Open a recorded trace; the exit status."""
+    """Open a recorded trace, or print its tables; the exit status."""
     body = Path(args.file).read_bytes()
     if not is_trace_json(body):
         print(f"gradbox: {args.file}: {NOT_A_TRACE_MESSAGE}", file=sys.stderr)
         return EXIT_CANNOT_BEGIN
     try:
-        open_or_write_runs(args, {"": Run(body, Path(args.file).stem, language=args.language)})
+        run = Run(body, Path(args.file).stem, language=args.language)
+        if args.command == "summary":
+            print_tables(args, {"": run}, False)
+        else:
+            open_or_write_runs(args, {"": run})
     except (OSError, RuntimeError, ValueError) as error:
         print(f"gradbox: {error}", file=sys.stderr)
         return 1

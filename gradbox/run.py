@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,13 @@ from typing import Any
 from gradbox import page, terminal
 from gradbox.assembly.assemble import assemble_trace, crash_error
 from gradbox.installation import PACKAGE_FOLDER
+from gradbox.table_text import MODULE_ORDERS, TABLE_NAMES, TableName, csv_text, sorted_tables, table_lines
 from gradbox.terminal import run_report_lines
 from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding, LookedFor, RunReading
 from gradbox.wire.processes import AssemblyRequest, DrawReply, DrawRequest, Usage
 from gradbox.wire.program import ProgramFile
+from gradbox.wire.tables import ModuleRow, ParameterRow, RunTables
 from gradbox.wire.trace import Error, Outcome
 
 RENDERER_MODULE = "gradbox.renderer_process"
@@ -120,6 +122,29 @@ class Run:
                 looked_for = looked_for.model_copy(update={"flags": []})
             parts.append(f"{self.summary()} {terminal.looked_for_text(looked_for, words)}")
         return "\n\n".join(parts) or self.summary()
+
+    def modules(self) -> list[ModuleRow]:
+        """The modules that the run called, in the order of first calls. Raises RuntimeError where they can't be told."""
+        return list(self.tables.modules)
+
+    def parameters(self) -> list[ParameterRow]:
+        """The parameters, and what became of each, the worst first. Raises RuntimeError where they can't be told."""
+        return list(self.tables.parameters)
+
+    @cached_property
+    def tables(self) -> RunTables:
+        """Both tables, with what they are of. Raises RuntimeError where they can't be told."""
+        return RunTables.model_validate_json(render_in_subprocess(self.body, kind="tables"))
+
+    def tables_text(self, sort: str | None = None) -> str:
+        """Both tables for reading. sort: a column, one of `gradbox.table_text.SORT_COLUMNS`. Raises RuntimeError."""
+        words = terminal.load_sentences(self.language)
+        lines = table_lines(sorted_tables(self.tables, sort), words, indented=sort not in MODULE_ORDERS)
+        return "\n".join([self.summary(), "", *lines])
+
+    def tables_csv(self, names: Sequence[TableName] = TABLE_NAMES, sort: str | None = None) -> str:
+        """The tables as CSV. Raises RuntimeError."""
+        return csv_text(sorted_tables(self.tables, sort), names)
 
     def pretty(self, colours: bool = False) -> str:
         """How it ended, what there is to explain, and every step with what it did. Raises RuntimeError where it can't be made.

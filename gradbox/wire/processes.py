@@ -76,6 +76,7 @@ DrawingKind = (
         "summary",
         "looked_for",
         "reading",
+        "tables",
     ]
     | ComparisonKind
 )

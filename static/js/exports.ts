@@ -7,6 +7,7 @@ import { openingStep } from "./captions/captions.ts";
 import { exportComparison, isComparisonKind } from "./compare/exports.ts";
 import { terminalReading } from "./program/reading.ts";
 import { findingsReply, lookedForReply, runSummaryReply } from "./findings/findings_reply.ts";
+import { tablesReply } from "./nets/tables_reply.ts";
 import { ComparisonTooLarge } from "./compare/comparison.ts";
 import type { ComparisonKind, ExportRequest } from "./picture/export_request.ts";
 
@@ -30,6 +31,7 @@ export function render(
   if (kind === "summary") return { made: JSON.stringify(runSummaryReply(trace, request.language)) };
   if (kind === "looked_for") return { made: JSON.stringify(lookedForReply(trace, request.language)) };
   if (kind === "reading") return { made: JSON.stringify(terminalReading(trace, request.language)) };
+  if (kind === "tables") return { made: JSON.stringify(tablesReply(trace)) };
   if (kind === "thumbnail") return { made: thumbnailSvg(trace, title, request) };
   if (kind === "still") return { made: galleryCardSvg(trace, step, title, request) };
   if (kind === "card") return { made: linkCardSvg(trace, step, title, request) };

@@ -66,14 +66,28 @@ function addStepsOfText(facts: RunFacts, optimizers: Map<string, Optimizer>) {
 
 /** The tensors in an optimizer's groups after a step. */
 export function optimizerParameters(facts: RunFacts, uid: string, step: number): string[] {
+  return optimizerGroups(facts, uid, step).flatMap(({ parameters }) => parameters);
+}
+
+interface OptimizerGroup {
+  /** those that the trace lists */
+  parameters: string[];
+  /** whether it lists all */
+  complete: boolean;
+  /** the learning rate: a number or a tensor */
+  lr: Value | undefined;
+}
+
+/** An optimizer's groups of parameters after a step. */
+export function optimizerGroups(facts: RunFacts, uid: string, step: number): OptimizerGroup[] {
   const entities = facts.stateAt(step);
-  const groups =
-    findEntity(entities, referencedUid(findEntity(entities, uid, "object")?.attrs?.param_groups), "object")?.items ??
-    [];
-  return groups.flatMap((group) => {
+  const attribute = findEntity(entities, uid, "object")?.attrs?.param_groups;
+  const groups = findEntity(entities, referencedUid(attribute), "object")?.items ?? [];
+  return groups.map((group) => {
     const dict = findEntity(entities, referencedUid(group as Value), "object");
-    const params = dict ? (keyValuePairs(dict) ?? []).find(([key]) => key === "params")?.[1] : null;
-    const items = findEntity(entities, referencedUid(params), "object")?.items ?? [];
-    return items.flatMap((item) => referencedUid(item as Value) ?? []);
+    const fields = new Map((dict && keyValuePairs(dict)) ?? []);
+    const list = findEntity(entities, referencedUid(fields.get("params")), "object");
+    const parameters = (list?.items ?? []).flatMap((item) => referencedUid(item as Value) ?? []);
+    return { parameters, complete: list !== undefined && !list.elided, lr: fields.get("lr") };
   });
 }

@@ -11,33 +11,55 @@ export interface ModuleRow {
   type: string;
   /** how many calls it runs in */
   depth: number;
+  /** those that were recorded */
   calls: number;
   /** shapes of its first call; null where the trace does not tell */
   inputs: (number[] | null)[];
   outputs: (number[] | null)[];
-  /** numbers in parameters, those of inner modules too, each tensor once; trainable: of those that require a gradient */
-  parameters: number;
-  trainable: number;
+  /** numbers in parameters, those of inner modules too, each tensor once; null where the trace does not tell of the module */
+  parameters: number | null;
+  /** of those, in parameters that are attributes of the module itself */
+  own: number | null;
+  /** of those, in parameters that are attributes of another module of the table as well */
+  shared: number | null;
+  /** of those of `parameters`, in tensors that require a gradient */
+  trainable: number | null;
   /** torch operations of its first call, with those of inner modules */
   operations: number;
   /** bytes that nodes of its first call save for backward, parameters left out, each memory once */
   kept: number;
 }
 
-/** In the order of first calls, inner modules after the one that calls them. */
-export function moduleTable(opened: OpenTrace): ModuleRow[] {
+/** Of the first calls of the outermost modules, what several have once. */
+export interface ModuleTotals {
+  parameters: number | null;
+  trainable: number | null;
+  operations: number;
+  kept: number;
+}
+
+interface CalledModule {
+  call: ModuleCall;
+  count: number;
+  /** of the module itself, and with those of inner modules; null where the trace does not tell of the module */
+  own: ParameterSizes | null;
+  all: ParameterSizes | null;
+}
+
+type ParameterSizes = Map<string, { size: number; trainable: boolean }>;
+
+/** @returns rows in the order of first calls, inner modules after the one that calls them */
+export function moduleTable(opened: OpenTrace): { rows: ModuleRow[]; totals: ModuleTotals } {
   const found = moduleCallsOf(opened);
-  const firstCalls = new Map<string, { call: ModuleCall; count: number }>();
-  for (const call of found.calls.values()) {
-    const key = call.module ?? `${call.type} ${call.path ?? ""}`;
-    const first = firstCalls.get(key);
-    if (first) first.count += 1;
-    else firstCalls.set(key, { call, count: 1 });
-  }
+  const modules = calledModules(opened, found);
   const operations = operationsByCall(opened);
-  return [...firstCalls.values()].map(({ call, count }) => {
+  const countOperations = (calls: ModuleCall[]) =>
+    calls.reduce((sum, { call }) => sum + (operations.get(call) ?? 0), 0);
+  const ownerCounts = new Map<string, number>();
+  for (const { own } of modules)
+    for (const uid of own?.keys() ?? []) ownerCounts.set(uid, (ownerCounts.get(uid) ?? 0) + 1);
+  const rows = modules.map(({ call, count, own, all }) => {
     const calls = withInnerCalls(found, call);
-    const parameters = parametersOf(opened.state(call.begins), call.module);
     return {
       path: call.path ?? call.type,
       type: call.type,
@@ -45,12 +67,51 @@ export function moduleTable(opened: OpenTrace): ModuleRow[] {
       calls: count,
       inputs: call.inputs.map((uid) => shapeOf(opened, uid, call.begins)),
       outputs: call.outputs.map((uid) => shapeOf(opened, uid, call.ends ?? call.begins)),
-      parameters: parameters.reduce((sum, { size }) => sum + size, 0),
-      trainable: parameters.reduce((sum, { size, trainable }) => sum + (trainable ? size : 0), 0),
-      operations: calls.reduce((sum, { call: number }) => sum + (operations.get(number) ?? 0), 0),
+      parameters: sizeOf(all),
+      own: sizeOf(own),
+      shared: sizeOf(own, ([uid]) => (ownerCounts.get(uid) ?? 0) > 1),
+      trainable: sizeOf(all, ([, { trainable }]) => trainable),
+      operations: countOperations(calls),
       kept: keptBytes(opened, calls),
     };
   });
+  const outermost = modules.filter(({ call }) => call.within === null);
+  const calls = outermost.flatMap(({ call }) => withInnerCalls(found, call));
+  const parameters = outermost.every(({ all }) => all)
+    ? new Map(outermost.flatMap(({ all }) => [...(all ?? [])]))
+    : null;
+  return {
+    rows,
+    totals: {
+      parameters: sizeOf(parameters),
+      trainable: sizeOf(parameters, ([, { trainable }]) => trainable),
+      operations: countOperations(calls),
+      kept: keptBytes(opened, calls),
+    },
+  };
+}
+
+/** The modules, each with its first call and how many there are. */
+function calledModules(opened: OpenTrace, { calls }: ModuleCalls): CalledModule[] {
+  const modules = new Map<string, CalledModule>();
+  for (const call of calls.values()) {
+    const key = call.module ?? `${call.type} ${call.path ?? ""}`;
+    const known = modules.get(key);
+    if (known) known.count += 1;
+    else {
+      const entities = opened.state(call.ends ?? call.begins);
+      const [own, all] = [false, true].map((inner) => parametersOf(entities, call.module, inner));
+      modules.set(key, { call, count: 1, own, all });
+    }
+  }
+  return [...modules.values()];
+}
+
+type SizeEntry = [uid: string, parameter: { size: number; trainable: boolean }];
+
+/** The numbers in parameters, or in those that are wanted. */
+function sizeOf(parameters: ParameterSizes | null, isWanted: (entry: SizeEntry) => boolean = () => true) {
+  return parameters && [...parameters].reduce((sum, entry) => sum + (isWanted(entry) ? entry[1].size : 0), 0);
 }
 
 function depthOf({ calls }: ModuleCalls, call: ModuleCall) {
@@ -82,22 +143,30 @@ function shapeOf(opened: OpenTrace, uid: string, step: number): number[] | null 
   return tensor?.shape ?? (birth === undefined ? null : (opened.trace.steps[birth].set[uid]?.shape ?? null));
 }
 
-/** The parameters that attributes of a module lead to, each once. */
-function parametersOf(entities: Entities, module: string | null): { size: number; trainable: boolean }[] {
-  const parameters = new Map<string, { size: number; trainable: boolean }>();
-  const seen = new Set(module ? [module] : []);
-  for (const uid of seen)
-    for (const value of Object.values(findEntity(entities, uid, "object")?.attrs ?? {})) {
+/**
+ * The parameters of a module, each once; null where the trace does not tell of the module.
+ * @param inner whether those of inner modules are wanted too
+ */
+function parametersOf(entities: Entities, module: string | null, inner: boolean): ParameterSizes | null {
+  const parameters: ParameterSizes = new Map();
+  if (!module || !findEntity(entities, module, "object")) return null;
+  const seen = new Set([module]);
+  for (const uid of seen) {
+    const object = findEntity(entities, uid, "object");
+    if (typeof object?.training !== "boolean") continue;
+    for (const value of Object.values(object.attrs ?? {})) {
       const ref = referencedUid(value);
       const tensor = findEntity(entities, ref, "tensor");
       if (ref && tensor?.type === "Parameter")
-        parameters.set(ref, {
-          size: (tensor.shape ?? []).reduce((a, b) => a * b, 1),
-          trainable: Boolean(tensor.requires_grad),
-        });
-      else if (ref?.[0] === "o") seen.add(ref);
+        parameters.set(ref, { size: numelOf(tensor.shape ?? []), trainable: Boolean(tensor.requires_grad) });
+      else if (inner && ref?.[0] === "o") seen.add(ref);
     }
-  return [...parameters.values()];
+  }
+  return parameters;
+}
+
+export function numelOf(shape: number[]) {
+  return shape.reduce((a, b) => a * b, 1);
 }
 
 /** Bytes that the nodes of calls save, parameters left out; memory that several keep counts once. */

@@ -13,6 +13,7 @@ export interface ExportRequest {
     | "summary"
     | "looked_for"
     | "reading"
+    | "tables"
     | ComparisonKind;
   /** null is the one that a reader would be shown first */
   step: number | null;

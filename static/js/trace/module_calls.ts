@@ -49,14 +49,13 @@ export function moduleCallsOf(opened: OpenTrace): ModuleCalls {
   return calls;
 }
 
-/** A call and those it runs in, the innermost first. */
-export function enclosingCalls({ calls }: ModuleCalls, call: number | undefined): ModuleCall[] {
-  const out: ModuleCall[] = [];
-  for (let at = call === undefined ? undefined : calls.get(call); at; ) {
-    out.push(at);
-    at = at.within === null ? undefined : calls.get(at.within);
-  }
-  return out;
+/** A module's name at a step: that of the module's names before those of functions, `net.0` rather than `self`. */
+export function modulePathAt(opened: OpenTrace, module: string, i: number): string | null {
+  const { tags, paths } = opened.names(i);
+  const main = [...opened.state(i).values()].find((entity) => entity.kind === "frame" && !entity.caller);
+  const isOfMain = (text: string) => main?.kind === "frame" && main.vars.has(text.match(ROOT_PATTERN)?.[0] ?? text);
+  const outer = tags.get(module)?.find(({ kind, scope, text }) => (kind === "var" ? !scope : isOfMain(text)));
+  return outer?.text ?? paths.get(module) ?? null;
 }
 
 class CallReader {
@@ -92,7 +91,7 @@ class CallReader {
         this.turns.set(module ?? type, turn + 1);
         const within = entry.within ?? null;
         if (within !== null) this.calls.get(within)?.inner.push(call);
-        const path = module && this.pathOf(module, i);
+        const path = module && modulePathAt(this.opened, module, i);
         const { inputs } = entry;
         const place = { begins: i, ends: null, outputs: [], failed: false, inner: [], nodes: [] };
         this.calls.set(call, { call, module, path, type, turn, within, inputs, ...place });
@@ -103,15 +102,6 @@ class CallReader {
         Object.assign(call, { ends: i, outputs: entry.outputs, failed: Boolean(entry.failed) });
       }
     }
-  }
-
-  /** A module's name at a step: that of the module's names before those of functions, `net.0` rather than `self`. */
-  pathOf(module: string, i: number): string | null {
-    const { tags, paths } = this.opened.names(i);
-    const main = [...this.opened.state(i).values()].find((entity) => entity.kind === "frame" && !entity.caller);
-    const isOfMain = (text: string) => main?.kind === "frame" && main.vars.has(text.match(ROOT_PATTERN)?.[0] ?? text);
-    const outer = tags.get(module)?.find(({ kind, scope, text }) => (kind === "var" ? !scope : isOfMain(text)));
-    return outer?.text ?? paths.get(module) ?? null;
   }
 
   /**

@@ -1,0 +1,224 @@
+"""The tables of a run in a terminal and as CSV: by module and by parameter."""
+
+import csv
+import io
+import math
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+from gradbox.wire.tables import ModuleRow, ParameterRow, RunTables
+
+TableName = Literal["modules", "parameters"]
+TABLE_NAMES: tuple[TableName, ...] = ("modules", "parameters")
+
+MODULE_ORDERS: dict[str, Callable[[ModuleRow], Any]] = {
+    "path": lambda row: row.path,
+    "type": lambda row: row.type,
+    "calls": lambda row: -row.calls,
+    "numbers": lambda row: -(row.parameters or 0),
+    "trainable": lambda row: -(row.trainable or 0),
+    "operations": lambda row: -row.operations,
+    "kept": lambda row: -row.kept,
+}
+PARAMETER_ORDERS: dict[str, Callable[[ParameterRow], Any]] = {
+    "path": lambda row: row.name or "",
+    "numbers": lambda row: -row.numbers,
+    "gradient": lambda row: -norm_rank(row.gradient_norm),
+    "weight": lambda row: -norm_rank(row.weight_norm),
+    "updated": lambda row: -row.updated,
+}
+SORT_COLUMNS = tuple(dict.fromkeys([*MODULE_ORDERS, *PARAMETER_ORDERS]))
+"""Columns that a table can be sorted by: numbers from the largest, words by the alphabet."""
+
+KIB = 1024
+
+
+def sorted_tables(tables: RunTables, column: str | None) -> RunTables:
+    """The tables, each that has the column sorted by it; the others as they are."""
+    modules, parameters = list(tables.modules), list(tables.parameters)
+    if column in MODULE_ORDERS:
+        modules.sort(key=MODULE_ORDERS[column])
+    if column in PARAMETER_ORDERS:
+        parameters.sort(key=PARAMETER_ORDERS[column])
+    return tables.model_copy(update={"modules": modules, "parameters": parameters})
+
+
+def table_lines(tables: RunTables, sentences: dict[str, str], indented: bool = True) -> Iterable[str]:
+    """Both tables for reading. sentences: the page's, in the reader's language. indented: modules by their depth, as it is
+    where they stand in the order of their calls."""
+    if not tables.whole:
+        yield sentences["tables_part"]
+        yield ""
+    if tables.modules:
+        yield from module_lines(tables, sentences, indented)
+    else:
+        yield sentences["tables_no_modules"]
+    yield ""
+    if tables.parameters:
+        yield from parameter_lines(tables, sentences)
+    else:
+        yield sentences["tables_no_parameters"]
+
+
+def module_lines(tables: RunTables, sentences: dict[str, str], indented: bool) -> Iterable[str]:
+    """The table by module, and its totals."""
+    heading = [sentences[f"tables_{name}"] for name in (
+        "module", "class", "calls", "in", "out", "numbers", "own", "trainable", "operations", "kept",
+    )]  # fmt: skip
+    rows = [
+        [
+            "  " * (row.depth if indented else 0) + row.path, row.type, str(row.calls), shapes_text(row.inputs),
+            shapes_text(row.outputs), count_text(row.parameters), own_text(row, sentences), count_text(row.trainable),
+            count_text(row.operations), bytes_text(row.kept),
+        ]
+        for row in tables.modules
+    ]  # fmt: skip
+    yield from aligned_lines([heading, *rows], right={2, 5, 6, 7, 8, 9})
+    totals = tables.totals
+    yield sentences["tables_totals"].format(
+        numbers=count_text(totals.parameters),
+        trainable=count_text(totals.trainable),
+        operations=count_text(totals.operations),
+        kept=bytes_text(totals.kept),
+    )
+
+
+def parameter_lines(tables: RunTables, sentences: dict[str, str]) -> Iterable[str]:
+    """The table by parameter."""
+    heading = [sentences[f"tables_{name}"] for name in (
+        "parameter", "shape", "numbers", "held", "gradient", "weight", "updated", "fate",
+    )]  # fmt: skip
+    rows = [
+        [
+            parameter_name(row, sentences), shape_text(row.shape), count_text(row.numbers), held_text(row, sentences),
+            gradient_text(row), number_text(row.weight_norm),
+            sentences["tables_updated_of"].format(updated=row.updated, steps=row.steps) if row.held_by or row.steps else "-",
+            sentences[f"tables_fate_{row.fate}"],
+        ]
+        for row in tables.parameters
+    ]  # fmt: skip
+    yield from aligned_lines([heading, *rows], right={2, 4, 5, 6})
+
+
+def csv_text(tables: RunTables, names: Sequence[TableName] = TABLE_NAMES) -> str:
+    """The tables as CSV (RFC 4180, but with line feeds): a line of headings and one for each row, an empty line between
+    two tables. What is not known is empty; shapes are like `2x3`, several are parted by spaces."""
+    parts = []
+    for name in names:
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        if name == "modules":
+            columns = list(ModuleRow.model_fields)
+            writer.writerow(columns)
+            for module in tables.modules:
+                shapes = {"inputs": csv_shapes(module.inputs), "outputs": csv_shapes(module.outputs)}
+                values = module.model_dump() | shapes
+                writer.writerow([csv_value(values[column]) for column in columns])
+        else:
+            columns = [column for column in ParameterRow.model_fields if column != "held_by"]
+            holding = ["optimizer", "group", "lr"]
+            writer.writerow([*columns, *holding])
+            for row in tables.parameters:
+                values = row.model_dump() | {"shape": csv_shape(row.shape), "also": " ".join(row.also)}
+                held = [[csv_value(getattr(holder, field)) for holder in row.held_by] for field in holding]
+                writer.writerow([*(csv_value(values[column]) for column in columns), *map(" ".join, held)])
+        parts.append(out.getvalue())
+    return "\n".join(parts)
+
+
+def csv_value(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value["$f"]) if isinstance(value, dict) else str(value)
+
+
+def csv_shape(shape: Sequence[int] | None) -> str:
+    """`2x3`; `()` of a number alone, `?` where it is not known."""
+    return "?" if shape is None else "x".join(map(str, shape)) or "()"
+
+
+def csv_shapes(shapes: Iterable[Sequence[int] | None]) -> str:
+    return " ".join(map(csv_shape, shapes))
+
+
+def shape_text(shape: Sequence[int] | None) -> str:
+    """As Python writes a tuple; `?` where it is not known."""
+    return "?" if shape is None else str(tuple(shape))
+
+
+def shapes_text(shapes: Sequence[Sequence[int] | None]) -> str:
+    return " ".join(map(shape_text, shapes)) or "-"
+
+
+def count_text(count: int | None) -> str:
+    return "?" if count is None else f"{count:,}"
+
+
+def own_text(row: ModuleRow, sentences: dict[str, str]) -> str:
+    """Numbers in a module's own parameters, and how many of them another module has as well."""
+    text = count_text(row.own)
+    return sentences["tables_shared"].format(own=text, shared=count_text(row.shared)) if row.shared else text
+
+
+def bytes_text(count: int) -> str:
+    """In B, KiB, MiB or GiB."""
+    size, units = float(count), ["B", "KiB", "MiB", "GiB"]
+    while size >= KIB and len(units) > 1:
+        size /= KIB
+        units.pop(0)
+    return f"{count} B" if units[0] == "B" else f"{size:.1f} {units[0]}"
+
+
+def parameter_name(row: ParameterRow, sentences: dict[str, str]) -> str:
+    name = row.name or sentences["tables_unnamed"]
+    return " = ".join([name, *row.also])
+
+
+def held_text(row: ParameterRow, sentences: dict[str, str]) -> str:
+    """The groups that hold it, with their learning rates."""
+    if not row.held_by:
+        return "?" if row.steps or row.fate == "unknown" else "-"
+    parts = [
+        sentences["tables_holder"].format(
+            optimizer=holder.optimizer, group=holder.group, lr="?" if holder.lr is None else f"{holder.lr:g}"
+        )
+        for holder in row.held_by
+    ]
+    return " ".join(parts)
+
+
+def gradient_text(row: ParameterRow) -> str:
+    return "None" if row.has_gradient is False else number_text(row.gradient_norm)
+
+
+def number_text(value: Any) -> str:
+    """To four digits; `?` where it is not known."""
+    if value is None:
+        return "?"
+    return str(value["$f"]) if isinstance(value, dict) else f"{float(value):.4g}"
+
+
+def norm_rank(value: Any) -> float:
+    """For sorting: what is no number first, unknown norms last."""
+    if value is None:
+        return -1.0
+    return math.inf if isinstance(value, dict) else float(value)
+
+
+def aligned_lines(rows: Sequence[Sequence[str]], right: set[int]) -> Iterable[str]:
+    """Rows with their cells below each other. right: columns whose cells end below each other."""
+    widths = [max(map(text_width, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = []
+        for k, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            space = " " * (width - text_width(cell))
+            cells.append(space + cell if k in right else cell + space)
+        yield "  ".join(cells).rstrip()
+
+
+def text_width(text: str) -> int:
+    """Columns of a terminal: Chinese characters take two."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

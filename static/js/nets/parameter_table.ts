@@ -1,0 +1,365 @@
+/** The parameters of a run as a table: who holds each, whether gradients came and it was updated, and what that amounts to. */
+
+import { findEntity, type Cell, type Entity } from "../trace/entities.ts";
+import { moduleCallsOf, modulePathAt } from "../trace/module_calls.ts";
+import { referencedUid } from "../trace/names.ts";
+import { unqualifiedDtype } from "../layout/reads.ts";
+import { cellAsNumber, cellsReadBy } from "../findings/numbers.ts";
+import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
+import { optimizerGroups, optimizersOf } from "../findings/optimizers.ts";
+import { RunFacts } from "../findings/run_facts.ts";
+import { tensorHistoryOf } from "../findings/tensor_history.ts";
+import { numelOf } from "./module_table.ts";
+import type { OpenTrace } from "../trace/state.ts";
+
+/**
+ * What became of a parameter, the worst first:
+ * never_learns: an optimizer holds it, and no backward of the complete run gave it a gradient;
+ * never_moved: it had a gradient, no optimizer holds it, and nothing changed it in the complete run;
+ * in_no_optimizer: the same of a run that was recorded in part;
+ * not_updated: an optimizer holds it, a gradient came, and no recorded step changed its numbers;
+ * unused: no optimizer holds it, and no gradient came, as far as was recorded;
+ * no_gradient_seen: an optimizer holds it, and no gradient came, as far as was recorded;
+ * unknown: the trace does not tell which optimizer holds it;
+ * changed: no optimizer changed its numbers, and the program did since the first backward;
+ * updated: a recorded step of an optimizer changed its numbers;
+ * frozen: it requires no gradient, and nothing changed it.
+ */
+export const PARAMETER_FATES = [
+  "never_learns",
+  "never_moved",
+  "in_no_optimizer",
+  "not_updated",
+  "unused",
+  "no_gradient_seen",
+  "unknown",
+  "changed",
+  "updated",
+  "frozen",
+] as const;
+
+export type ParameterFate = (typeof PARAMETER_FATES)[number];
+
+interface Holder {
+  /** as the program reaches it; its class where no name leads to it */
+  optimizer: string;
+  type: string;
+  /** from 0 */
+  group: number;
+  /** after the last recorded step of the optimizer; null where the trace does not tell */
+  lr: number | null;
+}
+
+export interface ParameterRow {
+  /** as the program reaches it; null where no name does */
+  name: string | null;
+  /** its other names, as those of tied weights */
+  also: string[];
+  shape: number[];
+  /** of elements */
+  numbers: number;
+  dtype: string;
+  requires_grad: boolean;
+  held_by: Holder[];
+  /** whether it had a `.grad` at `step`; null where that is not known */
+  has_gradient: boolean | null;
+  /** Euclidean norms at `step`, of the weight after it was updated; null where they are not known */
+  gradient_norm: Cell | null;
+  weight_norm: Cell | null;
+  /** recorded steps of an optimizer that holds it, and those of them after which its numbers were others */
+  steps: number;
+  updated: number;
+  /** the step of the trace that its norms are of: the last recorded one of an optimizer, of one that holds it if any does */
+  step: number;
+  fate: ParameterFate;
+}
+
+/** Whether a trace tells of a whole run: it came to its end, and nothing of it was left out. */
+export function isWholeRun({ trace }: OpenTrace): boolean {
+  const { outcome, runtime, steps } = trace;
+  return (
+    outcome.status === "finished" &&
+    !runtime?.regions?.length &&
+    !steps.some(
+      ({ skipped, kind, set, log }) =>
+        skipped ||
+        (kind === "begin" && Object.keys(set).length > 1) ||
+        log.some((entry) => entry.kind === "event" && entry.event === "optimizer_stepped" && entry.unrecorded),
+    )
+  );
+}
+
+/** @returns the worst first; of one fate in the order in which modules have them */
+export function parameterTable(opened: OpenTrace): ParameterRow[] {
+  const table = new ParameterTable(opened);
+  const rows = new Map(table.parameters().map((uid) => [uid, table.row(uid)]));
+  return table
+    .inOrderOfModules([...rows.keys()])
+    .flatMap((uid) => rows.get(uid) ?? [])
+    .sort((a, b) => PARAMETER_FATES.indexOf(a.fate) - PARAMETER_FATES.indexOf(b.fate));
+}
+
+interface HeldAt {
+  optimizer: string;
+  group: number;
+  lr: number | null;
+}
+
+class ParameterTable {
+  opened: OpenTrace;
+  facts: RunFacts;
+  isWhole: boolean;
+  /** by parameter */
+  holders = new Map<string, HeldAt[]>();
+  /** by optimizer, the step after which its groups are looked at */
+  lookedAt = new Map<string, number>();
+  /** whether all optimizers are known */
+  areOptimizersKnown: boolean;
+  /** optimizers that hold more than the trace lists */
+  listedInPart = new Set<string>();
+  /** the steps at which something is done with parameters: a module called, a backward run, an optimizer's step */
+  uses: number[];
+  /** of those the first of a backward or an optimizer */
+  trainingBegins: number;
+  /** by step, the names of parameters that modules have */
+  names = new Map<number, Map<string, string[]>>();
+
+  constructor(opened: OpenTrace) {
+    this.opened = opened;
+    this.facts = new RunFacts(opened);
+    this.isWhole = isWholeRun(opened);
+    const optimizers = optimizersOf(this.facts);
+    const stepped = this.facts.eventsOfKind("optimizer_stepped");
+    this.areOptimizersKnown = stepped.every(({ optimizer }) => optimizers.has(optimizer ?? ""));
+    for (const { uid, steps, made } of optimizers.values()) {
+      const death = opened.index.lifetimes.get(uid)?.death ?? made;
+      const at = steps.at(-1) ?? Math.min(death, opened.trace.steps.length - 1);
+      this.lookedAt.set(uid, at);
+      const groups = optimizerGroups(this.facts, uid, at);
+      if (!groups.length || groups.some(({ complete }) => !complete)) this.listedInPart.add(uid);
+      groups.forEach(({ parameters, lr }, group) => {
+        for (const parameter of parameters) {
+          const held = { optimizer: uid, group, lr: this.learningRate(lr, at) };
+          this.holders.set(parameter, [...(this.holders.get(parameter) ?? []), held]);
+        }
+      });
+    }
+    const training = [
+      ...[...optimizers.values()].flatMap(({ steps }) => steps),
+      ...this.facts.backwardCalls.map(({ step }) => step),
+    ];
+    this.trainingBegins = Math.min(...training);
+    this.uses = [...training, ...[...moduleCallsOf(opened).calls.values()].map(({ begins }) => begins)];
+  }
+
+  /**
+   * What optimizers hold, and the parameters that lived while something was done with parameters: not those that a module had
+   * for a moment while it was made.
+   */
+  parameters(): string[] {
+    const { index } = this.opened;
+    const uids = new Set(this.holders.keys());
+    for (const { uid, kind, birth, death } of index.lifetimes.values())
+      if (
+        kind === "tensor" &&
+        this.facts.scan.initialFields(uid)?.type?.endsWith("Parameter") &&
+        (this.uses.some((step) => step >= birth && step <= death) || death >= this.facts.steps.length - 1)
+      )
+        uids.add(uid);
+    return index.sortUidsByAppearance([...uids]);
+  }
+
+  /** As torch goes through the parameters of modules: those of a module before those of the modules in it. */
+  inOrderOfModules(uids: string[]): string[] {
+    const ordered = new Set(
+      [...this.names.keys()].sort((a, b) => a - b).flatMap((step) => [...this.namesByModules(step).keys()]),
+    );
+    return [...[...ordered].filter((uid) => uids.includes(uid)), ...uids.filter((uid) => !ordered.has(uid))];
+  }
+
+  row(uid: string): ParameterRow {
+    const { facts } = this;
+    const held = this.holders.get(uid) ?? [];
+    const { birth, death } = this.opened.index.lifetimes.get(uid) ?? { birth: 0, death: 0 };
+    const last = Math.min(death, facts.steps.length - 1);
+    const holders = held.length ? held.map(({ optimizer }) => optimizer) : [...this.listedInPart];
+    const recorded = this.recordedSteps(holders, birth, last);
+    const step = recorded.at(-1)?.step ?? this.lastStepOfAny(birth, last) ?? last;
+    const tensor = facts.tensor(uid, step);
+    const shape = tensor?.shape ?? [];
+    const names = this.namesOf(uid, step);
+    const updated = recorded.filter((each) => this.changedAt(uid, each.step)).length;
+    const requiresGrad = Boolean(tensorHistoryOf(facts).valueAt(uid, "requires_grad", last));
+    return {
+      name: names[0] ?? null,
+      also: names.slice(1),
+      shape,
+      numbers: numelOf(shape),
+      dtype: tensor?.dtype ?? "",
+      requires_grad: requiresGrad,
+      held_by: held.map((each) => this.holder(each)),
+      ...this.gradientAt(uid, step),
+      weight_norm: this.normAt(uid, step),
+      steps: recorded.length,
+      updated,
+      step,
+      fate: this.fateOf(uid, { isHeld: held.length > 0, updated, requiresGrad }),
+    };
+  }
+
+  /** Those of optimizers that hold a parameter, each step of the trace once. */
+  recordedSteps(holders: string[], birth: number, last: number): { step: number; at: number }[] {
+    const optimizers = optimizersOf(this.facts);
+    const byStep = new Map<number, { step: number; at: number }>();
+    for (const optimizer of new Set(holders)) {
+      const { steps = [], stepped = [] } = optimizers.get(optimizer) ?? {};
+      const places = stepped.length ? stepped : steps.map((step) => ({ step, at: -1 }));
+      for (const place of places)
+        if (place.step >= birth && place.step <= last && place.at >= (byStep.get(place.step)?.at ?? -1))
+          byStep.set(place.step, place);
+    }
+    return [...byStep.values()].sort((a, b) => a.step - b.step);
+  }
+
+  lastStepOfAny(birth: number, last: number): number | undefined {
+    const steps = [...optimizersOf(this.facts).values()].flatMap((optimizer) => optimizer.steps);
+    const within = steps.filter((step) => step >= birth && step <= last);
+    return within.length ? Math.max(...within) : undefined;
+  }
+
+  holder({ optimizer, group, lr }: HeldAt): Holder {
+    const at = this.lookedAt.get(optimizer) ?? 0;
+    const type = findEntity(this.facts.stateAt(at), optimizer, "object")?.type ?? "";
+    return { optimizer: modulePathAt(this.opened, optimizer, at) ?? type, type, group, lr };
+  }
+
+  learningRate(lr: unknown, step: number): number | null {
+    if (typeof lr === "number") return lr;
+    const tensor = this.facts.tensor(referencedUid(lr as { ref: string }), step);
+    const cells = tensor && cellsReadBy(this.facts.stateAt(step), tensor);
+    const value = cells?.length === 1 ? cellAsNumber(cells[0]) : Number.NaN;
+    return Number.isFinite(value) ? value : null;
+  }
+
+  /** Whether a parameter's numbers are others after a step than before. */
+  changedAt(uid: string, step: number) {
+    const storage = tensorHistoryOf(this.facts).valueAt(uid, "storage", step) as string | null;
+    return this.facts.writesOf(storage).some((write) => write.step === step && write.changed !== 0);
+  }
+
+  /** The `.grad` that a step of an optimizer left; unknown where the same statement changed it after that. */
+  gradientAt(uid: string, step: number): Pick<ParameterRow, "has_gradient" | "gradient_norm"> {
+    const entries = gradientLedgerOf(this.facts, uid)?.entries.filter((entry) => entry.step === step) ?? [];
+    const used = entries.findLast(({ kind }) => kind === "used");
+    const isChangedLater = entries.some(
+      ({ kind, at }) => !["used", "read", "unseen"].includes(kind) && (!used || at > used.at),
+    );
+    const isOfStep = this.facts.eventsOfKind("optimizer_stepped").some((event) => event.step === step);
+    if (isOfStep && isChangedLater) return { has_gradient: null, gradient_norm: null };
+    const grad = tensorHistoryOf(this.facts).valueAt(uid, "grad", step) as string | null;
+    return { has_gradient: Boolean(grad), gradient_norm: grad ? this.normAt(grad, step) : null };
+  }
+
+  /** The Euclidean norm of a tensor's elements; null where the trace lists neither them nor the norm of all of them. */
+  normAt(uid: string, step: number): Cell | null {
+    const entities = this.facts.stateAt(step);
+    const tensor = this.facts.tensor(uid, step);
+    if (!tensor) return null;
+    if (!numelOf(tensor.shape ?? [])) return 0;
+    const cells = cellsReadBy(entities, tensor);
+    if (cells) return encodeNumber(Math.sqrt(cells.reduce((sum: number, cell) => sum + squareOf(cell), 0)));
+    const storage = findEntity(entities, tensor.storage, "storage");
+    const summary = storage?.summary?.[unqualifiedDtype(tensor.dtype ?? "")];
+    const numel = numelOf(tensor.shape ?? []);
+    const isListedWhole = summary?.bins?.reduce((a, b) => a + b, 0) === numel; // it counts finite ones alone
+    return isListedWhole ? (summary?.norm ?? null) : null;
+  }
+
+  fateOf(
+    uid: string,
+    { isHeld, updated, requiresGrad }: { isHeld: boolean; updated: number; requiresGrad: boolean },
+  ): ParameterFate {
+    const { facts } = this;
+    if (updated) return "updated";
+    if (this.isWrittenSince(uid, this.trainingBegins) && !isHeld && (!requiresGrad || this.areHoldersKnown))
+      return "changed";
+    if (!requiresGrad) return "frozen";
+    const gradients = tensorHistoryOf(facts)
+      .fieldChanges(uid, "grad")
+      .filter(({ value }) => value);
+    const arrivals = facts.eventsOfKind("grad_accumulated").filter(({ tensor }) => tensor === uid);
+    const hasGradient = gradients.length + arrivals.length > 0;
+    if (isHeld && hasGradient) return "not_updated";
+    const hasBackward = facts.backwardCalls.some(({ api }) => api === "backward");
+    if (isHeld && this.isWrittenSince(uid, this.trainingBegins)) return "changed";
+    if (isHeld) return this.isWhole && hasBackward ? "never_learns" : "no_gradient_seen";
+    if (!this.areHoldersKnown) return "unknown";
+    if (!hasGradient) return "unused";
+    return this.isWhole ? "never_moved" : "in_no_optimizer";
+  }
+
+  get areHoldersKnown() {
+    return this.areOptimizersKnown && !this.listedInPart.size;
+  }
+
+  /** Whether a parameter's numbers changed at a step or after it. */
+  isWrittenSince(uid: string, since: number) {
+    const storages = tensorHistoryOf(this.facts).fieldChanges(uid, "storage");
+    return storages.some(({ value }) =>
+      this.facts.writesOf(value as string | null).some(({ step, changed }) => step >= since && changed !== 0),
+    );
+  }
+
+  /** Its names by the modules that have it, else that of a variable. */
+  namesOf(uid: string, step: number): string[] {
+    const variable = this.facts.nameText(uid, step);
+    return this.namesByModules(step).get(uid) ?? (variable ? [variable] : []);
+  }
+
+  namesByModules(step: number): Map<string, string[]> {
+    let names = this.names.get(step);
+    if (!names) {
+      names = namesByModules(this.opened, step);
+      this.names.set(step, names);
+    }
+    return names;
+  }
+}
+
+/** By parameter, in the order in which torch goes through those of modules. */
+function namesByModules(opened: OpenTrace, step: number): Map<string, string[]> {
+  const modules = new Map([...opened.state(step)].filter((entry): entry is [string, Module] => isModule(entry[1])));
+  const partsOf = (uid: string) =>
+    Object.entries(modules.get(uid)?.attrs ?? {}).map(([name, value]) => ({ name, ref: referencedUid(value) ?? "" }));
+  const inner = new Set([...modules.keys()].flatMap((uid) => partsOf(uid).map(({ ref }) => ref)));
+  const names = new Map<string, string[]>();
+  const seen = new Set<string>();
+  const visit = (uid: string) => {
+    if (seen.has(uid)) return;
+    seen.add(uid);
+    const path = modulePathAt(opened, uid, step);
+    const parts = partsOf(uid);
+    for (const { name, ref } of parts)
+      if (path && ref[0] === "t") names.set(ref, [...(names.get(ref) ?? []), `${path}.${name}`]);
+    for (const { ref } of parts) if (modules.has(ref)) visit(ref);
+  };
+  for (const uid of modules.keys()) if (!inner.has(uid)) visit(uid);
+  for (const uid of modules.keys()) visit(uid);
+  return names;
+}
+
+type Module = Extract<Entity, { kind: "object" }>;
+
+function isModule(entity: Entity): entity is Module {
+  return entity.kind === "object" && typeof entity.training === "boolean";
+}
+
+function squareOf(cell: Cell): number {
+  const parts = cell !== null && typeof cell === "object" && "$c" in cell ? (cell.$c as Cell[]) : [cell];
+  return parts.reduce((sum: number, part) => sum + cellAsNumber(part) ** 2, 0);
+}
+
+/** As the trace writes numbers that JSON has none for. */
+function encodeNumber(value: number): Cell {
+  return Number.isFinite(value) ? value : { $f: Number.isNaN(value) ? "nan" : "inf" };
+}

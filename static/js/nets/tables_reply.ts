@@ -1,0 +1,20 @@
+/** The tables of a run as a terminal, a notebook and a spreadsheet take them: by module and by parameter. */
+
+import { openTrace } from "../trace/state.ts";
+import { moduleTable, type ModuleRow, type ModuleTotals } from "./module_table.ts";
+import { isWholeRun, parameterTable, type ParameterRow } from "./parameter_table.ts";
+import type { Trace } from "../trace/wire.ts";
+
+interface TablesReply {
+  /** whether the trace tells of the whole run */
+  whole: boolean;
+  modules: ModuleRow[];
+  totals: ModuleTotals;
+  parameters: ParameterRow[];
+}
+
+export function tablesReply(trace: Trace): TablesReply {
+  const opened = openTrace(trace);
+  const { rows, totals } = moduleTable(opened);
+  return { whole: isWholeRun(opened), modules: rows, totals, parameters: parameterTable(opened) };
+}
