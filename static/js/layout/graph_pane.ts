@@ -128,6 +128,7 @@ function paneOfOverview({ w, h }: PaneRoom, overview: GraphOverview): GraphPane 
     idle: { height: 0, leaves: [], line: null },
     empty: !map.dots.length && !map.rest.length,
     overview,
+    staying: { from: map.left, to: w },
   };
 }
 

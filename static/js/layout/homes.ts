@@ -85,6 +85,8 @@ export class Homes {
   lines = new NameLines();
   /** whether any tensor ever has a gradient */
   hasGrads = false;
+  /** how many cells the largest memory has */
+  mostCells = 0;
   /** the widest name */
   widestName = 0;
 
@@ -139,6 +141,9 @@ class HomesBuilder {
       if (!entity) continue;
       if (canNameOthers(entity)) this.nameSources.set(uid, entity);
       else this.nameSources.delete(uid);
+      if (entity.kind === "storage")
+        for (const cells of Object.values(entity.cells ?? {}))
+          this.homes.mostCells = Math.max(this.homes.mostCells, cells.length);
       if (entity.kind === "frame") mustVisitAll = this.addFrame(uid, entity, fields, entities) || mustVisitAll;
       else if (entity.kind === "object") {
         mustVisitAll = true;

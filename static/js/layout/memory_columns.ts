@@ -40,9 +40,27 @@ const MIN_STRIPS_WIDTH = 130;
 /** By how much a gradient stands further right than its value, above it, so that its counter has room. */
 export const GRADIENT_COUNTER_INDENT = 14;
 
+/** Names that are all short have less room in a pane that is narrower than usual. */
+const MIN_NAMES_WIDTH = 44;
+const USUAL_PANE_WIDTH = 540;
+/** No phone is so wide. */
+const MIN_CONTENT_WIDTH = 400;
+/** Cells with a number in them, and how many of them beside each other are the most that a run is enlarged for. */
+const CONTENT_CELLS = { w: 38, most: 10 };
+
+/** How wide a pane is at least in which all of a run stands beside each other, with numbers. */
+export function leastContentWidth(homes: Homes): number {
+  const names = Math.max(MIN_NAMES_WIDTH, Math.min(160, homes.widestName));
+  const strip = Math.max(76, Math.min(CONTENT_CELLS.most, homes.mostCells) * CONTENT_CELLS.w);
+  const cards = MEMORY_LEFT_MARGIN + names + 8 + 104 + 3 + 30 + 12;
+  const w = cards + strip + 14 + (homes.hasGrads ? 34 + strip : 0);
+  return Math.max(MIN_CONTENT_WIDTH, Math.min(USUAL_PANE_WIDTH, w));
+}
+
 export function layoutMemoryColumns(homes: Homes, w: number): MemoryColumns {
-  const isPhone = w < PHONE_PANE_WIDTH;
-  const [minNames, maxNames] = isPhone ? [62, 104] : [84, Math.max(132, Math.min(160, w * 0.2))];
+  const isPhone = w < Math.min(PHONE_PANE_WIDTH, leastContentWidth(homes));
+  const least = w < USUAL_PANE_WIDTH ? MIN_NAMES_WIDTH : 84;
+  const [minNames, maxNames] = isPhone ? [62, 104] : [least, Math.max(132, Math.min(160, w * 0.2))];
   const widestName = homes.widestName + (homes.sectionByKey.size && !isPhone ? 12 : 0);
   const namesW = Math.round(Math.min(maxNames, Math.max(minNames, widestName)));
   const cardW = isPhone ? 50 : 104;

@@ -60,13 +60,14 @@ export function layoutMemoryOverview(
   const { anchors, folds } = memoryAnchorRects(placed, columns);
   addListAnchors(anchors, folds, atStep);
   const main = [...memoryStep.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
-  const end = Math.max(list.height, ...placed.map((place) => place.y + place.h + FOCUS_BOTTOM));
+  const end = Math.max(h, list.height, ...placed.map((place) => place.y + place.h + FOCUS_BOTTOM));
   return {
     height: end,
     anchors,
     folds,
     focus: touchedMemoryRects(placed, columns),
     still: false,
+    staying: { from: 0, to: overview.w },
     columns,
     placed,
     values: main ? frameValueChips(memoryStep, main) : [],

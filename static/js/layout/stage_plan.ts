@@ -16,6 +16,7 @@ import {
   memoryHeightForFixedPlaces,
   type MemoryPane,
 } from "./memory_pane.ts";
+import { leastContentWidth } from "./memory_columns.ts";
 import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom } from "./pane.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { MemoryModel } from "./memory_step.ts";
@@ -92,8 +93,6 @@ const HEADLINE_HEIGHT = 88;
 const MEMORY_SHARE_OF_FOCUS = 0.56;
 /** Units that each is left with of what is between list and map. */
 const MIN_FOCUS_WIDTH = 200;
-/** The least width of the memory, in units, at which it is drawn larger: below it gradients go under their values. */
-const MIN_ENLARGED_MEMORY_WIDTH = 540;
 /** The least of the width that either pane is left with. */
 const MIN_PANE_SHARE = 0.2;
 
@@ -258,7 +257,7 @@ function fitsAtScale(model: StageModel, size: StageSize, k: number, share: numbe
   const widths = paneWidths(model, size.w / k, share, null);
   const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
   const { memory, graph } = roomsOfPanes(widths, visibleHeight, footHeight / k);
-  if (k > 1 && memory.w < MIN_ENLARGED_MEMORY_WIDTH) return false;
+  if (k > 1 && memory.w < leastContentWidth(model.memory.homes)) return false;
   if (graph.w && graphHeightForFixedPlaces(model.graph, graph.w) > graph.h) return false;
   return hasRoomForFixedPlaces(model.memory, memory.w, memory.h);
 }

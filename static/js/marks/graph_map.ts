@@ -9,6 +9,9 @@ import type { GraphMap, MapDot } from "../layout/graph_map.ts";
 import type { Node } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
 
+/** More than what stands at the foot of a pane is high. */
+const BELOW_FOOT = 200;
+
 /** @param inFocus nodes that stand in full beside the map: their dots are not the nodes themselves */
 export function graphMapMarks(
   stepFacts: StepFacts,
@@ -16,8 +19,9 @@ export function graphMapMarks(
   height: number,
   inFocus: ReadonlySet<string>,
 ): VNode[] {
+  // The rule runs on beside what stands at the pane's foot.
   return [
-    h("path", { key: "map rule", class: "overview-rule", d: `M${map.left + 0.5} 0V${height}` }),
+    h("path", { key: "map rule", class: "overview-rule", d: `M${map.left + 0.5} 0V${height + BELOW_FOOT}` }),
     h(
       "g",
       { key: "map edges", class: "map-edges" },

@@ -11,7 +11,7 @@ import { textWidth, truncateText } from "../layout/metrics.ts";
 import { cutPathAtStart } from "../layout/pane_names.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { rowPurposeText } from "./labels.ts";
-import { cellColourMarks } from "./row_cells.ts";
+import { cellColourMarks, changedBarMark } from "./row_cells.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
 import type { MemoryOverview } from "../layout/memory_focus.ts";
 import type { MemoryList } from "../layout/memory_parts.ts";
@@ -206,7 +206,12 @@ function slimStripMark(
     },
     h("rect", { key: "ground", class: "strip-ground", ...box }),
     ...cellColourMarks(band, values, { x, y, full: false, grad: isGradient }),
-    h("rect", { key: "frame", class: classNames("line-frame", isGradient && "grad", isChanged && "changed"), ...box }),
+    h("rect", {
+      key: "frame",
+      class: classNames("line-frame", isGradient && "grad", isChanged && !stepFacts.manyChanged && "changed"),
+      ...box,
+    }),
+    isChanged && stepFacts.manyChanged && changedBarMark(x - 5, y, STRIP_HEIGHT),
   );
 }
 

@@ -87,7 +87,7 @@ const CHANGED_BAR = { width: 3, height: 18 };
 
 /** Beside what changed, where too much did for frames. */
 export function changedBarMark(x: number, top: number, room: number) {
-  const y = top + Math.max(-1, Math.min(6, (room - CHANGED_BAR.height) / 2));
+  const y = top + Math.min(6, (room - CHANGED_BAR.height) / 2);
   return h("rect", { key: "changed", class: "changed-bar", x, y, ...CHANGED_BAR, rx: 1.5 });
 }
 

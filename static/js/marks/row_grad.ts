@@ -79,6 +79,9 @@ function gradientStripMark(
           { key: "layout", class: "meta", x: place.x + 2, y: place.y + 14, "font-size": layout.size },
           layout.shown,
         ),
+    fresh && block.storage && !stepFacts.snap.fresh.has(block.storage) && !stepFacts.manyChanged
+      ? arrivedGradientHaloMark(strip, place)
+      : null,
     counterUid &&
       isVersionNews(stepFacts, counterUid, block.pins) &&
       gradientCounterMark(stepFacts, counterUid, place.x - 23, place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
@@ -96,6 +99,13 @@ function gradientStripMark(
         h("title", {}, `${stepFacts.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
   );
+}
+
+/** Around numbers that the step put into a `.grad`: they were on their way before. */
+function arrivedGradientHaloMark({ bands }: CellStrip, place: GradPlace) {
+  const [band] = bands;
+  const size = band ? { width: Math.min(band.n, band.columns) * band.cw + 6, height: band.lines * band.ch + 6 } : {};
+  return band && h("rect", { key: "halo", class: "halo", x: place.x - 3, y: place.y - 3, ...size, rx: 5 });
 }
 
 /**
