@@ -25,7 +25,7 @@ import type { OpenTrace } from "../trace/state.ts";
  * updated: a recorded step of an optimizer changed its numbers;
  * frozen: it requires no gradient, and nothing changed it.
  */
-export const PARAMETER_FATES = [
+const PARAMETER_FATES = [
   "never_learns",
   "never_moved",
   "in_no_optimizer",
@@ -38,7 +38,7 @@ export const PARAMETER_FATES = [
   "frozen",
 ] as const;
 
-export type ParameterFate = (typeof PARAMETER_FATES)[number];
+type ParameterFate = (typeof PARAMETER_FATES)[number];
 
 interface Holder {
   /** as the program reaches it; its class where no name leads to it */
