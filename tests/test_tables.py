@@ -179,6 +179,30 @@ def test_a_parameter_that_the_program_itself_changes_is_not_said_to_stay() -> No
     assert set(fates(by_hand).values()) == {"changed"}
 
 
+def test_numbers_that_get_other_memory_or_lie_beside_others() -> None:
+    assigned = (
+        "import torch\nlayer = torch.nn.Linear(2, 1)\nfor i in range(2):\n    layer(torch.ones(3, 2)).sum().backward()\n"
+        "    for p in layer.parameters():\n        p.data = p.data - 0.1 * p.grad\n"
+    )
+    assert set(fates(assigned).values()) == {"changed"}
+    beside = (
+        "import torch\nlayer = torch.nn.Linear(2, 1)\nflat = torch.zeros(3)\n"
+        "layer.weight.data, layer.bias.data = flat[:2].view(1, 2), flat[2:]\n"
+        "opt = torch.optim.SGD([layer.bias], 0.1)\n"
+        "for i in range(2):\n    opt.zero_grad()\n    layer(torch.ones(3, 2)).sum().backward()\n    opt.step()\n"
+    )
+    assert fates(beside) == {"layer.weight": "never_moved", "layer.bias": "updated"}
+
+
+def test_an_optimizer_that_the_trace_does_not_show_may_hold_anything() -> None:
+    hidden = (
+        "import functools, torch\nlayer = torch.nn.Linear(2, 1)\n"
+        "step = functools.partial(torch.optim.SGD([layer.weight], 0.0).step)\n"
+        "layer(torch.ones(3, 2)).sum().backward()\nstep()\n"
+    )
+    assert set(fates(hidden).values()) <= {"unknown", "not_updated"}
+
+
 def test_of_a_run_that_breaks_off_nothing_is_said_to_be_never() -> None:
     assert fates(FORGOTTEN + "raise ValueError\n") == {
         "head.weight": "in_no_optimizer",
