@@ -5,6 +5,7 @@ import { moduleCallsOf, modulePathAt } from "../trace/module_calls.ts";
 import { referencedUid } from "../trace/names.ts";
 import { unqualifiedDtype } from "../layout/reads.ts";
 import { cellAsNumber, cellsReadBy } from "../findings/numbers.ts";
+import { elementsAt } from "../findings/training/rounds.ts";
 import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
 import { optimizerGroups, optimizersOf } from "../findings/optimizers.ts";
 import { RunFacts } from "../findings/run_facts.ts";
@@ -16,7 +17,7 @@ import type { OpenTrace } from "../trace/state.ts";
  * What became of a parameter, the worst first:
  * never_learns: an optimizer holds it, and no backward of the complete run gave it a gradient;
  * never_moved: it had a gradient, no optimizer holds it, and nothing changed it in the complete run;
- * in_no_optimizer: the same of a run that was recorded in part;
+ * in_no_optimizer: the same, as far as was recorded;
  * not_updated: an optimizer holds it, a gradient came, and no recorded step changed its numbers;
  * unused: no optimizer holds it, and no gradient came, as far as was recorded;
  * no_gradient_seen: an optimizer holds it, and no gradient came, as far as was recorded;
@@ -25,7 +26,7 @@ import type { OpenTrace } from "../trace/state.ts";
  * updated: a recorded step of an optimizer changed its numbers;
  * frozen: it requires no gradient, and nothing changed it.
  */
-export const PARAMETER_FATES = [
+const PARAMETER_FATES = [
   "never_learns",
   "never_moved",
   "in_no_optimizer",
@@ -38,7 +39,7 @@ export const PARAMETER_FATES = [
   "frozen",
 ] as const;
 
-export type ParameterFate = (typeof PARAMETER_FATES)[number];
+type ParameterFate = (typeof PARAMETER_FATES)[number];
 
 interface Holder {
   /** as the program reaches it; its class where no name leads to it */
@@ -174,7 +175,8 @@ class ParameterTable {
     const ordered = new Set(
       [...this.names.keys()].sort((a, b) => a - b).flatMap((step) => [...this.namesByModules(step).keys()]),
     );
-    return [...[...ordered].filter((uid) => uids.includes(uid)), ...uids.filter((uid) => !ordered.has(uid))];
+    const wanted = new Set(uids);
+    return [...[...ordered].filter((uid) => wanted.has(uid)), ...uids.filter((uid) => !ordered.has(uid))];
   }
 
   row(uid: string): ParameterRow {
@@ -241,10 +243,15 @@ class ParameterTable {
     return Number.isFinite(value) ? value : null;
   }
 
-  /** Whether a parameter's numbers are others after a step than before. */
+  /** Whether a parameter's numbers are others after a step than before, as far as the trace lists them; else whether its memory was written. */
   changedAt(uid: string, step: number) {
-    const storage = tensorHistoryOf(this.facts).valueAt(uid, "storage", step) as string | null;
-    return this.facts.writesOf(storage).some((write) => write.step === step && write.changed !== 0);
+    const { facts } = this;
+    const storages = tensorHistoryOf(facts).fieldChanges(uid, "storage");
+    if (storages.some((change) => change.step === step && step > facts.birthStep(uid))) return true;
+    const storage = tensorHistoryOf(facts).valueAt(uid, "storage", step) as string | null;
+    if (!facts.writesOf(storage).some((write) => write.step === step && write.changed !== 0)) return false;
+    const [before, after] = [step - 1, step].map((each) => elementsAt(facts, uid, each)); // other tensors may have parts of its memory
+    return !before || !after || before.some((element, k) => !Object.is(element, after[k]));
   }
 
   /** The `.grad` that a step of an optimizer left; unknown where the same statement changed it after that. */
@@ -281,7 +288,7 @@ class ParameterTable {
   ): ParameterFate {
     const { facts } = this;
     if (updated) return "updated";
-    if (this.isWrittenSince(uid, this.trainingBegins) && !isHeld && (!requiresGrad || this.areHoldersKnown))
+    if (this.isChangedSince(uid, this.trainingBegins) && !isHeld && (!requiresGrad || this.areHoldersKnown))
       return "changed";
     if (!requiresGrad) return "frozen";
     const gradients = tensorHistoryOf(facts)
@@ -291,7 +298,7 @@ class ParameterTable {
     const hasGradient = gradients.length + arrivals.length > 0;
     if (isHeld && hasGradient) return "not_updated";
     const hasBackward = facts.backwardCalls.some(({ api }) => api === "backward");
-    if (isHeld && this.isWrittenSince(uid, this.trainingBegins)) return "changed";
+    if (isHeld && this.isChangedSince(uid, this.trainingBegins)) return "changed";
     if (isHeld) return this.isWhole && hasBackward ? "never_learns" : "no_gradient_seen";
     if (!this.areHoldersKnown) return "unknown";
     if (!hasGradient) return "unused";
@@ -303,11 +310,13 @@ class ParameterTable {
   }
 
   /** Whether a parameter's numbers changed at a step or after it. */
-  isWrittenSince(uid: string, since: number) {
+  isChangedSince(uid: string, since: number) {
     const storages = tensorHistoryOf(this.facts).fieldChanges(uid, "storage");
-    return storages.some(({ value }) =>
-      this.facts.writesOf(value as string | null).some(({ step, changed }) => step >= since && changed !== 0),
-    );
+    const steps = storages.flatMap(({ step, value }) => [
+      step,
+      ...this.facts.writesOf(value as string | null).map((write) => write.step),
+    ]);
+    return [...new Set(steps)].some((step) => step >= since && this.changedAt(uid, step));
   }
 
   /** Its names by the modules that have it, else that of a variable. */
