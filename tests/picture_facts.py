@@ -59,7 +59,7 @@ def storages(picture: Picture, before: State, state: State, step: dict[str, Any]
                 elif mine[k]:
                     yield f"cell {uid}:{k} is drawn beyond the first {strip['first']}"
             if len(first) < len(values):
-                yield from cut_problems(strip, values)
+                yield from cut_problems(strip, values, state)
             yield from cells_in_order(strip, [cell["box"] if cell else None for cell in mine.values()])
         for dtype, parts in (living[uid].get("windows") or {}).items():
             values = {start + k: value for start, row in parts for k, value in enumerate(row)}
@@ -81,9 +81,17 @@ def first_cells(strip: dict[str, Any], n: int) -> set[int]:
     return {k for k in range(n) if k % every < columns and k // every < lines}
 
 
-def cut_problems(strip: dict[str, Any], values: list[Any]) -> Iterator[str]:
+def cut_problems(strip: dict[str, Any], values: list[Any], state: State) -> Iterator[str]:
     """Where not all cells are drawn, it is said how many are, and the least, mean and greatest of all."""
     lines, columns, every = map(int, strip["first"].split())
+    unread = re.search(r"\+(\d+) cells that nobody reads", " ".join(strip["notes"]))
+    if unread:
+        readers = [e for e in of_kind(state, "tensor", "array").values() if e.get("storage") == strip["uid"]]
+        readers += [slot for slot in expected_picture.held(state).values() if slot["storage"] == strip["uid"]]
+        read = {cell for reader in readers for _, cell in expected_picture.reads(reader)}
+        if int(unread[1]) != len(values) - columns or not read or max(read) >= columns:
+            yield f"{strip['uid']} says {unread[0]}, read are {sorted(read)}"
+        return
     if lines * columns < min(len(values), 8):
         yield f"{strip['uid']} draws {lines} × {columns} of {len(values)} cells"
     said = " ".join(strip["notes"])

@@ -11,6 +11,7 @@ import {
 import { wrapNames } from "./pane_names.ts";
 import { MAX_BEAD_LINES, handleReading, type RowReading } from "./row_reading.ts";
 import { bandOfDtype, layoutCellStrip, type CellStrip } from "./row_strip.ts";
+import { cellExtentOfHandle, type MemoryReading } from "./reads.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { RowItem, RowBlock, RowLevel, HandleLine, RowLayout } from "./memory_parts.ts";
 
@@ -30,6 +31,10 @@ export const ROW_SIZES = {
 /** The room of how many names a closed row hides. */
 const HIDDEN_NAME_COUNT_WIDTH = 16;
 
+/** What a gradient is called stands below it where it stands beside its value. */
+const GRADIENT_NAME_BELOW = 14;
+/** Fewer cells that nothing reads are drawn like the others. */
+const MIN_UNREAD_CELLS = 4;
 /** A bracket and, under it, what it reads in words. */
 const READING_WORDS_HEIGHT = 28;
 /** Where gradients stand below their values, what they are called stands between. */
@@ -101,8 +106,34 @@ class RowArrangement {
     const column = shape.length === 2 && shape[1] === 1 && block.handles.length < 2;
     const { cells } = this.columns;
     const focus = cells && this.level === "tight" ? FOCUS_CELLS.tight : cells;
-    const stripRoom = { width, full: this.isOpen, beads: block.handles.length > 1, low, last, focus, column };
+    const stripRoom = {
+      width,
+      full: this.isOpen,
+      beads: block.handles.length > 1,
+      low,
+      last,
+      focus,
+      column,
+      read: this.readCells(block),
+    };
     return layoutCellStrip(storage?.kind === "storage" ? storage : undefined, stripRoom);
+  }
+
+  /** How many cells there are up to the last that a tensor or a node reads; null where few follow, or where that isn't known. */
+  readCells(block: RowBlock): number | null {
+    const { entities } = this.memoryStep;
+    const storage = entities.get(block.storage ?? "");
+    const lists = storage?.kind === "storage" ? Object.values(storage.cells ?? {}) : [];
+    if (lists.length !== 1) return null;
+    const readers: MemoryReading[] = block.pins.map(({ saved }) => saved);
+    for (const uid of [...block.handles, ...block.others]) {
+      const handle = entities.get(uid);
+      if (!isHandle(handle)) return null;
+      readers.push(handle);
+    }
+    const ends = readers.map((reader) => cellExtentOfHandle(reader)?.[1] ?? Infinity);
+    const read = Math.max(0, ...ends.map((end) => end + 1));
+    return read > 0 && lists[0].length - read >= MIN_UNREAD_CELLS ? read : null;
   }
 
   arrangeLines() {
@@ -127,7 +158,7 @@ class RowArrangement {
     const bottomOfStrip = this.top + layout.strip.h;
     this.y = Math.max(this.y, bottomOfStrip, this.top + (isOpen && !isSmall ? ROW_SIZES.handle : ROW_SIZES.line));
     const hasGradLabel = isOpen && !isSmall && layout.lines.some((line) => line.grad?.block);
-    layout.h = this.y + (isOpen && !isSmall ? (hasGradLabel ? 15 : 8) : isOpen ? 7 : 4);
+    layout.h = this.y + (isOpen && !isSmall ? (hasGradLabel && this.columns.phone ? 15 : 8) : isOpen ? 7 : 4);
   }
 
   /** Handles by their counter, in order. */
@@ -201,7 +232,7 @@ class RowArrangement {
     else if (grad) grad.y = above;
     const rightHeight = columns.phone
       ? valuesHeight + (grad?.block ? gradHeight - above + (columns.stacked ? GRADIENT_NAME_HEIGHT + 8 : 8) : 0)
-      : Math.max(valuesHeight, gradHeight);
+      : Math.max(valuesHeight, gradHeight && gradHeight + (columns.stacked ? 0 : GRADIENT_NAME_BELOW));
     return Math.max(ROW_SIZES.handle, nameLines ? 22 + nameLines * ROW_SIZES.name : 0, rightHeight);
   }
 

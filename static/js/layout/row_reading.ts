@@ -40,7 +40,7 @@ export function handleReading(
   if (band.mode === "summary" || !list.length)
     return alone && readsAll ? { kind: "none" } : { kind: "map", cells: null, low, high };
   const inOrder = list.every((read, k) => k === 0 || read.cell === list[k - 1].cell + 1);
-  const isOneLine = band.lines === 1 && band.every === undefined;
+  const isOneLine = band.lines === 1 && (band.every === undefined || band.unread !== undefined);
   if (inOrder && (isOneLine || list.length === band.n)) return { kind: "under", low, high };
   if (band.every !== undefined) return { kind: "map", cells: list.map(({ cell }) => cell), low, high };
   if (band.lines > 1 || band.cw < MIN_BEAD_CELL_WIDTH)

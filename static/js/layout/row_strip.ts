@@ -18,6 +18,8 @@ export interface CellBand {
   every?: number;
   /** and whether they are rows of the tensor */
   inRows?: boolean;
+  /** so many cells after those drawn are read by nothing */
+  unread?: number;
 }
 
 /** The cells of what a step touched, beside the list of names: their size, and how many lines and columns of them. */
@@ -67,6 +69,8 @@ interface StripRoom {
   last: number;
   /** how the cells of a focus are drawn */
   focus?: FocusCells | null;
+  /** cells from the first to the last that anything reads, where many others follow */
+  read?: number | null;
   /** it is (n, 1): a column */
   column?: boolean;
 }
@@ -77,12 +81,23 @@ export function layoutCellStrip(storage: Storage | undefined, stripRoom: StripRo
   if (!rows.length)
     return { bands: [bandWithoutCells(stripRoom)], w: Math.min(56, stripRoom.width), h: stripRoom.full ? 22 : 14 };
   if (rows.length === 1) {
-    const band = layoutCellBand(rows[0][0], rows[0][1].length, stripRoom);
+    const band = bandOfReadCells(rows[0][0], rows[0][1].length, stripRoom);
     const cut = band.every !== undefined;
     const h = band.lines * band.ch + (cut ? CUT_NOTE_HEIGHT : 0);
     return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h, cut };
   }
   return stripsByDtype(rows, stripRoom);
+}
+
+/** The cells that anything reads, where they stand in one line, without the many behind them. */
+function bandOfReadCells(dtype: string, n: number, stripRoom: StripRoom): CellBand {
+  const { read, full } = stripRoom;
+  if (read && full) {
+    const band = layoutCellBand(dtype, read, stripRoom);
+    if (band.mode === "numbers" && band.lines === 1 && band.every === undefined)
+      return { ...band, n, every: n, unread: n - read };
+  }
+  return layoutCellBand(dtype, n, stripRoom);
 }
 
 /** The same bytes under several dtypes: strips of one width below each other, so that cells of the same bytes line

@@ -223,7 +223,7 @@ function unnamedHandleLineMarks({ facts, layout, columns }: MemoryRowDrawing) {
 function rowCounterMarks({ facts, item, layout, columns, open }: MemoryRowDrawing) {
   const isShown = (counter: string | null) => counter !== null && isVersionNews(facts, counter, item.block.pins);
   const shownGroups = layout.groups.filter((group) => isShown(group.counter));
-  const hasSeveralWearers = shownGroups.length > 1 || shownGroups.some((group) => group.uids.length > 1);
+  const hasSeveralWearers = layout.groups.length > 1 || layout.groups.some((group) => group.uids.length > 1);
   return shownGroups.map((group) =>
     versionCounterMark(
       facts,
@@ -233,7 +233,7 @@ function rowCounterMarks({ facts, item, layout, columns, open }: MemoryRowDrawin
         h: group.h,
         wearers: group.uids.length,
         open,
-        several: shownGroups.length > 1 || (hasSeveralWearers && group.h > 40),
+        several: layout.groups.length > 1 || (hasSeveralWearers && group.h > 40),
       },
       columns,
     ),

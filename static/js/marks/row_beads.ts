@@ -2,7 +2,7 @@
 
 import { cellExtentOfHandle, cellReads } from "../layout/reads.ts";
 import { cellMapHeight, ROW_SIZES } from "../layout/row_lines.ts";
-import { CHARACTER_WIDTH_EM } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM, truncateText } from "../layout/metrics.ts";
 import { bandOfDtype, type CellBand, type CellStrip } from "../layout/row_strip.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import type { MemoryColumns } from "../layout/memory_columns.ts";
@@ -27,6 +27,8 @@ interface ReadingPlace {
   open: boolean;
   /** the strip stands below the names */
   stacked: boolean;
+  /** where words about it end */
+  right: number;
 }
 
 const BEAD_SIZE = 14;
@@ -53,6 +55,7 @@ export function handleReadingMark(
     middle: y + (open && !layout.low ? 15 : 8),
     open,
     stacked: layout.head > 0,
+    right: columns.gradW && !columns.phone ? columns.grad - 26 : columns.w - 8,
   };
   if (place.stacked) [place.start, place.middle] = [place.x - 6, line.first ? place.top - 4 : place.y + 4];
   const tape = handle.requires_grad ? "tape" : "free";
@@ -101,18 +104,25 @@ function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
 /** A bracket under the cells that are read, and which they are in words. */
 function sharedReadingMarks(
   stepFacts: StepFacts,
-  { line, band, start, x, y, middle, stacked, handle }: ReadingPlace,
+  { line, band, start, x, y, middle, stacked, handle, right }: ReadingPlace,
   { low, high }: Extract<RowReading, { kind: "under" }>,
 ) {
   const isWrapped = band.lines > 1;
   const from = x + (isWrapped ? 0 : low * band.cw) + 2;
   const to = x + (isWrapped ? Math.min(band.n, band.columns) * band.cw : (high + 1) * band.cw) - 2;
   const bottom = y + 10;
-  const words = readingWords(stepFacts, line.uid, handle, [low, high], band.n);
+  const whole = readingWords(stepFacts, line.uid, handle, [low, high], band.n);
+  const words = truncateText(whole, Math.max(3, Math.floor((right - from) / (CHARACTER_WIDTH_EM * 12))));
   return [
     stacked ? null : beadWireMark(`M${start} ${middle}H${from - 4}V${bottom}`, "lead"),
     h("path", { key: "under", class: "bead-line bracket", d: `M${from} ${bottom - 5}V${bottom}H${to}V${bottom - 5}` }),
-    words && h("text", { key: "words", class: "reading-words", x: from, y: bottom + 14, "font-size": 12 }, words),
+    words &&
+      h(
+        "text",
+        { key: "words", class: "reading-words", x: from, y: bottom + 14, "font-size": 12 },
+        words,
+        h("title", {}, whole),
+      ),
   ];
 }
 

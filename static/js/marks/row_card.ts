@@ -69,8 +69,8 @@ export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place) 
     card.attrs,
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: ROW_SIZES.card, rx: 6 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
-    fittedTextMark("shape", leftX, y + 13, shapeWords(stepFacts, handle, card.shape), room, isWide ? 12 : 10),
-    words && fittedTextMark("role", leftX, y + 25, words, room, isWide ? 11 : 9),
+    fittedTextMark("shape", leftX, y + 13, shapeWords(stepFacts, handle, card.shape), room, isWide ? 14 : 12),
+    words && fittedTextMark("role", leftX, y + 25, words, room, 12),
     h("title", { key: "title" }, card.description),
   );
 }
@@ -78,7 +78,7 @@ export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place) 
 /** A text a little smaller where it is too long, then cut. */
 function fittedTextMark(name: string, x: number, y: number, text: string, maxWidth: number, font: number) {
   const size = Math.max(
-    font - 2,
+    12,
     Math.min(font, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * Math.max(1, text.length))) * 10) / 10),
   );
   return h("text", { key: name, class: name, x, y, "font-size": size }, clippedTextMark(text, maxWidth, size));
@@ -122,7 +122,7 @@ export function handleCardMarkInCollapsedRow(
     { ...card.attrs, class: classNames(card.attrs.class, "slim", gradient && "passing") },
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
-    fittedTextMark("shape", x + 9, y + 12, shapeWords(stepFacts, handle, card.shape), w - 12, 10.5),
+    fittedTextMark("shape", x + 9, y + 12, shapeWords(stepFacts, handle, card.shape), w - 12, 12),
     h("title", { key: "title" }, card.description),
   );
 }

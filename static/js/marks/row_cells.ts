@@ -33,7 +33,8 @@ export function cellStripMark(stepFacts: StepFacts, uid: string, strip: CellStri
 /** All that a strip's description is made from besides its cells. */
 function stripPlaceKey({ labels }: StepFacts, uid: string, { bands }: CellStrip, { x, y, full, grad }: CellStripPlace) {
   const lines = bands.map(
-    (band) => `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch} ${band.every}`,
+    (band) =>
+      `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch} ${band.every} ${band.unread}`,
   );
   return `${uid} ${x} ${y} ${full} ${grad} ${labels.none} ${lines.join()}`;
 }
@@ -110,6 +111,11 @@ function bandDtypeMark(band: CellBand, place: CellStripPlace, w: number) {
 
 /** Below cells that are not all drawn: how many of them are, and what values they all have. */
 function cutNoteMark({ labels }: StepFacts, band: CellBand, values: Cell[], place: CellStripPlace): VNode {
+  const top = place.y + band.y + band.lines * band.ch;
+  if (band.unread) {
+    const words = labels.unreadCells.replace("{n}", `${band.unread}`);
+    return h("text", { key: "unread", class: "meta", x: place.x, y: top + 16, "font-size": 12 }, words);
+  }
   const first = band.inRows
     ? labels.firstRows.replace("{rows}", `${band.lines}`).replace("{columns}", `${band.columns}`)
     : labels.firstCells.replace("{n}", `${band.lines * band.columns}`).replace("{all}", `${values.length}`);
@@ -117,7 +123,7 @@ function cutNoteMark({ labels }: StepFacts, band: CellBand, values: Cell[], plac
   const extremes = [Math.min(...numbers), numbers.reduce((a, b) => a + b, 0) / numbers.length, Math.max(...numbers)];
   const [min, mean, max] = extremes.map((value) => shortNumberText(value, 7));
   const text = numbers.length === values.length ? `${first} · min ${min} · mean ${mean} · max ${max}` : first;
-  const y = place.y + band.y + band.lines * band.ch + 15;
+  const y = top + 15;
   return h("text", { key: "first", class: "meta", x: place.x, y, "font-size": 12 }, text);
 }
 
