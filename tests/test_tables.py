@@ -147,6 +147,19 @@ def test_tied_weights_are_one_row_and_count_once() -> None:
     assert len(tables.parameters) == 3, "not the weight that the layer had for a moment"
 
 
+def test_modules_are_named_by_the_modules_around_them() -> None:
+    source = (
+        "import torch\nfrom torch import nn\nclass Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.norm = nn.LayerNorm(2)\n    def forward(self, x):\n        return x + self.norm(x)\n"
+        "def main():\n    net = nn.Sequential(Block(), Block())\n    for block in net:\n        block(torch.ones(1, 2))\n"
+        "    net(torch.ones(1, 2)).sum().backward()\nmain()\n"
+    )
+    tables = tables_of([source, source.replace("def main():\n", "if True:\n").replace("main()\n", "")])
+    expected = ["net.0", "net.0.norm", "net.1", "net.1.norm", "net"]
+    assert [[row.path for row in table.modules] for table in tables] == [expected, expected]
+    assert tables[0].parameters[0].name == "net.0.norm.weight"
+
+
 def test_what_became_of_each_parameter() -> None:
     frozen, forgotten = tables_of([FROZEN, FORGOTTEN])
     assert {row.name: row.fate for row in frozen.parameters} == {

@@ -1,5 +1,7 @@
 /** The calls of modules in a run, and which of them the nodes of the graph were made in. */
 
+import { findEntity } from "./entities.ts";
+import { referencedUid } from "./names.ts";
 import type { OpenTrace } from "./state.ts";
 import type { Step } from "./wire.ts";
 
@@ -49,8 +51,28 @@ export function moduleCallsOf(opened: OpenTrace): ModuleCalls {
   return calls;
 }
 
-/** A module's name at a step: that of the module's names before those of functions, `net.0` rather than `self`. */
+/** A module's name at a step: by the module that has it, `net.0.body` rather than `self.body`; else one of its own names. */
 export function modulePathAt(opened: OpenTrace, module: string, i: number): string | null {
+  const names: string[] = [];
+  const seen = new Set<string>();
+  for (let uid = module; !seen.has(uid); ) {
+    seen.add(uid);
+    const owner = opened.index.modules.get(uid)?.within ?? "";
+    const object = findEntity(opened.state(i), owner, "object");
+    const isModule = typeof object?.training === "boolean";
+    const name = isModule && Object.entries(object.attrs ?? {}).find(([, value]) => referencedUid(value) === uid)?.[0];
+    if (!name) {
+      const root = ownNameAt(opened, uid, i);
+      return root === null ? ownNameAt(opened, module, i) : [root, ...names].join(".");
+    }
+    names.unshift(name);
+    uid = owner;
+  }
+  return ownNameAt(opened, module, i);
+}
+
+/** One of a module's names at a step: of the program's module before those of functions, `net` rather than `self`. */
+function ownNameAt(opened: OpenTrace, module: string, i: number): string | null {
   const { tags, paths } = opened.names(i);
   const main = [...opened.state(i).values()].find((entity) => entity.kind === "frame" && !entity.caller);
   const isOfMain = (text: string) => main?.kind === "frame" && main.vars.has(text.match(ROOT_PATTERN)?.[0] ?? text);
