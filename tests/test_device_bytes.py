@@ -28,7 +28,9 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def approximately(summary: Any) -> Any:
-    return summary if summary is None else {**summary, "mean": pytest.approx(summary["mean"])}
+    if summary is None:
+        return None
+    return {**summary, "mean": pytest.approx(summary["mean"]), "norm": pytest.approx(summary["norm"])}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int64", "uint8", "complex64", "bool"])

@@ -81,7 +81,7 @@ def test_a_recorded_cell_is_a_cell_like_others(outputs: dict[str, list[dict[str,
     picture, value = [output for output in recorded if output["output_type"] != "stream"]
     assert "Wall time" in text_of(recorded) and "from a shell" in text_of(recorded)
     assert shown(picture).startswith("<gradbox.Run cell 2 first: ") and shown(picture).endswith(" steps, finished.>")
-    assert len("".join(picture["data"]["text/html"])) < 400_000
+    assert len("".join(picture["data"]["text/html"])) < 430_000
     assert (value["output_type"], shown(value)) == ("execute_result", "tensor([2., 2., 2.])")
     assert text_of(outputs["kept"]) == "[2.0, 2.0, 2.0] 6.0 True\n"
     assert [output["output_type"] for output in outputs["silent"]] == ["display_data"]

@@ -53,9 +53,9 @@ def test_steps_say_what_they_did_by_the_names_of_the_program() -> None:
 def test_a_shape_changed_in_place_is_reported() -> None:
     source = "import torch\nx = torch.ones(2, 3)\nx.t_()\ny = x.detach()\ny.resize_(2)\n"
     lines = lines_of(source)
-    assert "     |   x now has the shape (3, 2) and the strides (1, 3)." in lines
-    assert "     |   y now has the shape (2,) and the strides (1,)." in lines
-    assert "     |   x 的形状现在是 (3, 2)，步长是 (1, 3)。" in lines_of(source, "zh")
+    assert "     |   x now reads its memory as 3 × 2." in lines
+    assert "     |   y now reads 2 numbers in one row." in lines
+    assert "     |   x 现在按 3 × 2 读它的内存。" in lines_of(source, "zh")
 
 
 def test_a_program_that_ends_well_says_so() -> None:

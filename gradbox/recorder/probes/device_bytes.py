@@ -204,15 +204,16 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
         has_histogram = tensor.numel() <= cells.MAX_HISTOGRAM_ELEMENTS
         for dim, step in enumerate(() if has_histogram else tensor.stride()):
             tensor = tensor if step else tensor.narrow(dim, 0, 1)  # not the same elements again and again
-        lows, highs, sums, counts = zip(*map(chunk_statistics, element_chunks(tensor)), strict=True)
+        lows, highs, sums, squares, counts = zip(*map(chunk_statistics, element_chunks(tensor)), strict=True)
         count = int(to_cpu(torch.stack(counts)).sum())
         if not count:
-            return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
+            return {"min": None, "max": None, "mean": None, "norm": None, "bins": None, "heat": None}
         low, high = to_cpu(torch.stack(lows)).min().item(), to_cpu(torch.stack(highs)).max().item()
         mean = float(to_cpu(torch.stack(sums)).sum()) / count
+        norm = math.sqrt(float(to_cpu(torch.stack(squares)).sum()))
         summary: Summary = {
             "min": cells.encode_number(low), "max": cells.encode_number(high), "mean": cells.encode_number(mean),
-            "bins": None, "heat": None,
+            "norm": cells.encode_number(norm), "bins": None, "heat": None,
         }  # fmt: skip
         if has_histogram:
             flat = tensor.reshape(-1)
@@ -251,13 +252,16 @@ def summary_by_kernels(kernels: DeviceKernels, pointer: int, layout: ElementLayo
 
 
 def chunk_statistics(values: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """The least, the greatest, the sum and the number of the finite values of a chunk."""
+    """The least, the greatest, the sum, the sum of squares and the number of the finite values of a chunk."""
     if not values.is_floating_point():
         wide = values.to(torch.int64)
-        return wide.amin(), wide.amax(), wide.sum(dtype=torch.float64), torch.full_like(wide.amin(), len(wide))
+        squares = wide.to(torch.float64).square().sum()
+        return wide.amin(), wide.amax(), wide.sum(dtype=torch.float64), squares, torch.full_like(wide.amin(), len(wide))
     wide = values.to(torch.float64)
     finite = wide.isfinite()
-    return wide.where(finite, math.inf).amin(), wide.where(finite, -math.inf).amax(), wide.where(finite, 0).sum(), finite.sum()  # fmt: skip
+    kept = wide.where(finite, 0)
+    low, high = wide.where(finite, math.inf).amin(), wide.where(finite, -math.inf).amax()
+    return low, high, kept.sum(), kept.square().sum(), finite.sum()
 
 
 def histogram_counts(values: torch.Tensor, low: float, high: float) -> list[int]:

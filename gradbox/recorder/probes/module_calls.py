@@ -9,6 +9,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import CodeType
 from typing import Any, Self
 
@@ -133,11 +134,9 @@ def observe_module_calls() -> bool:
     """Put the function in torch's place; without a listener it does what torch's does. Returns whether it was not there yet."""
     if _original_calls:
         return False
-    original = torch.nn.Module.__call__
-    observed = observed_function(original, begin_call, end_call)
-    _original_calls.append(original)
-    if observed is not None:
-        setattr(torch.nn.Module, "__call__", observed)
+    _original_calls.append(torch.nn.Module.__call__)
+    if _observed_call is not None:
+        setattr(torch.nn.Module, "__call__", _observed_call)
     return True
 
 
@@ -181,10 +180,13 @@ def observed_function(original: Any, begin: Callable[..., Any], end: Callable[..
 
     None where its source has another form than expected: calls of modules then pass unobserved.
     """
+    first_line = original.__code__.co_firstlineno
     try:
-        lines, first_line = inspect.getsourcelines(original)
+        # `inspect.getsource` would keep what it found, and a program that asks it would get another answer
+        text = Path(original.__code__.co_filename).read_text("utf-8")
+        lines = inspect.getblock(text.splitlines(keepends=True)[first_line - 1 :])
         tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, TypeError, SyntaxError):
+    except (OSError, TypeError, SyntaxError, IndexError):
         return None
     indent = len(lines[0]) - len(lines[0].lstrip())
     function = tree.body[0]
@@ -226,3 +228,7 @@ def observed_function(original: Any, begin: Callable[..., Any], end: Callable[..
     for name in ("__module__", "__qualname__", "__doc__", "__annotations__"):
         setattr(observed, name, getattr(original, name))
     return observed
+
+
+_observed_call = observed_function(torch.nn.Module.__call__, begin_call, end_call)
+"""Made when this module is imported: later the files of torch may be out of reach."""
