@@ -32,7 +32,7 @@ def sides(picture: Picture) -> set[str]:
     return {pane["side"] for pane in picture["panes"]}
 
 
-def storages(picture: Picture, before: State, state: State, step: dict[str, Any]) -> Iterator[str]:
+def storages(picture: Picture, before: State, state: State) -> Iterator[str]:
     """Each drawn cell shows its value, exact or visibly rounded; those whose value changed are marked as written."""
     living = of_kind(state, "storage")
     strips = by(picture["strips"], "uid")
