@@ -32,7 +32,7 @@ def sides(picture: Picture) -> set[str]:
     return {pane["side"] for pane in picture["panes"]}
 
 
-def storages(picture: Picture, before: State, state: State, step: dict[str, Any]) -> Iterator[str]:
+def storages(picture: Picture, before: State, state: State) -> Iterator[str]:
     """Each drawn cell shows its value, exact or visibly rounded; those whose value changed are marked as written."""
     living = of_kind(state, "storage")
     strips = by(picture["strips"], "uid")
@@ -83,7 +83,7 @@ def first_cells(strip: dict[str, Any], n: int) -> set[int]:
 
 def cut_problems(strip: dict[str, Any], values: list[Any], state: State) -> Iterator[str]:
     """Where not all cells are drawn, it is said how many are, and the least, mean and greatest of all."""
-    lines, columns, every = map(int, strip["first"].split())
+    lines, columns, _ = map(int, strip["first"].split())
     unread = re.search(r"\+(\d+) cells that nobody reads", " ".join(strip["notes"]))
     if unread:
         readers = [e for e in of_kind(state, "tensor", "array").values() if e.get("storage") == strip["uid"]]
@@ -101,7 +101,9 @@ def cut_problems(strip: dict[str, Any], values: list[Any], state: State) -> Iter
     if len(numbers) == len(values):
         told = re.search(r"min (\S+) · mean (\S+) · max (\S+)", said)
         truth = (min(numbers), sum(numbers) / len(numbers), max(numbers))
-        if not told or not all(expected_picture.says(text, value) for text, value in zip(told.groups(), truth, strict=True)):
+        if not told or not all(
+            expected_picture.says(text, value) for text, value in zip(told.groups(), truth, strict=True)
+        ):
             yield f"{strip['uid']} says {said}, not {truth}"
 
 

@@ -93,7 +93,7 @@ def problems(trace: dict[str, Any], pictures: list[Picture]) -> list[str]:
         assert all(picture["said"]) and picture["said"], f"no sentence at step {i}: {lines[step['line'] - 1]}"
         wrong = [
             *picture["problems"],
-            *picture_facts.storages(picture, before, state, step),
+            *picture_facts.storages(picture, before, state),
             *picture_facts.handles(picture, state),
             *picture_facts.lines(picture, state),
             *picture_facts.counters(picture, state),

@@ -159,7 +159,9 @@ function placeFocusInItsHeight(
 
 /** Whether there are cells in a row that are not drawn. */
 function isAnyCut({ strip, lines }: RowLayout) {
-  return [strip, ...lines.flatMap(({ grad }) => (grad?.strip ? [grad.strip] : []))].some(({ cut }) => cut);
+  return [strip, ...lines.flatMap(({ grad }) => (grad?.strip ? [grad.strip] : []))].some(({ bands }) =>
+    bands.some(({ every, unread }) => every !== undefined && !unread),
+  );
 }
 
 /** Gives each its height and its place. */
