@@ -36,6 +36,7 @@ a.add_(1)
 
 TEXTS = """() => {
     const page = document.documentElement.cloneNode(true);
+    page.querySelector("#error-message")?.removeAttribute("placeholder");
     for (const own of page.querySelectorAll(".predict-choices, .predict-status, style, script:not([type='application/json'])")) own.remove();
     const geometry = /^(d|x|y|x1|x2|y1|y2|cx|cy|r|rx|ry|width|height|points|transform|viewBox|style|stroke-.*|font-size)$/;
     const out = [document.title];
@@ -48,7 +49,8 @@ TEXTS = """() => {
     walk(page);
     return out.join("\\n");
 }"""
-"""Every text and attribute of the page but the choices of its question, and what says where a mark stands."""
+"""Every text and attribute of the page but the choices of its question, the example of an error that the search of
+errors shows with every program, and what says where a mark stands."""
 
 CARD = """() => {
     const card = document.querySelector(".predict-card");
