@@ -5,6 +5,8 @@ import math
 import re
 from typing import Any
 
+from tests import expected_picture
+
 STALE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = x.exp()\ny.add_(1)\nz = [y, {'k': x}]\ny.sum().backward()\n"
 
 
@@ -135,7 +137,9 @@ def compare(page_state: dict[str, Any], state: dict[str, dict[str, Any]]) -> Non
     for counter, version in page_state["badges"]:
         if counter in state:
             assert int(version) == state[counter]["value"]
-    assert {e["counter"] for uid, e in state.items() if uid in handles and e.get("counter")} <= {
+    kept = {slot.get("counter") for slot in expected_picture.held(state).values()}
+    told = {uid for uid, e in state.items() if e["kind"] == "counter" and (e["value"] or uid in kept)}
+    assert told & {e["counter"] for uid, e in state.items() if uid in handles and e.get("counter")} <= {
         c for c, _ in page_state["badges"]
     }
     beads: dict[str, list[str]] = {}

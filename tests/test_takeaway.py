@@ -179,7 +179,7 @@ def test_files_are_in_the_pages_language_and_theme(page: Any, elsewhere: Any, si
     elsewhere.wait_for_selector("#workbench[data-step]")
     assert elsewhere.evaluate("document.documentElement.lang") == "zh"
     assert elsewhere.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 25, 31)"
-    assert "存储" in elsewhere.locator(".lane-head").all_text_contents()
+    assert "内存" in elsewhere.locator(".lane-head").all_text_contents()
     use(elsewhere, "#theme").click()
     assert elsewhere.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 

@@ -103,6 +103,7 @@ export function startViewer(
     const errors = programMessages(trace, say, () => {}).filter(({ kind }) => kind === "error");
     code.showErrors(errors.map(({ line }) => line));
     const sentences = errors.map(({ text }) => ({ text, tone: "bad" }));
+    element("headline").classList.add("whole");
     element("sentences").replaceChildren(...captionListItems([outcomeSentence(trace, say), ...sentences]));
   }
 
