@@ -31,6 +31,13 @@ OUT_OF_SIGHT = """queries => queries.filter(query => {
 
 SOUND = "import torch\nx = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"
 
+SECOND_DERIVATIVE = """\
+import torch
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+(g,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
+(g * g).sum().backward()
+"""
+
 
 @pytest.fixture
 def raised(page: Any, site: str) -> dict[str, Any]:
@@ -186,6 +193,38 @@ def test_of_a_sound_program_the_page_says_what_it_looked_for(page: Any, site: st
     assert axe(page) == []
     calm.locator(".check-start").click()
     calm.locator(".check-table").wait_for()
+
+
+def test_a_second_derivative_is_checked_without_being_asked(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, SECOND_DERIVATIVE)
+    with page.expect_request("**/gradient-checks") as request:
+        run(page)
+    assert request.value.post_data_json["backward"] == 1 and request.value.post_data_json["elements"] <= 24
+    calm = page.locator("#findings .looked-for")
+    calm.locator(".check-sentence").wait_for(state="attached")
+    assert calm.get_attribute("open") is None
+    calm.locator("summary").click()
+    assert "The gradients of line 4 agree" in calm.locator(".gradient-check").inner_text()
+    assert calm.locator(".check-table").count() == 0 and calm.locator(".check-start").count() == 1
+    assert axe(page) == []
+
+
+def test_a_gradient_that_differs_is_shown_without_being_asked(page: Any, site: str) -> None:
+    def with_another_gradient(route: Any) -> None:
+        reply = route.fetch().json()
+        for leaf in reply["check"]["leaves"]:
+            leaf.update(verdict="differs", worst=0)
+            leaf["rows"][0].update(verdict="differs", torch=1.0, double=1.0)
+        route.fulfill(json=reply)
+
+    page.goto(site)
+    paste(page, SECOND_DERIVATIVE)
+    page.route("**/gradient-checks", with_another_gradient)
+    run(page)
+    calm = page.locator("#findings .looked-for[open]")
+    calm.locator(".check-table tr[data-verdict=differs]").first.wait_for()
+    assert "torch gives 1, but the slope is" in calm.locator(".check-sentence").first.inner_text()
 
 
 @pytest.mark.usefixtures("raised")
