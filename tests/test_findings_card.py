@@ -38,6 +38,18 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)
 (g * g).sum().backward()
 """
 
+NEVER_STEPS = """\
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+x, y = torch.randn(8, 2), torch.ones(8, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(6):
+    loss = ((net(x) - y) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+"""
+
 
 @pytest.fixture
 def raised(page: Any, site: str) -> dict[str, Any]:
@@ -247,3 +259,19 @@ def test_the_card_speaks_chinese_and_goes_with_the_offline_file(page: Any, site:
     page.locator(".finding.open .finding-link.cause").click()
     assert "第 4 行" in page.locator(".finding.open .finding-sentence").inner_text()
     assert page.locator("#listing .cm-cause").count() == 1 and page.locator(".fixes").count() == 0
+
+
+def test_a_fix_of_a_training_shows_both_losses(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, NEVER_STEPS)
+    run(page)
+    losses = page.locator(".fix[open] .fix-losses")
+    losses.wait_for()
+    before, after = losses.locator("figcaption").all_inner_texts()
+    assert before.startswith("before: loss = ") and after.startswith("after: loss = ")
+    assert float(after.split(" = ")[1]) < float(before.split(" = ")[1]) / 2
+    flat, falling = (
+        figure.locator(".curve-past").bounding_box()["height"] for figure in losses.locator("figure").all()
+    )
+    assert flat < 3 < falling
+    assert axe(page) == []
