@@ -10,9 +10,13 @@ from typing import TextIO
 
 from gradbox.installation import STATIC_FOLDER
 from gradbox.wire.findings import Finding, LookedFor, RunReading, StepReading
+from gradbox.wire.gradient_check import FloatNumber
 from gradbox.wire.program import ProgramFile
 
 COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "bold": "1", "dim": "2"}
+
+MAX_LOSSES_SHOWN = 5
+"""Values of a loss in a line."""
 
 
 def load_sentences(language: str) -> dict[str, str]:
@@ -81,8 +85,18 @@ def finding_lines(
             for new in (edit.new or "").split("\n") if edit.new is not None else ():
                 yield colour_text(f"    {edit.line:4} + {new}", "note", colours)
         yield f"         {fix.outcome}"
+        if fix.losses is not None:
+            before, after = loss_text(fix.losses.before), loss_text(fix.losses.after)
+            yield f"         {sentences['terminal_losses'].format(name=fix.losses.name, before=before, after=after)}"
     if finding.also and again:
         yield f"  {sentences['terminal_again']:5}  {again.replace('{also}', finding.also)}"
+
+
+def loss_text(values: list[FloatNumber]) -> str:
+    """The first value of a loss, some between, and the last."""
+    count = min(len(values), MAX_LOSSES_SHOWN)
+    chosen = [values[round(k * (len(values) - 1) / max(count - 1, 1))] for k in range(count)]
+    return " → ".join(value["$f"] if isinstance(value, dict) else f"{value:.3g}" for value in chosen)
 
 
 def looked_for_text(looked_for: LookedFor, sentences: dict[str, str]) -> str:

@@ -31,6 +31,25 @@ OUT_OF_SIGHT = """queries => queries.filter(query => {
 
 SOUND = "import torch\nx = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"
 
+SECOND_DERIVATIVE = """\
+import torch
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+(g,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
+(g * g).sum().backward()
+"""
+
+NEVER_STEPS = """\
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+x, y = torch.randn(8, 2), torch.ones(8, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(6):
+    loss = ((net(x) - y) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+"""
+
 
 @pytest.fixture
 def raised(page: Any, site: str) -> dict[str, Any]:
@@ -188,6 +207,38 @@ def test_of_a_sound_program_the_page_says_what_it_looked_for(page: Any, site: st
     calm.locator(".check-table").wait_for()
 
 
+def test_a_second_derivative_is_checked_without_being_asked(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, SECOND_DERIVATIVE)
+    with page.expect_request("**/gradient-checks") as request:
+        run(page)
+    assert request.value.post_data_json["backward"] == 1 and request.value.post_data_json["elements"] <= 24
+    calm = page.locator("#findings .looked-for")
+    calm.locator(".check-sentence").wait_for(state="attached")
+    assert calm.get_attribute("open") is None
+    calm.locator("summary").click()
+    assert "The gradients of line 4 agree" in calm.locator(".gradient-check").inner_text()
+    assert calm.locator(".check-table").count() == 0 and calm.locator(".check-start").count() == 1
+    assert axe(page) == []
+
+
+def test_a_gradient_that_differs_is_shown_without_being_asked(page: Any, site: str) -> None:
+    def with_another_gradient(route: Any) -> None:
+        reply = route.fetch().json()
+        for leaf in reply["check"]["leaves"]:
+            leaf.update(verdict="differs", worst=0)
+            leaf["rows"][0].update(verdict="differs", torch=1.0, double=1.0)
+        route.fulfill(json=reply)
+
+    page.goto(site)
+    paste(page, SECOND_DERIVATIVE)
+    page.route("**/gradient-checks", with_another_gradient)
+    run(page)
+    calm = page.locator("#findings .looked-for[open]")
+    calm.locator(".check-table tr[data-verdict=differs]").first.wait_for()
+    assert "torch gives 1, but the slope is" in calm.locator(".check-sentence").first.inner_text()
+
+
 @pytest.mark.usefixtures("raised")
 def test_axe_finds_nothing_with_the_card_open(page: Any) -> None:
     page.locator(".fix[open]").wait_for()
@@ -208,3 +259,19 @@ def test_the_card_speaks_chinese_and_goes_with_the_offline_file(page: Any, site:
     page.locator(".finding.open .finding-link.cause").click()
     assert "第 4 行" in page.locator(".finding.open .finding-sentence").inner_text()
     assert page.locator("#listing .cm-cause").count() == 1 and page.locator(".fixes").count() == 0
+
+
+def test_a_fix_of_a_training_shows_both_losses(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, NEVER_STEPS)
+    run(page)
+    losses = page.locator(".fix[open] .fix-losses")
+    losses.wait_for()
+    before, after = losses.locator("figcaption").all_inner_texts()
+    assert before.startswith("before: loss = ") and after.startswith("after: loss = ")
+    assert float(after.split(" = ")[1]) < float(before.split(" = ")[1]) / 2
+    flat, falling = (
+        figure.locator(".curve-past").bounding_box()["height"] for figure in losses.locator("figure").all()
+    )
+    assert flat < 3 < falling
+    assert axe(page) == []

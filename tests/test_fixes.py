@@ -3,12 +3,16 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from gradbox.language.fixes import FIXES, HINT_FAMILIES, Hint, propose
 from gradbox.language.fixes.program import line_edits
+from gradbox.terminal import loss_text
+from gradbox.wire.findings import Fix, LossCurves, LossSeries
+from server.runs.fixes import curves_of_same_loss
 from tests.databases import DatabaseFactory
 from tests.test_saved_programs import visiting
 
@@ -328,6 +332,51 @@ def test_what_is_offered_runs_and_loses_the_finding(kind: str, client: TestClien
         assert run["outcome"]["status"] == "finished"
         assert kind not in {finding["kind"] for finding in run["findings"]}
         assert fix["outcome"].startswith("Runs.") and gradient in fix["outcome"]
+
+
+TRAINING = """\
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+x, y = torch.randn(8, 2), torch.ones(8, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(6):
+    loss = ((net(x) - y) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+"""
+"""It never steps."""
+
+
+@pytest.mark.skipif(not (ROOT / "static/dist/exports.js").exists(), reason="the page is not built")
+def test_a_training_has_its_loss_before_and_after_a_fix(client: TestClient) -> None:
+    found = client.post("/api/runs", json={"source": TRAINING, "explain": True}).json()["findings"]
+    finding = next(candidate for candidate in found if candidate["kind"] == "no_step")
+    answer = client.post("/api/fixes", json={"source": TRAINING, "kind": "no_step", "line": finding["line"]})
+    fixes = [Fix.model_validate(fix) for fix in answer.json()["fixes"]]
+    assert fixes, answer.text
+    for fix in fixes:
+        assert fix.losses is not None and fix.losses.name == "loss"
+        before, after = (as_numbers(values) for values in (fix.losses.before, fix.losses.after))
+        assert len(before) == len(after) == 6
+        assert set(before) == {after[0]} and after == sorted(after, reverse=True) and after[-1] < after[0] / 2
+
+
+def as_numbers(values: list[Any]) -> list[float]:
+    return [float(value) for value in values]
+
+
+def test_losses_are_compared_only_where_both_runs_have_one_of_that_name() -> None:
+    before = [LossSeries(name="loss", values=[3.0, {"$f": "nan"}]), LossSeries(name="error", values=[2.0, 1.0])]
+    assert curves_of_same_loss(before, [LossSeries(name="other", values=[1.0, 2.0])]) is None
+    assert curves_of_same_loss([], before) is None and curves_of_same_loss(before, []) is None
+    both = curves_of_same_loss(before, [LossSeries(name="error", values=[2.0, 0.5])])
+    assert both == LossCurves(name="error", before=[2.0, 1.0], after=[2.0, 0.5])
+
+
+def test_a_loss_is_a_line_in_the_terminal() -> None:
+    assert loss_text([1.23456, {"$f": "nan"}]) == "1.23 → nan"
+    assert loss_text([float(k) for k in range(101)]) == "0 → 25 → 50 → 75 → 100"
 
 
 def test_asking_for_a_finding_that_a_program_lacks_is_an_error(client: TestClient) -> None:

@@ -1,12 +1,16 @@
 """What there is to say of a run: findings with their words, fixes that were run, and the run as a terminal shows it."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from gradbox.wire.api import ProgramInput
 from gradbox.wire.base import FailFastList, Model, RequestModel
+from gradbox.wire.gradient_check import FloatNumber
 from gradbox.wire.trace import Trace
+
+MAX_LOSS_VALUES = 100
+"""Of a loss; of a longer training these are evenly chosen."""
 
 FindingSeverity = Literal["error", "warning", "note"]
 
@@ -37,12 +41,31 @@ class LineEdit(Model):
     new: str | None
 
 
+class LossSeries(Model):
+    """The values of a loss from round to round. name: by which the program binds or prints it."""
+
+    name: str
+    values: Annotated[list[FloatNumber], Field(fail_fast=True, max_length=MAX_LOSS_VALUES)]
+
+
+class LossCurves(Model):
+    """A loss from round to round, as the program has it and as the fixed one does."""
+
+    name: str
+    before: Annotated[list[FloatNumber], Field(fail_fast=True, max_length=MAX_LOSS_VALUES)]
+    after: Annotated[list[FloatNumber], Field(fail_fast=True, max_length=MAX_LOSS_VALUES)]
+
+
 class Fix(Model):
-    """An edit of the source that was run. outcome: how its run ended, and what it gave; text: what the edit does."""
+    """An edit of the source that was run. outcome: how its run ended, and what it gave; text: what the edit does.
+
+    losses: null where not both runs have a loss of several rounds.
+    """
 
     edits: FailFastList[LineEdit]
     outcome: str
     text: str
+    losses: LossCurves | None = None
 
 
 class TorchSuggestion(Model):

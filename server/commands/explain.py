@@ -113,6 +113,7 @@ class ExplainCommand:
             findings,
             run_fixed_program,
             self._args.language,
+            trace=trace.body,
         )
         for finding in findings:
             finding.fixes = await trials.find_working_fixes(finding)

@@ -304,6 +304,7 @@ async def post_fixes(
         body.language,
         before,
         client.network,
+        trace,
     )
     return Fixes(fixes=await trials.find_working_fixes(finding))
 

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
 from gradbox.wire.base import Model
-from gradbox.wire.findings import Finding, LookedFor, RunReading
+from gradbox.wire.findings import Finding, LookedFor, LossSeries, RunReading
 from gradbox.wire.processes import DrawRequest
 from server.pictures.renderer_client import Renderer
 from server.wire.compare import Comparison
@@ -22,10 +22,14 @@ FINDINGS = TypeAdapter(list[Finding])
 
 
 class OutcomeSummary(Model):
-    """How a run ended. finished: to its end; text: in one sentence, with its gradients and its loss."""
+    """How a run ended. finished: to its end; text: in one sentence, with its gradients and its loss.
+
+    losses: those that a loop binds or prints, the first the most telling.
+    """
 
     finished: bool
     text: str
+    losses: list[LossSeries] = []
 
 
 async def count_nothing() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from gradbox.wire.findings import Finding, Fix, Proposal, ProposalRequest, Proposals
+from gradbox.wire.findings import Finding, Fix, LossCurves, LossSeries, Proposal, ProposalRequest, Proposals
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
 from server.pictures.drawing_queue import DrawingQueue, QueueFull
@@ -42,7 +42,7 @@ class FixFinder:
 
     proposals: whose turn it is to have fixes proposed. source: the program as it was pasted. run: how a changed one is
     run. language: of the sentences. before_drawing: is awaited before an explanation that is not cached. owner: who
-    waits.
+    waits. trace: of the program itself, gzipped; its loss stands beside that of a fix.
     """
 
     renderer: Renderer
@@ -53,6 +53,7 @@ class FixFinder:
     language: str = "en"
     before_drawing: Callable[[], Awaitable[None]] = count_nothing
     owner: str = ""
+    trace: bytes | None = None
 
     async def find_working_fixes(self, finding: Finding) -> list[Fix]:
         """The fixes of one finding that run to their end without it, and without a new error or warning.
@@ -81,7 +82,18 @@ class FixFinder:
         if not summary.finished:
             return None
         text = fill_placeholders(FINDING_SENTENCES[self.language][f"fix.{proposal.kind}"], proposal.args)
-        return Fix(edits=proposal.edits, outcome=summary.text, text=text)
+        before = (
+            [] if self.trace is None else (await summarize_outcome(self.renderer, self.trace, self.language)).losses
+        )
+        losses = curves_of_same_loss(before, summary.losses)
+        return Fix(edits=proposal.edits, outcome=summary.text, text=text, losses=losses)
+
+
+def curves_of_same_loss(before: list[LossSeries], after: list[LossSeries]) -> LossCurves | None:
+    """The first loss that both runs have by the same name; None where there is none."""
+    fixed = {series.name: series.values for series in after}
+    shared = next((series for series in before if series.name in fixed), None)
+    return None if shared is None else LossCurves(name=shared.name, before=shared.values, after=fixed[shared.name])
 
 
 def is_improvement(kind: str, findings_before: list[Finding], findings_after: list[Finding]) -> bool:

@@ -100,10 +100,13 @@ export function createFindingsCard(
     const backward = findingsApi.checkableBackward(facts, trace.count - 1);
     const panel = backward && loadCheckPanel ? await loadCheckPanel().catch(() => null) : null;
     if (!backward || !panel) return [];
+    const check = findingsApi.worthChecking(facts);
+    const onDifference = () => calm?.setAttribute("open", "");
     return [
       panel({
         opened: trace,
-        backward: backward.number,
+        backward: check ? check.backward : backward.number,
+        ...(check && { byItself: { check, onDifference } }),
         asked: "",
         button: "check.button_all",
         say: sayFinding,

@@ -2,6 +2,7 @@
  * the bar at the card's foot, which stays in sight while the card is scrolled. */
 
 import { button, nodesWithCode, element } from "../browser/elements.ts";
+import { lossCurvesElement } from "./loss_curves.ts";
 import type { Finding } from "../findings/finding.ts";
 import type { Fix, LineEdit, TryFixes } from "../requests/fixes.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -95,7 +96,8 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
     for (const edit of fix.edits) diff.append(...editDiffLines(edit));
     const outcome = element("p", "fix-outcome");
     outcome.append("✓ ", ...nodesWithCode(fix.outcome));
-    details.append(summary, diff, outcome, compare);
+    const losses = fix.losses ? [lossCurvesElement(fix.losses, say)] : [];
+    details.append(summary, diff, outcome, ...losses, compare);
     return details;
   }
 

@@ -12,6 +12,7 @@ import type {
   GradientVerdict,
 } from "../requests/gradient_check.ts";
 import { sampleCheckPanel } from "./sample_check_panel.ts";
+import type { WorthChecking } from "../findings/worth_checking.ts";
 import type { Say } from "../words/sentences.ts";
 
 const SIGNIFICANT_DIGITS = 8;
@@ -28,6 +29,8 @@ export interface GradientCheckSubject {
   asked: string;
   /** the key of the button's words, where they are others */
   button?: string;
+  /** where the check runs by itself: what it is about and what it may cost, and what is done where a gradient differs */
+  byItself?: { check: WorthChecking; onDifference: () => void };
   say: Say;
   check: CheckGradients;
   /** what a leaf's name means, null for nothing */
@@ -39,6 +42,7 @@ export function gradientCheckPanel({
   backward,
   asked: askedName,
   button,
+  byItself,
   say,
   check,
   light,
@@ -67,6 +71,26 @@ export function gradientCheckPanel({
     box.removeAttribute("aria-busy");
   }
 
+  /** Check without being asked: a difference is shown, agreement is one line, and of anything else nothing is said. */
+  async function startByItself({ check: about, onDifference }: NonNullable<GradientCheckSubject["byItself"]>) {
+    offerCheck(
+      button ?? "check.button",
+      paragraphWithCode("check-status", say(`check.self.${about.reason}`, { ...about })),
+    );
+    const reply = await check(about.backward, { elements: about.elements }).catch(() => null);
+    if (box.getAttribute("aria-busy") || repliesOfRun.has(backward)) return; // the reader asked for more meanwhile
+    const judgement = judgementOf(reply?.check ?? null);
+    if (reply && judgement === "differs" && about.tellsDifference) {
+      repliesOfRun.set(backward, reply);
+      show();
+      onDifference();
+    } else if (judgement === "agrees") {
+      const checked = sumOfNumbers((reply?.check?.leaves ?? []).map(({ rows }) => rows.length));
+      const sentence = say("check.self.agrees", { line: reply?.check?.line ?? "?", checked });
+      offerCheck(button ?? "check.button", paragraphWithCode("check-sentence", sentence));
+    } else offerCheck(button ?? "check.button");
+  }
+
   function show() {
     const reply = repliesOfRun.get(backward) as CheckReply;
     const title = element("h4", "", say("check.title"));
@@ -74,6 +98,7 @@ export function gradientCheckPanel({
   }
 
   if (repliesOfRun.has(backward)) show();
+  else if (byItself) startByItself(byItself);
   else offerCheck(button ?? "check.button");
   const panels = element("div", "check-panels");
   panels.append(box, sampleCheckPanel({ opened, backward, say, check }));
@@ -110,6 +135,20 @@ function checkReplyElements({ check, message }: CheckReply, context: GradientChe
     leafTable(check, context),
     ...footSentences.map((text) => paragraphWithCode("check-status", text)),
   ];
+}
+
+/**
+ * What a check that nobody asked for says. It differs only where nothing else explains it: no hook, no gradient of 0 as a mask
+ * leaves, no other path in float64. Null where it says nothing.
+ */
+export function judgementOf(check: GradientCheck | null): "agrees" | "differs" | null {
+  if (!check || check.problem || doesLossDiffer(check)) return null;
+  const isWrong = ({ verdict, torch, double, numeric }: ElementCheck) =>
+    verdict === "differs" && [torch, double, numeric].every((value) => typeof value === "number") && double !== 0;
+  if (check.leaves.some(({ hooked, rows }) => !hooked && rows.some(isWrong))) return "differs";
+  const verdicts = check.leaves.flatMap(({ rows }) => rows.map(({ verdict }) => verdict));
+  const areRight = verdicts.every((verdict) => verdict === "agrees" || verdict === "rounding");
+  return areRight && verdicts.includes("agrees") ? "agrees" : null;
 }
 
 /** Whether the run in float64 has another loss than rounding explains. */

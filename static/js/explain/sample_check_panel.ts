@@ -34,7 +34,7 @@ export function sampleCheckPanel({
     box.setAttribute("aria-busy", "true");
     box.replaceChildren(paragraphWithCode("check-status", say("check.samples.running")));
     try {
-      const reply = await check(backward, true);
+      const reply = await check(backward, { samples: true });
       replies.set(backward, reply);
       show(reply);
     } catch {

@@ -2,6 +2,7 @@
 
 import { openTrace } from "../trace/state.ts";
 import { explain, explainTrace } from "./explain.ts";
+import { lossesOfRun } from "./run_losses.ts";
 import { runSummary } from "./run_summary.ts";
 import { lookedForIn } from "./looked_for.ts";
 import { findingParagraph, findingText, lookedForText } from "./text.ts";
@@ -39,9 +40,10 @@ const MAX_FINDINGS_IN_REPLY = 100;
 /** Characters of a reply, for a name may be as long as a trace. */
 const MAX_CHARACTERS_OF_REPLY = 500_000;
 
-/** How a run ended. */
+/** How a run ended, and its losses from round to round. */
 export function runSummaryReply(trace: Trace, language: string) {
-  return { finished: trace.outcome.status === "finished", text: runSummary(trace, findingLocale(language).say) };
+  const text = runSummary(trace, findingLocale(language).say);
+  return { finished: trace.outcome.status === "finished", text, losses: lossesOfRun(trace) };
 }
 
 /** What is said of a run in which nothing is wrong; null where something is. */

@@ -10,3 +10,4 @@ export {
   selectedTensor,
 } from "./tensor_question.ts";
 export { answerText, findingText, lookedForText, questionText } from "./text.ts";
+export { worthChecking } from "./worth_checking.ts";

@@ -1,7 +1,7 @@
 /** What the cards over the picture ask the server of the run that is shown: to check its gradients, to try fixes. */
 
 import { comparisonAddress } from "../compare/address.ts";
-import { checkGradients } from "../requests/gradient_check.ts";
+import { checkGradients, type CheckGradients } from "../requests/gradient_check.ts";
 import { tryFixes } from "../requests/fixes.ts";
 import { textAfterFix } from "../program/repair.ts";
 import type { PageHost } from "./page_host.ts";
@@ -22,7 +22,7 @@ export function createRunRequests({ state, dispatch }: Pick<PageHost, "state" | 
   return {
     async loadCheckPanel() {
       const { gradientCheckPanel } = await import("../explain/gradient_check_panel.ts");
-      const check = (backward: number | null, samples?: boolean) => checkGradients(shownProgram(), backward, samples);
+      const check: CheckGradients = (backward, choice) => checkGradients(shownProgram(), backward, choice);
       return (question) => gradientCheckPanel({ ...question, check });
     },
     fixes: {

@@ -9,10 +9,21 @@ export interface LineEdit {
   new: string | null;
 }
 
+/** NaN and infinities by their names */
+export type LossValue = number | { $f: string };
+
+/** from round to round, of the program and of the fixed one */
+export interface LossCurves {
+  name: string;
+  before: LossValue[];
+  after: LossValue[];
+}
+
 export interface Fix {
   edits: LineEdit[];
   outcome: string;
   text: string;
+  losses?: LossCurves | null;
 }
 
 export type TryFixes = (finding: { kind: string; line: number }, signal: AbortSignal) => Promise<Fix[]>;

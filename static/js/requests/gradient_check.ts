@@ -61,19 +61,31 @@ export interface CheckReply {
   check: GradientCheck | null;
 }
 
-/** backward: which call, from 0; null for the last. samples: follow the samples of the batch instead */
-export type CheckGradients = (backward: number | null, samples?: boolean) => Promise<CheckReply>;
+export interface CheckChoice {
+  /** follow the samples of the batch instead */
+  samples?: boolean;
+  /** how many numbers are varied at most */
+  elements?: number;
+}
+
+/** backward: which call, from 0; null for the last */
+export type CheckGradients = (backward: number | null, choice?: CheckChoice) => Promise<CheckReply>;
 
 /** @param program as it was run @returns rejects where the server has no answer */
 export async function checkGradients(
   { source, seed, input }: { source: string; seed: number; input?: string },
   backward: number | null,
-  samples = false,
+  { samples, elements }: CheckChoice = {},
 ): Promise<CheckReply> {
   const response = await fetch(`${ROOT}/api/gradient-checks`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ source, seed, ...(input && { input }), backward, ...(samples && { samples }) }),
+    body: JSON.stringify({
+      ...{ source, seed, backward },
+      ...(input && { input }),
+      ...(samples && { samples }),
+      ...(elements && { elements }),
+    }),
   });
   if (!response.ok) throw new Error(String(response.status));
   return response.json();

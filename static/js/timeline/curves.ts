@@ -6,10 +6,12 @@ import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** Units of the drawing: it is stretched to its width, lines keep theirs. */
-const CURVE_WIDTH = 100;
-const CURVE_HEIGHT = 24;
+export const CURVE_WIDTH = 100;
+export const CURVE_HEIGHT = 24;
 const CURVE_MARGIN = 3;
 const CURVE_VALUE_DIGITS = 7;
+
+type CurvePoint = Pick<SeriesPoint, "x" | "value">;
 
 /** The last point that a step has passed; -1 before the first. */
 export function pointIndexAt(points: SeriesPoint[], step: number) {
@@ -25,10 +27,11 @@ export function nearestPointIndex(points: SeriesPoint[], share: number) {
 /**
  * The curve of a series as SVG: what has passed, what is to come, and the point that was reached.
  * @param reached index of the point that was reached, -1 for none
+ * @param scaledBy all points that the height has room for, those of curves beside this one too
  * @returns numbers that are not finite are ticks at the top
  */
-export function seriesCurveMarks(points: SeriesPoint[], reached: number): VNode[] {
-  const finite = points.map(({ value }) => value).filter(Number.isFinite);
+export function seriesCurveMarks(points: CurvePoint[], reached: number, scaledBy = points): VNode[] {
+  const finite = scaledBy.map(({ value }) => value).filter(Number.isFinite);
   const lowest = Math.min(...finite);
   const range = Math.max(...finite) - lowest || 1;
   const width = points[points.length - 1].x - points[0].x || 1;
