@@ -61,6 +61,16 @@ fast = w - 0.1 * g
 loss = (torch.zeros(2).index_add(0, i, w) ** 2).sum()
 (loss / loss.item()).backward()
 """,
+    "a ratio to what the parameters gave under no_grad": LEAF + INDEX + """\
+with torch.no_grad():
+    old = torch.zeros(2).index_add(0, i, w)
+(torch.zeros(2).index_add(0, i, w) - old).exp().sum().backward()
+""",
+    "a factor computed under no_grad": LEAF + INDEX + """\
+with torch.no_grad():
+    size = (w * w).sum()
+(torch.zeros(2).index_add(0, i, w) * size).sum().backward()
+""",
     "a row of padding": "e = nn.Embedding(3, 2, 2)\nnn.init.normal_(e.weight)\n(e(torch.tensor([0, 2, 2])) ** 2).sum().backward()\n",
     "gradients scaled by frequency": """\
 e = nn.Embedding(3, 2, scale_grad_by_freq=True)

@@ -17,7 +17,7 @@ export interface DataflowEdge {
 }
 
 /** Operations that take a tensor's shape and none of its values. */
-const SHAPE_ONLY_OPERATIONS = /_like$|_like\.|::new_/;
+export const SHAPE_ONLY_OPERATIONS = /_like$|_like\.|::new_/;
 
 const dataflowByTrace = new WeakMap<object, Dataflow>();
 

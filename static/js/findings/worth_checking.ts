@@ -1,8 +1,9 @@
 /** Which runs have their gradients compared with finite differences without being asked: those with a second derivative, or with
  * repeated indices, where that costs little. No words. */
 
+import { SHAPE_ONLY_OPERATIONS } from "./dataflow.ts";
 import { numbersOfTensor } from "./tensor_values.ts";
-import type { BackwardCall } from "./scan.ts";
+import type { BackwardCall, Operation } from "./scan.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 export interface WorthChecking {
@@ -78,7 +79,15 @@ function isGradientTheSlope(facts: RunFacts, call: BackwardCall) {
   if (facts.eventsOfKind("path_cut").some(({ step }) => step <= call.step)) return false;
   if (facts.eventsOfKind("hook_ran").some(({ step }) => step <= call.end)) return false;
   if (facts.scan.operationsNamed(NOT_THE_SLOPE_ON_PURPOSE).length) return false;
+  for (const op of facts.scan.allOperations()) if (op.step <= call.step && losesHistory(facts, op)) return false;
   return [...facts.index.nodes].every(([uid, { name }]) => !isOnPurpose(facts, uid, name));
+}
+
+/** Whether numbers of a tensor that requires grad went into one that does not, as under `no_grad`. */
+function losesHistory(facts: RunFacts, { name, inputs, outputs, requires_grad: required, step }: Operation) {
+  if (facts.steps[step].visit || SHAPE_ONLY_OPERATIONS.test(name)) return false;
+  if (outputs.every((_, k) => required[k] !== false)) return false;
+  return inputs.some((uid) => !outputs.includes(uid) && facts.tensor(uid, step)?.requires_grad);
 }
 
 function isOnPurpose(facts: RunFacts, uid: string, name: string) {
