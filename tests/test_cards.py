@@ -9,7 +9,7 @@ from tests.sampling import places, sampled
 from tests.test_access import axe
 
 SOURCE = "import torch\n# mine\na = torch.tensor([1., 2.], requires_grad=True)\nb = a * 2\nfor step in range(2):\n    c = b.sum()\nif c < 0:\n    print(c)\n"
-TEXT = "() => [...document.querySelectorAll('.cm-line')].map((line) => line.innerText.replace(/\\n$/, '')).join('\\n')"
+TEXT = "() => [...document.querySelectorAll('.cm-line')].map((line) => line.querySelector('.cm-placeholder') ? '' : line.innerText.replace(/\\n$/, '')).join('\\n')"
 
 
 def text(page: Any) -> str:

@@ -137,7 +137,7 @@ def test_headline_and_fix_are_in_sight_when_the_run_ends(page: Any, site: str, p
         assert page.evaluate(OUT_OF_SIGHT, [".finding.open .finding-sentence", ".finding.open .fix-apply"]) == [], width
         if width <= 860:
             assert page.locator(".finding.open .finding-chain").is_hidden(), "the picture is not pushed away"
-            assert page.locator("#stage").bounding_box()["y"] < height - 150
+            assert page.locator(".picture").bounding_box()["y"] < height - 150
         if (width, height) == (1280, 720):
             assert axe(page) == []
 

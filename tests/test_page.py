@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.page_driver import READ, STALE, at_step, compare, leave, paste, run, use
+from tests.page_driver import READ, STALE, at_step, compare, leave, open_more, paste, run, use
 from tests.tracing import Replay
 
 SEEDS = ROOT.parent / "shared/seeds/snippets"
@@ -134,7 +134,8 @@ def test_an_edit_outlives_the_gallery_and_the_way_back(page: Any, site: str) -> 
     page.keyboard.type("mine = 1")
     still = "() => location.hash !== before && (window.hash === location.hash || (window.hash = location.hash, false))"
     page.wait_for_function(still, polling=200)  # the address is written a moment after the last key
-    use(page, "#more a[data-page=gallery]").click()
+    open_more(page)
+    page.locator("#more a[data-page=gallery]").click()
     page.wait_for_url("**/gallery")
     page.go_back()
     page.wait_for_selector("#workbench[data-steps]")
@@ -248,7 +249,7 @@ def test_only_tensors_that_read_a_changed_cell_are_named(page: Any, site: str) -
     page.keyboard.press("End")
     page.wait_for_function("() => document.querySelector('#sentences li')")
     sentence = page.locator("#sentences li").first.inner_text()
-    assert sentence == "Writes one element of right. Also changed through shared memory: a."
+    assert sentence == "right[0] is now 5. a reads the same memory, so a[1] is 5 too."
 
 
 def test_no_device_is_offered_where_there_is_but_one(page: Any, site: str) -> None:

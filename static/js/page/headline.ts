@@ -2,9 +2,6 @@
 
 import type { Say } from "../words/sentences.ts";
 
-/** Sentences that have a line of their own. */
-const SHOWN_SENTENCES = 2;
-
 /**
  * Its room is fixed: what does not fit is behind a button.
  * @param headline around a list and a button; whoever writes into the list need not know of it
@@ -22,9 +19,11 @@ export function startHeadline(headline: HTMLElement, say: Say) {
   function settle() {
     open(false);
     if (!list || !button) return;
-    const hidden = list.children.length - SHOWN_SENTENCES;
-    button.textContent = hidden > 0 ? say("more_sentences", { n: hidden }) : "…";
-    button.setAttribute("aria-label", say("all_sentences"));
+    const hidden = [...list.children].filter((item) => !item.getClientRects().length).length;
+    const text = hidden > 0 ? say("more_sentences", { n: hidden }) : "…";
+    button.textContent = text;
+    // what is spoken has what is read in it: who speaks to the page presses by that
+    button.setAttribute("aria-label", hidden > 0 ? `${text} · ${say("all_sentences")}` : say("all_sentences"));
     button.hidden = hidden <= 0 && !isCut(list);
   }
 
