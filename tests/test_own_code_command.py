@@ -303,7 +303,13 @@ def test_the_picture_of_a_step_has_its_statement_and_the_graph(tmp_path: Path) -
     step = next(step for step in run.trace["steps"] if step["kind"] == "raise")
     picture = run.save(tmp_path / "step.svg", step=step["i"]).read_text("utf-8")
     line = run.trace["program"]["source"].splitlines()[step["line"] - 1].strip()
-    for text in (line, f"Step {step['i'] + 1} of {len(run.trace['steps'])}", "Memory", "Graph", "kept version 0; now 1"):
+    for text in (
+        line,
+        f"Step {step['i'] + 1} of {len(run.trace['steps'])}",
+        "Memory",
+        "Graph",
+        "kept version 0; now 1",
+    ):
         assert text in picture
 
 
