@@ -1,4 +1,4 @@
-"""Big things in a real browser: deep graphs fold and open, big storages open where they are clicked, steps stay still."""
+"""Big things in a real browser: deep graphs are a map or fold and open, big storages open where they are clicked, steps stay still."""
 
 from typing import Any
 
@@ -34,8 +34,14 @@ READ = """() => {
         folds: all("[data-fold]", e => ({key: e.dataset.fold, open: e.ariaExpanded, says: e.ariaLabel,
             members: (e.dataset.members ?? "").split(" ").filter(Boolean)})),
         running: all(".node.running", e => e.dataset.node),
+        map: Object.fromEntries(all("[data-node].map-dot", e => {
+            const {x, y} = e.getBoundingClientRect(), pane = e.closest(".graph-pane").getBoundingClientRect();
+            return [e.dataset.node, [Math.round(x - pane.right), Math.round(y - pane.top)]];
+        })),
     };
 }"""
+FOLDING = {"width": 1024, "height": 768}
+"""A window whose stage is too narrow for a map of the whole graph."""
 IN_SIGHT = """element => {
     const at = element.getBoundingClientRect(), pane = document.querySelector("#stage").getBoundingClientRect();
     return at.left >= pane.left && at.right <= pane.right && at.top >= pane.top && at.bottom <= pane.bottom;
@@ -67,13 +73,19 @@ def alive(trace: dict[str, Any], i: int) -> set[str]:
 
 
 @pytest.mark.parametrize("source", [LAYERS, CHAIN], ids=["layers", "chain"])
-def test_a_graph_wider_than_its_pane_is_folded_and_says_what_runs(page: Any, site: str, source: str) -> None:
+@pytest.mark.parametrize("has_map", [True, False], ids=["map", "folds"])
+def test_a_graph_larger_than_its_pane_is_a_map_or_folded_and_says_what_runs(
+    page: Any, site: str, source: str, has_map: bool
+) -> None:
+    if not has_map:
+        page.set_viewport_size(FOLDING)
     trace = start(page, site, source)
     visits = [i for i, step in enumerate(trace["steps"]) if step["kind"] == "visit"]
     assert page.evaluate(
         "document.querySelector('#stage .stage').scrollWidth <= document.querySelector('#stage').clientWidth"
     )
     seen: list[str] = []
+    places: dict[str, list[int]] = {}
     for i in visits[:: len(visits) // 6]:
         go(page, i)
         drawn = page.evaluate(READ)
@@ -81,12 +93,17 @@ def test_a_graph_wider_than_its_pane_is_folded_and_says_what_runs(page: Any, sit
         assert set(shown) == alive(trace, i)
         assert drawn["running"] == [trace["steps"][i]["visit"]["node"]]
         assert page.locator("#stage .node.running > .node-box").evaluate(IN_SIGHT)
-        order = [uid for uid in drawn["nodes"] if uid in seen]
-        assert order == [uid for uid in seen if uid in drawn["nodes"]], "the order changed"
-        seen = drawn["nodes"]
+        assert bool(drawn["map"]) == has_map and bool(drawn["folds"]) != has_map
+        for uid, place in drawn["map"].items():
+            assert places.setdefault(uid, place) == place, "a node of the map has moved"
+        nodes = [*drawn["map"]] if has_map else drawn["nodes"]
+        order = [uid for uid in nodes if uid in seen]
+        assert order == [uid for uid in seen if uid in nodes], "the order changed"
+        seen = nodes
 
 
 def test_a_fold_opens_and_closes_by_click_and_by_key(page: Any, site: str) -> None:
+    page.set_viewport_size(FOLDING)
     trace = start(page, site, CHAIN)
     go(page, next(i for i, step in enumerate(trace["steps"]) if step["kind"] == "visit"))
     closed = page.evaluate(READ)

@@ -92,7 +92,18 @@ CLIPPED = """() => [...document.querySelectorAll(".comparison-summary, .compared
 @pytest.mark.parametrize("address", ["", "open", "gallery"])
 def test_on_a_phone_help_and_theme_are_in_sight(phone: Any, site: str, address: str) -> None:
     phone.goto(f"{site}/{address}")
-    phone.wait_for_selector("#theme")
+    phone.wait_for_selector(".top nav")
+    more = phone.locator("#more > summary")
+    if more.count():
+        phone.wait_for_function("() => document.querySelector('#workbench').dataset.steps")
+        box = more.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390, "one tap away from both"
+        more.tap()
+        for tool in ("#theme", "#help-button"):
+            box = phone.locator(tool).bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["y"] + box["height"] <= 844, tool
+        more.tap()
+    phone.wait_for_selector("#theme", state="attached" if more.count() else "visible")
     assert phone.evaluate(HIDDEN_TOOLS) == []
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     pages = phone.locator(".top nav a").filter(visible=True)
@@ -115,6 +126,7 @@ def test_at_200_percent_the_picture_is_on_the_first_screen(page: Any, site: str)
     page.wait_for_selector("#stage [data-handle]")
     assert picture_top(page) < 160
     page.wait_for_function(IN_SIGHT)
+    page.locator(".cm-now").click()
     paste(page, "import torch\nx = torch.ones(2)\n")
     assert page.locator("#editor").bounding_box()["height"] > 150, "it opens to be written in"
     run(page)
