@@ -101,7 +101,9 @@ def cut_problems(strip: dict[str, Any], values: list[Any], state: State) -> Iter
     if len(numbers) == len(values):
         told = re.search(r"min (\S+) · mean (\S+) · max (\S+)", said)
         truth = (min(numbers), sum(numbers) / len(numbers), max(numbers))
-        if not told or not all(expected_picture.says(text, value) for text, value in zip(told.groups(), truth, strict=True)):
+        if not told or not all(
+            expected_picture.says(text, value) for text, value in zip(told.groups(), truth, strict=True)
+        ):
             yield f"{strip['uid']} says {said}, not {truth}"
 
 
