@@ -60,6 +60,22 @@ def test_a_mark_answers_pointer_and_focus_and_escape_hides_it(clone: Any) -> Non
     assert clone.evaluate(TIP) == "", "another step hides it"
 
 
+def test_a_sentence_without_room_in_a_low_window_is_behind_a_button_that_says_so(clone: Any) -> None:
+    clone.set_viewport_size({"width": 1024, "height": 540})
+    sentences, button = clone.locator("#sentences li"), clone.locator("#headline > button")
+    more = set()
+    for step in range(int(clone.get_attribute("#workbench", "data-steps") or 0)):
+        clone.evaluate(GO, step)
+        clone.wait_for_selector(f"#workbench[data-step='{step}']")
+        clone.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        unseen = [sentence.is_visible() for sentence in sentences.all()].count(False)
+        more.add(unseen)
+        if unseen:
+            assert button.is_visible() and button.inner_text() == f"and {unseen} more"
+            assert button.inner_text() in (button.get_attribute("aria-label") or "")
+    assert max(more) >= 1
+
+
 def test_a_held_finger_is_answered(clone: Any) -> None:
     box = clone.locator("#stage [data-cell]").first.bounding_box()
     place = {"clientX": box["x"] + 5, "clientY": box["y"] + 5, "pointerType": "touch", "bubbles": True}

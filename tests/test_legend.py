@@ -1,9 +1,11 @@
-"""The legend in a browser: a strip for who is new, the same marks in the help, and no room taken from the picture."""
+"""The legend in a browser: a strip for who is new, the same marks in the help, and nothing moves when it goes."""
 
 from typing import Any
 
 
-def test_a_new_visitor_sees_the_legend_once_and_it_takes_no_room_from_the_picture(page: Any, site: str) -> None:
+def test_a_new_visitor_sees_the_legend_once_and_the_picture_stays_where_it_is_when_it_goes(
+    page: Any, site: str
+) -> None:
     page.goto(f"{site}/?s=clone")
     page.wait_for_selector("#workbench[data-steps]")
     strip = page.locator("#legend")
@@ -18,6 +20,7 @@ def test_a_new_visitor_sees_the_legend_once_and_it_takes_no_room_from_the_pictur
     page.reload()
     page.wait_for_selector("#workbench[data-steps]")
     assert not strip.is_visible()
+    assert page.locator("#stage").bounding_box()["height"] > height, "its room is the picture's from the next page on"
     later = page.context.new_page()
     later.goto(f"{site}/?s=clone")
     later.wait_for_selector("#workbench[data-steps]")

@@ -33,6 +33,8 @@ print("gradient", a.grad.tolist())
 del d
 a.add_(1)
 """
+CROWDED = PROGRAM.replace("\n", "\n" + "".join(f"k{i} = torch.full((3,), {i}.6875)\n" for i in range(14)), 1)
+"""Of which the stage is a list of names, and what each step touched."""
 
 TEXTS = """() => {
     const page = document.documentElement.cloneNode(true);
@@ -105,11 +107,11 @@ class Hidden:
         return ((self.words(shown) & tokens(text)) - harmless) | message
 
 
-def open_hidden(page: Any, address: str) -> dict[str, Any]:
+def open_hidden(page: Any, address: str, program: str = PROGRAM) -> dict[str, Any]:
     """Run the program in predict mode; its trace, of which the page shows the first step."""
     page.goto(address)
     page.locator(".predict-card[data-phase=intro]").wait_for()
-    paste(page, PROGRAM)
+    paste(page, program)
     trace = press_run(page)
     page.wait_for_function("() => document.querySelector('#workbench').dataset.steps === '1'")
     page.locator(".predict-card[data-phase=intro]").wait_for()
@@ -169,8 +171,9 @@ def test_a_link_that_asks_to_predict_has_no_card_of_the_gallery(site: str) -> No
             assert question in text and look_at not in text and look_at[:24] not in text, scenario.name
 
 
-def test_no_step_gives_away_what_comes(page: Any, site: str) -> None:
-    trace = open_hidden(page, f"{site}/?predict=1")
+@pytest.mark.parametrize(("program", "density"), [(PROGRAM, "large"), (CROWDED, "list")], ids=["large", "list"])
+def test_no_step_gives_away_what_comes(page: Any, site: str, program: str, density: str) -> None:
+    trace = open_hidden(page, f"{site}/?predict=1", program)
     hidden = Hidden(trace)
     assert trace["outcome"]["status"] == "raised" and len(hidden.words(1)) > 40
     use(page, "[data-as=cards]").click()
@@ -192,6 +195,7 @@ def test_no_step_gives_away_what_comes(page: Any, site: str) -> None:
         asked += phase == "ask"
         phase = answer(page) if phase == "ask" else press(page, "ArrowRight")
     assert seen == sorted(seen) and seen[-1] >= len(trace["steps"]) - 2 and asked >= 5
+    assert page.locator(f"#stage[data-density={density}], #stage [data-density={density}]").count() == 1
     said = tokens(page.evaluate(TEXTS))
     assert {"RuntimeError", "124.03125", "requires"} <= said, "at the end, what was hidden is there to be found"
     page.locator("#findings:not([hidden])").wait_for()

@@ -37,13 +37,14 @@ function showMarksOnStage(strip: HTMLElement, stage: ParentNode) {
     entry.hidden = stage.querySelector(MARKS_ON_STAGE[entry.dataset.mark ?? ""] ?? "svg") === null;
 }
 
-/** @param strip with a button `[data-close]`; what it stands in has the class `explained` while it is seen */
+/**
+ * Closing it moves nothing: its room stays as it is until the next page.
+ * @param strip with a button `[data-close]`; what it stands in has the class `explained` while it has its room
+ */
 export function startLegend(strip: HTMLElement) {
-  const show = (isShown: boolean) => {
-    strip.hidden = !isShown;
-    strip.parentElement?.classList.toggle("explained", isShown);
-  };
-  show(isFirstVisit());
+  const isShown = isFirstVisit();
+  strip.hidden = !isShown;
+  strip.parentElement?.classList.toggle("explained", isShown);
   const workbench = document.getElementById("workbench");
   const stage = document.getElementById("stage");
   if (workbench && stage)
@@ -52,7 +53,7 @@ export function startLegend(strip: HTMLElement) {
     }).observe(workbench, { attributeFilter: ["data-step", "data-steps"] });
   writePreference(LEGEND_KEY, "seen");
   strip.querySelector("[data-close]")?.addEventListener("click", () => {
-    show(false);
+    strip.classList.add("away");
     try {
       sessionStorage.removeItem(LEGEND_KEY);
     } catch {
