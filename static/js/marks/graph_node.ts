@@ -113,8 +113,10 @@ function nodeFlagMark(flag: TextPlace, i: number, rowY: number) {
 function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: SlotPlace, rowY: number) {
   const isNew = snap.fresh.has(node);
   const words = keptSlotWords(labels, slot);
-  const text = slot.state === "ok" ? labels.keepsName.replace("{name}", words) : words;
   const { x, w, h: height } = slot;
+  const sentence = slot.state === "ok" ? labels.keepsName.replace("{name}", words) : words;
+  // where there is little room, it is for the name
+  const text = textThatFits(sentence, w - 8, GRAPH_WORD_FONT_SIZE) === sentence ? sentence : words;
   const y = slot.y - rowY;
   const boxAttributes = { x, y, width: w, height };
   return h(
