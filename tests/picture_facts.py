@@ -223,7 +223,7 @@ def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any]) -> Ite
 def shape_words(shape: list[int]) -> str:
     """`3 numbers`, `16 × 1`."""
     if len(shape) == 1:
-        return f"{shape[0]} numbers"
+        return "1 number" if shape[0] == 1 else f"{shape[0]} numbers"
     return " × ".join(map(str, shape)) if shape else "one number"
 
 

@@ -22,7 +22,7 @@ export function lossesOfRun(trace: Trace): { name: string; values: LossValue[] }
 }
 
 /** At most so many of the items, the first and the last among them. */
-export function evenlyChosen<T>(items: T[], count: number): T[] {
+function evenlyChosen<T>(items: T[], count: number): T[] {
   if (items.length <= count) return items;
   return Array.from({ length: count }, (_, k) => items[Math.round((k * (items.length - 1)) / (count - 1))]);
 }

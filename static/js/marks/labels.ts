@@ -83,6 +83,7 @@ export const STAGE_LABELS = {
   noGradient: "no gradient",
   numbers: "{n} numbers",
   oneNumber: "one number",
+  numberInRow: "1 number",
   readOnly: "read-only",
   allocated: "allocated",
   reserved: "reserved",

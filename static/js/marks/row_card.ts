@@ -88,6 +88,7 @@ function fittedTextMark(name: string, x: number, y: number, text: string, maxWid
 function shapeWords({ labels }: StepFacts, { shape }: Handle, other: string) {
   if (!shape) return other;
   if (!shape.length) return labels.oneNumber;
+  if (shape.length === 1 && shape[0] === 1) return labels.numberInRow;
   return shape.length === 1 ? labels.numbers.replace("{n}", `${shape[0]}`) : shape.join(" × ");
 }
 

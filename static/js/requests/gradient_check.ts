@@ -61,7 +61,7 @@ export interface CheckReply {
   check: GradientCheck | null;
 }
 
-export interface CheckChoice {
+interface CheckChoice {
   /** follow the samples of the batch instead */
   samples?: boolean;
   /** how many numbers are varied at most */
