@@ -55,7 +55,9 @@ export function memoryRowMark(
     readGuideLineMarks(row),
     rowStorageMarks(row),
     layout.lines.flatMap((line) => handleLineMarks(row, line)),
-    layout.lines.length || block.names.size ? null : purposeLabelMark(row, ROW_SIZES.inset + (layout.head ? 0 : layout.top)),
+    layout.lines.length || block.names.size
+      ? null
+      : purposeLabelMark(row, ROW_SIZES.inset + (layout.head ? 0 : layout.top)),
     unnamedHandleLineMarks(row),
     rowCounterMarks(row),
     place.pins && rowPinMarks(stepFacts, place.pins, layout, columns, ROW_SIZES.inset),
