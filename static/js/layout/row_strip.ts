@@ -39,7 +39,7 @@ export interface CellStrip {
 }
 
 /** The room below cells that are not all drawn, for the words that say so. */
-const CUT_NOTE_HEIGHT = 20;
+const CUT_NOTE_HEIGHT = 36;
 /** In the focus a cell has at least this width, for a number of 14. */
 const MIN_FOCUS_CELL_WIDTH = 44;
 /** A column of so many single numbers at most is drawn as rows. */
