@@ -42,6 +42,8 @@ export interface CellStrip {
 const CUT_NOTE_HEIGHT = 36;
 /** In the focus a cell has at least this width, for a number of 14. */
 const MIN_FOCUS_CELL_WIDTH = 44;
+/** So few cells are all drawn in the focus. */
+const MIN_FOCUS_CELLS = 8;
 /** A column of so many single numbers at most is drawn as rows. */
 const MAX_COLUMN_ROWS = 16;
 
@@ -188,8 +190,12 @@ function focusBand(dtype: string, n: number, { width, last, column }: StripRoom,
   }
   const hasRows = last > 1 && last < n && n % last === 0;
   if (hasRows) {
-    const columns = Math.min(last, fitting, last <= focus.columns + 2 ? last : focus.columns);
-    const lines = Math.min(n / last, n / last <= focus.lines + 1 ? n / last : focus.lines);
+    // narrower cells rather than a part of a short row
+    const narrow = Math.floor(width / cellWidths(dtype).least);
+    const room = last <= Math.min(narrow, focus.columns) ? last : fitting;
+    const columns = Math.min(last, room, last <= focus.columns + 2 ? last : focus.columns);
+    const rows = n / last;
+    const lines = n <= MIN_FOCUS_CELLS || rows <= focus.lines + 1 ? rows : focus.lines;
     const isCut = columns < last || lines * last < n;
     return { ...base, columns, lines, cw: cellWidth(columns), ...(isCut ? { every: last, inRows: true } : {}) };
   }
