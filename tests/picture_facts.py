@@ -92,7 +92,7 @@ def cut_problems(strip: dict[str, Any], values: list[Any], state: State) -> Iter
         if int(unread[1]) != len(values) - columns or not read or max(read) >= columns:
             yield f"{strip['uid']} says {unread[0]}, read are {sorted(read)}"
         return
-    if lines * columns < min(len(values), 8):
+    if lines * columns < min(len(values), 6):
         yield f"{strip['uid']} draws {lines} × {columns} of {len(values)} cells"
     said = " ".join(strip["notes"])
     if f"first {lines} × {columns}" not in said and f"first {lines * columns} of {len(values)}" not in said:

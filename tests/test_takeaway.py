@@ -319,7 +319,7 @@ def test_the_sheet_shows_every_mark_in_every_state(page: Any, site: str, lang: s
     names = {name for name, _ in drawn}
     assert len(names) == len(drawn) >= 40 and all(width > 60 for _, width in drawn)
     for name in (
-        *("cell plain", "cell written", "cell silent", "cell freed", "cell heat"),
+        *("cell plain", "cell written", "cell silent", "cell heat"),
         *("handle leaf", "handle node", "handle view", "handle stride0", "handle overlap", "handle transposed"),
         *("handle unnamed", "counter shared", "counter bumped", "pin ok", "pin stale", "pin silent", "pin released"),
         *(
