@@ -175,7 +175,7 @@ FLAGS_OF_SUMMARY = ("--json", "--csv", "--script-only", "--quiet", "-m")
 """Options after which the script may follow at once."""
 
 
-def with_csv_tables(arguments: list[str]) -> list[str]:
+def with_default_csv_tables(arguments: list[str]) -> list[str]:
     """The same with `--csv=both` for a `--csv` before the script that names no table: argparse would take the script for it."""
     for k, argument in enumerate(arguments[1:], 1):
         if argument == "--csv" and not {"both", *TABLE_NAMES}.intersection(arguments[k + 1 : k + 2]):
@@ -194,7 +194,7 @@ def main(arguments: list[str] | None = None) -> int:
         return run_server(arguments)
     if arguments[:2] == ["doctor", "--server"]:
         return run_server(["doctor", *arguments[2:]])
-    args = build_parser().parse_args(with_csv_tables(arguments) if arguments[:1] == ["summary"] else arguments)
+    args = build_parser().parse_args(with_default_csv_tables(arguments) if arguments[:1] == ["summary"] else arguments)
     try:
         if args.command in SCRIPTLESS_COMMANDS:
             return SCRIPTLESS_COMMANDS[args.command](args)

@@ -11,7 +11,7 @@ from typing import Any
 
 from gradbox.part_recorder import PartRecorder
 from gradbox.parts import MAX_RECORDINGS
-from gradbox.sessions.round_hook import RoundHook, StackExpression
+from gradbox.sessions.round_hook import ExpressionInUserFrame, RoundHook
 
 KEPT_ROUNDS = 3
 """Of `--until`, which records every round: the last ones that are kept."""
@@ -26,7 +26,7 @@ class RoundRecorder(PartRecorder):
         self._numbers = set(self._options.iterations)
         self._first = min(self._numbers, default=0)
         text = self._options.until or self._options.after
-        self._condition = None if text is None else StackExpression(text)
+        self._condition = None if text is None else ExpressionInUserFrame(text)
         self._condition_text, self._condition_failed, self._was_true, self._is_over = text, False, False, False
         self._last_value = False
         self._recorded_folders: list[Path] = []

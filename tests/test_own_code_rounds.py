@@ -14,7 +14,7 @@ from gradbox.recorded_parts import run_script_recording_parts
 from gradbox.recorder.probes import optimizer_steps
 from gradbox.run import Run
 from gradbox.script_process import Script, read_recorded_runs
-from gradbox.sessions.round_hook import StackExpression
+from gradbox.sessions.round_hook import ExpressionInUserFrame
 from tests.tracing import events
 
 pytestmark = pytest.mark.slow
@@ -233,7 +233,7 @@ def test_an_error_in_a_recorded_round_is_its_outcome(folder: Path) -> None:
 
 
 def test_an_expression_sees_the_functions_that_run_and_keeps_nothing_alive() -> None:
-    expression = StackExpression("loss.isnan() and all(k < n for k in (1, 2))")
+    expression = ExpressionInUserFrame("loss.isnan() and all(k < n for k in (1, 2))")
 
     def outer() -> tuple[bool, int]:
         loss, n = torch.tensor(float("nan")), 5
@@ -246,7 +246,7 @@ def test_an_expression_sees_the_functions_that_run_and_keeps_nothing_alive() -> 
 
     assert outer() == (True, 2)
     with pytest.raises(NameError, match="no function that runs has nowhere"):
-        StackExpression("nowhere + 1").evaluate(sys._getframe())
+        ExpressionInUserFrame("nowhere + 1").evaluate(sys._getframe())
 
 
 def test_options_that_do_not_go_together(tmp_path: Path, monkeypatch: Any, capfd: Any) -> None:

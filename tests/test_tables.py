@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gradbox.command import main, with_csv_tables
+from gradbox.command import main, with_default_csv_tables
 from gradbox.run import Run
 from gradbox.table_text import csv_text, sorted_tables, table_lines
 from gradbox.terminal import load_sentences
@@ -305,7 +305,7 @@ def test_csv_has_every_fact() -> None:
 
 
 def test_csv_does_not_take_the_script_for_its_table() -> None:
-    assert with_csv_tables(["summary", "--csv", "a.py", "--csv", "x"]) == [
+    assert with_default_csv_tables(["summary", "--csv", "a.py", "--csv", "x"]) == [
         "summary",
         "--csv=both",
         "a.py",
@@ -317,7 +317,7 @@ def test_csv_does_not_take_the_script_for_its_table() -> None:
         ["summary", "--sort", "kept", "a.py", "--csv", "out.csv"],
         ["summary", "--json", "a.py", "--csv"],
     ):
-        assert with_csv_tables(arguments) == arguments
+        assert with_default_csv_tables(arguments) == arguments
 
 
 def test_the_command_prints_the_tables_of_a_trace(tmp_path: Path, capsys: Any) -> None:

@@ -57,7 +57,7 @@ def parameter_names(frame: FrameType | None) -> dict[str, torch.Tensor]:
     """
     known: dict[int, tuple[str, torch.Tensor]] = {}
     variables = [item for f in frames_of_user_first(frame) for item in locals_of_frame(f).items()]
-    modules = [pair for name, value in variables for pair in modules_at_hand(name, value)]
+    modules = [pair for name, value in variables for pair in modules_of_variable(name, value)]
     named = [(f"{name}.{inner}", p) for name, module in modules for inner, p in module.named_parameters()]
     for name, value in variables:
         if isinstance(value, Optimizer):
@@ -69,7 +69,7 @@ def parameter_names(frame: FrameType | None) -> dict[str, torch.Tensor]:
     return dict(known.values())
 
 
-def modules_at_hand(name: str, value: Any) -> Iterator[tuple[str, nn.Module]]:
+def modules_of_variable(name: str, value: Any) -> Iterator[tuple[str, nn.Module]]:
     """The module that a name stands for, without what wraps it for ranks, and those that an object has as attributes."""
     if isinstance(value, nn.parallel.DistributedDataParallel):
         yield name, value.module
@@ -78,7 +78,7 @@ def modules_at_hand(name: str, value: Any) -> Iterator[tuple[str, nn.Module]]:
     elif name == "self":
         for attribute, member in list(getattr(value, "__dict__", {}).items()):
             if isinstance(member, nn.Module):
-                yield from modules_at_hand(f"self.{attribute}", member)
+                yield from modules_of_variable(f"self.{attribute}", member)
 
 
 def parameter_digest(parameter: torch.Tensor) -> list[Any] | None:

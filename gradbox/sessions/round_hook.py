@@ -52,7 +52,7 @@ class RoundHook:
             self._last_number = _graph_sequence_number()
 
 
-class StackExpression:
+class ExpressionInUserFrame:
     """An expression that is evaluated in the innermost function that runs and has its names: the user's before those of what
     is installed, but for torch and Python itself. Raises SyntaxError.
     """

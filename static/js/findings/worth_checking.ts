@@ -47,7 +47,7 @@ export function worthChecking(facts: RunFacts): WorthChecking | null {
     const reason = call.createsGraph ? null : reasonToCheck(facts, earlier, call);
     if (!reason) continue;
     if (facts.steps.slice(0, call.step + 1).some(({ skipped }) => skipped)) return null;
-    const isSlope = earlier.every(({ createsGraph }) => createsGraph) && isGradientTheSlope(facts, call);
+    const isSlope = earlier.every(({ createsGraph }) => createsGraph) && shouldGradientEqualSlope(facts, call);
     return { ...reason, backward, tellsDifference: isSlope, ...cost };
   }
   return null;
@@ -75,7 +75,7 @@ function hasRepeatedIndices(facts: RunFacts, { inputs, step }: { inputs: string[
  * Whether nothing before the call makes its gradient another than the slope on purpose, as far as the trace tells: no cut, no hook,
  * no Function of the program's own (which is checked by itself), no row of padding.
  */
-function isGradientTheSlope(facts: RunFacts, call: BackwardCall) {
+function shouldGradientEqualSlope(facts: RunFacts, call: BackwardCall) {
   if (facts.eventsOfKind("path_cut").some(({ step }) => step <= call.step)) return false;
   if (facts.eventsOfKind("hook_ran").some(({ step }) => step <= call.end)) return false;
   if (facts.scan.operationsNamed(NOT_THE_SLOPE_ON_PURPOSE).length) return false;

@@ -8,7 +8,7 @@ import { memoryItems } from "./memory_items.ts";
 import { findMemoryList } from "./memory_list.ts";
 import { listAtStep, uidsOfBlock, uidsOfEntry, type ListAtStep, type ListEntry } from "./memory_list_step.ts";
 import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
-import { isRowOf } from "./memory_levels.ts";
+import { isInRow } from "./memory_levels.ts";
 import { namesOfHandle } from "./pane_names.ts";
 import { stateOwnerOfPath } from "./name_lines.ts";
 import { placeRowPins } from "./row_pins.ts";
@@ -87,7 +87,7 @@ function focusItems(memoryStep: MemoryStep, items: MemoryItem[]): MemoryItem[] {
     else if (item.kind === "heading" && (item.hot || item.uid === selected)) out.push(item);
     if (item.kind !== "row") continue;
     const { block } = item;
-    const isShown = block.hot || block.broken || isRowOf(item, selected) || (item.small && toggled.has("nameless"));
+    const isShown = block.hot || block.broken || isInRow(item, selected) || (item.small && toggled.has("nameless"));
     if (block.state) addState(states, out, block);
     else if (isShown)
       out.push({ ...item, block: withWholeNames(memoryStep, block), indent: 0, section: "", small: false });

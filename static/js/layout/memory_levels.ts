@@ -37,7 +37,7 @@ export function chooseRowLevels(
     if (item.kind !== "row") return;
     const slim = collapsedRowHeight(memoryStep, item, columns);
     const { block } = item;
-    const hot = block.hot || isRowOf(item, selected);
+    const hot = block.hot || isInRow(item, selected);
     rows.push({
       placed: place,
       item,
@@ -55,7 +55,7 @@ export function chooseRowLevels(
 }
 
 /** Whether something is in a row. @param uid of it */
-export function isRowOf({ block }: RowItem, uid: string | null) {
+export function isInRow({ block }: RowItem, uid: string | null) {
   return uid !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(uid));
 }
 

@@ -4,7 +4,7 @@ import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { gradientChipMark } from "./graph_grad.ts";
 import { hiddenSlotCountMark } from "./graph_node.ts";
-import { textThatFits, wordsThatFit } from "./graph_texts.ts";
+import { textThatFits, proseThatFits } from "./graph_texts.ts";
 import { nodeTooltip, keptSlotTitle, keptSlotWords } from "./node_words.ts";
 import { visitOrderMark } from "./node_parts.ts";
 import type { EdgePlace } from "../layout/graph_edges.ts";
@@ -144,6 +144,6 @@ function focusTextMark({ labels }: StepFacts, { key, label, text, x, y, w }: Foc
   return h(
     "text",
     { key: `words ${key}`, class: label ? "focus-words" : "focus-sum", x, y: y + 14, "font-size": size },
-    label ? wordsThatFit(plural, w, size) : textThatFits(plural, w, size),
+    label ? proseThatFits(plural, w, size) : textThatFits(plural, w, size),
   );
 }

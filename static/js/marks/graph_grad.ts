@@ -2,7 +2,7 @@
 
 import { fullNumberText, tupleText } from "../layout/format.ts";
 import { classNames, h } from "../browser/svg.ts";
-import { wordsThatFit } from "./graph_texts.ts";
+import { proseThatFits } from "./graph_texts.ts";
 import type { Grad } from "../trace/wire.ts";
 import type { StageLabels } from "./labels.ts";
 import type { GradientPlace } from "../layout/graph_places.ts";
@@ -49,7 +49,7 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
       h(
         "text",
         { key: "words", class: "focus-words", x: place.words.x, y: y + height / 2 + 4.3, "font-size": 12 },
-        wordsThatFit(labels[place.words.label].replace(/\{n(ame)?\}/, place.words.name), place.words.w, 12),
+        proseThatFits(labels[place.words.label].replace(/\{n(ame)?\}/, place.words.name), place.words.w, 12),
       ),
     h(
       "g",

@@ -3,7 +3,7 @@
 import { textWidth } from "../layout/metrics.ts";
 import { MAP_FONT_SIZE } from "../layout/graph_map.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
-import { wordsThatFit } from "./graph_texts.ts";
+import { proseThatFits } from "./graph_texts.ts";
 import type { EdgePlace } from "../layout/graph_edges.ts";
 import type { GraphMap, MapDot } from "../layout/graph_map.ts";
 import type { Node } from "../trace/wire.ts";
@@ -115,7 +115,7 @@ function restLineMark({ labels, names, snap }: StepFacts, { key, uids, x, y, w, 
       "aria-label": `${text}: ${listed.slice(0, 24).join(", ")}`,
     },
     h("rect", { key: "box", class: "map-reach", x, y, width: w, height }),
-    h("text", { key: "text", x: x + 4, y: y + 12, "font-size": 12 }, wordsThatFit(text, w - 8, 12)),
+    h("text", { key: "text", x: x + 4, y: y + 12, "font-size": 12 }, proseThatFits(text, w - 8, 12)),
     h("title", { key: "title" }, `${text}\n${listed.slice(0, 24).join(", ")}`),
   );
 }

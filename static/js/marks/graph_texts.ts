@@ -16,7 +16,7 @@ const LETTER_WIDTH_EM = 0.55;
 const WIDE_LETTER_WIDTH_EM = 1;
 
 /** Words in the page's proportional face, cut at their end. @param size of the font */
-export function wordsThatFit(text: string, width: number, size: number) {
+export function proseThatFits(text: string, width: number, size: number) {
   const chars = Array.from(text);
   const widthOf = (char: string) => size * (char > "\u2e80" ? WIDE_LETTER_WIDTH_EM : LETTER_WIDTH_EM);
   let room = width;

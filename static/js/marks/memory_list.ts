@@ -253,7 +253,7 @@ function restMark({ labels, snap }: StepFacts, { list, rest }: MemoryOverview): 
     h(
       "text",
       { key: "text", class: "fold-text", x: LEFT, y: list.lineHeight / 2 + font * 0.36, "font-size": font },
-      truncateText(text, room),
+      text.length <= room ? text : truncateText(`${rest.length} ${labels.unnamedStorages}`, room),
     ),
     h("title", {}, rest.map((block) => rowPurposeText(block, labels)).join(", ")),
   );

@@ -124,7 +124,9 @@ function handleLineMarks(row: MemoryRowDrawing, line: HandleLine): (VNode | null
   return [
     handle.storage ? handleReadingMark(facts, line, handle, { columns, layout, inset: ROW_SIZES.inset }) : null,
     hasNames ? rowNameMarks(row, line, y) : purposeLabelMark(row, y),
-    open ? handleCardMark(facts, uid, cardPlace) : handleMarkInCollapsedRow(row, line, cardPlace),
+    open
+      ? handleCardMark(facts, uid, cardPlace, item.block.purpose?.gradient !== undefined)
+      : handleMarkInCollapsedRow(row, line, cardPlace),
     line.first && !open && item.block.others.length ? unnamedHandleMarksInRow(row, y) : null,
     gradientPlaceMark(facts, item.block, line, columns, y, open),
   ];

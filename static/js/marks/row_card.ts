@@ -55,7 +55,8 @@ function handleCardAttributes(stepFacts: StepFacts, uid: string, handle: Handle,
   };
 }
 
-export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place) {
+/** @param isPassingGradient a gradient on its way: `no gradient` would say the wrong thing of it */
+export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place, isPassingGradient = false) {
   const handle = findHandle(stepFacts.snap.entities, uid);
   if (!handle) return null;
   const card = handleCardAttributes(stepFacts, uid, handle, stepFacts.names.tags.has(uid));
@@ -63,7 +64,7 @@ export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place) 
   const isWide = w >= 80;
   const leftX = x + (isWide ? 11 : 9);
   const room = x + w - 5 - leftX;
-  const words = handleWords(stepFacts, handle);
+  const words = isPassingGradient && !handle.requires_grad ? "" : handleWords(stepFacts, handle);
   return h(
     "g",
     card.attrs,

@@ -47,7 +47,7 @@ export function countPage(page: string) {
 }
 
 /** The pages that were opened often, the most often opened first. */
-export function pagesInSight(): string[] {
+export function oftenOpenedPages(): string[] {
   return Object.entries(pageCounts())
     .filter(([, count]) => count >= OPENED_OFTEN)
     .sort(([, a], [, b]) => b - a)

@@ -4,7 +4,7 @@
 import { startMenu } from "../browser/menu.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { ROOT } from "../requests/root.ts";
-import { countPage, forgetVisits, keepUsed, pagesInSight, usedBefore, type Used } from "./kept.ts";
+import { countPage, forgetVisits, keepUsed, oftenOpenedPages, usedBefore, type Used } from "./kept.ts";
 import type { PageHost } from "./page_host.ts";
 import type { PageState } from "../page_state/state.ts";
 
@@ -62,7 +62,7 @@ export function startMoreMenu({ element, state: currentState }: PageHost) {
 
 /** Links of the menu, once more beside it. */
 function showPagesOftenOpened(host: HTMLElement, menu: HTMLElement) {
-  for (const page of pagesInSight()) {
+  for (const page of oftenOpenedPages()) {
     const link = menu.querySelector(`a[data-page="${CSS.escape(page)}"]`);
     if (link) host.append(link.cloneNode(true));
   }

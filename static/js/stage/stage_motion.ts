@@ -5,7 +5,7 @@ import { onFirstInteraction } from "../browser/first_interaction.ts";
 import { PANE_HEADING_HEIGHT, type PaneSide, type StagePlan } from "../layout/stage_plan.ts";
 import type { VNode } from "../browser/svg.ts";
 import { changeOfStep, type StepChange } from "./motion/step_change.ts";
-import type { Drawing } from "./motion/drawing.ts";
+import type { StageDrawing } from "./motion/drawing.ts";
 
 /** Whoever steps faster sees where things come to stand, and nothing on its way. */
 const SLOW_STEP_MS = 180;
@@ -32,7 +32,7 @@ export function createStageMotion(document: Document, panes: Record<PaneSide, Dr
   onFirstInteraction(load);
 
   /** What is drawn now. */
-  function drawing(plan: StagePlan | null | undefined): Drawing | null {
+  function drawing(plan: StagePlan | null | undefined): StageDrawing | null {
     if (!plan || isReduced.matches) return null;
     const paneOf = (side: PaneSide, x: number) => {
       const [pane, { drawn: body, scrolled }] = [plan[side], panes[side]];
@@ -42,7 +42,7 @@ export function createStageMotion(document: Document, panes: Record<PaneSide, Dr
   }
 
   /** @param change null: only the layout is another */
-  function play(before: Drawing | null, plan: StagePlan | null | undefined, change: StepChange | null) {
+  function playMotions(before: StageDrawing | null, plan: StagePlan | null | undefined, change: StepChange | null) {
     const after = before && drawing(plan);
     if (!after) return;
     if (!player)
@@ -58,15 +58,15 @@ export function createStageMotion(document: Document, panes: Record<PaneSide, Dr
       endMotion = null;
     },
     /** @param stepBefore the step that was drawn, null where it was another run's */
-    playStep(before: Drawing | null, plan: StagePlan | null, stepBefore: number | null) {
+    playStep(before: StageDrawing | null, plan: StagePlan | null, stepBefore: number | null) {
       const isSlowStepping = performance.now() - lastStepTime > SLOW_STEP_MS;
       lastStepTime = performance.now();
       if (!plan || stepBefore === null || Math.abs(plan.i - stepBefore) !== 1 || !isSlowStepping) return;
-      play(before, plan, changeOfStep(plan.model.opened, stepBefore, plan.i));
+      playMotions(before, plan, changeOfStep(plan.model.opened, stepBefore, plan.i));
     },
     /** Of what was laid out anew at the same step. */
-    playLayout(before: Drawing | null, plan: StagePlan | null | undefined) {
-      play(before, plan, null);
+    playLayout(before: StageDrawing | null, plan: StagePlan | null | undefined) {
+      playMotions(before, plan, null);
     },
   };
 }

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { buildStageModel, PANE_HEADING_HEIGHT, planStage, type PaneSide } from "../layout/stage_plan.ts";
 import { stageMarks } from "../marks/stage_marks.ts";
 import { describeMotion, type Motion } from "../stage/motion/describe.ts";
-import type { Drawing } from "../stage/motion/drawing.ts";
-import { pathPoints, wayTo } from "../stage/motion/path.ts";
+import type { StageDrawing } from "../stage/motion/drawing.ts";
+import { pathPoints, pathUpTo } from "../stage/motion/path.ts";
 import { changeOfStep } from "../stage/motion/step_change.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { h, vnodeToSvg, type VNode } from "../browser/svg.ts";
@@ -19,7 +19,7 @@ function golden(name: string): OpenTrace {
   return openTrace(JSON.parse(readFileSync(`tests/golden/${name}.json`, "utf8")));
 }
 
-function drawingOf(opened: OpenTrace, i: number): Drawing {
+function drawingOf(opened: OpenTrace, i: number): StageDrawing {
   const plan = planStage(buildStageModel(opened), i, SIZE);
   const marks = stageMarks(plan);
   const pane = (side: PaneSide, x: number) => {
@@ -44,7 +44,7 @@ function stepThat(opened: OpenTrace, does: (i: number) => boolean): number {
   return i as number;
 }
 
-function elementAt(drawing: Drawing, { pane, path }: { pane: PaneSide; path: number[] }): VNode {
+function elementAt(drawing: StageDrawing, { pane, path }: { pane: PaneSide; path: number[] }): VNode {
   const [first, ...rest] = path;
   return rest.reduce((node, k) => node.children[k], drawing[pane]?.body[first] as VNode);
 }
@@ -199,11 +199,11 @@ test("beside what stays for the whole run, nothing slides, appears or fades thro
   const pane = (body: VNode[]) => ({ body, x: 0, y: 24, staying: { from: 0, to: 200 } });
   const list = (y: number) => h("g", { key: "list" }, row("line s1", 4, y, "s1"));
   const focus = (body: VNode[]) => h("g", { key: "focus" }, body);
-  const before: Drawing = {
+  const before: StageDrawing = {
     memory: pane([list(10), focus([row("open s1", 300, 40, "s1"), row("open s2", 300, 90, "s2")])]),
     graph: null,
   };
-  const after: Drawing = {
+  const after: StageDrawing = {
     memory: pane([list(50), focus([row("open s3", 300, 40, "s3"), row("open s1", 300, 90, "s1")])]),
     graph: null,
   };
@@ -214,7 +214,7 @@ test("beside what stays for the whole run, nothing slides, appears or fades thro
     [["moved", "line s1"]],
     "a line that was laid out anew moves; the focus is another",
   );
-  const emptied: Drawing = { memory: pane([list(50), focus([])]), graph: null };
+  const emptied: StageDrawing = { memory: pane([list(50), focus([])]), graph: null };
   assert.deepEqual(
     kindsOf(describeMotion(before, emptied, change)),
     ["freed", "moved"],
@@ -235,7 +235,7 @@ test("a path's points, and the way along it to what is near", () => {
     [25, 30],
   ]);
   assert.deepEqual(
-    wayTo(pathPoints("M10 40V20H30"), [22, 18]),
+    pathUpTo(pathPoints("M10 40V20H30"), [22, 18]),
     [
       [10, 40],
       [10, 20],
@@ -244,7 +244,7 @@ test("a path's points, and the way along it to what is near", () => {
     "as near as the path comes",
   );
   assert.deepEqual(
-    wayTo(pathPoints("M20 50H10V0H20"), [60, 30]),
+    pathUpTo(pathPoints("M20 50H10V0H20"), [60, 30]),
     [
       [20, 50],
       [10, 50],

@@ -22,10 +22,10 @@ const MAX_ELEMENTS = 4096;
 
 /** @returns null where its title has to do */
 export function markSentence(opened: OpenTrace, step: number, target: Target, say: Say): MarkSentence | null {
-  return new MarkReader(opened, step, say).sentence(target);
+  return new MarkDescriber(opened, step, say).sentence(target);
 }
 
-class MarkReader {
+class MarkDescriber {
   private readonly opened: OpenTrace;
   private readonly step: number;
   private readonly say: Say;

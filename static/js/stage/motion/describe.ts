@@ -18,12 +18,12 @@ import {
   middleOf,
   silentCopy,
   type Address,
-  type Drawing,
+  type StageDrawing,
   type Found,
   type PaneIndex,
 } from "./drawing.ts";
 import type { StepChange } from "./step_change.ts";
-import { distance, pathPoints, sharesOfWay, wayTo, type Point } from "./path.ts";
+import { distance, pathPoints, sharesOfWay, pathUpTo, type Point } from "./path.ts";
 
 /** How long a step's motion takes, in milliseconds. */
 const MOTION_MS = 180;
@@ -66,7 +66,7 @@ export interface Motion {
 }
 
 /** @param change null: nothing but the layout changed, as where a fold was opened */
-export function describeMotion(before: Drawing, after: Drawing, change: StepChange | null): Motion[] {
+export function describeMotion(before: StageDrawing, after: StageDrawing, change: StepChange | null): Motion[] {
   const sides = (["memory", "graph"] as const).flatMap((side) => {
     const [old, now] = [before[side], after[side]];
     return old && now ? [pairOfIndices(side, old, now)] : [];
@@ -94,7 +94,11 @@ interface PanePair {
   now: PaneIndex;
 }
 
-function pairOfIndices(side: PaneSide, old: NonNullable<Drawing["memory"]>, now: NonNullable<Drawing["memory"]>) {
+function pairOfIndices(
+  side: PaneSide,
+  old: NonNullable<StageDrawing["memory"]>,
+  now: NonNullable<StageDrawing["memory"]>,
+) {
   const [oldChildren, newChildren] = [old, now].map(({ body }) => new Set(body.map(({ children }) => children)));
   return {
     old: indexPane(side, old, ({ children }) => newChildren.has(children)),
@@ -255,7 +259,7 @@ function wayOfGradient(graph: PaneIndex, edgeKey: string, node: Rect | null, goa
     if (points.length < 2) return [];
     const start = node ? middleOf(node) : points[points.length - 1];
     const isForwards = distance(points[0], start) < distance(points[points.length - 1], start);
-    const way = wayTo(isForwards ? points : points.reverse(), goal);
+    const way = pathUpTo(isForwards ? points : points.reverse(), goal);
     return way.length > 1 ? [way] : [];
   });
   const far = (way: Point[]) => distance(way[way.length - 1], goal);

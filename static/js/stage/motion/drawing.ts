@@ -16,7 +16,7 @@ interface PaneDrawing {
 }
 
 /** What both panes show at a step; null where a pane shows nothing. */
-export type Drawing = Record<PaneSide, PaneDrawing | null>;
+export type StageDrawing = Record<PaneSide, PaneDrawing | null>;
 
 /** Where something stands among what is drawn: the pane, and which child of which child. */
 export interface Address {
