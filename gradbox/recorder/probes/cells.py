@@ -157,9 +157,11 @@ def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
 def summary_of_large_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     """Of so many elements that they have no histogram."""
     low, high, total, squares, count = math.inf, -math.inf, 0.0, 0.0, 0
+    size = stored.size
     stored = stored[
         tuple(slice(None) if step else slice(0, 1) for step in stored.strides)
     ]  # not the same again and again
+    repeats = size // stored.size
     pieces: Any = np.nditer(stored, ["external_loop", "buffered"], ["readonly"], order="K", buffersize=CHUNK_ELEMENTS)
     for piece in pieces:
         for at in range(0, len(piece), CHUNK_ELEMENTS):
@@ -175,7 +177,7 @@ def summary_of_large_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summar
         "min": encode_number(low),
         "max": encode_number(high),
         "mean": encode_number(total / count),
-        "norm": encode_number(math.sqrt(squares)),
+        "norm": encode_number(math.sqrt(squares * repeats)),
         "bins": None,
         "heat": None,
     }

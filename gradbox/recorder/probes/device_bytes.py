@@ -201,7 +201,8 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
         layout = (tensor.element_size(), tensor.shape, tensor.stride(), 0)
         return summary_by_kernels(kernels, tensor.data_ptr(), layout, str(tensor.dtype).removeprefix("torch."))
     with torch.no_grad():
-        has_histogram = tensor.numel() <= cells.MAX_HISTOGRAM_ELEMENTS
+        size = tensor.numel()
+        has_histogram = size <= cells.MAX_HISTOGRAM_ELEMENTS
         for dim, step in enumerate(() if has_histogram else tensor.stride()):
             tensor = tensor if step else tensor.narrow(dim, 0, 1)  # not the same elements again and again
         lows, highs, sums, squares, counts = zip(*map(chunk_statistics, element_chunks(tensor)), strict=True)
@@ -210,7 +211,7 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
             return {"min": None, "max": None, "mean": None, "norm": None, "bins": None, "heat": None}
         low, high = to_cpu(torch.stack(lows)).min().item(), to_cpu(torch.stack(highs)).max().item()
         mean = float(to_cpu(torch.stack(sums)).sum()) / count
-        norm = math.sqrt(float(to_cpu(torch.stack(squares)).sum()))
+        norm = math.sqrt(float(to_cpu(torch.stack(squares)).sum()) * (size // tensor.numel()))
         summary: Summary = {
             "min": cells.encode_number(low), "max": cells.encode_number(high), "mean": cells.encode_number(mean),
             "norm": cells.encode_number(norm), "bins": None, "heat": None,

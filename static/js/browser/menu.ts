@@ -53,5 +53,8 @@ export function startMenu(menu: HTMLDetailsElement) {
     const next = relatedTarget instanceof Element ? relatedTarget : null;
     if (next && !menu.contains(next) && !next.closest("[popover]")) close(false);
   });
-  return { close: () => close(false) };
+  return {
+    /** Its summary takes the focus that was in it. */
+    close: () => close(true),
+  };
 }

@@ -18,7 +18,7 @@ const MATTERS: Record<string, (state: PageState) => boolean> = {
 
 export function startMoreMenu({ element, state: currentState }: PageHost) {
   const menu = element<HTMLDetailsElement>("more");
-  startMenu(menu);
+  const { close } = startMenu(menu);
   showPagesOftenOpened(element("beside-more"), menu);
   for (const link of menu.querySelectorAll<HTMLElement>("a[data-page]"))
     link.addEventListener("click", () => countPage(link.dataset.page ?? ""));
@@ -31,8 +31,14 @@ export function startMoreMenu({ element, state: currentState }: PageHost) {
   element("seed").addEventListener("invalid", () => {
     if (menu.contains(element("seed"))) menu.open = true;
   });
-  element("takeaway-menu").addEventListener("toggle", (event) => {
-    if ((event as ToggleEvent).newState === "closed") menu.open = false;
+  // Escape leaves the inner menu alone; what was chosen in it leaves both
+  let isChosen = false;
+  element("takeaway-menu").addEventListener("click", () => {
+    isChosen = true;
+  });
+  element("takeaway-menu").addEventListener("toggle", () => {
+    if (isChosen) close();
+    isChosen = false;
   });
   menu.addEventListener("toggle", () => {
     if (!menu.open) place(currentState());
