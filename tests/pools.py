@@ -65,10 +65,10 @@ def pooled(create: Callable[..., PoolInterface]) -> Pooled:
     return with_pool
 
 
-async def eventually(condition: Callable[[], bool]) -> None:
-    """Wait until it holds."""
-    for _ in range(200):
+async def eventually(condition: Callable[[], bool], seen: Callable[[], object] = lambda: "") -> None:
+    """Wait until it holds. seen: what to show where it never does."""
+    for _ in range(600):
         if condition():
             return
         await asyncio.sleep(0.05)
-    raise AssertionError("it never holds")
+    raise AssertionError(f"it never holds: {seen()}")

@@ -204,13 +204,18 @@ def test_runs_cancelled_at_any_moment_free_their_turns(pooled: Pooled) -> None:
 
 def test_closing_ends_what_runs_and_what_waits(create: Callable[..., PoolInterface]) -> None:
     async def main() -> None:
-        pool = create(workers=2, wall=30.0)
+        pool = create(workers=2, wall=60.0)
         await pool.start()
-        await pool.wait_until_booted()
-        await run(pool, "finish")
-        running = [asyncio.create_task(run(pool, "sleep 600")) for _ in range(4)]
-        await eventually(lambda: (pool.queue.running_count, pool.queue.waiting_count) == (2, 2))
-        await asyncio.wait_for(pool.close(), 20)
+        try:
+            await pool.wait_until_booted()
+            await run(pool, "finish")
+            running = [asyncio.create_task(run(pool, "sleep 600")) for _ in range(4)]
+            await eventually(
+                lambda: (pool.queue.running_count, pool.queue.waiting_count) == (2, 2),
+                lambda: (pool.queue, pool.machine_status),
+            )
+        finally:  # what it left running would have the next test wait
+            await asyncio.wait_for(pool.close(), 20)
         results = await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), 10)
         lost = [result for result in results if isinstance(result, Trace) and result.outcome.status == "lost"]
         refused = [result for result in results if isinstance(result, WorkersUnavailable)]

@@ -414,6 +414,28 @@ def test_messages_that_are_none_of_ours_do_not_end_a_worker(redis: RedisServer, 
     pooled(redis.url, redis.folder, work, boot=30.0, queue_key="key of the tests")
 
 
+@pytest.mark.usefixtures("worker_process")
+def test_an_account_of_messages_that_fails_costs_no_program_its_turn(redis: RedisServer) -> None:
+    """Kombu counts a message whose acknowledgement failed as one at work, for as long as the worker lives."""
+    client: Any = redis_client.Redis.from_url(redis.url)
+    client.set("gradbox:celery:unacked", "no hash")
+    client.set("gradbox:celery:unacked_index", "no sorted set")
+
+    async def work(pool: RemotePool) -> None:
+        for k in range(4):
+            trace = await asyncio.wait_for(run(pool, f"finish {k}"), 30)
+            assert trace.outcome.status == "finished"
+        both = [asyncio.create_task(run(pool, "sleep 600")) for _ in range(2)]
+        await eventually(
+            lambda: sum(one.started for one in pool._census.runs.values()) == 2, lambda: pool.machine_status
+        )
+        for task in both:
+            task.cancel()
+        await asyncio.gather(*both, return_exceptions=True)
+
+    pooled(redis.url, redis.folder, work, boot=30.0, queue_key="key of the tests")
+
+
 def test_a_message_that_is_not_valid_is_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
     now = [0.0]
     rare = RareLog(logging.getLogger("gradbox.test"), lambda: now[0])

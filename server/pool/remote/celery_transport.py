@@ -35,7 +35,24 @@ def _tokens() -> CeleryTokens:
 
 
 class ForgetfulQoS(redis.QoS):  # type: ignore[misc]
-    """Restores no message that a worker had taken when it ended: the census makes up for it."""
+    """Keeps no account of the messages that a worker has taken, and restores none: the census makes up for those that are lost.
+
+    Else an acknowledgement that fails once would count as a message at work for ever, and take one program less from then on.
+    How many a worker takes is bounded by Celery's count of the requests that it has (`worker_disable_prefetch`).
+    """
+
+    def can_consume(self) -> bool:
+        """Celery asks this after its own count."""
+        return True
+
+    def append(self, message: Any, delivery_tag: str) -> None:
+        """A message was taken."""
+
+    def ack(self, delivery_tag: str) -> None:
+        """A message is done."""
+
+    def reject(self, delivery_tag: str, requeue: bool = False) -> None:
+        """A message is not wanted."""
 
     def restore_visible(self, *_: Any, **__: Any) -> None:
         """What others may have written there is not read."""
