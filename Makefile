@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page settings gpu-check gpu-wheels test-versions agreement corpus cost load chaos chaos-cluster assault deploy-check image-check lock clean
+.PHONY: help run dev wheel scenario test quick tests-quick tests-node tests-attack tests-rest tests-rest-shown setup build check check-python check-page docs site settings gpu-check gpu-wheels test-versions agreement corpus cost load chaos chaos-cluster assault deploy-check image-check lock clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -29,6 +29,8 @@ help:
 	@echo "make gpu-check   everything that needs a GPU, in one table, with GPU_PYTHON=python3 in another Python than .venv's (4 minutes)"
 	@echo "make gpu-wheels  gather in var/gpu-wheels what make gpu-check installs on a machine without a package index"
 	@echo "make test-versions   try the oldest and the newest torch on every Python here, and write docs/versions.md (TORCHES=\"2.12.1\" PYTHONS=\"python3.12\" for others)"
+	@echo "make docs        build the documentation in var/docs, which the server then has under /docs (a minute)"
+	@echo "make site        the same with the gallery in var/site, for any static host (two minutes)"
 	@echo "make settings    write docs/settings.md and deploy/gradbox.env from the table of settings"
 	@echo "make agreement   hold our traces against plain CPython, at the end and after every statement"
 	@echo "make corpus      the same for whole programs as tutorials have them (a sample of them is in make test)"
@@ -114,6 +116,12 @@ check-python: setup
 
 check-page: build
 	$(NPM) run check
+
+docs: setup build
+	$(PYTHON) -m server docs
+
+site: setup build
+	$(PYTHON) -m server docs --gallery --out var/site
 
 settings: setup
 	$(PYTHON) -m server settings >docs/settings.md

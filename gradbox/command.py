@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import difflib
 import importlib
 import importlib.util
 import json
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gradbox import __version__, doctor
+from gradbox.finding_texts import FindingTextError, finding_kinds, load_finding_text
 from gradbox.gradient_report import GradientReport
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.parts import MAX_RECORDINGS, PartOptions
@@ -94,6 +96,8 @@ def build_parser() -> argparse.ArgumentParser:
     export.add_argument("--theme", choices=("light", "dark"), default="light", help="of .svg and .png")
     export.add_argument("--title", help="of an .html; without it the name of the trace's file")
     export.add_argument("--language", choices=("en", "zh"), default="en")
+    about = add_subcommand(commands, "about", "print what a finding means, with a program that has it")
+    about.add_argument("kind", nargs="?", metavar="KIND", help="as in error[KIND] of a report; without it all kinds")
     checks = add_subcommand(
         commands,
         "doctor",
@@ -444,7 +448,26 @@ def export_trace(args: argparse.Namespace) -> int:
     return 0
 
 
-SCRIPTLESS_COMMANDS = {"export": export_trace, "doctor": doctor.print_report}
+def print_finding_text(args: argparse.Namespace) -> int:
+    """What a finding means, with its program; without a kind a line for each. The exit status."""
+    if args.kind is None:
+        texts = [load_finding_text(kind) for kind in finding_kinds()]
+        width = max(len(text.kind) for text in texts)
+        print("\n".join(f"{text.kind:{width}}  {text.title}" for text in texts))
+        return 0
+    try:
+        text = load_finding_text(args.kind)
+    except FindingTextError as error:
+        close = difflib.get_close_matches(args.kind, finding_kinds(), 3)
+        hint = f"; is it {' or '.join(close)}?" if close else "; `gradbox about` lists all"
+        print(f"gradbox: {error}{hint}", file=sys.stderr)
+        return EXIT_CANNOT_BEGIN
+    program = "\n".join(f"    {line}".rstrip() for line in text.program.splitlines())
+    print(f"{text.title}\n\n{text.text}\n\n{program}")
+    return 0
+
+
+SCRIPTLESS_COMMANDS = {"about": print_finding_text, "export": export_trace, "doctor": doctor.print_report}
 """Those that run no script."""
 
 

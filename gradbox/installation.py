@@ -9,3 +9,4 @@ PACKAGE_FOLDER = Path(__file__).resolve().parent
 ASSETS_FOLDER = PACKAGE_FOLDER / "assets" if (PACKAGE_FOLDER / "assets").is_dir() else PACKAGE_FOLDER.parent
 STATIC_FOLDER = ASSETS_FOLDER / "static"
 TEMPLATES_FOLDER = ASSETS_FOLDER / "templates"
+FINDINGS_FOLDER = ASSETS_FOLDER / ("findings" if ASSETS_FOLDER.name == "assets" else "docs/findings")

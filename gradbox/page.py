@@ -8,6 +8,7 @@ import json
 import re
 import secrets
 from functools import cache
+from pathlib import Path
 from string import Template
 
 import jinja2
@@ -15,6 +16,9 @@ import jinja2
 from gradbox.installation import STATIC_FOLDER, TEMPLATES_FOLDER
 
 LANGUAGES = ("en", "zh")
+
+SHARED_ASSETS = ("offline.js", "style.css")
+"""The script and the styles of offline pages that have them beside themselves."""
 
 FRAME_HEIGHT = 600
 """Pixels of a cell's output."""
@@ -68,8 +72,11 @@ SCRIPTS_OFF_MESSAGES = {
 }
 
 
-def offline_page(trace: bytes, title: str, language: str = "en") -> str:
-    """The file that `/s/{id}.html` of a server is, of a trace's JSON: one document that needs no network."""
+def offline_page(trace: bytes, title: str, language: str = "en", assets: bool = False) -> str:
+    """The file that `/s/{id}.html` of a server is, of a trace's JSON: one document that needs no network.
+
+    assets: whether its script and styles are files beside it, which `write_shared_assets` writes, instead of parts of it.
+    """
     nonce = secrets.token_hex(16)
     script = re.sub(r"</script", r"<\\/script", _read_built_file("offline.js"), flags=re.IGNORECASE).replace(
         "<!--", r"<\!--"
@@ -79,12 +86,24 @@ def offline_page(trace: bytes, title: str, language: str = "en") -> str:
         language=language,
         policy=CONTENT_SECURITY_POLICY.substitute(nonce=nonce),
         title=html.escape(f"Gradbox: {title}"),
-        head=f'<style nonce="{nonce}">\n{style}\n</style>\n',
+        head=f'<link rel="stylesheet" nonce="{nonce}" href="{SHARED_ASSETS[1]}">\n'
+        if assets
+        else f'<style nonce="{nonce}">\n{style}\n</style>\n',
         attributes="",
         body=_offline_markup(language),
         scripts=f'<script type="application/json" id="first">{_escaped_script_json(_page_data_json(trace, title))}</script>\n'
-        f'<script nonce="{nonce}">\n{script}\n</script>',
+        + (
+            f'<script nonce="{nonce}" src="{SHARED_ASSETS[0]}"></script>'
+            if assets
+            else f'<script nonce="{nonce}">\n{script}\n</script>'
+        ),
     )
+
+
+def write_shared_assets(folder: Path) -> None:
+    """Write the script and the styles of offline pages that don't have them inside. folder: that of the pages."""
+    for name in SHARED_ASSETS:
+        (folder / name).write_text(_read_built_file(name), "utf-8")
 
 
 def notebook_page(trace: bytes, title: str, language: str = "en") -> str:

@@ -90,6 +90,7 @@ def finding_lines(
             yield f"         {sentences['terminal_losses'].format(name=fix.losses.name, before=before, after=after)}"
     if finding.also and again:
         yield f"  {sentences['terminal_again']:5}  {again.replace('{also}', finding.also)}"
+    yield colour_text(f"  {sentences['terminal_about']:5}  gradbox about {finding.kind}", "dim", colours)
 
 
 def loss_text(values: list[FloatNumber]) -> str:

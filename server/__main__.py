@@ -1,4 +1,4 @@
-"""The commands: `python -m server serve`, `worker`, `trace`, `explain`, `settled`, `scenarios`, `series`, `doctor`, `settings` and `schema`."""
+"""The commands: `python -m server serve`, `worker`, `trace`, `explain`, `settled`, `scenarios`, `series`, `doctor`, `settings`, `docs` and `schema`."""
 
 import argparse
 import asyncio
@@ -24,6 +24,7 @@ from server.commands import explain as explain_command
 from server.commands import scenarios as saved_programs
 from server.commands import settings_docs
 from server.commands import settled as settled_command
+from server.commands import site as site_command
 from server.commands.doctor import print_report
 from server.commands.explain import INPUT_HELP, ExplainCommand
 from server.gallery.scenarios import LANGUAGES
@@ -76,6 +77,7 @@ def build_parser(program: str = "python -m server") -> argparse.ArgumentParser:
     settled_command.add_settled_parser(commands)
     saved_programs.add_scenarios_parser(commands)
     saved_programs.add_series_parser(commands)
+    site_command.add_docs_parser(commands)
     checks = commands.add_parser("doctor", help="check this host and the settings; the last line is a verdict")
     checks.add_argument("--public", action="store_true", help="exit with 1 unless it is ready for public use")
     table = commands.add_parser("settings", help="print the documentation of all settings, in Markdown")
@@ -126,6 +128,8 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
         return asyncio.run(saved_programs.run_series_command(args, settings))
     if args.command == "settled":
         return asyncio.run(settled_command.run_settled_command(args, settings))
+    if args.command == "docs":
+        return asyncio.run(site_command.run_docs_command(args, settings))
     if args.command == "doctor":
         return print_report(settings, args.public)
     if args.command == "settings":

@@ -10,6 +10,7 @@ from fastapi.staticfiles import StaticFiles
 
 from gradbox.wire.api import MAX_INPUT
 from server import PROJECT_FOLDER, __version__, errors
+from server.http.documentation import DocumentationFiles
 from server.http.security import SecurityMiddleware
 from server.middleware import AuthenticationMiddleware, HttpMetricsMiddleware, RequestRateMiddleware
 from server.operating import log, settings_checks
@@ -78,6 +79,7 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
     app.state.routes = [route for router in routers for route in router.routes]
     errors.install_error_handlers(app, app.state.routes)
     app.mount("/static/dist", StaticAssets(directory=PROJECT_FOLDER / "static/dist", check_dir=False), name="static")
+    app.mount("/docs", DocumentationFiles(), name="docs")
     if services.visitors.authenticator.is_enabled:
         app.add_middleware(AuthenticationMiddleware, authenticator=services.visitors.authenticator)
     app.add_middleware(

@@ -8,6 +8,7 @@ from fastapi.templating import Jinja2Templates
 
 from server import PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
+from server.http.documentation import is_documentation_built
 from server.pool.interface import STARTING
 from server.services import get_services
 from server.visitors.clients import new_visitor_cookie_header
@@ -35,6 +36,7 @@ def preloaded_chunks(script: str) -> list[str]:
 
 
 templates.env.globals["preloaded_chunks"] = preloaded_chunks
+templates.env.globals["has_documentation"] = is_documentation_built
 
 
 def compile_templates() -> None:

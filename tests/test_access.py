@@ -61,12 +61,14 @@ CONTRAST = """() => {
 }"""
 
 
-def axe(page: Any) -> list[str]:
-    """What axe finds on the page as it stands."""
+def axe(page: Any, preload: bool = True) -> list[str]:
+    """What axe finds on the page as it stands. preload: whether it asks for the styles again, which a file can't."""
     if not AXE.exists():
         pytest.skip("axe-core is not installed: npm ci")
     page.evaluate(AXE.read_text())
-    violations = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
+    violations = page.evaluate(
+        "async (preload) => (await axe.run(document, {resultTypes: ['violations'], preload})).violations", preload
+    )
     return [f"{v['id']}: {n['html'][:200]} {n['failureSummary'][:300]}" for v in violations for n in v["nodes"][:4]]
 
 

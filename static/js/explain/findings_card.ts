@@ -3,6 +3,7 @@
 
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { nodesWithCode, element } from "../browser/elements.ts";
+import { DOCUMENTATION } from "../requests/root.ts";
 import { createFixList, type FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { lookedForElement } from "./looked_for_card.ts";
@@ -180,6 +181,7 @@ export function createFindingsCard(
     const fixes = fixing && finding.fixes.length ? fixList.elements(finding) : null;
     if (fixes) parts.push(fixes.box);
     parts.push(...findingWords.offers.map(offerLine));
+    if (DOCUMENTATION) parts.push(aboutLine(finding.kind));
     if (finding.explainsError) parts.push(...torchMessageElements());
     if (fixes) parts.push(fixes.bar);
     return parts;
@@ -193,6 +195,17 @@ export function createFindingsCard(
     link.target = "_blank";
     link.rel = "noopener noreferrer";
     line.append(...nodesWithCode(text), " ", link);
+    return line;
+  }
+
+  /** Where the documentation says more of such findings. */
+  function aboutLine(kind: string) {
+    const line = element("p", "finding-offer");
+    const link = element("a", "", say("finding_about")) as HTMLAnchorElement;
+    link.href = `${DOCUMENTATION}/findings/${kind}.html`;
+    link.target = "_blank";
+    link.rel = "noopener";
+    line.append(link);
     return line;
   }
 
