@@ -15,6 +15,7 @@ WORKDIR /page
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY static static
+COPY scenarios/clone.py scenarios/
 RUN npm run build
 
 # Python's environment, and our modules compiled: nothing can be written where they run

@@ -173,5 +173,6 @@ def _offline_markup(language: str) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    say: dict[str, str] = json.loads((STATIC_FOLDER / f"locales/{language}.json").read_text("utf-8"))
+    files = (STATIC_FOLDER / f"locales/{name}{language}.json" for name in ("", "pages."))
+    say: dict[str, str] = {key: text for path in files for key, text in json.loads(path.read_text("utf-8")).items()}
     return environment.get_template("partials/_offline.html").render(lang=language, say=say, away="")

@@ -20,9 +20,9 @@ MAX_LOSSES_SHOWN = 5
 
 
 def load_sentences(language: str) -> dict[str, str]:
-    """The page's sentences in a language, by key."""
-    words: dict[str, str] = json.loads((STATIC_FOLDER / f"locales/{language}.json").read_text("utf-8"))
-    return words
+    """The page's sentences in a language, and the terminal's own, by key."""
+    files = (STATIC_FOLDER / f"locales/{name}{language}.json" for name in ("", "terminal."))
+    return {key: text for path in files for key, text in json.loads(path.read_text("utf-8")).items()}
 
 
 def has_colours(stream: TextIO) -> bool:

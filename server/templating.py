@@ -17,26 +17,35 @@ templates = Jinja2Templates(directory=PROJECT_FOLDER / "templates")
 
 
 def read_messages(language: str) -> dict[str, str]:
-    """The sentences of the pages: those that the page's scripts have too, those of matrix, builder, gallery, course and series."""
+    """The sentences of the pages: those that the page's scripts have too, those of templates alone, of matrix, builder,
+    gallery, course and series.
+    """
     folder = PROJECT_FOLDER / "static/locales"
-    parts = (
-        folder / f"{name}{language}.json" for name in ("", "matrix.", "builder.", "gallery.", "course.", "series.")
-    )
+    names = ("", "pages.", "matrix.", "builder.", "gallery.", "course.", "series.")
+    parts = (folder / f"{name}{language}.json" for name in names)
     return {key: text for part in parts for key, text in json.loads(part.read_text("utf-8")).items()}
 
 
 MESSAGES = {language: read_messages(language) for language in LANGUAGES}
 
 
-def preloaded_chunks(script: str) -> list[str]:
-    """What a built script of the page imports before it runs; nothing where the page is not built."""
+def preloaded_chunks(*names: str) -> list[str]:
+    """What the built scripts of these names import before they run, each once; nothing where the page is not built."""
     built = PROJECT_FOLDER / "static/dist/chunks.json"
     chunks: dict[str, list[str]] = json.loads(built.read_text("utf-8")) if built.exists() else {}
-    return chunks.get(script, [])
+    return list(dict.fromkeys(chunk for name in names for chunk in chunks.get(name, [])))
+
+
+def painted_program() -> dict[str, Any] | None:
+    """The program that opens the page with its colours, as the build left them; None where the page is not built."""
+    built = PROJECT_FOLDER / "static/dist/painted.json"
+    painted: dict[str, Any] | None = json.loads(built.read_text("utf-8")) if built.exists() else None
+    return painted
 
 
 templates.env.globals["preloaded_chunks"] = preloaded_chunks
 templates.env.globals["has_documentation"] = is_documentation_built
+templates.env.globals["painted_program"] = painted_program
 
 
 def compile_templates() -> None:

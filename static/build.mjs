@@ -1,8 +1,18 @@
 /** Bundles the page's scripts and styles into static/dist; with --watch, again whenever one changes, until it is ended. */
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { build, context } from "esbuild";
 import { SCRIPT } from "./bundle.mjs";
+
+/** The program of every first visit. */
+const OPENING_PROGRAM = "scenarios/clone.py";
+
+/** What a page fetches at once besides its script, by the name in chunks.json. */
+const ALSO_PRELOADED = {
+  editor_tools: "static/js/editor/editor_tools.ts",
+  "locale.en": "static/locales/en.json",
+  "locale.zh": "static/locales/zh.json",
+};
 
 /** What a page's script imports before it runs, for `<link rel="modulepreload">`: by script, in chunks.json. */
 const listChunks = {
@@ -10,9 +20,14 @@ const listChunks = {
   setup({ onEnd }) {
     onEnd(({ metafile }) => {
       if (!metafile) return;
-      const lists = Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) =>
-        entryPoint && !path.includes("/chunks/") ? [[basename(path, ".js"), importedBy(metafile.outputs, path)]] : [],
+      const { outputs } = metafile;
+      const lists = Object.entries(outputs).flatMap(([path, { entryPoint }]) =>
+        entryPoint && !path.includes("/chunks/") ? [[basename(path, ".js"), importedBy(outputs, path)]] : [],
       );
+      for (const [name, entryPoint] of Object.entries(ALSO_PRELOADED)) {
+        const [path] = Object.entries(outputs).find(([, output]) => output.entryPoint === entryPoint);
+        lists.push([name, [path.replace("static/dist/", ""), ...importedBy(outputs, path)]]);
+      }
       writeFileSync("static/dist/chunks.json", JSON.stringify(Object.fromEntries(lists)));
     });
   },
@@ -100,7 +115,34 @@ const bundles = [
   },
 ];
 
+/** Writes the colours of the opening program, as the editor's grammar finds them, into painted.json. */
+async function paintOpeningProgram() {
+  const { outputFiles } = await build({
+    ...SCRIPT,
+    entryPoints: ["static/js/editor/paint.ts"],
+    bundle: true,
+    format: "esm",
+    write: false,
+  });
+  const { paintPython } = await import(
+    `data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`
+  );
+  const source = readFileSync(OPENING_PROGRAM, "utf8");
+  let at = 0;
+  const parts = paintPython(source).flatMap((line) => {
+    const painted = line.flatMap(({ text, style }) => {
+      at += text.length;
+      return style ? [[at - text.length, at, style]] : [];
+    });
+    at += 1;
+    return painted;
+  });
+  mkdirSync("static/dist", { recursive: true });
+  writeFileSync("static/dist/painted.json", JSON.stringify({ source, parts }));
+}
+
 rmSync("static/dist/chunks", { recursive: true, force: true });
+await paintOpeningProgram();
 if (process.argv.includes("--watch")) {
   const contexts = await Promise.all(bundles.map((bundle) => context(bundle)));
   await Promise.all(contexts.map((watched) => watched.rebuild()));

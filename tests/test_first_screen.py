@@ -1,5 +1,6 @@
 """The first screen in a browser: three starts and one question, the menu "More", and what a reader finds who comes back."""
 
+import gzip
 from typing import Any
 
 import pytest
@@ -8,6 +9,10 @@ from tests.page_driver import at_step, open_more, paste, run
 from tests.sampling import in_turn
 from tests.test_access import axe
 
+FIRST_LOAD_KB = 285
+"""Of 300 that the project allows itself: what is added may take the rest."""
+CODE = "() => document.querySelector('.cm-content').innerHTML"
+HAS_TOOLS = "() => document.querySelector('.cm-content').dataset.language === 'python'"
 PRESSABLE = """() => [...document.querySelectorAll("a[href], button, input, textarea, select, summary, [role=separator]")]
     .filter(e => !e.disabled && e.checkVisibility({visibilityProperty: true}))
     .filter(e => !e.closest("#stage, .cm-editor, .border")).map(e => e.id || e.textContent.trim() || e.outerHTML.slice(0, 80))"""
@@ -282,3 +287,44 @@ def test_what_can_be_pressed_is_ink_not_purple(page: Any, site: str, scheme: str
     assert colours["run"] == colours["start"] == ink
     assert ink in colours["line"]
     assert not any(purple in colour for purple in PURPLES for colour in colours.values())
+
+
+def test_the_first_load_is_small(page: Any, site: str) -> None:
+    """Everything that a first visitor's browser fetches before he does something, each file gzipped."""
+    responses: list[Any] = []
+    page.on("response", lambda response: responses.append(response))
+    first_screen(page, site)
+    page.wait_for_load_state("networkidle")
+    sizes = {response.url: len(gzip.compress(response.body(), mtime=0)) / 1000 for response in responses}
+    largest = sorted(sizes.items(), key=lambda entry: -entry[1])[:8]
+    assert len(sizes) > 10 and sum(sizes.values()) <= FIRST_LOAD_KB, largest
+    assert not page.evaluate(HAS_TOOLS), "the grammar waits until somebody is there"
+
+
+def test_the_program_has_its_colours_before_the_grammar_comes_and_keeps_them(page: Any, site: str) -> None:
+    first_screen(page, site)
+    painted = page.evaluate(CODE)
+    assert 'class="sx-word"' in painted and 'class="sx-number"' in painted
+    page.mouse.move(700, 450)
+    page.wait_for_function(HAS_TOOLS)
+    assert page.evaluate(CODE) == painted
+
+
+def test_what_is_written_before_the_editors_tools_have_come_can_be_undone(page: Any, site: str) -> None:
+    held: list[Any] = []
+    page.route("**/chunks/editor_tools-*.js", lambda route: held.append(route))  # a built-in method can not be wrapped
+    first_screen(page, site)
+    text = page.locator(".cm-content").inner_text()
+    page.locator("#starts [data-start=paste]").click()
+    page.keyboard.insert_text("import torch\nmine = torch.ones(2)")
+    assert not page.evaluate(HAS_TOOLS)
+    while not held:
+        page.wait_for_timeout(20)
+    for route in held:
+        route.continue_()
+    page.wait_for_function(HAS_TOOLS)
+    assert "mine = torch.ones(2)" in page.locator(".cm-content").inner_text()
+    page.keyboard.insert_text("\nmore = 1")
+    for _ in range(4):
+        page.keyboard.press("Control+z")
+    assert page.locator(".cm-content").inner_text() == text

@@ -216,7 +216,20 @@ def test_both_languages(page: Any, site: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "prefix", ["", "builder.", "commands.", "course.", "findings.", "gallery.", "matrix.", "series.", "tips."]
+    "prefix",
+    [
+        "",
+        "builder.",
+        "commands.",
+        "course.",
+        "findings.",
+        "gallery.",
+        "matrix.",
+        "pages.",
+        "series.",
+        "terminal.",
+        "tips.",
+    ],
 )
 def test_both_languages_have_the_same_sentences(prefix: str) -> None:
     files = (ROOT / f"static/locales/{prefix}{name}.json" for name in ("en", "zh"))

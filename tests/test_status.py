@@ -112,7 +112,7 @@ def test_the_page_has_a_word_for_all_in_both_languages(client: TestClient) -> No
         re.findall(r"say\.(status_\w+)", template)
     )
     for lang in ("en", "zh"):
-        words = json.loads((ROOT / f"static/locales/{lang}.json").read_text())
+        words = json.loads((ROOT / f"static/locales/pages.{lang}.json").read_text())
         assert wanted == {name for name in words if name.startswith("status_")}
         page = client.get(f"/-/status?lang={lang}").text
         assert words["status_workers"] in page and 'href="/box/-/status.json"' in page

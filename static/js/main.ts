@@ -3,6 +3,7 @@
 import { startCommands } from "./page/page_commands.ts";
 import { createProgramPane } from "./page/program_pane.ts";
 import { comparisonAddress } from "./compare/address.ts";
+import { loadEditorTools, paintedParts } from "./editor/painted.ts";
 import { loadFindings } from "./explain/findings_bundle.ts";
 import { startFileOpeningOnWorkbench } from "./open_file/workbench.ts";
 import { startLessonOf } from "./page/lesson_loader.ts";
@@ -52,11 +53,26 @@ const { state: currentState, dispatch } = store;
 const host: PageHost = { element, say, state: currentState, dispatch };
 const firstInteraction = new Promise<void>((resolve) => onFirstInteraction(resolve));
 
+/** Only the first visit's page has its colours with it: it gets the grammar when somebody is there. */
+const painted = isFront && isFirstVisit ? paintedParts(currentState().text) : null;
+const editorTools = painted ? null : await loadEditorTools();
+
 // The two panes know of each other: a card is drawn as a preview, and a step stops at a line.
-const program = createProgramPane(element, store, say, {
-  show: (opened, step, text, more) => picture.preview.show(opened, step, text, more),
-  clear: () => picture.preview.clear(),
-});
+const program = createProgramPane(
+  element,
+  store,
+  say,
+  {
+    show: (opened, step, text, more) => picture.preview.show(opened, step, text, more),
+    clear: () => picture.preview.clear(),
+  },
+  { tools: editorTools, painted: painted ?? [] },
+);
+if (!editorTools)
+  void firstInteraction
+    .then(loadEditorTools)
+    .then(program.editor.useTools)
+    .catch(() => {}); // the text can be written and run without them
 const picture = createPicturePane(host, {
   about: () => aboutProgram(element, currentState()),
   canRun: true,
@@ -71,6 +87,7 @@ const siblings = createSiblingChips(
   say,
   (change) => dispatch({ type: "siblingChosen", ...change }),
   element("workbench").dataset.live === "off" ? null : element("live-foot"),
+  isFirstVisit ? firstInteraction : Promise.resolve(),
 );
 const runStatus = createRunStatus(host);
 const stepStatus = createStepStatus(host);

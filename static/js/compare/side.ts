@@ -1,6 +1,7 @@
 /** A side that can be written: an editor, the run of its program, and what came of it. */
 
 import { createEditor } from "../editor/editor.ts";
+import * as tools from "../editor/editor_tools.ts";
 import { programMessages } from "../program/messages.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import {
@@ -46,6 +47,7 @@ export function createEditableSide(
     onRun,
     onChange,
     onLine,
+    tools,
     extensions: changedLines.extension,
   });
   const view = createSideView(root, { setStepLine: editor.setStepLine, showChanged: changedLines.show }, say);

@@ -1,23 +1,12 @@
 /** The program's editor: CodeMirror for Python, with the step's line highlighted, breakpoints, and messages at lines. */
 
 import {
-  defaultKeymap,
-  history,
-  historyKeymap,
-  indentWithTab,
-  isolateHistory,
-  redo,
-  redoDepth,
-  undo,
-  undoDepth,
-} from "@codemirror/commands";
-import { pythonLanguage } from "@codemirror/lang-python";
-import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import {
+  Compartment,
   EditorState,
   RangeSet,
   StateEffect,
   StateField,
+  Transaction,
   type ChangeSpec,
   type Extension,
   type StateEffectType,
@@ -39,11 +28,15 @@ import {
   messageField,
   setMessagesEffect,
 } from "./editor_messages.ts";
-import { setUnfinishedLineEffect, unfinishedLineField, unfinishedLine } from "./unfinished.ts";
+import { changeBetween } from "./text_change.ts";
+import { setUnfinishedLineEffect, unfinishedLineField } from "./unfinished_mark.ts";
 import { lineRoleElement } from "../explain/finding_icons.ts";
 import { gravestMarkOfEachLine, type ChainMark } from "../explain/findings_card.ts";
-import { pythonHighlighter } from "./syntax.ts";
+import type { PaintedPart } from "./painted.ts";
 import type { LineMessage } from "../program/message.ts";
+
+/** @see loadEditorTools */
+export type EditorTools = typeof import("./editor_tools.ts");
 
 const setStepLineEffect: StateEffectType<{ line: number; tone: string } | null> = StateEffect.define();
 const setNextLineEffect: StateEffectType<number | null> = StateEffect.define();
@@ -193,21 +186,28 @@ interface EditorOptions {
   onRun: () => void;
   onChange: () => void;
   onLine: (line: number) => void;
+  /** null: they come later, by `useTools`; until then the text has the colours of `painted` */
+  tools: EditorTools | null;
+  painted?: PaintedPart[];
   extensions?: Extension;
   /** the step's line and the messages stay beside their lines while the text is edited, until others are set */
   keepMarks?: boolean;
 }
 
-/** What the editor can do and show. */
-function editorExtensions({
-  label,
-  leaveHint,
-  nonce,
-  onRun,
-  onLine,
-  extensions = [],
-  keepMarks = false,
-}: EditorOptions): Extension {
+/** The colours of a text until the grammar has come; they move with what they colour. */
+function paintedExtension(parts: PaintedPart[]): Extension {
+  return StateField.define({
+    create: () => Decoration.set(parts.map(([from, to, style]) => Decoration.mark({ class: style }).range(from, to))),
+    update: (marks, transaction) => marks.map(transaction.changes),
+    provide: (field) => EditorView.decorations.from(field),
+  });
+}
+
+/** What the editor can do and show. @param tools what it has of its tools, to be exchanged */
+function editorExtensions(
+  { label, leaveHint, nonce, onRun, onLine, extensions = [], keepMarks = false }: EditorOptions,
+  tools: Extension,
+): Extension {
   const runOnKey = () => {
     onRun();
     return true;
@@ -234,14 +234,10 @@ function editorExtensions({
         },
       },
     }),
-    history(),
+    keymap.of([{ key: "Mod-Enter", run: runOnKey }]),
     drawSelection(),
     EditorView.lineWrapping,
-    indentOnInput(),
-    indentUnit.of("    "),
-    bracketMatching(),
-    pythonLanguage, // without its completions, which would be a tenth of the script
-    syntaxHighlighting(pythonHighlighter),
+    tools,
     stepLineField,
     nextLineField,
     findingChainField,
@@ -249,7 +245,6 @@ function editorExtensions({
     unfinishedLineField,
     keepMarksFacet.of(keepMarks),
     extensions,
-    keymap.of([{ key: "Mod-Enter", run: runOnKey }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
     EditorView.contentAttributes.of({
       "aria-label": label,
       "aria-description": leaveHint,
@@ -264,12 +259,17 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
   let suppressChange = false;
   /** the line that is lit, with its tone; empty where none is, `moved` where the text has changed since */
   let litLine = "";
+  let { tools } = options;
+  const toolsPart = new Compartment();
   const view = new EditorView({
     parent: host,
     state: EditorState.create({
       doc: options.source,
       extensions: [
-        editorExtensions(options),
+        editorExtensions(
+          options,
+          toolsPart.of(tools ? tools.toolExtensions() : paintedExtension(options.painted ?? [])),
+        ),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) litLine = "moved";
           if (update.docChanged && !suppressChange) options.onChange();
@@ -277,26 +277,50 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       ],
     }),
   });
+  const initialText = view.state.doc;
+  const undoneAlone = () => (tools ? [tools.undoneAlone] : []);
   return {
     text: () => view.state.doc.toString(),
+    /** Gives the editor the tools that it was made without. */
+    useTools(loaded: EditorTools) {
+      if (tools) return;
+      tools = loaded;
+      view.dispatch({ effects: toolsPart.reconfigure(tools.toolExtensions()) });
+      const { doc, selection } = view.state;
+      const change = changeBetween(initialText.toString(), doc.toString());
+      if (!change) return;
+      // what was written before them is made again, so that it can be undone
+      suppressChange = true;
+      const addToHistory = Transaction.addToHistory.of(false);
+      view.dispatch({
+        changes: {
+          from: change.from,
+          to: change.from + change.insert.length,
+          insert: initialText.slice(change.from, change.to),
+        },
+        annotations: addToHistory,
+      });
+      view.dispatch({ changes: change, selection, annotations: undoneAlone() });
+      suppressChange = false;
+    },
     /** Replaces the text as one change that can be undone. */
     setText(text: string) {
       if (text === view.state.doc.toString()) return;
       suppressChange = true;
       view.dispatch({
         changes: { from: 0, to: view.state.doc.length, insert: text },
-        annotations: isolateHistory.of("full"),
+        annotations: undoneAlone(),
       });
       suppressChange = false;
     },
     /** Changes parts of the text, as one change that can be undone. */
     change(changes: ChangeSpec) {
-      view.dispatch({ changes, annotations: isolateHistory.of("full") });
+      view.dispatch({ changes, annotations: undoneAlone() });
     },
-    undo: () => undo(view),
-    redo: () => redo(view),
-    canUndo: () => undoDepth(view.state) > 0,
-    canRedo: () => redoDepth(view.state) > 0,
+    undo: () => tools?.undo(view) ?? false,
+    redo: () => tools?.redo(view) ?? false,
+    canUndo: () => tools !== null && tools.undoDepth(view.state) > 0,
+    canRedo: () => tools !== null && tools.redoDepth(view.state) > 0,
     /** The line of the cursor, from 1. */
     cursorLine: () => view.state.doc.lineAt(view.state.selection.main.head).number,
     /** Puts the cursor at a line. @param line from 1 */
@@ -306,7 +330,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       view.dispatch({ selection: { anchor: from + text.length }, scrollIntoView: true });
     },
     /** @see unfinishedLine */
-    unfinishedLine: () => unfinishedLine(view.state),
+    unfinishedLine: () => tools?.unfinishedLine(view.state) ?? null,
     /** @param line the one that is being written @param words what is said of it */
     markUnfinished(line: number | null, words: string) {
       if (line === null && !view.state.field(unfinishedLineField).size) return; // every step asks for it

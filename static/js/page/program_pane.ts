@@ -3,7 +3,7 @@
 import { createCards } from "./cards.ts";
 import { showOutcome } from "./run_status.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
-import { createEditor } from "../editor/editor.ts";
+import { createEditor, type EditorTools } from "../editor/editor.ts";
 import { createInputBox } from "../editor/input_box.ts";
 import { programMessages } from "../program/messages.ts";
 import { outputComparisonMessages, showOutputSummary } from "../editor/output_diff.ts";
@@ -15,6 +15,7 @@ import { createSettingsFields } from "../page_state/settings.ts";
 import { lineHighlightOf } from "../trace/stepping.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { placeholder } from "@codemirror/view";
+import type { PaintedPart } from "../editor/painted.ts";
 import type { PreviewStage } from "../builder/card_preview.ts";
 import type { ChainMark } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
@@ -26,12 +27,14 @@ import type { LineMessage } from "../program/message.ts";
 /**
  * @param element an element of the page, by its id
  * @param previewStage where a card is drawn that is not in the program yet
+ * @param colours the editor's tools, or the colours of the text until they come
  */
 export function createProgramPane(
   element: <T extends HTMLElement>(id: string) => T,
   { state: currentState, dispatch }: { state: () => PageState; dispatch: (action: Action) => void },
   say: Locale["say"],
   previewStage: PreviewStage,
+  colours: { tools: EditorTools | null; painted: PaintedPart[] },
 ) {
   const title = element("heading").textContent ?? "";
   const form = element("run-form") as HTMLFormElement;
@@ -70,6 +73,7 @@ export function createProgramPane(
   });
   const editor = createEditor(element("editor"), {
     ...editorTexts(say),
+    ...colours,
     source: currentState().text,
     onRun: run,
     onChange: () => dispatch({ type: "programEdited", text: editor.text() }),

@@ -35,12 +35,16 @@ function createIsTensorName(entities: Entities): (name: string) => boolean {
   };
 }
 
-/** @param foot of the stage, where it is said what a sibling would do; null where the host has no previews */
+/**
+ * @param foot of the stage, where it is said what a sibling would do; null where the host has no previews
+ * @param wanted before it there are no chips
+ */
 export function createSiblingChips(
   row: HTMLElement,
   say: Locale["say"],
   choose: (change: ReturnType<typeof editsReplacingLine>) => void,
   foot: HTMLElement | null,
+  wanted: Promise<void>,
 ) {
   /** what became of the siblings that were tried, by program */
   const effectsByKey = new Map<string, { mark: keyof typeof SIGN_BY_EFFECT; words: string }>();
@@ -54,6 +58,7 @@ export function createSiblingChips(
 
   async function load() {
     isLoading = true;
+    await wanted;
     try {
       catalogue = await fetchCatalogue();
     } catch {
@@ -157,7 +162,7 @@ export function createSiblingChips(
   return {
     render(state: PageState) {
       latestState = state;
-      if (!isLoading && state.opened?.count) load();
+      if (!isLoading && state.opened?.count) void load();
       if (catalogue) show(state);
     },
   };
