@@ -23,13 +23,13 @@ export const ROW_SIZES = {
   handle: 34,
   bead: 17,
   quiet: 18,
-  pins: 15,
+  pins: 20,
   name: 18,
   counters: 5,
 };
 
 /** The room of how many names a closed row hides. */
-const HIDDEN_NAME_COUNT_WIDTH = 16;
+const HIDDEN_NAME_COUNT_WIDTH = 20;
 
 /** What a gradient is called stands below it where it stands beside its value. */
 const GRADIENT_NAME_BELOW = 14;
@@ -88,6 +88,26 @@ class RowArrangement {
     this.y = head ? 0 : this.top;
     this.layout = { level, low: this.isSmall, top: this.top, head, strip, lines: [], quiet: [], groups: [], h: 0 };
     this.arrangeLines();
+    this.centreFirstLine();
+  }
+
+  /** Beside cells in one line, however high they are, the names and the tensor stand in the middle. */
+  centreFirstLine() {
+    const { layout, columns } = this;
+    const [line] = layout.lines;
+    const [band] = layout.strip.bands;
+    if (!line || columns.stacked || !this.isOpen || this.isSmall || layout.strip.bands.length > 1) return;
+    if (band.lines > 1 || band.mode !== "numbers") return;
+    const lowest = Math.max(0, ...line.names.map((name) => name.line)) * ROW_SIZES.name + ROW_SIZES.handle;
+    const shift = Math.floor(Math.min((band.ch - ROW_SIZES.card) / 2, line.h - lowest));
+    if (shift <= 0) return;
+    line.y += shift;
+    line.h -= shift;
+    if (line.grad?.block) line.grad.y -= shift;
+    const [group] = layout.groups;
+    const isAlone = group.uids.length < 2;
+    group.y += shift;
+    if (!isAlone) group.h -= shift;
   }
 
   /** The names and the tensor that stand above its cells. */
@@ -115,6 +135,7 @@ class RowArrangement {
       focus,
       column,
       read: this.readCells(block),
+      row: this.columns.row,
     };
     return layoutCellStrip(storage?.kind === "storage" ? storage : undefined, stripRoom);
   }
