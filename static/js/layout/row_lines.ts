@@ -40,6 +40,10 @@ const READING_WORDS_HEIGHT = 28;
 /** Where gradients stand below their values, what they are called stands between. */
 const GRADIENT_NAME_HEIGHT = 20;
 
+/** Of the place of a gradient that there is none of. */
+const NONE_WIDTH = 46;
+const NONE_HEIGHT = 28;
+
 const NO_READING: RowReading = { kind: "none" };
 
 export function layoutRow(memoryStep: MemoryStep, item: RowItem, columns: MemoryColumns, level: RowLevel): RowLayout {
@@ -245,16 +249,34 @@ class RowArrangement {
     const valuesHeight =
       above + (first ? layout.strip.h + heightBelowStrip : Math.max(beadsHeight + 6, mapRoom, wordsHeight));
     const gradHeight = grad?.strip ? above + grad.strip.h : 0;
-    if (grad && columns.phone && !grad.block && columns.stacked) grad.y = 0;
+    const isNoneBelow = grad !== null && !grad.block && columns.stacked && columns.phone && grad.x === columns.strip;
+    if (isNoneBelow) grad.y = valuesHeight + 2;
+    else if (grad && columns.phone && !grad.block && columns.stacked) grad.y = 0;
     else if (grad && columns.phone)
       grad.y =
         (first ? above + layout.strip.h + (heightBelowStrip || 4) + 3 : valuesHeight + 6) +
         (columns.stacked ? GRADIENT_NAME_HEIGHT : 0);
     else if (grad) grad.y = above;
     const rightHeight = columns.phone
-      ? valuesHeight + (grad?.block ? gradHeight - above + (columns.stacked ? GRADIENT_NAME_HEIGHT + 8 : 8) : 0)
+      ? valuesHeight +
+        (isNoneBelow ? NONE_HEIGHT : 0) +
+        (grad?.block ? gradHeight - above + (columns.stacked ? GRADIENT_NAME_HEIGHT + 8 : 8) : 0)
       : Math.max(valuesHeight, gradHeight && gradHeight + (columns.stacked ? 0 : GRADIENT_NAME_BELOW));
     return Math.max(ROW_SIZES.handle, nameLines ? 22 + nameLines * ROW_SIZES.name : 0, rightHeight);
+  }
+
+  /** Whether that there is no gradient has room between the tensor and its version. */
+  hasRoomForNone(x: number) {
+    const isVersionNews = this.item.block.pins.length > 0 || this.layout.groups.length > 0 || this.isVersioned();
+    return x + NONE_WIDTH <= (isVersionNews ? this.columns.rail : this.columns.w) - 4;
+  }
+
+  isVersioned() {
+    const { entities } = this.memoryStep;
+    return this.item.block.uids.some((uid) => {
+      const counter = entities.get(uid);
+      return counter?.kind === "counter" && counter.value !== 0;
+    });
   }
 
   /** The place of a `.grad`. */
@@ -265,8 +287,9 @@ class RowArrangement {
     const isPhone = columns.phone && !columns.stacked;
     if (!columns.gradW || item.small || (!block && (isPhone || (!canHaveGrad && !handle.grad)))) return null;
     const path = `${item.block.names.get(uid)?.[0].tag.text ?? ""}.grad`;
+    const beside = columns.card + columns.cardW + 8;
     if (!block && columns.stacked && columns.phone)
-      return { block, strip: null, x: columns.card + columns.cardW + 8, y: 0, path };
+      return { block, strip: null, x: this.hasRoomForNone(beside) ? beside : columns.strip, y: 0, path };
     const isBelowValue = columns.phone && isOpen;
     const strip = block ? this.blockStrip(block, isBelowValue ? columns.fullGradW : columns.gradW, false) : null;
     return {

@@ -43,7 +43,7 @@ function pinsAboveStrip(
 ): PlacedPins {
   const flow: PlacedPins = { pins: [], more: [], moreX: 0, end: columns.strip, cause };
   const y = layout.top - PIN_HEIGHT - 2;
-  const right = columns.w - 8;
+  const right = columns.stacked ? columns.rail - 6 : columns.w - 8;
   const widths = list.map((pin) => ({
     long: rowPinWidth(memoryStep, pin, list, "long"),
     short: rowPinWidth(memoryStep, pin, list, "short"),
@@ -94,7 +94,8 @@ function pinsAtStripEnd(
   let x = columns.strip + layout.strip.w + 4;
   const flow: PlacedPins = { pins: [], more: [], moreX: 0, end: x, cause };
   for (const pin of list) {
-    if (flow.pins.length && (flow.pins.length >= MAX_PIN_DOTS || x + 9 > end)) {
+    const isLast = pin === list[list.length - 1];
+    if (flow.pins.length && (flow.pins.length >= MAX_PIN_DOTS || x + 9 + (isLast ? 0 : MORE_PINS_WIDTH) > end)) {
       flow.more.push(pin);
       continue;
     }

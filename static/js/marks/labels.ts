@@ -51,7 +51,7 @@ export const STAGE_LABELS = {
   pinChanged: "kept v{v}, numbers changed",
   withoutName: "without a name",
   unreadCells: "+{n} cells that nobody reads",
-  wrappedColumn: "a column of {n}, row by row",
+  wrappedColumn: "a column of {n}",
   firstRows: "first {rows} × {columns}",
   firstCells: "first {n} of {all}",
   sameMemory: "same memory as {name}",

@@ -123,8 +123,8 @@ function cutNoteMark({ labels }: StepFacts, band: CellBand, values: Cell[], plac
     : labels.firstCells.replace("{n}", `${band.lines * band.columns}`).replace("{all}", `${values.length}`);
   const numbers = values.filter((value) => typeof value === "number");
   const extremes = [Math.min(...numbers), numbers.reduce((a, b) => a + b, 0) / numbers.length, Math.max(...numbers)];
-  const [min, mean, max] = extremes.map((value) => shortNumberText(value, 6));
-  const lines = [first, numbers.length === values.length && `min ${min} · mean ${mean} · max ${max}`];
+  const [min, mean, max] = extremes.map((value) => shortNumberText(value, 5));
+  const lines = [first, numbers.length === values.length && `min ${min}, mean ${mean}, max ${max}`];
   const marks = lines.map(
     (text, k) =>
       text && h("text", { key: `line ${k}`, class: "meta", x: place.x, y: top + 15 + 16 * k, "font-size": 12 }, text),

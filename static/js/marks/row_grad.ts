@@ -173,8 +173,10 @@ function noGradientMark(
   const text = freedStorage ? stepFacts.labels.freed : stepFacts.labels.none;
   const own = Math.max(42, textWidth(text, FONT_SIZES.small) + 16);
   const why = textWidth(stepFacts.labels.why, FONT_SIZES.small) + 8;
-  const isAsking = open && !freedStorage && own + why <= columns.gradW;
-  const w = Math.min(columns.gradW, isAsking ? own + why : own);
+  const isBesideCard = columns.stacked && columns.phone && place.x > columns.strip;
+  const room = isBesideCard ? columns.rail - 4 - place.x : Math.min(columns.gradW, columns.w - 8 - place.x);
+  const isAsking = open && !freedStorage && own + why <= room;
+  const w = Math.min(Math.max(own, room), isAsking ? own + why : own);
   const box = { x: place.x, y: place.y + (open ? 4 : 1), width: w, height: open ? 22 : 16, rx: 3 };
   return h(
     "g",
