@@ -99,7 +99,7 @@ def cut_problems(strip: dict[str, Any], values: list[Any], state: State) -> Iter
         yield f"{strip['uid']} draws {lines} × {columns} and says {said}"
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) == len(values):
-        told = re.search(r"min (\S+) · mean (\S+) · max (\S+)", said)
+        told = re.search(r"min (\S+), mean (\S+), max (\S+)", said)
         truth = (min(numbers), sum(numbers) / len(numbers), max(numbers))
         if not told or not all(
             expected_picture.says(text, value) for text, value in zip(told.groups(), truth, strict=True)

@@ -104,10 +104,13 @@ def pin_problems(key: str, pin: dict[str, Any], slot: dict[str, Any], cells: dic
     if pin["expected"] != (None if expected is None else str(expected)):
         yield f"pin {key} expects {pin['expected']}"
     if pin["text"] is not None:
-        if not pin["text"].startswith("v?" if expected is None else f"v{expected}"):
+        if (
+            not re.search(rf"\bv{'[?]' if expected is None else expected}(?!\d)", pin["text"])
+            and "…" not in pin["text"]
+        ):
             yield f"pin {key} says {pin['text']}"
-        if ("≠" in pin["text"]) != (slot["state"] == "changed"):
-            yield f"pin {key} says {pin['text']}"
+        if "alarm" in pin["words"] and slot["state"] not in ALARMS:
+            yield f"pin {key} is {slot['state']}, its words {pin['words']}"
     if not pin["bracket"] or slot.get("stride") is None or size(slot) > 4096:
         return
     mine = [
@@ -135,7 +138,7 @@ def alarms(picture: Picture, state: State, held: dict[str, dict[str, Any]]) -> I
         row = strips[slot["storage"]]["row"]
         if row == slot["storage"] and not rows[row]["slim"] and not rows[row]["small"] and row not in said:
             yield f"{slot['storage']} does not say that {key} is {slot['state']}"
-        elif row in said and slot["state"] == "stale" and said[row] not in versions(state, held, slot["storage"]):
+        elif row in said and not any(version in said[row] for version in versions(state, held, slot["storage"])):
             yield f"{slot['storage']} says {said[row]}"
         node = key.split(":")[0]
         both = len(sides(picture)) == 2 and node in drawn
@@ -155,8 +158,8 @@ def versions(state: State, held: dict[str, dict[str, Any]], storage: str) -> set
         for slot in held.values()
         if slot["storage"] == storage and slot["state"] in ALARMS
         for text in (
-            f"expects v{slot.get('expected')} · now v{state.get(slot.get('counter') or '', {}).get('value')}",
-            f"still v{slot.get('expected')} · other bytes",
+            f"expects v{slot.get('expected')}, is v{state.get(slot.get('counter') or '', {}).get('value')} now",
+            f"kept v{slot.get('expected')}, numbers changed",
         )
     }
 

@@ -67,7 +67,7 @@ const readStep = () => ({
         title: titleOf(e), dot: e.classList.contains("dot"), marks: [...e.classList]})),
     moreSlots: all("[data-slots]", e => ({keys: e.dataset.slots.split(" "), text: text(e, "text")})),
     pins: all("[data-pin]", e => ({key: e.dataset.pin, state: e.dataset.state, expected: e.dataset.expected ?? null, storage: e.dataset.storage,
-        text: text(e, ".pin-head text"), dot: e.classList.contains("dot"), marks: [...e.classList], bracket: e.querySelector(".pin-line") ? ends(e.querySelector(".pin-line")) : null, row: rowKey(e)})),
+        text: text(e, ".pin-head text"), words: e.querySelector(".pin-head text")?.getAttribute("class") ?? "", dot: e.classList.contains("dot"), marks: [...e.classList], bracket: e.querySelector(".pin-line") ? ends(e.querySelector(".pin-line")) : null, row: rowKey(e)})),
     morePins: all(".pin-more", e => ({row: rowKey(e), count: e.firstChild.textContent, names: titleOf(e)})),
     alarms: all(".alarm", e => ({row: rowKey(e), text: e.textContent})),
     moreGrads: all(".more-grads", e => e.textContent),

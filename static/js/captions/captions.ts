@@ -2,7 +2,7 @@
 
 import { STAGE_LABELS, type StageLabels, LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { stepNotes } from "./notes.ts";
-import { partsText, sentenceParts, type SentencePart } from "./sentence.ts";
+import { markedParts, partsText, sentenceParts, type SentencePart } from "./sentence.ts";
 import { hasHiddenSteps } from "../trace/future.ts";
 import { EVENTS } from "../trace/registry.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -59,10 +59,18 @@ export function stepTitle(trace: Trace, i: number, say: Say) {
 export function captionSentences(opened: OpenTrace, i: number, say: Say): CaptionSentence[] {
   const list = stepNotes(opened, i);
   list.sort((a, b) => noteSeverityRank(a) - noteSeverityRank(b));
-  return list.slice(0, MAX_CAPTION_SENTENCES).map(({ key, args, tone }) => {
+  const sentences = list.map(({ key, args, tone }) => {
     const parts = sentenceParts({ key, args }, say);
     return { text: partsText(parts), parts, tone: tone ?? "plain", key };
   });
+  const isNew = ({ text }: CaptionSentence, k: number) => sentences.findIndex((other) => other.text === text) === k;
+  return sentences.filter(isNew).slice(0, MAX_CAPTION_SENTENCES);
+}
+
+/** What was found to be the cause of an error. @param text with names in backticks */
+export function explanationSentence(text: string): CaptionSentence {
+  const parts = markedParts(text);
+  return { text: partsText(parts), parts, tone: "bad", key: "explained" };
 }
 
 function noteSeverityRank(note: CaptionNote) {

@@ -26,6 +26,11 @@ export function sentenceParts({ key, args }: Pick<CaptionNote, "key" | "args">, 
   return withSpacesAroundLatin(parseParts(markedSentence({ key, args }, say)));
 }
 
+/** @param marked a sentence with names in backticks */
+export function markedParts(marked: string): SentencePart[] {
+  return parseParts(marked);
+}
+
 export function partsText(parts: SentencePart[]) {
   return parts.map(({ text }) => text).join("");
 }

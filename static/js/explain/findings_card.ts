@@ -41,6 +41,8 @@ interface FindingsCardOptions {
   found?: (trace: Trace, step: number) => void;
   /** called with the chain of the finding that is open, and whether a finding says why the program raised */
   mark: (marks: ChainMark[], errorExplained: boolean) => void;
+  /** called when a run is explained, and when another finding is opened */
+  told?: () => void;
   /** how fixes are tried and applied, where there is a server to run them */
   fixes?: FixActions;
   /** what makes the panel that checks gradients, where there is a server to run them */
@@ -50,7 +52,16 @@ interface FindingsCardOptions {
 export function createFindingsCard(
   host: HTMLElement,
   say: Say,
-  { load, go, light: lightLink, mark: markChain, found: onFound, fixes: fixing, loadCheckPanel }: FindingsCardOptions,
+  {
+    load,
+    go,
+    light: lightLink,
+    mark: markChain,
+    told: onTold,
+    found: onFound,
+    fixes: fixing,
+    loadCheckPanel,
+  }: FindingsCardOptions,
 ) {
   let findings: Finding[] = [];
   /** in words, each */
@@ -129,6 +140,7 @@ export function createFindingsCard(
       findings.some(({ kind, explainsError }) => explainsError && kind !== "unexplained_error"),
     );
     show(shownStep);
+    onTold?.();
   }
 
   /** @param graveCount how many are no notes */
@@ -268,6 +280,16 @@ export function createFindingsCard(
   return {
     open,
     show,
+    /** Why the program raised, in a sentence with names in backticks; null where nothing is found that says so. */
+    explanationOfError() {
+      const k = findings.findIndex(({ kind, explainsError }) => explainsError && kind !== "unexplained_error");
+      return texts[k]?.what ?? null;
+    },
+    /** What the open finding speaks of at a step of its chain. @returns uids */
+    uidsAt(step: number): string[] {
+      const finding = openIndex === null ? undefined : findings[openIndex];
+      return finding?.chain.some((link) => link.step === step) ? finding.chain.flatMap(({ uids }) => uids) : [];
+    },
     /** Move the focus to the first link, or to the first finding. */
     focus() {
       if (openLinkButtons.length && !isUnfolded && smallScreen.matches) {

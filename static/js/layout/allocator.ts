@@ -2,16 +2,14 @@
 
 import { isHandle } from "../trace/entities.ts";
 import { bytesText } from "./format.ts";
-import { CHARACTER_WIDTH_EM, textWidth } from "./metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "./metrics.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Block, Device } from "../trace/wire.ts";
 import type { MemoryColumns } from "./memory_columns.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { SegmentPartState, SegmentPart, Segment, AllocatorItem, AllocatorLayout } from "./memory_parts.ts";
 
-export const ALLOCATOR_SIZES = { top: 5, title: 20, bar: 19, line: 22, gap: 5, label: 13 };
-export const ALLOCATOR_BLOCK_FONT_SIZE = 10.5;
-export const ALLOCATOR_BYTES_FONT_SIZE = 8.5;
+export const ALLOCATOR_SIZES = { top: 5, title: 20, bar: 19, line: 22, gap: 5, label: 15 };
 
 /** Up to so many segments and blocks of a run are drawn unless the reader closes them; more where he opens them. */
 const MAX_SEGMENTS_OPEN_BY_DEFAULT = 3;
@@ -24,7 +22,7 @@ const MAX_PARTS_WITH_WIDE_FREE_BLOCKS = 40;
 const MIN_BLOCK_WIDTH = 5;
 const FREE_BLOCK_WIDTH = 34;
 /** The least width of a block with a name, of few: a name of two letters is never cut. */
-const MIN_NAMED_BLOCK_WIDTH = 26;
+const MIN_NAMED_BLOCK_WIDTH = 28;
 /** What an optimizer keeps for a parameter. */
 const OPTIMIZER_STATE_PATH_PATTERN = /\.state\[(.+)\]\['(\w+)'\]$/;
 /** A block's wished width counts at most so many characters of its name; a longer one is cut only where room is short. */
@@ -212,9 +210,8 @@ function distributePartWidths(parts: SegmentPart[], lineWidth: number) {
 /** The width at which a part can say what it is. */
 function preferredPartWidth({ state, name, size }: SegmentPart) {
   if (state === "several") return MIN_BLOCK_WIDTH;
-  if (state === "free")
-    return Math.max(FREE_BLOCK_WIDTH, textWidth(freeBytesText(size), ALLOCATOR_BYTES_FONT_SIZE) + 10);
-  return Math.min(name.length || 5, MAX_PREFERRED_NAME_LENGTH) * CHARACTER_WIDTH_EM * ALLOCATOR_BLOCK_FONT_SIZE + 12;
+  if (state === "free") return Math.max(FREE_BLOCK_WIDTH, textWidth(freeBytesText(size), FONT_SIZES.small) + 10);
+  return Math.min(name.length || 5, MAX_PREFERRED_NAME_LENGTH) * CHARACTER_WIDTH_EM * FONT_SIZES.small + 12;
 }
 
 /** Free bytes, rounded down: next to others, what is left of 2 MiB is not 2 MiB. */

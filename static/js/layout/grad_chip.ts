@@ -15,7 +15,6 @@ export interface GradientChip {
   font: number;
 }
 
-const GRADIENT_CHIP_FONT_SIZE = 10;
 const MAX_GRADIENT_CHIP_VALUES = 4;
 const GRADIENT_CHIP_DIGITS = 5;
 
@@ -31,11 +30,7 @@ function firstElementTexts(cells: Cell[]): string[] {
 }
 
 /** @param font the size of its type */
-export function fittedGradientChip(
-  grad: Pick<Grad, "shape" | "cells">,
-  maxWidth: number,
-  font = GRADIENT_CHIP_FONT_SIZE,
-): GradientChip {
+export function fittedGradientChip(grad: Pick<Grad, "shape" | "cells">, maxWidth: number, font: number): GradientChip {
   const allCells = grad.cells ?? null;
   if (!allCells) return measureGradientChip([tupleText(grad.shape ?? [])], [], font);
   if (!allCells.length) return measureGradientChip(["∅"], [], font);

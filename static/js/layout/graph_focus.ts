@@ -53,6 +53,8 @@ export interface GraphFocus {
 
 /** Type of names and numbers, and of second words. */
 const FOCUS_FONT_SIZE = 14;
+/** A gradient of which there is room for one number. */
+const MIN_CHIP_WIDTH = 44;
 const WORD_FONT_SIZE = 12;
 const BOX_HEIGHT = 30;
 const SMALL_BOX_HEIGHT = 24;
@@ -147,8 +149,8 @@ class FocusBuilder {
     this.y += WORDS_HEIGHT + 2;
   }
 
-  /** A node's box, with the name of its tensor beside it. */
-  addNode(uid: string, x: number, y: number, h = BOX_HEIGHT, minWidth = 0): FocusNode {
+  /** A node's box, with the name of its tensor beside it. @param end of its room */
+  addNode(uid: string, x: number, y: number, h = BOX_HEIGHT, minWidth = 0, end = this.right): FocusNode {
     const { graphStep } = this;
     const node = graphStep.node(uid);
     const isLeaf = Boolean(node?.variable) || /AccumulateGrad$/.test(node?.name ?? "");
@@ -157,7 +159,7 @@ class FocusBuilder {
     const owner = component ?? reader ?? null;
     const turn = owner ? graphStep.visitOrder(uid, owner) : null;
     const font = FOCUS_FONT_SIZE;
-    const right = this.right - (!isLeaf && Object.keys(node?.saved ?? {}).length ? MORE_SLOTS_WIDTH + 8 : 0);
+    const right = end - (!isLeaf && Object.keys(node?.saved ?? {}).length ? MORE_SLOTS_WIDTH + 8 : 0);
     const lead = LEAD + (turn ? (turn.k > 99 ? WIDE_TURN_WIDTH : TURN_WIDTH) : 0);
     const characters = Math.max(2, Math.floor((right - x - lead - LEAD) / textWidth("0", font)));
     const label = isLeaf
@@ -205,7 +207,10 @@ class FocusBuilder {
 
   addChip(key: string, grad: Grad, now: boolean, x: number, y: number, maxWidth: number) {
     const chip = fittedGradientChip(grad, Math.max(40, maxWidth), FOCUS_FONT_SIZE);
-    const place = { key, grad, chip, now, to: null, x, y, w: chip.width, h: CHIP_HEIGHT };
+    const place = {
+      ...{ key, grad, chip, now, to: null, y, w: chip.width, h: CHIP_HEIGHT },
+      x: Math.max(this.area.x, Math.min(x, this.right - chip.width)),
+    };
     this.focus.grads.push(place);
     return place;
   }
@@ -236,12 +241,14 @@ class FocusBuilder {
     };
     let left = area.x;
     for (const { uid, edges } of shown) {
+      const chipWidth = tight && edges.some(({ grad }) => grad) ? MIN_CHIP_WIDTH : 0;
       const box = this.addNode(
         uid,
         left,
         this.y,
         tight ? SMALL_BOX_HEIGHT : BOX_HEIGHT,
         EDGE_OFFSET * 2 + spacing * (edges.length - 1),
+        this.right - chipWidth,
       );
       const slotsEnd = this.addSlotDots(box);
       const last = left + EDGE_OFFSET + spacing * (edges.length - 1);
@@ -254,7 +261,7 @@ class FocusBuilder {
         out.edges.push({ k, x, to: box, flow: grad ? "flow" : "" });
         out.x = Math.max(out.x, x);
         if (!grad) return;
-        const chipX = tight ? besideBox : last + 12;
+        const chipX = tight ? Math.min(besideBox, this.right - MIN_CHIP_WIDTH) : last + 12;
         const hasSides = edges.length > 1 && !tight;
         const chip = this.addChip(
           `${this.graphStep.visitedNode}:${k}`,

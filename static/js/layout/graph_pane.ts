@@ -76,11 +76,15 @@ type Line = CollapsibleLine & {
   seed: number;
 };
 
+/** Of a graph without rails. */
+const MIN_CHAIN_WIDTH = 270;
+
 /** The graph's share of a stage. @param w of the stage @returns 0 without a graph */
 export function graphPaneWidth(model: GraphModel, w: number): number {
   if (!model.blocks.size && !model.leaves.length) return 0;
   const lanes = model.components.reduce((most, { rails }) => Math.max(most, rails.lanes), 0);
-  return Math.round(Math.min(0.44 * w, Math.max(345, 0.385 * w) + (lanes > 1 ? 12 * lanes : 0)));
+  if (lanes <= 1) return Math.round(Math.min(0.44 * w, Math.max(MIN_CHAIN_WIDTH, 0.36 * w)));
+  return Math.round(Math.min(0.44 * w, Math.max(345, 0.385 * w) + 12 * lanes));
 }
 
 /** The height from which on every node of the run is in full at a place of its own. @param w of the pane */

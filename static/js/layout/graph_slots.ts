@@ -17,11 +17,18 @@ const MIN_SLOT_WIDTH = 20;
 export const HIDDEN_SLOT_COUNT_WIDTH = 28;
 /** What is said before a name, and instead of one that is broken, in characters: as long as it is in most languages. */
 const LEADING_WORD_LENGTH = 6;
-const BROKEN_WORDS_LENGTH = 24;
+const BROKEN_WORDS_LENGTH = { stale: 24, changed: 10 };
+/** The least room of a broken one beside others. */
+const MIN_BROKEN_SLOT_WIDTH = 64;
 
 function slotChipWidth({ said, now, state }: KeptSlot) {
   const leading = state === "ok" ? LEADING_WORD_LENGTH : 0;
-  const broken = now === null && !BROKEN_SLOT_STATES.has(state as "stale") ? 0 : BROKEN_WORDS_LENGTH;
+  const broken =
+    now === null && !BROKEN_SLOT_STATES.has(state as "stale")
+      ? 0
+      : state === "changed"
+        ? BROKEN_WORDS_LENGTH.changed
+        : BROKEN_WORDS_LENGTH.stale;
   return Math.ceil(textWidth("0", GRAPH_WORD_FONT_SIZE) * (said.length + leading + broken)) + 12;
 }
 
@@ -47,7 +54,10 @@ export function addSavedSlots(graphStep: GraphStep, row: GraphRow, line: LineRoo
   const isShort = spareWidth < 0;
   if (isShort) [spareWidth, line.right] = [spareWidth - HIDDEN_SLOT_COUNT_WIDTH, line.right - HIDDEN_SLOT_COUNT_WIDTH];
   const hidden: string[] = [];
+  let brokenLeft = entries.filter(({ state }) => BROKEN_SLOT_STATES.has(state as "stale")).length;
   for (const { slot, saved, state, key, words, text, now, width } of entries) {
+    if (BROKEN_SLOT_STATES.has(state as "stale")) brokenLeft -= 1;
+    const room = line.widthLeft - brokenLeft * MIN_BROKEN_SLOT_WIDTH;
     if ((!words && spareWidth < 0) || line.widthLeft < 8) {
       if (!words) spareWidth += SLOT_DOT_WIDTH;
       hidden.push(key);
@@ -56,7 +66,7 @@ export function addSavedSlots(graphStep: GraphStep, row: GraphRow, line: LineRoo
     const isDot = !words || line.widthLeft < MIN_SLOT_WIDTH;
     const { x, y, w, h } = isDot
       ? line.takeRectFromLeft(7, 7, 3)
-      : line.takeRectFromLeft(Math.min(width, line.widthLeft), height);
+      : line.takeRectFromLeft(Math.min(width, Math.max(MIN_SLOT_WIDTH, room)), height);
     row.slots.push({ x, y, w, h, slot, saved, state, key, head: text, now, dot: isDot });
   }
   line.right = lineRight;

@@ -4,18 +4,16 @@ import { findEntity, isHandle, isSameValue } from "../trace/entities.ts";
 import { objectCardEntries, objectTypeText } from "./card_texts.ts";
 import { bytesText, shortNumberText, tupleText, shortValueText } from "./format.ts";
 import { optimizerSettings, optimizerStateKind } from "./memory_outline.ts";
-import { textWidth, truncateText } from "./metrics.ts";
+import { FONT_SIZES, textWidth, truncateText } from "./metrics.ts";
 import { keyValuePairs, referencedUid } from "../trace/names.ts";
 import { nameInSentences } from "./pane_names.ts";
 import type { Value } from "../trace/wire.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { HeadingItem, ValueChip, PlacedValueChip, WrappedValueChips } from "./memory_parts.ts";
 
-export const VALUE_CHIP_FONT_SIZE = 10.5;
 const VALUE_CHIP_GAP = 12;
 /** The least room of the number of those that are not shown. */
 const HIDDEN_CHIP_COUNT_WIDTH = 30;
-const HIDDEN_CHIP_COUNT_FONT_SIZE = 10;
 
 /** Python's own things that say nothing of what a program does. */
 const TYPES_HIDDEN_IN_HEADINGS = new Set(["module", "type", "function", "builtin_function_or_method", "method"]);
@@ -152,7 +150,7 @@ function objectChipContent(
 
 function valueChipWidth({ label, text, kind }: ValueChip) {
   const extra = kind === "tensor" || kind === "object" ? 20 : kind === "here" ? 10 : 0;
-  return textWidth(label, VALUE_CHIP_FONT_SIZE) + (label ? 5 : 0) + textWidth(text, VALUE_CHIP_FONT_SIZE) + extra;
+  return textWidth(label, FONT_SIZES.small) + (label ? 5 : 0) + textWidth(text, FONT_SIZES.small) + extra;
 }
 
 /**
@@ -169,7 +167,7 @@ export function wrapValueChips(
   const maxWidth = Math.max(40, rightEdge - leftEdge);
   const moreWidth = Math.max(
     HIDDEN_CHIP_COUNT_WIDTH,
-    Math.ceil(textWidth(`+${list.length}`, HIDDEN_CHIP_COUNT_FONT_SIZE)) + VALUE_CHIP_GAP,
+    Math.ceil(textWidth(`+${list.length}`, FONT_SIZES.small)) + VALUE_CHIP_GAP,
   );
   const cutChips = list.map((chip) =>
     valueChipWidth(chip) > maxWidth ? { ...chip, text: truncateText(chip.text, 12) } : chip,

@@ -1,7 +1,7 @@
 /** Where things stand in the memory pane: at the place of the first name that ever meant them, for the whole run. */
 
 import { iterateStates, type Entities, type OpenTrace } from "../trace/state.ts";
-import { textWidth } from "./metrics.ts";
+import { FONT_SIZES, textWidth } from "./metrics.ts";
 import { canNameOthers, collectNamesAndPaths, referencedUid, type NameTag } from "../trace/names.ts";
 import { nameLineKey, NameLines } from "./name_lines.ts";
 import type { Entity, Frame } from "../trace/entities.ts";
@@ -287,8 +287,8 @@ class HomesBuilder {
     const section = this.homes.homeOf.get(uid)?.section ?? "";
     const text =
       tag.kind === "item" && tag.text.startsWith(`${section}.`) ? tag.text.slice(section.length + 1) : tag.text;
-    const scope = tag.scope ? textWidth(tag.scope, 8) + 5 : 0;
-    this.homes.widestName = Math.max(this.homes.widestName, textWidth(text, 12) + scope + 18);
+    const scope = tag.scope ? textWidth(tag.scope, FONT_SIZES.small) + 5 : 0;
+    this.homes.widestName = Math.max(this.homes.widestName, textWidth(text, FONT_SIZES.usual) + scope + 18);
   }
 }
 

@@ -76,7 +76,7 @@ function addRowAnchorRects(
   for (const { pin, x, y: pinY, w, h } of pins?.pins ?? [])
     anchors.set(`pin ${pin.node}:${pin.slot}`, { x, y: top + pinY, w, h });
   for (const pin of pins?.more ?? [])
-    anchors.set(`pin ${pin.node}:${pin.slot}`, { x: pins?.moreX ?? 0, y: top + layout.top - 14, w: 20, h: 13 });
+    anchors.set(`pin ${pin.node}:${pin.slot}`, { x: pins?.moreX ?? 0, y: top + layout.top - 19, w: 20, h: 17 });
 }
 
 function addGradientAnchorRects(anchors: Map<string, Rect>, line: HandleLine, y: number, columns: MemoryColumns) {
@@ -85,7 +85,7 @@ function addGradientAnchorRects(anchors: Map<string, Rect>, line: HandleLine, y:
   const rect = { x: grad.x, y: y + grad.y, w: grad.strip?.w ?? Math.min(42, columns.gradW), h: grad.strip?.h ?? 16 };
   anchors.set(`grad ${line.uid}`, rect);
   for (const uid of grad.block?.uids ?? [])
-    if (uid[0] === "c") anchors.set(uid, { x: grad.x - 23, y: rect.y, w: 19, h: 14 });
+    if (uid[0] === "c") anchors.set(uid, { x: grad.x - 27, y: rect.y, w: 24, h: 16 });
     else anchors.set(uid, rect);
 }
 

@@ -3,6 +3,7 @@
 import { isHandle } from "../trace/entities.ts";
 import { createNamelessPurposeFinder } from "./nameless.ts";
 import { namesOfHandle, uidNumber } from "./pane_names.ts";
+import { oldNameLineKey } from "./name_lines.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { ShownName, RowBlock } from "./memory_parts.ts";
 
@@ -32,6 +33,8 @@ export function memoryRowBlocks(memoryStep: MemoryStep): RowBlocks {
   }
   for (const [uid, entity] of memoryStep.entities)
     if (entity.kind === "storage" && !memoryStep.readers.has(uid)) nameless.push(makeRowBlock(memoryStep, uid, []));
+  for (const block of nameless)
+    for (const uid of block.uids) if (addFormerName(memoryStep, block, uid)) byHandle.set(uid, block);
   for (const [uid, block] of gradients) {
     const ownerUid = memoryStep.owners.get(uid) ?? "";
     const row = byHandle.get(ownerUid);
@@ -43,12 +46,24 @@ export function memoryRowBlocks(memoryStep: MemoryStep): RowBlocks {
   const numberOf = (block: RowBlock) => uidNumber(block.key);
   for (const list of [optimizerStates, nameless]) list.sort((a, b) => numberOf(a) - numberOf(b));
   for (const block of nameless) {
-    block.purpose = purposeOf(block);
+    block.purpose ??= purposeOf(block);
   }
   for (const block of [...optimizerStates, ...nameless])
     if (block.others.length && !block.handles.length)
       showHandleFirst(block, block.purpose?.gradient ?? block.others[0]);
   return { named, states: optimizerStates, nameless };
+}
+
+/** A leaf that lost its name and still gets gradients is called by the name that it had. @returns whether it is one */
+function addFormerName(memoryStep: MemoryStep, block: RowBlock, uid: string): boolean {
+  const handle = memoryStep.entities.get(uid);
+  const home = memoryStep.homes.homeOf.get(uid);
+  if (handle?.kind !== "tensor" || !handle.leaf || !handle.requires_grad || !home?.main) return false;
+  if (memoryStep.names.tags.has(uid) || !memoryStep.homes.lines.byKey.has(oldNameLineKey(home.key))) return false;
+  block.former = { rank: home.rank, section: home.section };
+  block.purpose = { foldKind: "unnamed", words: "oldName", name: home.path };
+  showHandleFirst(block, uid);
+  return true;
 }
 
 /** Puts a handle without a name in front. */
@@ -102,6 +117,7 @@ function makeRowBlock(memoryStep: MemoryStep, key: string, uids: string[]): RowB
     kept: memoryStep.model.kept.has(key),
     label: "",
     purpose: null,
+    former: null,
     state,
   };
 }

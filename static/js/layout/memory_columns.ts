@@ -1,7 +1,7 @@
 /** The columns of the memory pane: names, handles, counters, storages and, where a run has gradients, theirs. */
 
 import type { Homes } from "./homes.ts";
-import type { FocusCells } from "./row_strip.ts";
+import { USUAL_ROW_CELLS, type FocusCells, type RowCells } from "./row_strip.ts";
 
 export interface MemoryColumns {
   w: number;
@@ -26,6 +26,8 @@ export interface MemoryColumns {
   left: number;
   /** how cells are drawn where they stand below their names; null elsewhere */
   cells: FocusCells | null;
+  /** how cells are drawn where they stand beside their names */
+  row: RowCells;
   /** cells stand below the names and the tensor that reads them */
   stacked: boolean;
   /** of rows that are lines, where the others are stacked */
@@ -38,7 +40,11 @@ const MEMORY_LEFT_MARGIN = 10;
 /** The least room of storages and their gradients: a pane that is enlarged beyond it is cut at its right. */
 const MIN_STRIPS_WIDTH = 130;
 /** By how much a gradient stands further right than its value, above it, so that its counter has room. */
-export const GRADIENT_COUNTER_INDENT = 14;
+export const GRADIENT_COUNTER_INDENT = 18;
+/** A version, or the step that it made: `v12`, `9→10`. */
+const RAIL_WIDTH = 34;
+/** Between a value and its gradient, with the gradient's version. */
+const GRADIENT_GAP = 36;
 
 /** Names that are all short have less room in a pane that is narrower than usual. */
 const MIN_NAMES_WIDTH = 44;
@@ -52,25 +58,25 @@ const CONTENT_CELLS = { w: 38, most: 10 };
 export function leastContentWidth(homes: Homes): number {
   const names = Math.max(MIN_NAMES_WIDTH, Math.min(160, homes.widestName));
   const strip = Math.max(76, Math.min(CONTENT_CELLS.most, homes.mostCells) * CONTENT_CELLS.w);
-  const cards = MEMORY_LEFT_MARGIN + names + 8 + 104 + 3 + 30 + 12;
-  const w = cards + strip + 14 + (homes.hasGrads ? 34 + strip : 0);
+  const cards = MEMORY_LEFT_MARGIN + names + 8 + 104 + 3 + RAIL_WIDTH + 12;
+  const w = cards + strip + 14 + (homes.hasGrads ? GRADIENT_GAP + strip : 0);
   return Math.max(MIN_CONTENT_WIDTH, Math.min(USUAL_PANE_WIDTH, w));
 }
 
-export function layoutMemoryColumns(homes: Homes, w: number): MemoryColumns {
+export function layoutMemoryColumns(homes: Homes, w: number, row: RowCells = USUAL_ROW_CELLS): MemoryColumns {
   const isPhone = w < Math.min(PHONE_PANE_WIDTH, leastContentWidth(homes));
   const least = w < USUAL_PANE_WIDTH ? MIN_NAMES_WIDTH : 84;
   const [minNames, maxNames] = isPhone ? [62, 104] : [least, Math.max(132, Math.min(160, w * 0.2))];
   const widestName = homes.widestName + (homes.sectionByKey.size && !isPhone ? 12 : 0);
   const namesW = Math.round(Math.min(maxNames, Math.max(minNames, widestName)));
   const cardW = isPhone ? 50 : 104;
-  const railW = isPhone ? 24 : 30;
+  const railW = isPhone ? 26 : RAIL_WIDTH;
   const card = MEMORY_LEFT_MARGIN + namesW + 8;
   const rail = card + cardW + 3;
   const strip = rail + railW + 12;
   const stripsWidth = Math.max(MIN_STRIPS_WIDTH, w - strip - 14);
-  const stripW = homes.hasGrads ? Math.floor((stripsWidth - 34) * 0.52) : stripsWidth;
-  const gradW = homes.hasGrads ? stripsWidth - 30 - stripW : 0;
+  const stripW = homes.hasGrads ? Math.floor((stripsWidth - GRADIENT_GAP) * 0.52) : stripsWidth;
+  const gradW = homes.hasGrads ? stripsWidth - GRADIENT_GAP - stripW : 0;
   return {
     w,
     phone: isPhone,
@@ -82,13 +88,14 @@ export function layoutMemoryColumns(homes: Homes, w: number): MemoryColumns {
     railW,
     strip,
     stripW,
-    grad: strip + stripW + 30,
+    grad: strip + stripW + GRADIENT_GAP,
     gradW,
     fullStripW: isPhone ? stripsWidth : stripW,
     fullGradW: isPhone ? stripsWidth - GRADIENT_COUNTER_INDENT : gradW,
     indent: isPhone ? 0 : 12,
     left: 0,
     cells: null,
+    row,
     stacked: false,
     line: null,
   };
@@ -103,7 +110,6 @@ export const FOCUS_CELLS = {
 };
 const FOCUS_NAMES_WIDTHS = { least: 84, most: 170 };
 const FOCUS_CARD_WIDTH = 112;
-const FOCUS_RAIL_WIDTH = 30;
 const FOCUS_STRIP_INDENT = 14;
 /** A wider focus has gradients beside their values. */
 const FOCUS_WIDTH_FOR_GRADIENTS_BESIDE = 560;
@@ -125,11 +131,11 @@ export function layoutFocusColumns(homes: Homes, left: number, w: number, usualW
     Math.max(FOCUS_NAMES_WIDTHS.least, Math.min(FOCUS_NAMES_WIDTHS.most, Math.min(w, usualWidth) * 0.36)),
   );
   const card = names + namesW + 8;
-  const rail = w - FOCUS_RAIL_WIDTH - 8;
+  const rail = w - RAIL_WIDTH - 8;
   const strip = names + FOCUS_STRIP_INDENT;
   const room = Math.max(MIN_STRIPS_WIDTH, rail - 10 - strip);
   const isBeside = homes.hasGrads && w >= FOCUS_WIDTH_FOR_GRADIENTS_BESIDE;
-  const stripW = isBeside ? Math.floor((room - 34) * 0.52) : room;
+  const stripW = isBeside ? Math.floor((room - GRADIENT_GAP) * 0.52) : room;
   const columns: MemoryColumns = {
     w,
     phone: !isBeside,
@@ -138,24 +144,25 @@ export function layoutFocusColumns(homes: Homes, left: number, w: number, usualW
     card,
     cardW: FOCUS_CARD_WIDTH,
     rail,
-    railW: FOCUS_RAIL_WIDTH,
+    railW: RAIL_WIDTH,
     strip,
     stripW,
-    grad: strip + stripW + 34,
-    gradW: homes.hasGrads ? (isBeside ? room - 34 - stripW : room - GRADIENT_COUNTER_INDENT) : 0,
+    grad: strip + stripW + GRADIENT_GAP,
+    gradW: homes.hasGrads ? (isBeside ? room - GRADIENT_GAP - stripW : room - GRADIENT_COUNTER_INDENT) : 0,
     fullStripW: stripW,
-    fullGradW: isBeside ? room - 34 - stripW : room - GRADIENT_COUNTER_INDENT,
+    fullGradW: isBeside ? room - GRADIENT_GAP - stripW : room - GRADIENT_COUNTER_INDENT,
     indent: 0,
     left,
     cells: FOCUS_CELLS.usual,
+    row: USUAL_ROW_CELLS,
     stacked: true,
     line: null,
   };
   const lineRail = card + FOCUS_LINE_CARD_WIDTH + 4;
-  const lineStrip = lineRail + FOCUS_RAIL_WIDTH + 10;
+  const lineStrip = lineRail + RAIL_WIDTH + 10;
   const lineRoom = Math.max(MIN_LINE_STRIP_WIDTH, w - 8 - lineStrip);
   const hasLineGrads = homes.hasGrads && lineRoom >= MIN_LINE_WIDTH_WITH_GRADIENTS;
-  const lineStripW = hasLineGrads ? Math.floor((lineRoom - 30) * 0.52) : lineRoom;
+  const lineStripW = hasLineGrads ? Math.floor((lineRoom - GRADIENT_GAP) * 0.52) : lineRoom;
   columns.line = {
     ...columns,
     cells: null,
@@ -166,9 +173,9 @@ export function layoutFocusColumns(homes: Homes, left: number, w: number, usualW
     strip: lineStrip,
     stripW: lineStripW,
     fullStripW: lineStripW,
-    grad: lineStrip + lineStripW + 30,
-    gradW: hasLineGrads ? lineRoom - 30 - lineStripW : 0,
-    fullGradW: hasLineGrads ? lineRoom - 30 - lineStripW : 0,
+    grad: lineStrip + lineStripW + GRADIENT_GAP,
+    gradW: hasLineGrads ? lineRoom - GRADIENT_GAP - lineStripW : 0,
+    fullGradW: hasLineGrads ? lineRoom - GRADIENT_GAP - lineStripW : 0,
   };
   return columns;
 }

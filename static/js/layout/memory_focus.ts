@@ -79,7 +79,7 @@ export function layoutMemoryOverview(
 
 /** What of a step's items is shown beside the list: what it touched, what is broken, and what the reader chose. */
 function focusItems(memoryStep: MemoryStep, items: MemoryItem[]): MemoryItem[] {
-  const { selected, toggled } = memoryStep.options;
+  const { selected, toggled, told } = memoryStep.options;
   const out = [] as MemoryItem[];
   const states = new Map<string, StatesItem>();
   for (const item of items) {
@@ -87,7 +87,9 @@ function focusItems(memoryStep: MemoryStep, items: MemoryItem[]): MemoryItem[] {
     else if (item.kind === "heading" && (item.hot || item.uid === selected)) out.push(item);
     if (item.kind !== "row") continue;
     const { block } = item;
-    const isShown = block.hot || block.broken || isInRow(item, selected) || (item.small && toggled.has("nameless"));
+    const isTold = told !== undefined && uidsOfBlock(block).some((uid) => told.has(uid));
+    const isShown =
+      block.hot || block.broken || isTold || isInRow(item, selected) || (item.small && toggled.has("nameless"));
     if (block.state) addState(states, out, block);
     else if (isShown)
       out.push({ ...item, block: withWholeNames(memoryStep, block), indent: 0, section: "", small: false });

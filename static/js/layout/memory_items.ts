@@ -10,18 +10,28 @@ import type { RowBlock, RowItem, HeadingItem, FoldItem, RankedItems, MemoryItem 
 /** What opens all that has no name. */
 export const NAMELESS_KEY = "nameless";
 
+/** What lost a name stands right below what has it now. */
+const AFTER_ITS_NAME = 0.5;
+
 /** Calls under way that each have a line. */
 const MAX_CALL_LINES = 6;
 
 /** @param rowBlocks those of the step */
 export function memoryItems(memoryStep: MemoryStep, rowBlocks: RowBlocks = memoryRowBlocks(memoryStep)): MemoryItem[] {
   const { named: namedBlocks, states, nameless } = rowBlocks;
-  const items = headingsWithRows(memoryStep, namedBlocks, states);
-  return [...items, ...namelessItems(memoryStep, nameless), ...allocatorItems(memoryStep)];
+  const former = nameless.filter((block) => block.former);
+  const items = headingsWithRows(memoryStep, namedBlocks, states, former);
+  const others = nameless.filter((block) => !block.former);
+  return [...items, ...namelessItems(memoryStep, others), ...allocatorItems(memoryStep)];
 }
 
 /** Headings with the rows under them. */
-function headingsWithRows(memoryStep: MemoryStep, named: RowBlock[], states: RowBlock[]): MemoryItem[] {
+function headingsWithRows(
+  memoryStep: MemoryStep,
+  named: RowBlock[],
+  states: RowBlock[],
+  former: RowBlock[],
+): MemoryItem[] {
   const entries = [] as RankedItems[];
   for (const block of named) {
     const home = memoryStep.homes.homeOfStorage(block.key) ?? memoryStep.homes.homeOf.get(block.handles[0]);
@@ -31,6 +41,13 @@ function headingsWithRows(memoryStep: MemoryStep, named: RowBlock[], states: Row
     const indent = section ? 1 : 0;
     const item = { kind: "row", key: block.key, block, indent, section, small: false } as RowItem;
     entries.push({ rank, inner: home?.rank ?? Infinity, number: uidNumber(block.key), items: [item] });
+  }
+  for (const block of former) {
+    const { rank: inner, section } = block.former ?? { rank: Infinity, section: "" };
+    const rank = section ? memoryStep.homes.sectionRank(section) : inner;
+    const indent = section ? 1 : 0;
+    const item = { kind: "row", key: block.key, block, indent, section, small: false } as RowItem;
+    entries.push({ rank, inner: inner + AFTER_ITS_NAME, number: uidNumber(block.key), items: [item] });
   }
   const calls = [...memoryStep.homes.sectionKeyByFrame].filter(([uid]) => memoryStep.entities.has(uid));
   const foldedKeys = sectionsOfFoldedCalls(memoryStep, calls);

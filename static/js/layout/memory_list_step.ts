@@ -126,7 +126,10 @@ class ListFiller {
       const entry = this.entryOf(oldNameLineKey(home.key));
       if (!entry) continue;
       if (isGradient) entry.grad = block;
-      else this.addTo(oldNameLineKey(home.key), block, null, uid);
+      else {
+        this.addTo(oldNameLineKey(home.key), block, null, uid);
+        entry.grad ??= block.grads.get(uid) ?? null;
+      }
       entry.hot ||= block.hot;
       return true;
     }

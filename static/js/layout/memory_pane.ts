@@ -13,6 +13,7 @@ import { placeRowPins } from "./row_pins.ts";
 import { cachedTouchHistory } from "./touched.ts";
 import { addToList } from "../trace/multimap.ts";
 import { IntervalSlots } from "./packing.ts";
+import type { RowCells } from "./row_strip.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { PlacedItem, ValueChip, PlaceInterval } from "./memory_parts.ts";
 
@@ -54,8 +55,8 @@ export function layoutMemoryPane(
   const memoryStep = new MemoryStep(model, i, options);
   const { overview } = paneSize;
   if (overview) return layoutMemoryOverview(memoryStep, { ...paneSize, overview });
-  const columns = layoutMemoryColumns(model.homes, paneSize.w);
-  const places = Number.isFinite(paneSize.h) ? fixedPlacesWithin(model, paneSize.w, paneSize.h) : null;
+  const columns = layoutMemoryColumns(model.homes, paneSize.w, paneSize.cells);
+  const places = Number.isFinite(paneSize.h) ? fixedPlacesWithin(model, paneSize.w, paneSize.h, paneSize.cells) : null;
   let placed = placeMemoryItems(memoryStep, columns, places ? Infinity : paneSize.h);
   let height = places ? moveToFixedPlaces(places, placed, i, gapsBetweenPlaces(places, paneSize.h)) : null;
   if (places && height === null) placed = placeMemoryItems(memoryStep, columns, paneSize.h);
@@ -87,9 +88,10 @@ export function memoryHeightForFixedPlaces(model: MemoryModel, w: number) {
   return findFixedPlaces(model, w)?.h ?? Infinity;
 }
 
-/** Whether every row of the run has room at a place of its own. */
-export function hasRoomForFixedPlaces(model: MemoryModel, w: number, h: number) {
-  return fixedPlacesWithin(model, w, h) !== null;
+/** Whether every row of the run has room at a place of its own. @param numbers and whether few cells all have numbers there */
+export function hasRoomForFixedPlaces(model: MemoryModel, w: number, h: number, cells: RowCells, numbers: boolean) {
+  const places = fixedPlacesWithin(model, w, h, cells);
+  return places !== null && !(numbers && places.coloursOnly);
 }
 
 /** One below the other. @returns the height of all */

@@ -29,13 +29,15 @@ export interface RowBlock {
   kept: boolean;
   label: string;
   purpose: NamelessPurpose | null;
+  /** of a leaf that lost its name and still gets gradients: where it was at home */
+  former: { rank: number; section: string } | null;
   state: NameTag | null;
 }
 
 export interface NamelessPurpose {
   foldKind: "flight" | "kept" | "unnamed";
   /** what is said of `name`; null where that says it alone */
-  words: "gradientFor" | "gradientOfName" | "keptBy" | "madeBy" | "gradient" | null;
+  words: "gradientFor" | "oldName" | "gradientOfName" | "keptBy" | "madeBy" | "gradient" | null;
   name: string;
   /** the handle that has the gradient's shape */
   gradient?: string;
@@ -206,10 +208,16 @@ export interface RowLayout {
   h: number;
 }
 
+/** tiny: the node and the version alone */
+export type PinWords = "long" | "short" | "tiny";
+
 /** from the row's corner */
 export interface PlacedPin {
   pin: StoragePin;
-  text: string;
+  /** torch's name of what the node keeps, where it keeps this memory more than once */
+  slot: string;
+  /** how many of its words there is room for */
+  words: PinWords;
   x: number;
   y: number;
   w: number;
@@ -280,6 +288,8 @@ export interface PlacedItem {
 
 export interface FixedMemoryPlaces {
   h: number;
+  /** whether few cells are drawn as colours alone, for want of width */
+  coloursOnly: boolean;
   /** by place and what is drawn, which of the places of the same names it has; y and heights: by place */
   slots: Map<string, number>;
   y: Map<string, number>;

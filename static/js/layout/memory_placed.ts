@@ -5,14 +5,14 @@ import { layoutAllocator } from "./allocator.ts";
 import { wrapValueChips, headingValueChips } from "./heading_chips.ts";
 import { memoryItems } from "./memory_items.ts";
 import { chooseRowLevels } from "./memory_levels.ts";
-import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "./metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth, truncateText } from "./metrics.ts";
 import type { Entity } from "../trace/entities.ts";
 import type { MemoryColumns } from "./memory_columns.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { MemoryItem, HeadingItem, ShownName, PlacedItem } from "./memory_parts.ts";
 
 /** The room of the count of a heading's folded rows. */
-const FOLDED_ROW_COUNT_WIDTH = 92;
+const FOLDED_ROW_COUNT_WIDTH = 98;
 
 export const MEMORY_ITEM_HEIGHTS = { heading: 22, line: 18, fold: 20, states: 24, rule: 7, top: 4 };
 
@@ -64,10 +64,16 @@ function headingChipsX(memoryStep: MemoryStep, item: HeadingItem, columns: Memor
   const entity = memoryStep.entities.get(item.uid);
   if (item.type === "frame") {
     const line = lineLabel("line", entity?.kind === "frame" ? entity.line : null);
-    return columns.names + 4 + textWidth(frameTitleThatFits(item, columns), 12) + textWidth(line, 10) + 26;
+    return (
+      columns.names +
+      4 +
+      textWidth(frameTitleThatFits(item, columns), FONT_SIZES.small) +
+      textWidth(line, FONT_SIZES.small) +
+      26
+    );
   }
   const { end } = headingNamesThatFit(item, columns);
-  return end + textWidth(headingTypeTitle(entity, end, columns), 10.5) + 14;
+  return end + textWidth(headingTypeTitle(entity, end, columns), FONT_SIZES.small) + 14;
 }
 
 /** The room at a heading's right end for how many chips there are. */
@@ -77,7 +83,10 @@ const CHIP_COUNT_WIDTH = 46;
 export function frameTitleThatFits(item: HeadingItem, columns: MemoryColumns) {
   return truncateText(
     item.section,
-    Math.max(6, Math.floor((columns.w - 70 - CHIP_COUNT_WIDTH - columns.names) / (CHARACTER_WIDTH_EM * 12))),
+    Math.max(
+      6,
+      Math.floor((columns.w - 70 - CHIP_COUNT_WIDTH - columns.names) / (CHARACTER_WIDTH_EM * FONT_SIZES.small)),
+    ),
   );
 }
 
@@ -87,7 +96,7 @@ export function frameTitleThatFits(item: HeadingItem, columns: MemoryColumns) {
  * @returns empty where there is no room for it
  */
 export function headingTypeTitle(entity: Entity | undefined, end: number, columns: MemoryColumns): string {
-  const maxChars = Math.floor((columns.w - CHIP_COUNT_WIDTH - end) / (CHARACTER_WIDTH_EM * 10.5));
+  const maxChars = Math.floor((columns.w - CHIP_COUNT_WIDTH - end) / (CHARACTER_WIDTH_EM * FONT_SIZES.small));
   const text = objectTypeTitle(entity);
   return text.length <= maxChars ? text : maxChars > 4 ? truncateText(text, maxChars) : "";
 }
@@ -105,11 +114,13 @@ export function headingNamesThatFit(item: HeadingItem, columns: MemoryColumns) {
     x += w + 5;
   }
   const hidden = item.names.slice(placed.length);
-  return { left: leftEdge, placed, hidden, end: x + (hidden.length ? 22 : 0) };
+  return { left: leftEdge, placed, hidden, end: x + (hidden.length ? 26 : 0) };
 }
 
 function headingNameWidth(name: ShownName) {
-  return Math.ceil(textWidth(name.text, 11.5) + (name.scope ? textWidth(name.scope, 8.5) + 5 : 0) + 17);
+  return Math.ceil(
+    textWidth(name.text, FONT_SIZES.small) + (name.scope ? textWidth(name.scope, FONT_SIZES.small) + 5 : 0) + 17,
+  );
 }
 
 /** What a heading calls an object. */

@@ -20,11 +20,11 @@ export interface MemoryModel {
   /** the storages that a node saves at some step */
   kept: Set<string>;
   /** by width, the places at which nothing has to move */
-  stills: Map<number, FixedMemoryPlaces | null>;
+  stills: Map<string, FixedMemoryPlaces | null>;
   /** by width and height, the lists of its names */
   lists: Map<string, MemoryList>;
   /** by width */
-  leastHeights: Map<number, number>;
+  leastHeights: Map<string, number>;
   /** those that a search has looked at */
   plainSteps: Map<number, { step: MemoryStep; items: MemoryItem[] }>;
   /** by `node:slot`, what broke it */

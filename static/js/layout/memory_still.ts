@@ -6,6 +6,7 @@ import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
 import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
 import { DEFAULT_PANE_OPTIONS } from "./pane.ts";
+import { USUAL_ROW_CELLS, type RowCells } from "./row_strip.ts";
 import type { PlaceInterval, PlacedItem, FixedMemoryPlaces } from "./memory_parts.ts";
 
 /** No window is higher: of a run that needs more, no places are sought. */
@@ -14,36 +15,51 @@ const MAX_FIXED_PLACES_HEIGHT = 1600;
 /** Of a longer run the first steps are looked at and as many of the others; one that needs more height is laid out anew. */
 const MAX_STEPS_MEASURED = 60;
 
-export function findFixedPlaces(model: MemoryModel, w: number): FixedMemoryPlaces | null {
-  const cached = model.stills.get(w);
+export function findFixedPlaces(
+  model: MemoryModel,
+  w: number,
+  cells: RowCells = USUAL_ROW_CELLS,
+): FixedMemoryPlaces | null {
+  const key = keyOfPlaces(w, cells);
+  const cached = model.stills.get(key);
   if (cached !== undefined) return cached;
-  const still = new FixedPlacesMeasurement(model, w).measureAllSteps();
-  model.stills.set(w, still);
+  const still = new FixedPlacesMeasurement(model, w, cells).measureAllSteps();
+  model.stills.set(key, still);
   return still;
 }
 
 /** The places, where they are no higher than that. Mostly a step or two say that they are: they are looked at first. */
-export function fixedPlacesWithin(model: MemoryModel, w: number, h: number): FixedMemoryPlaces | null {
-  if (!model.stills.has(w) && minFixedPlacesHeight(model, w) > h) return null;
-  const still = findFixedPlaces(model, w);
+export function fixedPlacesWithin(
+  model: MemoryModel,
+  w: number,
+  h: number,
+  cells: RowCells = USUAL_ROW_CELLS,
+): FixedMemoryPlaces | null {
+  if (!model.stills.has(keyOfPlaces(w, cells)) && minFixedPlacesHeight(model, w, cells) > h) return null;
+  const still = findFixedPlaces(model, w, cells);
   return still && still.h <= h ? still : null;
 }
 
+function keyOfPlaces(w: number, cells: RowCells) {
+  return `${w} ${cells.w} ${cells.h} ${cells.columns}`;
+}
+
 /** A height that all steps together need at least: the most that one of a few needs. */
-function minFixedPlacesHeight(model: MemoryModel, w: number) {
-  const cached = model.leastHeights.get(w);
+function minFixedPlacesHeight(model: MemoryModel, w: number, cells: RowCells) {
+  const key = keyOfPlaces(w, cells);
+  const cached = model.leastHeights.get(key);
   if (cached !== undefined) return cached;
   const steps = stepsToMeasure(model.opened.count);
   const sampleSteps = [1, 0.75, 0.5].map((part) => steps[Math.ceil(steps.length * part) - 1]);
   const totals = [...new Set(sampleSteps)]
     .filter((i) => i !== undefined)
     .map((i) => {
-      const measurement = new FixedPlacesMeasurement(model, w);
+      const measurement = new FixedPlacesMeasurement(model, w, cells);
       measurement.measureStep(i);
       return measurement.totalHeight;
     });
   const height = 2 * MEMORY_ITEM_HEIGHTS.top + Math.max(0, ...totals);
-  model.leastHeights.set(w, height);
+  model.leastHeights.set(key, height);
   return height;
 }
 
@@ -64,10 +80,11 @@ class FixedPlacesMeasurement {
   heights = new Map<string, number>();
   footStays: Map<string, PlaceInterval[]>;
   totalHeight = 0;
+  coloursOnly = false;
 
-  constructor(model: MemoryModel, w: number) {
+  constructor(model: MemoryModel, w: number, cells: RowCells) {
     this.model = model;
-    this.columns = layoutMemoryColumns(model.homes, w);
+    this.columns = layoutMemoryColumns(model.homes, w, cells);
     this.footStays = model.nameless;
   }
 
@@ -82,7 +99,15 @@ class FixedPlacesMeasurement {
       y.set(place, nextY);
       nextY += this.heights.get(place) ?? 0;
     }
-    return { h: nextY + MEMORY_ITEM_HEIGHTS.top, slots: this.slots, y, heights: this.heights, foot: this.footStays };
+    const { coloursOnly } = this;
+    return {
+      h: nextY + MEMORY_ITEM_HEIGHTS.top,
+      coloursOnly,
+      slots: this.slots,
+      y,
+      heights: this.heights,
+      foot: this.footStays,
+    };
   }
 
   measureStep(i: number) {
@@ -99,6 +124,7 @@ class FixedPlacesMeasurement {
   recordPlacedItems(placed: PlacedItem[], i: number) {
     const groups = new Map<string, PlacedItem[]>();
     for (const item of placed) {
+      this.coloursOnly ||= hasFewCellsAsColours(item);
       const place = placeOfItem(item);
       if (place) addToList(groups, place, item);
       else {
@@ -133,6 +159,15 @@ class FixedPlacesMeasurement {
     this.heights.set(place, h);
     this.totalHeight += h - before;
   }
+}
+
+/** So few cells have numbers, unless they are too narrow for them. */
+const MAX_CELLS_WITH_NUMBERS = 16;
+
+function hasFewCellsAsColours({ layout }: PlacedItem) {
+  if (!layout || layout.level === "slim" || layout.low) return false;
+  const strips = [layout.strip, ...layout.lines.flatMap(({ grad }) => (grad?.strip ? [grad.strip] : []))];
+  return strips.some(({ bands }) => bands.some(({ mode, n }) => mode === "heat" && n <= MAX_CELLS_WITH_NUMBERS));
 }
 
 /** The place of what has no name any more. */

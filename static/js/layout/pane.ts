@@ -1,5 +1,7 @@
 /** What the two panes of the stage, memory and graph, have in common: their room, and what they tell of themselves. */
 
+import type { RowCells } from "./row_strip.ts";
+
 /** from the pane's corner, in units: pixels at 100 % */
 export interface Rect {
   x: number;
@@ -13,6 +15,8 @@ export interface Rect {
 export interface PaneRoom {
   w: number;
   h: number;
+  /** how large the cells of rows are that have a place of their own for the whole run */
+  cells?: RowCells;
   /** of a run whose rows don't all fit: the part of the pane that stays as it is for the whole run, w units wide (the list
    * of names at the memory's left, the map of nodes at the graph's right); beside it, below the headline's `top` units,
    * stands what the step touched. Absent where everything has a place of its own. */
@@ -29,6 +33,8 @@ export interface PaneOptions {
   selected: string | null;
   /** the keys of the folds that the reader opened or closed against what the pane does by itself */
   toggled: ReadonlySet<string>;
+  /** uids of what a finding speaks of at the step: open beside the list of names, like what the step touched */
+  told?: ReadonlySet<string>;
   /** no room is kept for what other steps show */
   compact?: boolean;
 }

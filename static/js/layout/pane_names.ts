@@ -1,7 +1,7 @@
 /** How a name is written beside its row: short under the heading that it begins with, with its function's otherwise. */
 
 import { pathRoot } from "./homes.ts";
-import { CHARACTER_WIDTH_EM, textWidth } from "./metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "./metrics.ts";
 import type { NameTag } from "../trace/names.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { ShownName, PlacedName } from "./memory_parts.ts";
@@ -25,17 +25,17 @@ function makeShownName(memoryStep: MemoryStep, tag: NameTag, section: string): S
 }
 
 function shownNameWidth(name: ShownName, font: number) {
-  return Math.ceil(textWidth(name.text, font) + (name.scope ? textWidth(name.scope, font - 3) + 5 : 0) + 17);
+  return Math.ceil(textWidth(name.text, font) + (name.scope ? textWidth(name.scope, FONT_SIZES.small) + 5 : 0) + 17);
 }
 
-/** The names of a handle in lines as wide as their column; one that is too long is written smaller. */
+/** The names of a handle in lines as wide as their column. */
 export function wrapNames(list: ShownName[], width: number, isOpen: boolean): { names: PlacedName[]; lines: number } {
   const placed: PlacedName[] = [];
   let x = 0;
   let line = 0;
   for (const name of list) {
-    let font = isOpen && !placed.length ? 12 : 11;
-    while (font > 9 && shownNameWidth(name, font) > width) font -= 0.5;
+    const isLarge = isOpen && !placed.length && shownNameWidth(name, FONT_SIZES.usual) <= width;
+    const font = isLarge ? FONT_SIZES.usual : FONT_SIZES.small;
     const w = Math.min(width, shownNameWidth(name, font));
     if (x && x + w > width) {
       line += 1;

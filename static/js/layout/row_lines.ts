@@ -23,13 +23,13 @@ export const ROW_SIZES = {
   handle: 34,
   bead: 17,
   quiet: 18,
-  pins: 15,
+  pins: 20,
   name: 18,
   counters: 5,
 };
 
 /** The room of how many names a closed row hides. */
-const HIDDEN_NAME_COUNT_WIDTH = 16;
+const HIDDEN_NAME_COUNT_WIDTH = 20;
 
 /** What a gradient is called stands below it where it stands beside its value. */
 const GRADIENT_NAME_BELOW = 14;
@@ -39,6 +39,10 @@ const MIN_UNREAD_CELLS = 4;
 const READING_WORDS_HEIGHT = 28;
 /** Where gradients stand below their values, what they are called stands between. */
 const GRADIENT_NAME_HEIGHT = 20;
+
+/** Of the place of a gradient that there is none of. */
+const NONE_WIDTH = 46;
+const NONE_HEIGHT = 28;
 
 const NO_READING: RowReading = { kind: "none" };
 
@@ -88,6 +92,26 @@ class RowArrangement {
     this.y = head ? 0 : this.top;
     this.layout = { level, low: this.isSmall, top: this.top, head, strip, lines: [], quiet: [], groups: [], h: 0 };
     this.arrangeLines();
+    this.centreFirstLine();
+  }
+
+  /** Beside cells in one line, however high they are, the names and the tensor stand in the middle. */
+  centreFirstLine() {
+    const { layout, columns } = this;
+    const [line] = layout.lines;
+    const [band] = layout.strip.bands;
+    if (!line || columns.stacked || !this.isOpen || this.isSmall || layout.strip.bands.length > 1) return;
+    if (band.lines > 1 || band.mode !== "numbers") return;
+    const lowest = Math.max(0, ...line.names.map((name) => name.line)) * ROW_SIZES.name + ROW_SIZES.handle;
+    const shift = Math.floor(Math.min((band.ch - ROW_SIZES.card) / 2, line.h - lowest));
+    if (shift <= 0) return;
+    line.y += shift;
+    line.h -= shift;
+    if (line.grad?.block) line.grad.y -= shift;
+    const [group] = layout.groups;
+    const isAlone = group.uids.length < 2;
+    group.y += shift;
+    if (!isAlone) group.h -= shift;
   }
 
   /** The names and the tensor that stand above its cells. */
@@ -115,6 +139,7 @@ class RowArrangement {
       focus,
       column,
       read: this.readCells(block),
+      row: this.columns.row,
     };
     return layoutCellStrip(storage?.kind === "storage" ? storage : undefined, stripRoom);
   }
@@ -224,16 +249,34 @@ class RowArrangement {
     const valuesHeight =
       above + (first ? layout.strip.h + heightBelowStrip : Math.max(beadsHeight + 6, mapRoom, wordsHeight));
     const gradHeight = grad?.strip ? above + grad.strip.h : 0;
-    if (grad && columns.phone && !grad.block && columns.stacked) grad.y = 0;
+    const isNoneBelow = grad !== null && !grad.block && columns.stacked && columns.phone && grad.x === columns.strip;
+    if (isNoneBelow) grad.y = valuesHeight + 2;
+    else if (grad && columns.phone && !grad.block && columns.stacked) grad.y = 0;
     else if (grad && columns.phone)
       grad.y =
         (first ? above + layout.strip.h + (heightBelowStrip || 4) + 3 : valuesHeight + 6) +
         (columns.stacked ? GRADIENT_NAME_HEIGHT : 0);
     else if (grad) grad.y = above;
     const rightHeight = columns.phone
-      ? valuesHeight + (grad?.block ? gradHeight - above + (columns.stacked ? GRADIENT_NAME_HEIGHT + 8 : 8) : 0)
+      ? valuesHeight +
+        (isNoneBelow ? NONE_HEIGHT : 0) +
+        (grad?.block ? gradHeight - above + (columns.stacked ? GRADIENT_NAME_HEIGHT + 8 : 8) : 0)
       : Math.max(valuesHeight, gradHeight && gradHeight + (columns.stacked ? 0 : GRADIENT_NAME_BELOW));
     return Math.max(ROW_SIZES.handle, nameLines ? 22 + nameLines * ROW_SIZES.name : 0, rightHeight);
+  }
+
+  /** Whether that there is no gradient has room between the tensor and its version. */
+  hasRoomForNone(x: number) {
+    const isVersionNews = this.item.block.pins.length > 0 || this.layout.groups.length > 0 || this.isVersioned();
+    return x + NONE_WIDTH <= (isVersionNews ? this.columns.rail : this.columns.w) - 4;
+  }
+
+  isVersioned() {
+    const { entities } = this.memoryStep;
+    return this.item.block.uids.some((uid) => {
+      const counter = entities.get(uid);
+      return counter?.kind === "counter" && counter.value !== 0;
+    });
   }
 
   /** The place of a `.grad`. */
@@ -244,8 +287,9 @@ class RowArrangement {
     const isPhone = columns.phone && !columns.stacked;
     if (!columns.gradW || item.small || (!block && (isPhone || (!canHaveGrad && !handle.grad)))) return null;
     const path = `${item.block.names.get(uid)?.[0].tag.text ?? ""}.grad`;
+    const beside = columns.card + columns.cardW + 8;
     if (!block && columns.stacked && columns.phone)
-      return { block, strip: null, x: columns.card + columns.cardW + 8, y: 0, path };
+      return { block, strip: null, x: this.hasRoomForNone(beside) ? beside : columns.strip, y: 0, path };
     const isBelowValue = columns.phone && isOpen;
     const strip = block ? this.blockStrip(block, isBelowValue ? columns.fullGradW : columns.gradW, false) : null;
     return {

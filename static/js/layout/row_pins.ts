@@ -2,19 +2,21 @@
 
 import { findEntity, isSameValue } from "../trace/entities.ts";
 import { operationNameOfNode } from "./format.ts";
-import { textWidth } from "./metrics.ts";
+import { FONT_SIZES, textWidth } from "./metrics.ts";
 import { cellExtentOfHandle } from "./reads.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Slot } from "../trace/wire.ts";
 import { columnsOfRow, type MemoryColumns } from "./memory_columns.ts";
 import type { MemoryStep } from "./memory_step.ts";
-import type { StoragePin, RowLayout, RowBlock, PlacedPins, BreakingWrite } from "./memory_parts.ts";
+import type { PinWords, StoragePin, RowLayout, RowBlock, PlacedPins, BreakingWrite } from "./memory_parts.ts";
 
-const ROW_PIN_FONT_SIZE = 9.5;
 const MAX_PIN_DOTS = 3;
-export const CAUSE_FONT_SIZE = 9;
-/** So much of what broke a saved value has room before the slots of further pins. */
-const CAUSE_LENGTH = 28;
+/** Of a pin with words. */
+const PIN_HEIGHT = 17;
+/** What a pin says besides the node and the versions, in characters: as much as in most languages. */
+const PIN_WORDS = { kept: "kept by  · v", stale: "expects v, is v now", changed: "kept v, numbers changed" };
+const MORE_PINS_WIDTH = 26;
+const PIN_DOT_WIDTH = 12;
 
 export function placeRowPins(
   memoryStep: MemoryStep,
@@ -29,7 +31,7 @@ export function placeRowPins(
   const cause = broken ? breakingWriteOfPin(memoryStep, broken) : null;
   return layout.top > layout.head
     ? pinsAboveStrip(memoryStep, list, layout, columns, cause)
-    : pinsAtStripEnd(memoryStep, list, layout, columns, cause);
+    : pinsAtStripEnd(list, layout, columns, cause);
 }
 
 function pinsAboveStrip(
@@ -40,33 +42,49 @@ function pinsAboveStrip(
   cause: BreakingWrite | null,
 ): PlacedPins {
   const flow: PlacedPins = { pins: [], more: [], moreX: 0, end: columns.strip, cause };
-  const y = layout.top - 14;
-  const right = columns.w - 30;
-  let isShort = false;
-  const allWidth = list.reduce((sum, pin) => sum + rowPinWidth(pinText(memoryStep, pin, false)) + 4, 0);
-  if (columns.strip + allWidth > right) isShort = true;
-  const causeWidth = cause
-    ? textWidth(`line ${cause.line}: ${cause.text}`.slice(0, CAUSE_LENGTH), CAUSE_FONT_SIZE) + 10
-    : 0;
-  const isTight = causeWidth > 0 && columns.strip + allWidth + causeWidth > columns.w;
-  for (const pin of list) {
-    const text = pinText(memoryStep, pin, !pin.broken && (isShort || isTight));
-    const w = rowPinWidth(text);
-    if (flow.end + w > right) {
-      flow.more.push(pin);
-      continue;
-    }
-    flow.pins.push({ pin, text, x: flow.end, y, w, h: 13, dot: false });
-    flow.end += w + 4;
-  }
+  const y = layout.top - PIN_HEIGHT - 2;
+  const right = columns.stacked ? columns.rail - 6 : columns.w - 8;
+  const widths = list.map((pin) => ({
+    long: rowPinWidth(memoryStep, pin, list, "long"),
+    short: rowPinWidth(memoryStep, pin, list, "short"),
+    tiny: rowPinWidth(memoryStep, pin, list, "tiny"),
+  }));
+  const leastOf = (pin: StoragePin) => (pin.broken ? PIN_DOT_WIDTH : 0);
+  list.forEach((pin, k) => {
+    const rest = list.slice(k + 1);
+    const hidesMore = rest.some(({ broken }) => !broken) || flow.more.length > 0;
+    const least = rest.reduce((sum, other) => sum + leastOf(other), 0) + (hidesMore ? MORE_PINS_WIDTH : 0);
+    const room = right - flow.end - least;
+    const all = widths.slice(k + 1).reduce((sum, { tiny }) => sum + tiny + 4, 0);
+    const inOrder = pin.broken && !k ? (["long", "short"] as const) : (["long", "short", "tiny"] as const);
+    const words =
+      inOrder.find((some) => widths[k][some] + all <= right - flow.end) ??
+      (["short", "tiny"] as const).find((some) => widths[k][some] <= room);
+    if (words || !k) {
+      const w = Math.min(widths[k][words ?? "tiny"], Math.max(room, 40));
+      flow.pins.push({
+        pin,
+        slot: slotInWords(pin, list),
+        words: words ?? "tiny",
+        x: flow.end,
+        y,
+        w,
+        h: PIN_HEIGHT,
+        dot: false,
+      });
+      flow.end += w + 4;
+    } else if (pin.broken) {
+      flow.pins.push({ pin, slot: "", words: "tiny", x: flow.end, y: y + 4, w: 9, h: 9, dot: true });
+      flow.end += PIN_DOT_WIDTH;
+    } else flow.more.push(pin);
+  });
   flow.moreX = flow.end;
-  if (flow.more.length) flow.end += 22;
+  if (flow.more.length) flow.end += MORE_PINS_WIDTH;
   return flow;
 }
 
 /** At the end of a closed row's strip. */
 function pinsAtStripEnd(
-  memoryStep: MemoryStep,
   list: StoragePin[],
   layout: RowLayout,
   columns: MemoryColumns,
@@ -76,29 +94,38 @@ function pinsAtStripEnd(
   let x = columns.strip + layout.strip.w + 4;
   const flow: PlacedPins = { pins: [], more: [], moreX: 0, end: x, cause };
   for (const pin of list) {
-    if (flow.pins.length && (flow.pins.length >= MAX_PIN_DOTS || x + 9 > end)) {
+    const isLast = pin === list[list.length - 1];
+    if (flow.pins.length && (flow.pins.length >= MAX_PIN_DOTS || x + 9 + (isLast ? 0 : MORE_PINS_WIDTH) > end)) {
       flow.more.push(pin);
       continue;
     }
-    flow.pins.push({ pin, text: pinText(memoryStep, pin, true), x, y: layout.top + 3, w: 9, h: 9, dot: true });
+    flow.pins.push({ pin, slot: "", words: "tiny", x, y: layout.top + 3, w: 9, h: 9, dot: true });
     x += 11;
   }
   flow.moreX = x;
-  flow.end = x + (flow.more.length ? 18 : 0);
+  flow.end = x + (flow.more.length ? MORE_PINS_WIDTH : 0);
   return flow;
 }
 
-function rowPinWidth(text: string) {
-  return Math.ceil(textWidth(text, ROW_PIN_FONT_SIZE)) + 10;
-}
-
-/** `v0 Addmm · mat1`: the version that a node expects, the node and its slot. @param isShort without the slot */
-function pinText(memoryStep: MemoryStep, { node, slot, saved }: StoragePin, isShort: boolean) {
-  const version = saved.expected === null || saved.expected === undefined ? "v?" : `v${saved.expected}`;
+function rowPinWidth(memoryStep: MemoryStep, pin: StoragePin, list: StoragePin[], words: PinWords) {
+  const { node, broken, saved } = pin;
   const name =
     memoryStep.model.nodeNames.get(node) ??
     operationNameOfNode(findEntity(memoryStep.entities, node, "node")?.name ?? node);
-  return `${version}${saved.state === "changed" ? " ≠" : ""} ${name}${isShort ? "" : ` · ${slot}`}`;
+  const version = `${saved.expected ?? "?"}`;
+  const now = `${findEntity(memoryStep.entities, saved.counter, "counter")?.value ?? version}`;
+  const state = version === now ? PIN_WORDS.changed : PIN_WORDS.stale + now;
+  const said = {
+    long: broken ? `${name}${slotInWords(pin, list)} ${state}` : `${PIN_WORDS.kept}${name}${slotInWords(pin, list)}`,
+    short: broken ? state : `${name} v`,
+    tiny: `${name} v`,
+  };
+  return Math.ceil(textWidth(said[words] + version, FONT_SIZES.small)) + 14;
+}
+
+/** Torch's name of a slot, where its node has several of this memory: they would be told apart by nothing else. */
+function slotInWords({ node, slot }: StoragePin, list: StoragePin[]) {
+  return list.some((other) => other.node === node && other.slot !== slot) ? ` (${slot})` : "";
 }
 
 /** What broke a saved value. */

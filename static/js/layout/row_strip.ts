@@ -16,6 +16,8 @@ export interface CellBand {
   mode: "numbers" | "heat" | "summary" | "bare";
   /** where only the first cells are drawn: how many of memory's cells each line stands for */
   every?: number;
+  /** it is a column, in several lines */
+  wrappedColumn?: boolean;
   /** and whether they are rows of the tensor */
   inRows?: boolean;
   /** so many cells after those drawn are read by nothing */
@@ -30,6 +32,17 @@ export interface FocusCells {
   columns: number;
 }
 
+/** The cells of rows beside their names, decided once for a run. */
+export interface RowCells {
+  /** of a cell in a strip of one line, at most */
+  w: number;
+  h: number;
+  /** whether (n, 1) is drawn as a column */
+  columns: boolean;
+}
+
+export const USUAL_ROW_CELLS: RowCells = { w: 46, h: 30, columns: false };
+
 export interface CellStrip {
   bands: CellBand[];
   w: number;
@@ -40,16 +53,20 @@ export interface CellStrip {
 
 /** The room below cells that are not all drawn, for the words that say so. */
 const CUT_NOTE_HEIGHT = 36;
+/** The room below a column that is drawn in lines, for the words that say so. */
+const COLUMN_NOTE_HEIGHT = 20;
 /** In the focus a cell has at least this width, for a number of 14. */
 const MIN_FOCUS_CELL_WIDTH = 44;
 /** So few cells are all drawn in the focus. */
 const MIN_FOCUS_CELLS = 8;
 /** A column of so many single numbers at most is drawn as rows. */
 const MAX_COLUMN_ROWS = 16;
+/** Of a column of more than a few rows. */
+const COLUMN_ROW_HEIGHT = 15;
 
 /** The widest cell, the narrowest with a number in it, and the narrowest where beads need all cells in one line. */
-const STRIP_CELL_WIDTHS = { most: 42, least: 25, tight: 22 };
-const COMPLEX_CELL_WIDTHS = { most: 78, least: 52, tight: 46 };
+const STRIP_CELL_WIDTHS = { most: 46, least: 38, tight: 30 };
+const COMPLEX_CELL_WIDTHS = { most: 90, least: 74, tight: 60 };
 
 /** How tall cells as colours may get together. */
 const MAX_HEAT_MAP_HEIGHT = 64;
@@ -75,6 +92,8 @@ interface StripRoom {
   read?: number | null;
   /** it is (n, 1): a column */
   column?: boolean;
+  /** how the cells of a row beside its names are drawn */
+  row?: RowCells;
 }
 
 export function layoutCellStrip(storage: Storage | undefined, stripRoom: StripRoom): CellStrip {
@@ -85,7 +104,8 @@ export function layoutCellStrip(storage: Storage | undefined, stripRoom: StripRo
   if (rows.length === 1) {
     const band = bandOfReadCells(rows[0][0], rows[0][1].length, stripRoom);
     const cut = band.every !== undefined;
-    const h = band.lines * band.ch + (cut ? CUT_NOTE_HEIGHT : 0);
+    if (stripRoom.column && stripRoom.full && !stripRoom.low && !cut && band.columns > 1) band.wrappedColumn = true;
+    const h = band.lines * band.ch + (cut ? CUT_NOTE_HEIGHT : band.wrappedColumn ? COLUMN_NOTE_HEIGHT : 0);
     return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h, cut };
   }
   return stripsByDtype(rows, stripRoom);
@@ -142,27 +162,30 @@ function layoutSummaryStrip(storage: Storage, { width, full }: { width: number; 
 
 function layoutCellBand(dtype: string, n: number, stripRoom: Parameters<typeof layoutCellStrip>[1]): CellBand {
   const { most: maxCell, least: minCell, tight: minBeadCell } = cellWidths(dtype);
-  const { width, full, low, last: lastDimension } = stripRoom;
+  const { width, full, low, last: lastDimension, row = USUAL_ROW_CELLS } = stripRoom;
+  const largestCell = Math.max(maxCell, row.w);
   const bandOf = (columns: number, lines: number, cw: number, ch: number) =>
     ({ dtype, n, y: 0, columns, lines, cw, ch, mode: "numbers" }) as CellBand;
   const lineHeight = (lines: number) => {
-    if (!full) return 15;
+    if (!full) return 16;
     if (low) return lines === 1 ? 20 : 16;
-    return lines === 1 ? 30 : lines === 2 ? 21 : 18;
+    return lines === 1 ? row.h : lines === 2 ? Math.max(21, row.h * 0.5) : Math.max(18, row.h * 0.4);
   };
   if (n && full && stripRoom.focus) return focusBand(dtype, n, stripRoom, stripRoom.focus);
   if (!n) return { ...bandOf(1, 1, 30, full ? (low ? 20 : 30) : 14), mode: "bare" };
   if (!full) {
-    const cw = Math.min(36, width / n);
-    return { ...bandOf(n, 1, cw, 15), mode: cw >= minCell ? "numbers" : "heat" };
+    const cw = Math.min(44, width / n);
+    return { ...bandOf(n, 1, cw, 16), mode: cw >= minCell ? "numbers" : "heat" };
   }
-  if (stripRoom.beads && width / n >= minBeadCell) return bandOf(n, 1, Math.min(maxCell, width / n), lineHeight(1));
+  if (stripRoom.column && row.columns && !low && n > 1 && n <= MAX_COLUMN_ROWS)
+    return bandOf(1, n, Math.min(largestCell, width), n > 4 ? COLUMN_ROW_HEIGHT : Math.min(24, row.h));
+  if (stripRoom.beads && width / n >= minBeadCell) return bandOf(n, 1, Math.min(largestCell, width / n), lineHeight(1));
   const maxLines = n > 40 ? 6 : 4;
-  for (const minCellWidth of [minCell + 2, minCell])
+  for (const minCellWidth of [minCell + 1, minCell])
     for (let lines = 1; lines <= maxLines; lines++) {
       let columns = Math.ceil(n / lines);
       if (lastDimension > 1 && lastDimension <= n) columns = Math.ceil(columns / lastDimension) * lastDimension;
-      const cw = Math.min(maxCell, width / columns);
+      const cw = Math.min(largestCell, width / columns);
       if (cw < minCellWidth || (n % columns && lines < maxLines)) continue;
       const rows = Math.ceil(n / columns);
       return bandOf(columns, rows, cw, lineHeight(rows));

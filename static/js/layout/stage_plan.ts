@@ -18,6 +18,7 @@ import {
 } from "./memory_pane.ts";
 import { leastContentWidth } from "./memory_columns.ts";
 import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom } from "./pane.ts";
+import { USUAL_ROW_CELLS, type RowCells } from "./row_strip.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { MemoryModel } from "./memory_step.ts";
 import type { GraphModel } from "./graph_parts.ts";
@@ -28,7 +29,13 @@ export interface StageModel {
   memory: MemoryModel;
   graph: GraphModel;
   /** those found for sizes */
-  scales: Map<string, number | null>;
+  scales: Map<string, FittingSize | null>;
+}
+
+/** at which every row of every step is full and nothing ever moves */
+interface FittingSize {
+  k: number;
+  cells: RowCells;
 }
 
 export type PaneSide = "memory" | "graph";
@@ -83,6 +90,14 @@ const NARROW_STAGE_WIDTH = 620;
 export const PANE_HEADING_HEIGHT = 24;
 /** Scales at which everything is drawn if everything fits: the largest is taken. */
 const STAGE_SCALES = [2, 1.8, 1.6, 1.45, 1.3, 1.2, 1.1, 1];
+/** Sizes of cells in a row, in units: at the scale that fits, the largest that still fit. */
+const CELL_SIZES = [
+  { w: 66, h: 64 },
+  { w: 60, h: 52 },
+  { w: 54, h: 44 },
+  { w: 50, h: 36 },
+  { w: 46, h: 30 },
+];
 /** In units: the list of names and the map of nodes of a stage at least so wide, and of one that is narrower. */
 const OVERVIEW_WIDTHS = { wideStage: 1000, list: { wide: 290, narrow: 256 }, map: { wide: 136, narrow: 124 } };
 /** A narrower stage has no room for a list, a map and what stands between them. */
@@ -117,17 +132,18 @@ export function planStage(model: StageModel, i: number, stageSize: StageSize, op
     compact,
   } = options;
   const side = isNarrowStage(stageSize.w) ? (options.side ?? defaultPaneOf(model, i)) : null;
-  const fitting = largestFittingScale(model, below, share, side, footHeight);
-  const k = scale ?? fitting ?? 1;
-  const density = densityOf(model, below, { k, fitting, share, side, footHeight, compact });
+  const fitting = largestFittingSize(model, below, share, side, footHeight);
+  const k = scale ?? fitting?.k ?? 1;
+  const density = densityOf(model, below, { k, fitting: fitting?.k ?? null, share, side, footHeight, compact });
   const size = density === "list" ? stageSize : below;
-  const paneOptions = { selected, toggled, compact };
+  const paneOptions = { selected, toggled, compact, told: options.told };
   const top = options.headline === undefined ? HEADLINE_HEIGHT : options.headline / k;
   const hasGraphFocus = density === "list" && stepHasGraphFocus(model.graph, i, paneOptions);
   const overview = density === "list" ? overviewOf(model, { w: size.w / k, top }, share, hasGraphFocus) : null;
   const widths = overview?.widths ?? paneWidths(model, size.w / k, share, side);
   const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
   const paneRooms = roomsOfPanes(widths, visibleHeight, footHeight / k);
+  if (density === "large" && fitting && k <= fitting.k) paneRooms.memory.cells = fitting.cells;
   if (overview) {
     paneRooms.memory = { w: widths.memory, h: visibleHeight, overview: overview.list };
     paneRooms.graph.overview = overview.map;
@@ -174,7 +190,7 @@ function densityOf(
   const { k, fitting, share, side, footHeight, compact } = plan;
   if (side || !Number.isFinite(size.h) || compact) return "flow";
   if (fitting !== null && k <= fitting) return "large";
-  if (fitsAtScale(model, size, k, share, footHeight)) return "large";
+  if (fitsAtScale(model, size, k, { share, footHeight })) return "large";
   return fitting === null && size.w / k >= MIN_STAGE_WIDTH_FOR_LIST ? "list" : "flow";
 }
 
@@ -233,33 +249,56 @@ function roomsOfPanes(widths: Record<PaneSide, number>, h: number, footHeight: n
   };
 }
 
-/** The largest scale at which every row of every step is full and nothing ever moves; null where there is none. */
-function largestFittingScale(
+/** The largest scale at which every row of every step is full and nothing ever moves, and there the largest cells; null
+ * where there is none. */
+function largestFittingSize(
   model: StageModel,
   size: StageSize,
   share: number | null,
   side: PaneSide | null,
   footHeight: number,
-): number | null {
+): FittingSize | null {
   if (side || !Number.isFinite(size.h)) return null;
   const key = `${size.w} ${size.h} ${share} ${footHeight}`;
   let fitting = model.scales.get(key);
   if (fitting === undefined) {
-    fitting = STAGE_SCALES.find((k) => fitsAtScale(model, size, k, share, footHeight)) ?? null;
+    const k =
+      STAGE_SCALES.find((scale) => fitsAtScale(model, size, scale, { share, footHeight, numbers: true })) ??
+      STAGE_SCALES.find((scale) => fitsAtScale(model, size, scale, { share, footHeight }));
+    fitting = k === undefined ? null : { k, cells: largestFittingCells(model, size, k, { share, footHeight }) };
     model.scales.set(key, fitting);
     model.memory.plainSteps.clear(); // they were for the search
   }
   return fitting;
 }
 
+/** Of a scale that fits: (n, 1) as columns, if there is room for them, and cells as large as there is room for. */
+function largestFittingCells(model: StageModel, size: StageSize, k: number, room: Omit<FitOptions, "cells">) {
+  const choices = [true, false].flatMap((columns) => CELL_SIZES.map((cell) => ({ ...cell, columns })));
+  return choices.find((cells) => fitsAtScale(model, size, k, { ...room, cells })) ?? USUAL_ROW_CELLS;
+}
+
+interface FitOptions {
+  share: number | null;
+  footHeight: number;
+  cells?: RowCells;
+  /** whether few cells need numbers */
+  numbers?: boolean;
+}
+
 /** Whether every row of every step has a full place of its own at a scale. */
-function fitsAtScale(model: StageModel, size: StageSize, k: number, share: number | null, footHeight: number) {
+function fitsAtScale(
+  model: StageModel,
+  size: StageSize,
+  k: number,
+  { share, footHeight, cells = USUAL_ROW_CELLS, numbers = false }: FitOptions,
+) {
   const widths = paneWidths(model, size.w / k, share, null);
   const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
   const { memory, graph } = roomsOfPanes(widths, visibleHeight, footHeight / k);
   if (k > 1 && memory.w < leastContentWidth(model.memory.homes)) return false;
   if (graph.w && graphHeightForFixedPlaces(model.graph, graph.w) > graph.h) return false;
-  return hasRoomForFixedPlaces(model.memory, memory.w, memory.h);
+  return hasRoomForFixedPlaces(model.memory, memory.w, memory.h, cells, numbers);
 }
 
 /** The scale at which nothing has to close, however small. */

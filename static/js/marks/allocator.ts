@@ -1,15 +1,10 @@
 /** A device's memory below the rows: what its caching allocator has, each segment with its blocks, and what lies in them. */
 
 import { transformToHeight } from "./mark_cache.ts";
-import {
-  ALLOCATOR_SIZES,
-  ALLOCATOR_BLOCK_FONT_SIZE,
-  freeBytesText,
-  ALLOCATOR_BYTES_FONT_SIZE,
-} from "../layout/allocator.ts";
+import { ALLOCATOR_SIZES, freeBytesText } from "../layout/allocator.ts";
 import { findEntity } from "../trace/entities.ts";
 import { bytesText } from "../layout/format.ts";
-import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth, truncateText } from "../layout/metrics.ts";
 import { cutPathAtStart } from "../layout/pane_names.ts";
 import { classNames, h } from "../browser/svg.ts";
 import type { Target } from "../browser/targets.ts";
@@ -77,13 +72,20 @@ function allocatorTitleMark(
     isFoldable &&
       h(
         "text",
-        { key: "sign", class: "fold-sign", x: columns.names + 4, y: 14, "font-size": 11, "aria-hidden": "true" },
+        {
+          key: "sign",
+          class: "fold-sign",
+          x: columns.names + 4,
+          y: 14,
+          "font-size": FONT_SIZES.small,
+          "aria-hidden": "true",
+        },
         isOpen ? "▾" : "▸",
       ),
     h(
       "text",
-      { key: "text", class: "fold-text", x, y: 14, "font-size": 11 },
-      truncateText(text, Math.floor((columns.w - x - 8) / (CHARACTER_WIDTH_EM * 11))),
+      { key: "text", class: "fold-text", x, y: 14, "font-size": FONT_SIZES.small },
+      truncateText(text, Math.floor((columns.w - x - 8) / (CHARACTER_WIDTH_EM * FONT_SIZES.small))),
     ),
     h("title", {}, [name, ...totals].join("\n")),
   );
@@ -110,7 +112,11 @@ function segmentMark(labels: StageLabels, segment: PlacedSegment, { x, w }: Allo
       role: "group",
       "aria-label": description,
     },
-    h("text", { key: "label", class: "meta", x: columns.names + 4, y: columns.phone ? 9 : 15, "font-size": 10 }, label),
+    h(
+      "text",
+      { key: "label", class: "meta", x: columns.names + 4, y: columns.phone ? 11 : 15, "font-size": FONT_SIZES.small },
+      label,
+    ),
     h("title", {}, `${description}\n${labels.notToScale}`),
     h("rect", { key: "ground", class: "segment-ground", ...ground }),
     segment.lines.map((parts, line) =>
@@ -184,31 +190,22 @@ function segmentPartTextMark(labels: StageLabels, { state, name, size }: Part, x
   if (state === "free" || state === "several") {
     const bytes = state === "free" ? freeBytesText(size) : bytesText(size);
     const text = [`${labels.free} ${bytes}`, bytes].find(
-      (some, k) => (k || state === "free") && textWidth(some, ALLOCATOR_BYTES_FONT_SIZE) <= textRoom,
+      (some, k) => (k || state === "free") && textWidth(some, FONT_SIZES.small) <= textRoom,
     );
     return (
-      text &&
-      h("text", { key: "text", class: "block-size", x: x + 4, y: y + 12, "font-size": ALLOCATOR_BYTES_FONT_SIZE }, text)
+      text && h("text", { key: "text", class: "block-size", x: x + 4, y: y + 12, "font-size": FONT_SIZES.small }, text)
     );
   }
   const bytes = bytesText(size);
   const word = name || labels.otherBlock;
-  if (textWidth(word, ALLOCATOR_BLOCK_FONT_SIZE) > textRoom && textRoom < MIN_BLOCK_NAME_WIDTH) return null;
-  const shown = cutPathAtStart(word, textRoom, ALLOCATOR_BLOCK_FONT_SIZE);
-  const sizeX = x + 4 + textWidth(shown, ALLOCATOR_BLOCK_FONT_SIZE) + 7;
-  const hasRoomForSize = sizeX + textWidth(bytes, ALLOCATOR_BYTES_FONT_SIZE) <= x + w - 3;
+  if (textWidth(word, FONT_SIZES.small) > textRoom && textRoom < MIN_BLOCK_NAME_WIDTH) return null;
+  const shown = cutPathAtStart(word, textRoom, FONT_SIZES.small);
+  const sizeX = x + 4 + textWidth(shown, FONT_SIZES.small) + 7;
+  const hasRoomForSize = sizeX + textWidth(bytes, FONT_SIZES.small) <= x + w - 3;
   return [
-    h(
-      "text",
-      { key: "text", class: "block-name", x: x + 4, y: y + 11.5, "font-size": ALLOCATOR_BLOCK_FONT_SIZE },
-      shown,
-    ),
+    h("text", { key: "text", class: "block-name", x: x + 4, y: y + 11.5, "font-size": FONT_SIZES.small }, shown),
     hasRoomForSize &&
-      h(
-        "text",
-        { key: "size", class: "block-size", x: sizeX, y: y + 11.5, "font-size": ALLOCATOR_BYTES_FONT_SIZE },
-        bytes,
-      ),
+      h("text", { key: "size", class: "block-size", x: sizeX, y: y + 11.5, "font-size": FONT_SIZES.small }, bytes),
   ];
 }
 

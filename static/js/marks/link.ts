@@ -1,6 +1,6 @@
 /** A link across the divider, from the graph to the memory; an end that is out of sight is labelled at the edge. */
 
-import { textWidth, truncateText } from "../layout/metrics.ts";
+import { FONT_SIZES, textWidth, truncateText } from "../layout/metrics.ts";
 import { classNames, h } from "../browser/svg.ts";
 import type { PaneLink } from "../layout/links.ts";
 
@@ -24,7 +24,6 @@ const LINK_CORNER_RADIUS = 7;
 const LINK_OFFSET_BELOW_SLOT = 7;
 /** How far below a leaf that stands behind something else. */
 const LINK_OFFSET_BELOW_LEAF = 3;
-const LINK_LABEL_FONT_SIZE = 11;
 const LINK_LABEL_HEIGHT = 18;
 
 export function paneLinkMark(link: PaneLink, frame: Frame) {
@@ -99,9 +98,9 @@ function offscreenEndLabelMark(
   pane: "memory" | "graph",
   height: number,
 ) {
-  const maxCharacters = Math.max(4, Math.floor((right - left - 16) / textWidth("0", LINK_LABEL_FONT_SIZE)));
+  const maxCharacters = Math.max(4, Math.floor((right - left - 16) / textWidth("0", FONT_SIZES.small)));
   const text = truncateText(name, Math.min(28, maxCharacters));
-  const w = textWidth(text, LINK_LABEL_FONT_SIZE) + 12;
+  const w = textWidth(text, FONT_SIZES.small) + 12;
   const x = pane === "memory" ? Math.max(8, right - w - 14) : left + 6;
   return h(
     "g",
@@ -114,7 +113,7 @@ function offscreenEndLabelMark(
       "aria-label": name,
     },
     h("rect", { key: "box", x, y: visibleAt.y - LINK_LABEL_HEIGHT / 2, width: w, height: LINK_LABEL_HEIGHT, rx: 4 }),
-    h("text", { key: "text", x: x + 6, y: visibleAt.y + 4, "font-size": LINK_LABEL_FONT_SIZE }, text),
+    h("text", { key: "text", x: x + 6, y: visibleAt.y + 4, "font-size": FONT_SIZES.small }, text),
     h("title", { key: "title" }, name),
   );
 }
@@ -133,7 +132,7 @@ export function offscreenContentMark(
   y: number,
   height: number,
 ) {
-  const w = textWidth(text, LINK_LABEL_FONT_SIZE) + 14;
+  const w = textWidth(text, FONT_SIZES.small) + 14;
   const top = where === "above" ? y + 3 : y - LINK_LABEL_HEIGHT - 3;
   return h(
     "g",
@@ -146,6 +145,6 @@ export function offscreenContentMark(
       "aria-label": text,
     },
     h("rect", { key: "box", x: x - w - 8, y: top, width: w, height: LINK_LABEL_HEIGHT, rx: 9 }),
-    h("text", { key: "text", x: x - w - 1, y: top + 13, "font-size": LINK_LABEL_FONT_SIZE }, text),
+    h("text", { key: "text", x: x - w - 1, y: top + 13, "font-size": FONT_SIZES.small }, text),
   );
 }

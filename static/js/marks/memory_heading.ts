@@ -4,14 +4,13 @@ import { lineLabel } from "../trace/program_files.ts";
 import { findEntity } from "../trace/entities.ts";
 import { objectTypeText } from "../layout/card_texts.ts";
 import { bytesText, shortValueText, encodedValueJson } from "../layout/format.ts";
-import { VALUE_CHIP_FONT_SIZE } from "../layout/heading_chips.ts";
 import {
   frameTitleThatFits,
   MEMORY_ITEM_HEIGHTS,
   headingNamesThatFit,
   headingTypeTitle,
 } from "../layout/memory_placed.ts";
-import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth, truncateText } from "../layout/metrics.ts";
 import { referencedUid } from "../trace/names.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import type { Target } from "../browser/targets.ts";
@@ -47,7 +46,7 @@ function frameHeadingMark(
   const isCurrent = stepFacts.snap.step?.frame === item.uid;
   const isSuspended = frame?.state === "suspended";
   const name = frameTitleThatFits(item, columns);
-  const lineX = 14 + textWidth(name, 12) + 10;
+  const lineX = 14 + textWidth(name, FONT_SIZES.small) + 10;
   return h(
     "g",
     {
@@ -65,10 +64,10 @@ function frameHeadingMark(
     },
     h("rect", { key: "box", class: "frame-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
-    h("text", { key: "name", class: "frame-name", x: 14, y: 15.5, "font-size": 12 }, name),
+    h("text", { key: "name", class: "frame-name", x: 14, y: 15.5, "font-size": FONT_SIZES.small }, name),
     h(
       "text",
-      { key: "line", class: "meta", x: lineX, y: 15.5, "font-size": 10 },
+      { key: "line", class: "meta", x: lineX, y: 15.5, "font-size": FONT_SIZES.small },
       lineLabel(stepFacts.labels.line, frame?.line),
     ),
     valueChipMarks(stepFacts, place, item.uid),
@@ -103,15 +102,17 @@ function objectHeadingMark(
     h("rect", { key: "box", class: "object-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
     isInner && h("path", { key: "branch", class: "branch", d: `M${left - 12} 0V11h7` }),
-    placed.map(({ name, x, w }) => nameTagMark(stepFacts.labels, item.uid, name, { x, y: 3, w, h: 16, font: 11.5 })),
+    placed.map(({ name, x, w }) =>
+      nameTagMark(stepFacts.labels, item.uid, name, { x, y: 3, w, h: 16, font: FONT_SIZES.small }),
+    ),
     hidden.length > 0 &&
       h(
         "text",
-        { key: "more names", class: "meta", x: end - 20, y: 15, "font-size": 9 },
+        { key: "more names", class: "meta", x: end - 22, y: 15, "font-size": FONT_SIZES.small },
         `+${hidden.length}`,
         h("title", {}, hidden.map(({ text }) => text).join(", ")),
       ),
-    type && h("text", { key: "type", class: "meta", x: end + 2, y: 15.5, "font-size": 10.5 }, type),
+    type && h("text", { key: "type", class: "meta", x: end + 2, y: 15.5, "font-size": FONT_SIZES.small }, type),
     valueChipMarks(stepFacts, place, item.uid),
     item.type === "optimizer" && optimizerStateSign(item),
     (item.type !== "optimizer" || place.folded.length > 0) && foldedRowsMark(stepFacts, place, item, columns),
@@ -138,7 +139,7 @@ export function valueChipMark(stepFacts: StepFacts, uid: string, chip: PlacedVal
   const y = line * MEMORY_ITEM_HEIGHTS.line;
   const isFrame = uid[0] === "f";
   const ref = referencedUid(value);
-  const valueX = x + textWidth(label, VALUE_CHIP_FONT_SIZE) + (label ? 5 : 0);
+  const valueX = x + textWidth(label, FONT_SIZES.small) + (label ? 5 : 0);
   const isNote = kind === "note";
   const data = { "data-value": encodedValueJson(value) };
   const attrs = isFrame
@@ -152,12 +153,12 @@ export function valueChipMark(stepFacts: StepFacts, uid: string, chip: PlacedVal
       ? null
       : { kind: "item", object: uid, item: key, ref };
   const leadsElsewhere = kind === "tensor" || kind === "object";
-  const wide = textWidth(text, VALUE_CHIP_FONT_SIZE) + 10;
+  const wide = textWidth(text, FONT_SIZES.small) + 10;
   return h(
     "g",
     { key: `chip ${key}`, class: classNames(isFrame ? "chip" : "item", kind, changed && "moved"), ...attrs, target },
     h("rect", { key: "box", class: "chip-ground", x: x - 4, y: y + 2.5, width: w + 8, height: 17, rx: 4 }),
-    label && h("text", { key: "name", class: "chip-name", x, y: y + 15, "font-size": VALUE_CHIP_FONT_SIZE }, label),
+    label && h("text", { key: "name", class: "chip-name", x, y: y + 15, "font-size": FONT_SIZES.small }, label),
     leadsElsewhere && h("path", { key: "leads", class: "leads", d: `M${valueX} ${y + 11}h6m-3 -3l3 3l-3 3` }),
     leadsElsewhere &&
       h("rect", { key: "to", class: "chip-to", x: valueX + 9, y: y + 4, width: wide, height: 14, rx: 4 }),
@@ -168,7 +169,7 @@ export function valueChipMark(stepFacts: StepFacts, uid: string, chip: PlacedVal
         class: "chip-value",
         x: leadsElsewhere ? valueX + 14 : valueX,
         y: y + 15,
-        "font-size": VALUE_CHIP_FONT_SIZE,
+        "font-size": FONT_SIZES.small,
       },
       kind === "here" ? `${text} ↓` : text,
     ),
@@ -178,7 +179,7 @@ export function valueChipMark(stepFacts: StepFacts, uid: string, chip: PlacedVal
 
 /** What opens or closes. */
 function foldButtonMark(key: string, open: boolean, place: { x: number; y: number; text: string }) {
-  const w = textWidth(place.text, 10) + 8;
+  const w = textWidth(place.text, FONT_SIZES.small) + 8;
   return h(
     "g",
     {
@@ -188,7 +189,7 @@ function foldButtonMark(key: string, open: boolean, place: { x: number; y: numbe
       "aria-label": place.text,
     },
     h("rect", { key: "ground", class: "fold-ground", x: place.x - 4, y: place.y + 3, width: w, height: 16, rx: 4 }),
-    h("text", { key: "text", class: "meta", x: place.x, y: place.y + 15, "font-size": 10 }, place.text),
+    h("text", { key: "text", class: "meta", x: place.x, y: place.y + 15, "font-size": FONT_SIZES.small }, place.text),
   );
 }
 
@@ -203,7 +204,7 @@ function foldedRowsMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingIt
     .map(({ item: row }) => (row.kind === "row" ? rowPurposeText(row.block, stepFacts.labels) : ""))
     .join(", ");
   const text = `${count} ${stepFacts.labels.folded}`;
-  const w = pageFontTextWidth(text, 11) + 14;
+  const w = pageFontTextWidth(text, FONT_SIZES.small) + 14;
   const chipsEnd = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? place.chips.more - 4 : 0);
   const countX = Math.min(chipsEnd, columns.w - 12 - w);
   return h(
@@ -217,9 +218,10 @@ function foldedRowsMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingIt
     h("rect", { key: "ground", class: "fold-ground", x: x - 4, y: 2, width: 16, height: 18, rx: 4 }),
     item.type === "frame" || item.type === "optimizer"
       ? null
-      : h("text", { key: "sign", class: "fold-sign", x, y: 15, "font-size": 10 }, count ? "▸" : "▾"),
+      : h("text", { key: "sign", class: "fold-sign", x, y: 15, "font-size": FONT_SIZES.small }, count ? "▸" : "▾"),
     count > 0 && h("rect", { key: "count", class: "fold-badge", x: countX, y: 3.5, width: w, height: 15, rx: 7 }),
-    count > 0 && h("text", { key: "text", class: "fold-text", x: countX + 7, y: 15, "font-size": 11 }, text),
+    count > 0 &&
+      h("text", { key: "text", class: "fold-text", x: countX + 7, y: 15, "font-size": FONT_SIZES.small }, text),
     h("title", {}, names || item.section),
   );
 }
@@ -237,7 +239,7 @@ function optimizerStateSign(item: HeadingItem) {
       "aria-label": `${item.state.length}`,
     },
     h("rect", { key: "ground", class: "fold-ground", x: 8, y: 2, width: 16, height: 18, rx: 4 }),
-    h("text", { key: "sign", class: "fold-sign", x: 12, y: 15, "font-size": 10 }, open ? "▾" : "▸"),
+    h("text", { key: "sign", class: "fold-sign", x: 12, y: 15, "font-size": FONT_SIZES.small }, open ? "▾" : "▸"),
     h("title", {}, item.state.map((block) => block.label).join(", ")),
   );
 }
@@ -260,8 +262,8 @@ export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: F
   };
   const text = `${item.count ?? n} ${foldTexts[item.foldKind]} · ${bytesText(bytes)}`;
   const names = item.blocks.map((block) => rowPurposeText(block, stepFacts.labels)).join(", ");
-  const namesX = columns.names + 18 + pageFontTextWidth(text, 11.5) + 12;
-  const maxChars = Math.floor((columns.w - namesX - 12) / (CHARACTER_WIDTH_EM * 10));
+  const namesX = columns.names + 18 + pageFontTextWidth(text, FONT_SIZES.small) + 12;
+  const maxChars = Math.floor((columns.w - namesX - 12) / (CHARACTER_WIDTH_EM * FONT_SIZES.small));
   return h(
     "g",
     {
@@ -273,14 +275,21 @@ export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: F
     h("rect", { key: "ground", class: "fold-ground", x: 6, y: 1, width: columns.w - 12, height: 18, rx: 4 }),
     h(
       "text",
-      { key: "sign", class: "fold-sign", x: columns.names + 4, y: 14, "font-size": 11, "aria-hidden": "true" },
+      {
+        key: "sign",
+        class: "fold-sign",
+        x: columns.names + 4,
+        y: 14,
+        "font-size": FONT_SIZES.small,
+        "aria-hidden": "true",
+      },
       "▸",
     ),
-    h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": 11.5 }, text),
+    h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": FONT_SIZES.small }, text),
     maxChars > 3 &&
       h(
         "text",
-        { key: "names", class: "fold-names", x: namesX, y: 14, "font-size": 10 },
+        { key: "names", class: "fold-names", x: namesX, y: 14, "font-size": FONT_SIZES.small },
         truncateText(names, maxChars),
       ),
     h("title", {}, `${text}: ${names}`),

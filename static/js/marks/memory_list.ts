@@ -14,7 +14,7 @@ import { rowPurposeText } from "./labels.ts";
 import { cellColourMarks, changedBarMark } from "./row_cells.ts";
 import { cachedMark, type MarkCache } from "./mark_cache.ts";
 import type { MemoryOverview } from "../layout/memory_focus.ts";
-import type { MemoryList } from "../layout/memory_parts.ts";
+import type { ListLine, MemoryList } from "../layout/memory_parts.ts";
 import type { RowBlock } from "../layout/memory_parts.ts";
 import type { MemoryStep } from "../layout/memory_step.ts";
 import type { Storage } from "../trace/wire.ts";
@@ -84,7 +84,7 @@ function listLineMark(
   const x = LEFT + line.indent * INDENT;
   const baseline = lineHeight / 2 + font * 0.36;
   const room = list.strip - x - 6;
-  const text = cutPathAtStart(line.text, room, font);
+  const text = cutPathAtStart(lineText(stepFacts, line), room, font);
   const members = uidsOfEntry(entry);
   const isVariable = name?.tag.kind === "var";
   const target: Target | null =
@@ -119,6 +119,10 @@ function listLineMark(
     isHeading ? null : lineGradientMarks(stepFacts, list, entry),
     h("title", {}, lineLabelText(stepFacts, entry)),
   );
+}
+
+function lineText({ labels }: StepFacts, { kind, text, names: [name] }: ListLine) {
+  return kind === "old" ? text.replace(`old ${name.text}`, labels.oldName.replace("{name}", name.text)) : text;
 }
 
 /** What a line says in words. */

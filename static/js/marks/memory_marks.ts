@@ -2,7 +2,7 @@
 
 import { wrapValueChips } from "../layout/heading_chips.ts";
 import { isInBand, type HeightBand } from "../layout/view.ts";
-import { CHARACTER_WIDTH_EM, textWidth } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../layout/metrics.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import { allocatorMark } from "./allocator.ts";
 import { memoryListMarks } from "./memory_list.ts";
@@ -75,10 +75,14 @@ function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[]
   if (!main) return out;
   const isCurrent = stepFacts.snap.step?.frame === main;
   const x = pane.overview ? columns.left + columns.names : columns.names + textWidth(labels.names, 12) + 12;
-  const w = textWidth(labels.module, 9.5) + 14;
+  const w = textWidth(labels.module, FONT_SIZES.small) + 14;
   const hasRoom = pane.overview !== null || x + w < columns.card - 6;
   const box = h("rect", { key: "box", class: "frame-box", x, y: 4, width: w, height: 16, rx: 4 });
-  const name = h("text", { key: "name", class: "frame-name", x: x + 5, y: 15.5, "font-size": 9.5 }, labels.module);
+  const name = h(
+    "text",
+    { key: "name", class: "frame-name", x: x + 6, y: 16.2, "font-size": FONT_SIZES.small },
+    labels.module,
+  );
   out.push(
     h(
       "g",
@@ -108,7 +112,7 @@ function listHeads({ list }: MemoryOverview, labels: StageLabels): [string, stri
 /** The plain values of the module, those that the step gave first. */
 function modulePlainValueMarks(stepFacts: StepFacts, { columns, values, overview }: MemoryPane, main: string) {
   const firstX = overview
-    ? columns.left + columns.names + textWidth(stepFacts.labels.module, 9.5) + 30
+    ? columns.left + columns.names + textWidth(stepFacts.labels.module, FONT_SIZES.small) + 30
     : columns.gradW && !columns.phone
       ? columns.grad + CHARACTER_WIDTH_EM * 12 * 5 + 14
       : columns.strip + CHARACTER_WIDTH_EM * 12 * 8 + 16;
@@ -124,7 +128,7 @@ function modulePlainValueMarks(stepFacts: StepFacts, { columns, values, overview
     chips.push(
       h(
         "text",
-        { key: "more values", class: "meta", x: x + Math.max(0, shift), y: 15, "font-size": 10 },
+        { key: "more values", class: "meta", x: x + Math.max(0, shift), y: 15, "font-size": FONT_SIZES.small },
         `+${hidden}`,
         h("title", {}, hiddenTexts.join("\n")),
       ),

@@ -2,7 +2,7 @@
 
 import { findEntity, findHandle } from "../trace/entities.ts";
 import { bytesText } from "../layout/format.ts";
-import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth, truncateText } from "../layout/metrics.ts";
 import { ROW_SIZES } from "../layout/row_lines.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { rowPurposeText } from "./labels.ts";
@@ -17,8 +17,6 @@ import { nameTagMark } from "./row_tags.ts";
 import { columnsOfNameless, columnsOfRow, type MemoryColumns } from "../layout/memory_columns.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { PlacedItem, RowLayout, HandleLine, RowItem } from "../layout/memory_parts.ts";
-
-const NOTE_FONT_SIZE = 12;
 
 interface MemoryRowDrawing {
   facts: StepFacts;
@@ -96,14 +94,19 @@ function storageNoteMark({ facts, layout, columns }: Omit<MemoryRowDrawing, "ope
   const x = columns.strip + layout.strip.w + 7 + (layout.strip.bands.length > 1 ? 30 : 0);
   const end = columns.gradW && !columns.phone ? columns.grad - 28 : (layout.head ? columns.rail : columns.w) - 6;
   const top = ROW_SIZES.inset + layout.top;
-  const fitsBeside = x + textWidth(text, NOTE_FONT_SIZE) <= end;
+  const fitsBeside = x + textWidth(text, FONT_SIZES.small) <= end;
   const place = fitsBeside
     ? { x, y: top + Math.min(layout.strip.h, 30) / 2 + 4 }
     : { x: end, y: top + layout.strip.h + 14 };
-  const maxCharacters = Math.floor((end - columns.strip) / (CHARACTER_WIDTH_EM * NOTE_FONT_SIZE));
+  const maxCharacters = Math.floor((end - columns.strip) / (CHARACTER_WIDTH_EM * FONT_SIZES.small));
   return h(
     "text",
-    { key: "storage", class: classNames("storage-name", !fitsBeside && "end"), ...place, "font-size": NOTE_FONT_SIZE },
+    {
+      key: "storage",
+      class: classNames("storage-name", !fitsBeside && "end"),
+      ...place,
+      "font-size": FONT_SIZES.small,
+    },
     truncateText(text, Math.max(4, maxCharacters)),
     h("title", {}, `${uid} · ${storage.nbytes === undefined ? "?" : bytesText(storage.nbytes)} · ${text}`),
   );
@@ -151,7 +154,10 @@ function handleMarkInCollapsedRow(
 function handleWidthInCollapsedRow({ facts, item, columns }: MemoryRowDrawing, line: HandleLine) {
   if (!line.first || !item.block.others.length) return columns.cardW;
   const shape = findHandle(facts.snap.entities, line.uid)?.shape ?? [];
-  return Math.min(columns.cardW - 22, textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5) + 15);
+  return Math.min(
+    columns.cardW - 22,
+    textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, FONT_SIZES.small) + 15,
+  );
 }
 
 function unnamedHandleMarksInRow(row: MemoryRowDrawing, y: number) {
@@ -196,7 +202,7 @@ function rowNameMarks({ facts, item, layout, columns }: MemoryRowDrawing, line: 
   const { at } = out[0];
   const right = Math.max(...out.filter(({ name }) => name.line === 0).map((placed) => placed.at.x + placed.name.w));
   const middle = at.y + at.h / 2;
-  const countWidth = line.hidden ? 16 : 0;
+  const countWidth = line.hidden ? 18 : 0;
   const hasRoomForStem = right + countWidth + 4 < columns.card;
   return h("g", { key: `tags ${line.uid}`, class: "tags" }, [
     hasRoomForStem && h("path", { key: "stem", class: "stem", d: `M${right + countWidth} ${middle}H${columns.card}` }),
@@ -204,7 +210,13 @@ function rowNameMarks({ facts, item, layout, columns }: MemoryRowDrawing, line: 
     line.hidden > 0 &&
       h(
         "text",
-        { key: "more", class: "meta", x: Math.min(right + 2, columns.card - 14), y: middle + 3.5, "font-size": 9 },
+        {
+          key: "more",
+          class: "meta",
+          x: Math.min(right + 2, columns.card - 18),
+          y: middle + 4.3,
+          "font-size": FONT_SIZES.small,
+        },
         `+${line.hidden}`,
         h("title", {}, hiddenNamesText(item, line)),
       ),

@@ -2,7 +2,7 @@
 
 import { cellExtentOfHandle, cellReads } from "../layout/reads.ts";
 import { cellMapHeight, ROW_SIZES } from "../layout/row_lines.ts";
-import { CHARACTER_WIDTH_EM, truncateText } from "../layout/metrics.ts";
+import { FONT_SIZES, CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
 import { bandOfDtype, type CellBand, type CellStrip } from "../layout/row_strip.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import type { MemoryColumns } from "../layout/memory_columns.ts";
@@ -31,7 +31,7 @@ interface ReadingPlace {
   right: number;
 }
 
-const BEAD_SIZE = 14;
+const BEAD_SIZE = 15;
 
 export function handleReadingMark(
   stepFacts: StepFacts,
@@ -240,7 +240,7 @@ function cellBeadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPl
   const isWritten = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
   const isWriter = stepFacts.writers.has(line.uid);
   const name = stepFacts.names.paths.get(line.uid) ?? line.uid;
-  const size = Math.min(9, Math.floor(((w - 4) / (CHARACTER_WIDTH_EM * bead.text.length)) * 10) / 10);
+  const hasRoom = textWidth(bead.text, FONT_SIZES.small) <= w - 1;
   const marks = bead.reads.map((read, depth) => {
     const isTopmost = depth === readCount - 1;
     const offset = isTopmost ? 0 : 3;
@@ -264,8 +264,8 @@ function cellBeadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPl
         },
       },
       h("rect", { key: "box", ...box }),
-      isTopmost && w > 9
-        ? h("text", { key: "text", x: left + w / 2, y: cy + size * 0.36, "font-size": size }, bead.text)
+      isTopmost && hasRoom
+        ? h("text", { key: "text", x: left + w / 2, y: cy + 4.3, "font-size": FONT_SIZES.small }, bead.text)
         : null,
       h("title", { key: "title" }, `${name}[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
     );
@@ -274,7 +274,7 @@ function cellBeadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPl
     marks.push(
       h(
         "text",
-        { key: `times ${bead.cell}`, class: "times", x: left + w + 3.5, y: cy - 4.5, "font-size": 7.5 },
+        { key: `times ${bead.cell}`, class: "times", x: left + w + 5, y: cy - 4, "font-size": FONT_SIZES.small },
         `×${readCount}`,
         h("title", {}, stepFacts.labels.readTimes.replace("{times}", `${readCount}`)),
       ),

@@ -2,7 +2,7 @@
 
 import { findHandle, type Handle } from "../trace/entities.ts";
 import { handleCardTexts } from "../layout/card_texts.ts";
-import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth, truncateText } from "../layout/metrics.ts";
 import { unqualifiedDtype } from "../layout/reads.ts";
 import { ROW_SIZES } from "../layout/row_lines.ts";
 import { classNames, h } from "../browser/svg.ts";
@@ -153,9 +153,9 @@ export function unnamedHandlesMark(
     const handle = findHandle(stepFacts.snap.entities, uid);
     if (!handle) continue;
     const card = handleCardAttributes(stepFacts, uid, handle, false);
-    const countWidth = shownCount < uids.length - 1 ? 18 : 0;
+    const countWidth = shownCount < uids.length - 1 ? 20 : 0;
     const words = shapeWords(stepFacts, handle, card.shape);
-    const w = Math.min(textWidth(words, 9.5) + 13, place.room - countWidth);
+    const w = Math.min(textWidth(words, FONT_SIZES.small) + 13, place.room - countWidth);
     if (shownCount ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
     out.push(
       h(
@@ -163,7 +163,7 @@ export function unnamedHandlesMark(
         { ...card.attrs, class: classNames(card.attrs.class, "quiet", place.aside && "aside") },
         h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
         h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),
-        fittedTextMark("shape", x + 8, y + 11, words, w - 10, 9.5),
+        fittedTextMark("shape", x + 8, y + 11, words, w - 10, FONT_SIZES.small),
         h("title", { key: "title" }, card.description),
       ),
     );
@@ -175,7 +175,7 @@ export function unnamedHandlesMark(
     out.push(
       h(
         "text",
-        { key: "more quiet", class: "meta", x, y: y + 11, "font-size": 9.5 },
+        { key: "more quiet", class: "meta", x, y: y + 11, "font-size": FONT_SIZES.small },
         `+${rest.length}`,
         h("title", {}, rest.join(", ")),
       ),
@@ -189,7 +189,7 @@ function unnamedHandlesLabelMark(stepFacts: StepFacts, count: number, columns: M
   const text = `${count > 1 ? `${count} × ` : ""}${stepFacts.labels.unnamed}`;
   return h(
     "text",
-    { key: `quiet ${y}`, class: "no-name end", x: columns.card - 8, y: y + 11.5, "font-size": 9.5 },
+    { key: `quiet ${y}`, class: "no-name end", x: columns.card - 8, y: y + 11.5, "font-size": FONT_SIZES.small },
     text,
   );
 }

@@ -1,7 +1,7 @@
 /** A cell of a row: its value, coloured by sign and size, and what a step wrote over. */
 
 import { dtypeText, fullNumberText, shortNumberText, encodedValueJson } from "../layout/format.ts";
-import { CHARACTER_WIDTH_EM } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../layout/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { signTint } from "./tint.ts";
 import type { CellBand } from "../layout/row_strip.ts";
@@ -78,44 +78,63 @@ export function cellMark(uid: string, band: CellBand, i: number, value: Cell, pl
   );
 }
 
-/** So many characters are written smaller, rather than fewer of them. */
-const MIN_NUMBER_LENGTH = 5;
-const MIN_NUMBER_FONT_SIZE = 8.6;
+/** Beside a number in its cell. */
+const CELL_PADDING = 3;
+/** A number that is a little too long has its digits closer together. */
+const MAX_SQUEEZE_EM = 0.1;
 
 /** Large cells have large numbers. */
 function numberFontSize({ w, h: height, full }: { w: number; h: number; full: boolean }) {
-  if (!full) return 9.8;
-  if (height >= 44 && w >= 60) return 20;
-  if (height >= 18 && w >= 43) return 14;
-  return height >= 28 && w >= 33 ? 11.5 : 9.8;
+  if (full && height >= 44 && w >= 60) return FONT_SIZES.headline;
+  return full && height >= 18 && w >= 43 ? FONT_SIZES.usual : FONT_SIZES.small;
 }
+
+/** A number of a cell that is so wide: smaller before it is rounded, and with its digits closer where it is still too long. */
+function fittedNumber(value: Cell, w: number, usualSize: number) {
+  const room = w - CELL_PADDING;
+  const maxCharactersAt = (font: number) => Math.floor(room / (CHARACTER_WIDTH_EM * font));
+  const sizes = [usualSize, FONT_SIZES.usual, FONT_SIZES.small].filter((size) => size <= usualSize);
+  const size = sizes.find((font) => maxCharactersAt(font) >= USUAL_NUMBER_LENGTH) ?? FONT_SIZES.small;
+  const text = shortNumberText(value, Math.max(3, maxCharactersAt(size)));
+  const fitting = sizes.find((font) => font <= size && textWidth(text, font) <= room) ?? FONT_SIZES.small;
+  const excess = textWidth(text, fitting) - room;
+  const spacing = excess > 0 ? -Math.min(MAX_SQUEEZE_EM * fitting, excess / Math.max(1, text.length - 1)) : null;
+  return { text, size: fitting, spacing: spacing && Math.floor(spacing * 100) / 100 };
+}
+
+/** So many characters tell a number well enough. */
+const USUAL_NUMBER_LENGTH = 5;
 
 /** A cell's number, and below it the one that the step wrote over. */
 function cellNumberMarks(
   value: Cell,
   place: { x: number; y: number; w: number; h: number; was: Cell | undefined; full: boolean },
 ) {
-  const usualSize = numberFontSize(place);
-  const maxCharactersAt = (font: number) => Math.floor((place.w - 3) / (CHARACTER_WIDTH_EM * font));
-  const text = shortNumberText(
-    value,
-    Math.max(3, maxCharactersAt(usualSize), Math.min(MIN_NUMBER_LENGTH, maxCharactersAt(MIN_NUMBER_FONT_SIZE))),
-  );
-  const size = Math.min(usualSize, Math.floor(((place.w - 3) / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10);
+  const { text, size, spacing } = fittedNumber(value, place.w, numberFontSize(place));
   const cx = place.x + place.w / 2;
-  const showsOldValue = place.was !== undefined && place.full && place.h >= 28;
-  const y = place.y + place.h / 2 + size * 0.36 - (showsOldValue ? 4 : 0);
-  const was = showsOldValue ? shortNumberText(place.was, Math.max(3, Math.floor((place.w - 3) / 5.2))) : "";
-  const oldValueSize = Math.min(
-    8.5,
-    Math.floor(((place.w - 3) / (CHARACTER_WIDTH_EM * Math.max(1, was.length))) * 10) / 10,
-  );
+  const showsOldValue = place.was !== undefined && place.full && place.h >= MIN_HEIGHT_WITH_OLD_VALUE;
+  const y = place.y + place.h / 2 + size * 0.36 - (showsOldValue ? 6.5 : 0);
+  const was = showsOldValue ? fittedNumber(place.was as Cell, place.w, FONT_SIZES.small) : null;
   return [
-    h("text", { key: "val", class: "val", x: cx, y, "font-size": size }, text),
-    showsOldValue &&
-      h("text", { key: "was", class: "was", x: cx, y: place.y + place.h - 3.5, "font-size": oldValueSize }, was),
+    h("text", { key: "val", class: "val", x: cx, y, "font-size": size, "letter-spacing": spacing }, text),
+    was &&
+      h(
+        "text",
+        {
+          key: "was",
+          class: "was",
+          x: cx,
+          y: place.y + place.h - 3.5,
+          "font-size": was.size,
+          "letter-spacing": was.spacing,
+        },
+        was.text,
+      ),
   ];
 }
+
+/** In a lower cell there is no room for two numbers. */
+const MIN_HEIGHT_WITH_OLD_VALUE = 30;
 
 export function writtenCellHaloMark(key: string, x: number, y: number, w: number, height: number, pulse: boolean) {
   return h("rect", {

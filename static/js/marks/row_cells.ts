@@ -2,6 +2,7 @@
 
 import { cellRect, isCellDrawn, MAX_COLLAPSED_CELLS, type CellBand, type CellStrip } from "../layout/row_strip.ts";
 import { shortNumberText } from "../layout/format.ts";
+import { FONT_SIZES } from "../layout/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import type { Target } from "../browser/targets.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
@@ -34,7 +35,7 @@ export function cellStripMark(stepFacts: StepFacts, uid: string, strip: CellStri
 function stripPlaceKey({ labels }: StepFacts, uid: string, { bands }: CellStrip, { x, y, full, grad }: CellStripPlace) {
   const lines = bands.map(
     (band) =>
-      `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch} ${band.every} ${band.unread}`,
+      `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch} ${band.every} ${band.unread} ${band.wrappedColumn}`,
   );
   return `${uid} ${x} ${y} ${full} ${grad} ${labels.none} ${lines.join()}`;
 }
@@ -69,6 +70,7 @@ function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, 
       stripOutlineMark(band.dtype, place, band.y, w, height),
       hasSeveralDtypes && bandDtypeMark(band, place, w),
       band.every !== undefined && cutNoteMark(stepFacts, band, values, place),
+      band.wrappedColumn && columnNoteMark(stepFacts, band, place),
     ];
   });
   const target: Target = { kind: "strip", storage: uid };
@@ -121,13 +123,23 @@ function cutNoteMark({ labels }: StepFacts, band: CellBand, values: Cell[], plac
     : labels.firstCells.replace("{n}", `${band.lines * band.columns}`).replace("{all}", `${values.length}`);
   const numbers = values.filter((value) => typeof value === "number");
   const extremes = [Math.min(...numbers), numbers.reduce((a, b) => a + b, 0) / numbers.length, Math.max(...numbers)];
-  const [min, mean, max] = extremes.map((value) => shortNumberText(value, 6));
-  const lines = [first, numbers.length === values.length && `min ${min} · mean ${mean} · max ${max}`];
+  const [min, mean, max] = extremes.map((value) => shortNumberText(value, 5));
+  const lines = [first, numbers.length === values.length && `min ${min}, mean ${mean}, max ${max}`];
   const marks = lines.map(
     (text, k) =>
       text && h("text", { key: `line ${k}`, class: "meta", x: place.x, y: top + 15 + 16 * k, "font-size": 12 }, text),
   );
   return h("g", { key: "first" }, marks);
+}
+
+/** Below (n, 1) in lines: it is one column. */
+function columnNoteMark({ labels }: StepFacts, band: CellBand, { x, y }: CellStripPlace): VNode {
+  const top = y + band.y + band.lines * band.ch;
+  return h(
+    "text",
+    { key: "column", class: "meta", x, y: top + 16, "font-size": FONT_SIZES.small },
+    labels.wrappedColumn.replace("{n}", `${band.n}`),
+  );
 }
 
 /** Memory without cells to show. */

@@ -2,7 +2,7 @@
 
 import { findEntity } from "../trace/entities.ts";
 import { classNames, h } from "../browser/svg.ts";
-import { textWidth } from "../layout/metrics.ts";
+import { FONT_SIZES, textWidth } from "../layout/metrics.ts";
 import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { StoragePin } from "../layout/memory_parts.ts";
 import type { StepFacts } from "./step_facts.ts";
@@ -67,7 +67,7 @@ export function versionCounterMark(
   const top = isBoxed ? place.y : place.y + (place.open ? 5 : 0);
   const bottom = isBoxed ? place.h : badgeHeight;
   const badgeY = isBoxed ? place.y + 2 : top;
-  const { text, size } = versionTextThatFits(before, value, isBumped, w - 3);
+  const text = versionTextThatFits(before, value, isBumped, w - 3);
   const cx = x + w / 2;
   const box = { x: x - 1, y: top - 0.5, width: w + 2, height: bottom + 1, rx: 6 };
   const badgeBox = {
@@ -77,13 +77,13 @@ export function versionCounterMark(
     height: badgeHeight - (isBoxed ? 2 : 0),
     rx: 4.5,
   };
-  const y = badgeY + badgeHeight / 2 + (isBoxed ? 2.6 : 3.6);
+  const y = badgeY + badgeHeight / 2 + (isBoxed ? 3.2 : 4.2);
   return h(
     "g",
     attributes,
     h("rect", { key: "rail", class: classNames("rail-box", !isBoxed && "plain"), ...box }),
     h("rect", { key: "window", class: "badge", ...badgeBox }),
-    h("text", { key: "version", class: "badge-text", x: cx, y, "font-size": Math.min(11, size) }, text),
+    h("text", { key: "version", class: "badge-text", x: cx, y, "font-size": FONT_SIZES.small }, text),
     title,
   );
 }
@@ -91,20 +91,17 @@ export function versionCounterMark(
 /** The small badge of a gradient's counter. */
 export function gradientCounterMark(stepFacts: StepFacts, counterUid: string, x: number, y: number) {
   const { value, attributes, title } = counterBadgeFacts(stepFacts, counterUid, 1);
-  const { text, size } = versionTextThatFits(undefined, value, false, 17);
-  const box = { x, y, width: 19, height: 14, rx: 4 };
+  const text = versionTextThatFits(undefined, value, false, 22);
+  const box = { x: x - 4, y: y - 1, width: 24, height: 16, rx: 4 };
   return h(
     "g",
     attributes,
     h("rect", { key: "rail", class: "rail-box plain", ...box }),
     h("rect", { key: "window", class: "badge", ...box }),
-    h("text", { key: "version", class: "badge-text", x: x + 9.5, y: y + 10.4, "font-size": Math.min(9.5, size) }, text),
+    h("text", { key: "version", class: "badge-text", x: x + 8, y: y + 11.3, "font-size": FONT_SIZES.small }, text),
     title,
   );
 }
-
-/** The size of letter under which a version is told with fewer of them. */
-const MIN_FONT_SIZE = 7;
 
 /**
  * What of a version fits into its window: the step it made, else the version, else its last digits.
@@ -115,9 +112,7 @@ export function versionTextThatFits(
   value: number | string,
   bumped: boolean,
   maxWidth: number,
-): { text: string; size: number } {
-  const texts = [...(bumped ? [`${before}→${value}`] : []), `v${value}`, `${value}`, `…${String(value).slice(-4)}`];
-  const sizeOf = (text: string) => Math.min(text.length > 4 ? 9.5 : 12, maxWidth / textWidth(text, 1));
-  const text = texts.find((text) => sizeOf(text) >= MIN_FONT_SIZE) ?? texts[texts.length - 1];
-  return { text, size: Math.floor(sizeOf(text) * 10) / 10 };
+): string {
+  const texts = [...(bumped ? [`${before}→${value}`] : []), `v${value}`, `${value}`, `…${String(value).slice(-2)}`];
+  return texts.find((text) => textWidth(text, FONT_SIZES.small) <= maxWidth) ?? texts[texts.length - 1];
 }

@@ -2,7 +2,7 @@
 
 import { findHandle, type Handle } from "../trace/entities.ts";
 import { tupleText } from "../layout/format.ts";
-import { CHARACTER_WIDTH_EM, truncateText } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth, truncateText } from "../layout/metrics.ts";
 import { numel, cellReads } from "../layout/reads.ts";
 import { classNames, h } from "../browser/svg.ts";
 import { cellStripMark } from "./row_cells.ts";
@@ -57,7 +57,11 @@ function gradientStripMark(
   const maxWidth = columns.w - 6 - place.x;
   const shape = tupleText(handle?.shape ?? []);
   const name = shrinkOrCutText(`${path}${note ? `  ${note}` : ""}`, maxWidth, 12);
-  const layout = shrinkOrCutText(`${(handle?.layout ?? "").replace("torch.", "")} ${shape}`, maxWidth - 2, 9);
+  const layout = shrinkOrCutText(
+    `${(handle?.layout ?? "").replace("torch.", "")} ${shape}`,
+    maxWidth - 2,
+    FONT_SIZES.small,
+  );
   return h(
     "g",
     {
@@ -150,8 +154,8 @@ function separateGradientMark(
     },
     h(
       "text",
-      { class: "meta", x: place.x, y: place.y + (open ? 19 : 12), "font-size": 10 },
-      truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * 10)))),
+      { class: "meta", x: place.x, y: place.y + (open ? 19 : 12), "font-size": FONT_SIZES.small },
+      truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * FONT_SIZES.small)))),
     ),
     h("title", {}, `${place.path} → ${uid}`),
   );
@@ -167,8 +171,13 @@ function noGradientMark(
   open: boolean,
 ) {
   const text = freedStorage ? stepFacts.labels.freed : stepFacts.labels.none;
-  const w = Math.min(columns.gradW, Math.max(42, text.length * CHARACTER_WIDTH_EM * 9.5 + 14));
-  const box = { x: place.x, y: place.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };
+  const own = Math.max(42, textWidth(text, FONT_SIZES.small) + 16);
+  const why = textWidth(stepFacts.labels.why, FONT_SIZES.small) + 8;
+  const isBesideCard = columns.stacked && columns.phone && place.x > columns.strip;
+  const room = isBesideCard ? columns.rail - 4 - place.x : Math.min(columns.gradW, columns.w - 8 - place.x);
+  const isAsking = open && !freedStorage && own + why <= room;
+  const w = Math.min(Math.max(own, room), isAsking ? own + why : own);
+  const box = { x: place.x, y: place.y + (open ? 4 : 1), width: w, height: open ? 22 : 16, rx: 3 };
   return h(
     "g",
     {
@@ -178,7 +187,17 @@ function noGradientMark(
       target: { kind: "missing gradient", of: ownerUid },
     },
     h("rect", box),
-    h("text", { class: "meta", x: place.x + 8, y: place.y + (open ? 18.5 : 11.5), "font-size": 9.5 }, text),
+    h(
+      "text",
+      { class: "meta", x: place.x + 8, y: place.y + (open ? 19.3 : 13.2), "font-size": FONT_SIZES.small },
+      text,
+    ),
+    isAsking &&
+      h(
+        "text",
+        { key: "why", class: "why", x: place.x + own, y: place.y + 19.3, "font-size": FONT_SIZES.small },
+        stepFacts.labels.why,
+      ),
     h("title", {}, `${place.path} ${stepFacts.labels.is} None`),
   );
 }

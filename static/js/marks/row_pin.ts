@@ -3,9 +3,8 @@
 import { lineLabel } from "../trace/program_files.ts";
 import { findEntity } from "../trace/entities.ts";
 import { shortNumberText } from "../layout/format.ts";
-import { CHARACTER_WIDTH_EM, textWidth, truncateText } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth, truncateText } from "../layout/metrics.ts";
 import { cellExtentOfHandle } from "../layout/reads.ts";
-import { CAUSE_FONT_SIZE } from "../layout/row_pins.ts";
 import { cellRect, bandOfDtype } from "../layout/row_strip.ts";
 import { classNames, h } from "../browser/svg.ts";
 import type { MemoryColumns } from "../layout/memory_columns.ts";
@@ -13,7 +12,8 @@ import type { Slot } from "../trace/wire.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { PlacedPins, PlacedPin, RowLayout } from "../layout/memory_parts.ts";
 
-const PIN_FONT_SIZE = 9.5;
+/** Beside the words of a pin. */
+const PIN_PADDING = 6;
 /** Fewer characters of a statement say nothing. */
 const MIN_STATEMENT_LENGTH = 8;
 
@@ -28,28 +28,23 @@ export function rowPinMarks(
   const out = flow.pins.map((placed) => rowPinMark(stepFacts, placed, layout, columns, inset));
   const brokenPin = flow.pins.find(({ pin }) => pin.broken);
   if (flow.more.length) {
-    const y = inset + (brokenPin?.dot || flow.pins[0]?.dot ? layout.top + 11 : layout.top - 4.5);
+    const y = inset + (brokenPin?.dot || flow.pins[0]?.dot ? layout.top + 12 : layout.top - 6);
     const hiddenPins = flow.more.map(({ node, slot }) => `${stepFacts.nodeName(node)}.${slot}`).join(", ");
     out.push(
       h(
         "text",
-        { key: "more pins", class: "pin-more", x: flow.moreX + 1, y, "font-size": 9 },
+        { key: "more pins", class: "pin-more", x: flow.moreX + 1, y, "font-size": FONT_SIZES.small },
         `+${flow.more.length}`,
         h("title", {}, hiddenPins),
       ),
     );
   }
-  if (brokenPin && !brokenPin.dot) out.push(...brokenPinMarks(stepFacts, flow, brokenPin, layout, columns, inset));
-  return out;
+  if (!brokenPin || brokenPin.dot) return out;
+  return [...out, breakingWriteMark(stepFacts, flow, layout, columns, inset)];
 }
 
-function rowPinMark(
-  stepFacts: StepFacts,
-  { pin, text, x, y, w, h: height, dot }: PlacedPin,
-  layout: RowLayout,
-  columns: MemoryColumns,
-  inset: number,
-) {
+function rowPinMark(stepFacts: StepFacts, placed: PlacedPin, layout: RowLayout, columns: MemoryColumns, inset: number) {
+  const { pin, x, y, h: height, dot } = placed;
   const { node, slot, saved } = pin;
   const key = `${node}:${slot}`;
   const top = inset + y;
@@ -57,6 +52,8 @@ function rowPinMark(
   const span = dot ? null : savedCellsSpan(layout, saved, columns);
   const stripTop = inset + layout.top;
   const description = pinDescription(stepFacts, pin);
+  const text = dot ? "" : pinText(stepFacts, placed);
+  const w = dot ? placed.w : Math.min(placed.w, textWidth(text, FONT_SIZES.small) + 2 * PIN_PADDING);
   return h(
     "g",
     {
@@ -81,10 +78,35 @@ function rowPinMark(
       "g",
       { key: "head", class: "pin-head" },
       h("rect", { x, y: top, width: w, height, rx: saved.state === "changed" ? 2 : height / 2 }),
-      !dot && h("text", { x: x + w / 2, y: top + 9.8, "font-size": PIN_FONT_SIZE }, text),
+      !dot &&
+        h(
+          "text",
+          {
+            class: pin.broken && placed.words !== "tiny" ? "alarm" : null,
+            x: x + w / 2,
+            y: top + 12.6,
+            "font-size": FONT_SIZES.small,
+          },
+          text,
+        ),
     ),
     h("title", {}, description),
   );
+}
+
+/** Who keeps the cells for backward, or what is wrong with them. */
+function pinText({ labels, nodeName, snap }: StepFacts, { pin, slot, words, w }: PlacedPin) {
+  const { node, saved, broken } = pin;
+  const name = nodeName(node);
+  const version = `${saved.expected ?? "?"}`;
+  const most = Math.max(4, Math.floor((w - 2 * PIN_PADDING) / (CHARACTER_WIDTH_EM * FONT_SIZES.small) + 0.02));
+  if (words === "tiny" || (words === "short" && !broken)) return truncateText(`${name} v${version}`, most);
+  if (!broken) return truncateText(`${labels.keptBy.replace("{name}", name + slot)} · v${version}`, most);
+  const now = findEntity(snap.entities, saved.counter, "counter")?.value;
+  const isSilent = saved.state === "changed" || now === undefined || `${now}` === version;
+  const state = isSilent ? labels.pinChanged : labels.pinStale.replace("{now}", `${now}`);
+  const said = state.replace("{v}", version);
+  return truncateText(words === "short" ? said : `${name}${slot} ${said}`, most);
 }
 
 /** Who saved the cells, at which version, and what has become of them. */
@@ -106,41 +128,29 @@ function savedCellsSpan(layout: RowLayout, saved: Slot, columns: MemoryColumns):
   return [columns.strip + from.x + 1, columns.strip + to.x + to.w - 1];
 }
 
-/** What the most alarming pin has to say, and what wrote the value that it lost. */
-function brokenPinMarks(
+/** What wrote over the value that the most alarming pin needs. */
+function breakingWriteMark(
   stepFacts: StepFacts,
   flow: PlacedPins,
-  { pin: { saved } }: PlacedPin,
   layout: RowLayout,
   columns: MemoryColumns,
   inset: number,
 ) {
+  if (!flow.cause) return null;
   const { labels } = stepFacts;
-  const currentVersion = findEntity(stepFacts.snap.entities, saved.counter, "counter")?.value;
-  const text =
-    saved.state === "changed"
-      ? `${labels.still} v${saved.expected} · ${labels.otherBytes}`
-      : `${labels.expects} v${saved.expected}${currentVersion === undefined ? "" : ` · ${labels.now} v${currentVersion}`}`;
-  const y = inset + layout.top - 4;
-  const size = Math.min(10, Math.floor(((columns.strip - 14) / textWidth(text, 1)) * 10) / 10);
-  const out = [h("text", { key: "alarm", class: "alarm end", x: columns.strip - 7, y, "font-size": size }, text)];
-  if (!flow.cause) return out;
   const { line, text: statement, was, cell } = flow.cause;
   const maxWidth = columns.w - 8 - flow.end;
   const value = was === undefined ? "" : ` · ${labels.was} ${shortNumberText(was, 7)}`;
   const label = lineLabel(labels.line, line);
-  const maxChars = Math.floor(maxWidth / (CHARACTER_WIDTH_EM * CAUSE_FONT_SIZE));
+  const maxChars = Math.floor(maxWidth / (CHARACTER_WIDTH_EM * FONT_SIZES.small));
   const shown = breakingStatementText(label, statement, value, maxChars);
-  if (shown)
-    out.push(
-      h(
-        "text",
-        { key: "cause", class: "cause", x: flow.end + 2, y, "font-size": CAUSE_FONT_SIZE },
-        shown,
-        h("title", {}, `${label}: ${statement}${cell < 0 ? "" : ` · [${cell}]${value}`}`),
-      ),
-    );
-  return out;
+  if (!shown) return null;
+  return h(
+    "text",
+    { key: "cause", class: "cause", x: flow.end + 2, y: inset + layout.top - 6.4, "font-size": FONT_SIZES.small },
+    shown,
+    h("title", {}, `${label}: ${statement}${cell < 0 ? "" : ` · [${cell}]${value}`}`),
+  );
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { findHandle, type Cell } from "../trace/entities.ts";
 import { bytesText, fullNumberText, shortNumberText, encodedValueJson } from "../layout/format.ts";
-import { CHARACTER_WIDTH_EM } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, truncateText } from "../layout/metrics.ts";
 import { cellExtentOfHandle } from "../layout/reads.ts";
 import { SUMMARY_SIZES, type CellBand, type CellStrip } from "../layout/row_strip.ts";
 import { storageElementCount, cellsOfWindows } from "../layout/big_storage.ts";
@@ -122,11 +122,11 @@ function summaryTextMark({ uid, n, x, y, w }: HeatPlace, numbers: Summary, nbyte
     (name) => `${name} ${numbers[name] == null ? "–" : shortNumberText(numbers[name], 7)}`,
   );
   const summaryLine = `${extremes.join("  ")}  n ${n}${nbytes === undefined ? "" : `  ${bytesText(nbytes)}`}`;
-  const size = Math.min(9, Math.floor((w / (CHARACTER_WIDTH_EM * summaryLine.length)) * 10) / 10);
+  const most = Math.max(4, Math.floor(w / (CHARACTER_WIDTH_EM * FONT_SIZES.small)));
   return h(
     "text",
-    { key: "numbers", class: "meta", x, y: y + SUMMARY_SIZES.numbers + 4, "font-size": size },
-    summaryLine,
+    { key: "numbers", class: "meta", x, y: y + SUMMARY_SIZES.numbers + 4, "font-size": FONT_SIZES.small },
+    truncateText(summaryLine, most),
     h("title", {}, `${uid} ${summaryLine}`),
   );
 }
@@ -137,7 +137,7 @@ function cellWindowMarks(stepFacts: StepFacts, heat: HeatPlace, cells: { i: numb
   const { uid, dtype, n, x, y } = heat;
   const writtenKeys = stepFacts.snap.written.get(uid);
   const firstWritten = cells.find(({ i }) => writtenKeys?.has(`${dtype}:${i}`));
-  const cellWidth = 34;
+  const cellWidth = 40;
   const indexWidth = width > 170 ? 44 : 0;
   const cellCount = Math.max(1, Math.floor((width - 32 - indexWidth) / cellWidth));
   const shown = consecutiveCellsFrom(cells, stepFacts.peeks.get(uid) ?? firstWritten?.i ?? 0, cellCount);

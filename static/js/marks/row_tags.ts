@@ -1,6 +1,6 @@
 /** The names of a row: filled for a variable, outlined for a path, with the function's name before an inner frame's. */
 
-import { textWidth } from "../layout/metrics.ts";
+import { FONT_SIZES, textWidth } from "../layout/metrics.ts";
 import { cutPathAtStart } from "../layout/pane_names.ts";
 import { classNames, h } from "../browser/svg.ts";
 import type { StageLabels } from "./labels.ts";
@@ -19,7 +19,7 @@ export function nameTagMark(
   const pointWidth = 7;
   const bodyWidth = place.w - pointWidth - 3;
   const d = `M${place.x + 3} ${place.y}h${bodyWidth - 3}l${pointWidth} ${halfHeight}l${-pointWidth} ${halfHeight}h${-(bodyWidth - 3)}a3 3 0 0 1 -3 -3v${-(place.h - 6)}a3 3 0 0 1 3 -3z`;
-  const scopeWidth = scope ? textWidth(scope, place.font - 3) + 5 : 0;
+  const scopeWidth = scope ? textWidth(scope, FONT_SIZES.small) + 5 : 0;
   const text = cutPathAtStart(name.text, place.w - scopeWidth - 14, place.font);
   const baseline = place.y + halfHeight + place.font * 0.35;
   return h(
@@ -40,7 +40,7 @@ export function nameTagMark(
     },
     h("path", { key: "shape", d }),
     scope
-      ? h("text", { key: "of", class: "of", x: place.x + 6, y: baseline, "font-size": place.font - 3 }, scope)
+      ? h("text", { key: "of", class: "of", x: place.x + 6, y: baseline, "font-size": FONT_SIZES.small }, scope)
       : null,
     h("text", { key: "text", x: place.x + 6 + scopeWidth, y: baseline, "font-size": place.font }, text),
     h(

@@ -3,7 +3,7 @@
 
 import { printHead, type About } from "../sharing/about.ts";
 import { captionListItems } from "../captions/caption_list.ts";
-import { captionSentences } from "../captions/captions.ts";
+import { captionSentences, explanationSentence } from "../captions/captions.ts";
 import { startHeadline } from "./headline.ts";
 import { onFirstInteraction } from "../browser/first_interaction.ts";
 import { hasHiddenSteps } from "../trace/future.ts";
@@ -19,7 +19,7 @@ const ZOOM = 1.25;
 export function createPicturePane(host: PageHost, { about, ...options }: PictureOptions & { about: () => About }) {
   const { element, state } = host;
   startHeadline(element("headline"), host.say);
-  const parts = createPictureParts(host, options);
+  const parts = createPictureParts(host, { ...options, told: () => showFinding() });
   const { stage, loom, timeline, findings, question, views } = parts;
   onFirstInteraction(loom.prepare); // printing can't wait for it
   printWithLoom(loom, element("loom"), () => state().opened, about);
@@ -34,6 +34,14 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
     w: () => question.askFocused(state().opened, state().step),
     l: () => state().opened?.count && views.toggle(),
   };
+  /** What was found says more of a step than the step itself does. */
+  function showFinding() {
+    const { opened, step } = state();
+    if (!opened?.count || element("stage").classList.contains("previewed")) return;
+    stage.tell((i) => findings.uidsAt(i));
+    showSentences(host, opened, step, { why: findings.explanationOfError() });
+  }
+
   return {
     render: createRenderer(host, parts),
     preview: createPreview(host, parts),
@@ -87,7 +95,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     timeline.show(step);
     findings.show(step);
     question.showStep(step);
-    showSentences(host, opened, step);
+    showSentences(host, opened, step, { why: findings.explanationOfError() });
     printed.show(step);
     curves.show(step);
     element("workbench").dataset.step = String(step);
@@ -111,7 +119,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
 }
 
 /** A step of another run in the place of the own one. */
-function createPreview(host: PageHost, { stage, timeline }: PictureParts) {
+function createPreview(host: PageHost, { stage, timeline, findings }: PictureParts) {
   const { element, state } = host;
   return {
     /** @param text what the foot says of it @param more sentences besides the step's own */
@@ -121,7 +129,7 @@ function createPreview(host: PageHost, { stage, timeline }: PictureParts) {
       element("stage").classList.add("previewed");
       stage.show(opened, i);
       element("where").textContent = text;
-      showSentences(host, opened, i, more);
+      showSentences(host, opened, i, { more });
     },
     clear() {
       const { opened, step } = state();
@@ -130,15 +138,27 @@ function createPreview(host: PageHost, { stage, timeline }: PictureParts) {
       if (!opened?.count) return;
       stage.show(opened, step);
       timeline.show(step);
-      showSentences(host, opened, step);
+      showSentences(host, opened, step, { why: findings.explanationOfError() });
     },
   };
 }
 
-/** What a step did. @param more what is said besides */
-function showSentences({ element, say }: PageHost, opened: OpenTrace, step: number, more: string[] = []) {
+/**
+ * What a step did.
+ * @param more what is said besides
+ * @param why the program raised, where that was found: it stands before torch's own words
+ */
+function showSentences(
+  { element, say }: PageHost,
+  opened: OpenTrace,
+  step: number,
+  { more = [], why = null }: { more?: string[]; why?: string | null } = {},
+) {
   const moreSentences = more.map((text) => ({ text, tone: "going" }));
-  element("sentences").replaceChildren(...captionListItems([...captionSentences(opened, step, say), ...moreSentences]));
+  const cause = why !== null && opened.trace.outcome.error?.step === step ? [explanationSentence(why)] : [];
+  element("sentences").replaceChildren(
+    ...captionListItems([...cause, ...captionSentences(opened, step, say), ...moreSentences]),
+  );
 }
 
 /** On paper the whole run stands under a heading. @param host of the loom */

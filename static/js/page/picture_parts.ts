@@ -27,6 +27,8 @@ export interface PictureOptions {
   onScale?: (k: number, isChosen: boolean) => void;
   /** whether elements that the trace left out can be asked for */
   canRun?: boolean;
+  /** called when a run is explained */
+  told?: () => void;
   /** called with the chain of the finding that is open */
   markLines?: (marks: ChainMark[], errorExplained: boolean) => void;
 }
@@ -62,6 +64,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
       light: (link) => stage.highlight(link ? ownKeys(link.uids, link.slot) : []),
       found: (trace, step) => dispatch({ type: "findingMade", trace, step }),
       mark: chain.ofFinding,
+      told: options.told,
     }),
     question: createQuestionCard({ card: answerSection(say, element("findings")), stage: element("stage") }, say, {
       load: options.loadFindings,

@@ -41,6 +41,8 @@ interface Stage {
   showElements: (storage: string, from: number) => void;
   /** highlight what stays so, see `highlight.ts` */
   select: (key: string | null) => void;
+  /** what a finding speaks of at a step stands open, too */
+  tell: (uidsAt: (i: number) => string[]) => void;
   /** highlight what has one of these keys for a while, nothing where there are none */
   highlight: (keys: string[]) => void;
   /** mark what is of an earlier text */
@@ -112,6 +114,8 @@ export function createStage(
   /** the panes that a narrow stage has opened by itself in this run: each once, at the first step that is about it */
   const selfOpened = new Set<PaneSide>();
   let selection: string | null = null;
+  let told: (i: number) => string[] = () => [];
+  let drawnTold = "";
   let olderMarks: Older | null = null;
   let drawnScale = "";
   let drawnBands = "";
@@ -154,8 +158,10 @@ export function createStage(
         headline: headlineRoom?.height(),
         selected: uidOfSelection(selection),
         toggled,
+        told: new Set(told(shown.i)),
       },
     );
+    drawnTold = told(shown.i).join();
     root.classList.toggle("narrow", narrow);
     root.dataset.density = plan.density;
     headlineRoom?.place(plan.headline, plan.k);
@@ -317,6 +323,12 @@ export function createStage(
       draw();
       drawLinks();
       motion.playLayout(before, shown?.plan);
+    },
+    tell(next) {
+      told = next;
+      if (!shown || drawnTold === told(shown.i).join()) return;
+      draw();
+      drawLinks();
     },
     highlight: highlight.light,
     markOlder(next) {

@@ -198,8 +198,8 @@ test("a graph in which backward failed does not recede", () => {
 
 test("the graph's share of the stage grows with its rails, and is nothing without a graph", () => {
   assert.equal(graphPaneWidth(buildGraphModel(openTrace(trace("", [{ set: { f1: vars({}) } }]))), 1000), 0);
-  assert.equal(graphPaneWidth(buildGraphModel(chain(3)), 1000), 385);
-  assert.equal(graphPaneWidth(buildGraphModel(chain(3)), 700), 308);
+  assert.equal(graphPaneWidth(buildGraphModel(chain(3)), 1000), 360);
+  assert.equal(graphPaneWidth(buildGraphModel(chain(3)), 700), 270);
 });
 
 test("the longest chain has the rail beside the nodes, and no line to it crosses another", () => {

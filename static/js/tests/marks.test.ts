@@ -188,7 +188,7 @@ test("siblings have keys of their own, so that no element is taken for another",
 });
 
 test("a version fits its window, however often it moved", () => {
-  for (const room of [26, 30])
+  for (const room of [22, 31])
     for (const [before, value] of [
       [0, 1],
       [9, 10],
@@ -197,10 +197,10 @@ test("a version fits its window, however often it moved", () => {
       [2 ** 31, 2 ** 31 + 1],
     ]) {
       for (const bumped of [true, false]) {
-        const { text, size } = versionTextThatFits(before, value, bumped, room);
-        assert.ok(textWidth(text, size) <= room + 0.1 && size >= 6.5, `${text} at ${size} in ${room}`);
-        assert.ok(text.endsWith(String(value).slice(-4)), text);
+        const text = versionTextThatFits(before, value, bumped, room);
+        assert.ok(textWidth(text, 12) <= room, `${text} in ${room}`);
+        assert.ok(text.endsWith(String(value).slice(-2)), text);
       }
     }
-  assert.equal(versionTextThatFits(0, 1, true, 30).text, "0→1");
+  assert.equal(versionTextThatFits(0, 1, true, 30), "0→1");
 });

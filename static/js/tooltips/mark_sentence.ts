@@ -66,14 +66,16 @@ class MarkDescriber {
       case "node":
         return this.nodeSentence(target.uid, target.variable);
       case "node again":
-        return target.variable ? this.leafSentence(target.variable) : null;
+        return target.variable
+          ? this.leafSentence(target.variable)
+          : { name: this.say("unnamed"), text: this.say("leaf_unnamed") };
       case "edge":
         return {
           name: `${this.nodeName(target.from)} → ${this.nodeName(target.to)}`,
           text: say("edge", { from: this.nodeName(target.from), to: this.nodeName(target.to) }),
         };
       case "missing gradient":
-        return { name: say("none"), text: say("none_why", { tensor: this.nameOf(target.of) }) };
+        return { name: say("none"), text: `${this.noGradientText(target.of)} ${say("none_why")}` };
       case "gradient elsewhere":
         return { name: this.nameOf(target.ref), text: say("gradient_elsewhere") };
       case "object":
@@ -221,6 +223,25 @@ class MarkDescriber {
       ...(node?.released ? [this.say("node_released")] : []),
     ];
     return { name: this.nodeName(uid), text: parts.join(" ") };
+  }
+
+  /** Why a tensor has no gradient at the step, as far as the steps before it say. */
+  private noGradientText(uid: string) {
+    const tensor = this.nameOf(uid);
+    const { trace, index } = this.opened;
+    const emptied = trace.steps.findLastIndex(
+      ({ set }, i) => i <= this.step && (set[uid] as Partial<Handle> | undefined)?.grad === null,
+    );
+    const hadOne = trace.steps.slice(0, Math.max(0, emptied)).some(({ set }) => (set[uid] as Partial<Handle>)?.grad);
+    if (hadOne) return this.say("none_emptied", { tensor, line: trace.steps[emptied].line });
+    const visits = [...index.visitsByBackward.values()].filter(([first]) => first && first.step <= this.step);
+    if (!visits.length) return this.say("none_before", { tensor });
+    const last = visits.reduce((a, b) => (a[0].step > b[0].step ? a : b));
+    const isUnderWay = (last.at(-1)?.step ?? -1) > this.step;
+    const willReach = last.some(
+      ({ node, step }) => step > this.step && findEntity(this.entities, node, "node")?.variable === uid,
+    );
+    return this.say(isUnderWay && willReach ? "none_yet" : "none_unreached", { tensor });
   }
 
   private leafSentence(leaf: string): MarkSentence {
