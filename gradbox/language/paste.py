@@ -1,7 +1,8 @@
-"""What people paste, made into a program: indented fences, transcripts, notebook cells, exotic blanks.
+"""What people paste, made into a program: indented fences, transcripts, notebook cells, exotic blanks, HTML, changes.
 
 Whatever already is a Python program stays as it is, but for an import that it forgot. Everything changed or left out
-is a notice; nothing is guessed, and what still is no program is left for the parser to complain about.
+is a notice; nothing is guessed. A program with a mistake is left for the parser to complain about; what is something
+else, an error message or a question, is said to be that (`gradbox/language/pasted_kind.py`).
 """
 
 import ast
@@ -14,10 +15,12 @@ from typing import Any
 
 from gradbox.language.expected_output import expected_outputs
 from gradbox.language.names import KNOWN_IMPORTS, bound_names, import_insertion_line, missing_imports
+from gradbox.language.pasted_kind import refusal_of_other_text
+from gradbox.language.surroundings import strip_diff, strip_html, strip_tabs, strip_text_around
 from gradbox.language.text import ProgramLine, QuoteScan, split_lines, try_parse_lines
 from gradbox.language.transcript import notebook_code_lines, strip_cell_prompts, strip_prompts
 from gradbox.language.tree import SyntaxNodes
-from gradbox.wire.program import Edit, Notice, Repair
+from gradbox.wire.program import Edit, Notice, Refusal, Repair
 
 SPACE_CHARACTERS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 HIDDEN_CHARACTERS = "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufffe"
@@ -41,13 +44,15 @@ _PYTHON_FENCES = ("python", "py", "python3", "py3", "pycon", "ipython", "pytorch
 class PastedProgram:
     """The program: `lines[k]` is the pasted line that line k+1 of `source` came from, None where it was added.
 
-    nodes: of the source, if it was parsed on the way.
+    nodes: of the source, if it was parsed on the way. other: why a text is not run that is no program at all; its lines
+    are then the source, as they are.
     """
 
     source: str
     lines: list[int | None]
     notices: list[Notice] = field(default_factory=list)
     nodes: SyntaxNodes | None = field(default=None, compare=False, repr=False)
+    other: Refusal | None = None
 
 
 def normalise_pasted_text(text: str) -> PastedProgram:
@@ -58,12 +63,16 @@ def normalise_pasted_text(text: str) -> PastedProgram:
     tree = parse_program(lines)
     if tree is None:
         for change in (
+            strip_html,
+            strip_diff,
             _strip_fences,
             _strip_line_numbers,
             strip_prompts,
             strip_cell_prompts,
             _strip_magic,
             _remove_shared_indentation,
+            strip_tabs,
+            strip_text_around,
         ):
             changed = change(lines, notices)
             if changed is not lines:
@@ -72,6 +81,12 @@ def normalise_pasted_text(text: str) -> PastedProgram:
                     break
         lines = lines or [ProgramLine("", None)]
         tree = try_parse_lines(lines)
+    if notebook is None:
+        original = split_lines(text)
+        whole = "\n".join(line.text for line in original).encode("utf-8", "replace").decode()
+        other = refusal_of_other_text(whole, lines, tree)
+        if other is not None:
+            return PastedProgram(whole, [line.origin for line in original], other=other)
     if tree is not None and not tree.body:
         notices.append(Notice(line=None, kind="empty"))
     nodes, at = None, 0

@@ -94,7 +94,7 @@ CLOSED_BUILTINS = {
 
 REASONS = {
     "import": "it is not one of the modules that a program here may import",
-    "missing": "it is not installed here; memory and gradients can be followed without it",
+    "missing": "it is not installed on this server",
     "files": "it needs a file on disk, and the files of a program here are kept in memory while it runs",
     "network": "a program here has no network access",
     "processes": "a program here runs alone, in one process",

@@ -130,6 +130,8 @@ REPAIR_RULES: tuple[Callable[[RepairDraft], Repair | None], ...] = (
 
 def refusals_with_repairs(pasted: PastedProgram, text: str, refusals: list[Refusal]) -> list[Refusal]:
     """The refusals, each repair with the first one that it resolves. text: as pasted."""
+    if pasted.other is not None:
+        return refusals
     if any(refusal.key in ("syntax", "deep") for refusal in refusals):  # no tree to look at
         typed = punctuation_repair(pasted.source)
         if typed is None or refusals[0].key == "deep":

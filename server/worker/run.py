@@ -93,7 +93,10 @@ class ProgramRun:
     def run_and_exit(self) -> None:
         """Check, run and trace the program. Ends this process with the last line of the trace."""
         pasted = paste.normalise_pasted_text(self._source)
-        nodes, refusals = policy.parse_and_check_program(pasted.source, pasted.nodes, is_compiled_next=True)
+        if pasted.other is not None:
+            nodes, refusals = None, [pasted.other]
+        else:
+            nodes, refusals = policy.parse_and_check_program(pasted.source, pasted.nodes, is_compiled_next=True)
         statements, code = ProgramStatements(), None
         deterministic = nodes is not None and not nondeterministic_names(nodes)
         if nodes is not None and not refusals:

@@ -1,7 +1,7 @@
 /** Which scenarios a reader means: by an operation, by words, by a symptom, by an error message that is pasted whole. */
 
 /** a scenario's texts, in every language */
-interface ScenarioTexts {
+export interface ScenarioTexts {
   name: string;
   symptoms: string[];
   title: string[];
@@ -18,7 +18,7 @@ interface IndexedScenario {
   symptoms: Set<string>[];
 }
 
-interface ScenarioIndex {
+export interface ScenarioIndex {
   entries: IndexedScenario[];
   /** of a word; what all have is worth little */
   rarity: Map<string, number>;
@@ -104,7 +104,7 @@ export function searchScenarios(index: ScenarioIndex, query: string): string[] {
 }
 
 /** A traceback is about what stands behind its last `…Error:`. */
-function textOfLastError(query: string) {
+export function textOfLastError(query: string) {
   const lastErrorIndex = [...query.matchAll(/\b\w+(?:Error|Exception|Warning): /g)].at(-1)?.index ?? 0;
   return query.slice(lastErrorIndex);
 }

@@ -1,0 +1,166 @@
+"""Programs that were pasted with what stood around them: the HTML of a page, the signs of a change, sentences, errors,
+indentation in which blanks and tabs are mixed.
+"""
+
+import ast
+import html
+import re
+from html.parser import HTMLParser
+
+from gradbox.language.pasted_kind import INSTALL_LINE, SHELL_LINE, is_diff, is_sentence, reads_like
+from gradbox.language.text import ProgramLine, QuoteScan, try_parse_lines
+from gradbox.language.tracebacks import without_errors
+from gradbox.wire.program import Notice
+
+_TAG = re.compile(
+    r"</?(?:pre|code|p|div|span|br|html|body|li|ul|a|em|strong|h[1-6]|table|td|tr)\b[^<>]*/?>", re.IGNORECASE
+)
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d+|#x[0-9a-fA-F]+);")
+_BLOCK_TAGS = frozenset("p div br li tr h1 h2 h3 h4 h5 h6 pre blockquote td".split())  # noqa: SIM905 - a list of words
+
+
+def strip_html(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
+    """Of the HTML of a page what stands in `<pre>`, else all of its text; else entities, outside of HTML too."""
+    text = "\n".join(line.text for line in lines)
+    opened_before = QuoteScan(lines).opened_before
+    if any(_TAG.match(line.text.lstrip()) and len(opened_before[k]) < 3 for k, line in enumerate(lines)):
+        reader = _CodeOfPage([line.origin for line in lines])
+        reader.feed(text)
+        reader.close()
+        out = reader.program_lines()
+    elif _ENTITY.search(text):
+        out = [ProgramLine(html.unescape(line.text).replace("\xa0", " "), line.origin) for line in lines]
+        if try_parse_lines(out) is None:
+            return lines
+    else:
+        return lines
+    if not any(not line.is_blank for line in out):
+        return lines
+    notices.append(Notice(line=next((line.origin for line in out), None), kind="html"))
+    return out
+
+
+class _CodeOfPage(HTMLParser):
+    """Reads the lines of a page's code; origins: of the lines that it is given."""
+
+    def __init__(self, origins: list[int | None]) -> None:
+        super().__init__(convert_charrefs=True)
+        self._origins = origins
+        self._depth = self._blocks = 0
+        self._lines: list[tuple[ProgramLine, bool]] = [(ProgramLine("", None), False)]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 - of the base class
+        self._depth += tag == "pre"
+        self._blocks += tag == "pre"
+        if tag in _BLOCK_TAGS:
+            self._break_line()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _BLOCK_TAGS:
+            self._break_line()
+        self._depth = max(0, self._depth - (tag == "pre"))
+
+    def _break_line(self) -> None:
+        if self._lines[-1][0].text:
+            self._lines.append((ProgramLine("", None), self._depth > 0))
+
+    def handle_data(self, data: str) -> None:
+        row = self.getpos()[0] - 1
+        for k, part in enumerate(data.replace("\xa0", " ").split("\n")):
+            if k:
+                self._lines.append((ProgramLine("", None), self._depth > 0))
+            line, _ = self._lines[-1]
+            origin = line.origin or (self._origins[row + k] if row + k < len(self._origins) else None)
+            self._lines[-1] = (ProgramLine(line.text + part, origin), self._depth > 0)
+
+    def program_lines(self) -> list[ProgramLine]:
+        """Those in `<pre>` where there is one, else all."""
+        lines = [line for line, coded in self._lines if coded or not self._blocks]
+        while lines and lines[-1].is_blank:
+            lines.pop()
+        while lines and lines[0].is_blank:
+            lines.pop(0)
+        return lines
+
+
+def strip_diff(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
+    """The program after a change, where the change shows all of it."""
+    if not is_diff([line.text for line in lines]):
+        return lines
+    out = []
+    for line in lines:
+        head = line.text.startswith(
+            ("diff ", "index ", "--- ", "+++ ", "@@", "Index: ", "\\ No newline", "new file", "===")
+        )
+        if not head and not line.text.startswith("-"):
+            out.append(ProgramLine(line.text[1:] if line.text[:1] in ("+", " ") else line.text, line.origin))
+    tree = try_parse_lines(out)
+    if tree is None or not tree.body:
+        return lines
+    notices.append(Notice(line=next((line.origin for line in out), None), kind="diff"))
+    return out
+
+
+def strip_tabs(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
+    """Tabs in indentation as blanks, where they are mixed with blanks."""
+    if not any("\t" in line.text for line in lines):
+        return lines
+    for width in (4, 8):
+        out = [
+            ProgramLine(line.text[: len(line.text) - len(line.text.lstrip())].expandtabs(width) + line.text.lstrip(),
+                        line.origin)
+            for line in lines
+        ]  # fmt: skip
+        if try_parse_lines(out) is not None:
+            notices.append(Notice(line=next(line.origin for line in lines if "\t" in line.text), kind="tabs"))
+            return out
+    return lines
+
+
+def strip_text_around(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
+    """The program without the sentences, the errors and the lines for a terminal that were pasted with it.
+
+    Only where what is left is a program that does something; else nothing is left out.
+    """
+    kept = set(without_errors([line.text for line in lines]))
+    opened_before = QuoteScan(lines).opened_before
+    spoken = {
+        k
+        for k, line in enumerate(lines)
+        if k not in kept or (line.text[:1] not in " \t" and not opened_before[k] and _is_of_no_program(line.text))
+    }
+    spoken |= _short_words_at_the_ends(lines, spoken)
+    if not spoken:
+        return lines
+    out = [line for k, line in enumerate(lines) if k not in spoken]
+    tree = try_parse_lines(out)
+    if tree is None or not _does_something(tree):
+        return lines
+    said = [lines[k] for k in sorted(spoken) if not lines[k].is_blank]
+    args = {"n": len(said), "text": said[0].text.strip()[:80]}
+    notices.append(Notice(line=said[0].origin, kind="around", args=args))
+    return out
+
+
+def _is_of_no_program(text: str) -> bool:
+    return is_sentence(text) or bool(INSTALL_LINE.match(text) or SHELL_LINE.match(text))
+
+
+def _short_words_at_the_ends(lines: list[ProgramLine], spoken: set[int]) -> set[int]:
+    """Short sentences beside those that are left out already, at the top and at the bottom: a greeting, thanks."""
+    out: set[int] = set()
+    for order in (range(len(lines)), reversed(range(len(lines)))):
+        run: list[int] = []
+        for k in order:
+            line = lines[k]
+            if not (line.is_blank or k in spoken or (line.text[:1] not in " \t" and reads_like(line.text) == "prose")):
+                break
+            run.append(k)
+        if any(k in spoken for k in run):
+            out |= {k for k in run if not lines[k].is_blank}
+    return out - spoken
+
+
+def _does_something(tree: ast.Module) -> bool:
+    """Whether a program has a statement that is no bare expression, or a call."""
+    return any(not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call) for node in tree.body)

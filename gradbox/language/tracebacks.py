@@ -1,0 +1,153 @@
+"""Error messages that people paste: where one stands in a text, and what it says of the program that raised it.
+
+Forms that are read: those of Python, with marks and with notes, of IPython and Jupyter, of pytest, with prefixes of
+loggers and ranks, with the colours of a terminal; or the last line alone.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|\[(?:\d{1,2};)+\d{1,2}m|\[0m")
+_PREFIX = re.compile(r"^(?:\s*>+ (?!\s*\d)|\[rank\d+\]:? ?|\d{4}-\d\d-\d\d[ T][\d:.,]+ (?:\S+ ){0,3}?- ?|E   (?=\S))")
+_OF_PYTEST = re.compile(r"^E   \S")
+_HEAD = re.compile(r"\bTraceback \(most recent call last\)")
+_FRAME = re.compile(r'^\s*File "?(?P<file>[^"\n]+?)"?, line (?P<line>\d+)(?:, in (?P<name>.+))?\s*$')
+_CELL_FRAME = re.compile(
+    r"^\s*(?:Cell |Input )?In ?\[(?P<cell>[\d ]*)\](?:, (?:in )?| ?in )?(?:line (?P<line>\d+))?.*$"
+)
+_NOTEBOOK_FRAME = re.compile(
+    r"^(?:File )?(?P<file><ipython-input-[^>]+>|[~/.\w][^\s:(]*\.py)(?::(?P<line>\d+))?(?:,? in (?P<name>.+))?\s*$"
+)
+_ARROW = re.compile(r"^-+>\s?(?P<line>\d+)\s(?P<code>.*)$")
+_LISTED = re.compile(r"^\s+\d+(?:\s.*)?$")
+_PYTEST_FRAME = re.compile(r"^(?P<file>\S+\.py):(?P<line>\d+): (?P<error>\w+)\s*$")
+_ERROR = re.compile(
+    r"^\s*(?:\S+\.py:\d+: )?(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|StopIteration))"
+    r"(?:: (?P<message>.*)|:?\s*)$"
+)
+_MARKS = re.compile(r"^\s*[~^]+\s*$")
+_LINKS = ("The above exception was the direct cause", "During handling of the above exception")
+_LIBRARY = re.compile(r"site-packages|dist-packages|[/\\]lib[/\\]python3|[/\\]torch[/\\]|^<frozen|importlib")
+_NO_ERROR_TYPES = ("Exception",)
+
+
+@dataclass(frozen=True)
+class TracebackFrame:
+    """A frame that is listed. line: of its file, None where it isn't told. code: that line, "" where it isn't shown."""
+
+    file: str
+    line: int | None
+    code: str
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it is not of the reader's own code."""
+        return bool(_LIBRARY.search(self.file))
+
+
+@dataclass(frozen=True)
+class PastedError:
+    """An error as it was pasted. first, last: its lines in the text, from 0. frames: outermost first."""
+
+    type: str
+    message: str
+    first: int
+    last: int
+    frames: tuple[TracebackFrame, ...] = ()
+
+    @property
+    def own_frame(self) -> TracebackFrame | None:
+        """The innermost frame of the reader's own code."""
+        return next((frame for frame in reversed(self.frames) if not frame.is_library), None)
+
+
+def plain_line(text: str) -> str:
+    """A line without colours of a terminal and without what a logger, a mail or pytest puts before it."""
+    return _PREFIX.sub("", _COLOURS.sub("", text))
+
+
+def find_error(lines: list[str]) -> PastedError | None:
+    """The last error in a text; None where there is none.
+
+    A line like `ValueError: …` alone is one; a line of a program never is: no statement has words after a colon.
+    """
+    plain = [plain_line(line) for line in lines]
+    errors = [k for k, line in enumerate(plain) if is_error_line(line)]
+    starts = [k for k, line in enumerate(plain) if _HEAD.search(line) or _FRAME.match(line)]
+    if not errors and not starts:
+        return None
+    first = min([*starts[:1], *errors[:1]])
+    if any(_OF_PYTEST.match(line) for line in lines):
+        first = 0  # it shows the function before
+    speaking = [k for k in errors if (match := _ERROR.match(plain[k])) is not None and match["message"]]
+    at = max(speaking or errors, default=None)
+    frames = tuple(_frames(plain[first : at + 1 if at is not None else len(plain)]))
+    if at is None:
+        return PastedError("", "", first, len(plain) - 1, frames)
+    while first and (set(plain[first - 1].strip()) == {"-"} or _ERROR_HEAD.match(plain[first - 1])):
+        first -= 1
+    match = _ERROR.match(plain[at])
+    kind, message = (match["type"], match["message"] or "") if match is not None else ("", plain[at].strip())
+    last = at
+    while last + 1 < len(plain) and plain[last + 1].strip() and not is_error_line(plain[last + 1]):
+        if _PYTEST_FRAME.match(plain[last + 1]) or not _continues_message(plain[last + 1]):
+            break
+        last += 1
+        message += f" {plain[last].strip()}"
+    return PastedError(kind.rpartition(".")[2], " ".join(message.split()), first, last, frames)
+
+
+_ERROR_HEAD = re.compile(r"^\w+(?:Error|Exception)\s{2,}Traceback")
+_CODE_START = re.compile(r"^(?:(?:import|from|def|class|for|while|if|with|return|print)\b|\w+(?:\.\w+)* ?[=(])")
+
+
+def _continues_message(line: str) -> bool:
+    """Whether a line goes on with what an error says, as the lines of a long message do."""
+    return not _CODE_START.match(line) and not line.startswith(("#", "```", "~~~"))
+
+
+def is_error_line(line: str) -> bool:
+    """Whether a line is the last one of a traceback: a type that ends in `Error`, a colon and words."""
+    match = _ERROR.match(line)
+    if match is None:
+        return False
+    name = match["type"].rpartition(".")[2]
+    return name not in _NO_ERROR_TYPES or bool(match["message"])
+
+
+def _frames(lines: list[str]) -> Iterable[TracebackFrame]:
+    file, named = "", False
+    for k, line in enumerate(lines):
+        match = _FRAME.match(line)
+        following = lines[k + 1].strip() if k + 1 < len(lines) else ""
+        if match is not None:
+            file, named = match["file"], True
+            code = "" if _FRAME.match(following) or is_error_line(following) or _MARKS.match(following) else following
+            if not any(_ARROW.match(later) for later in lines[k + 1 : k + 8]):
+                yield TracebackFrame(file, int(match["line"]), code)
+        elif (cell := _CELL_FRAME.match(line)) is not None:
+            file, named = f"In [{cell['cell'].strip()}]", True
+        elif (head := _NOTEBOOK_FRAME.match(line)) is not None and not is_error_line(line):
+            file, named = head["file"], True
+        elif (arrow := _ARROW.match(line)) is not None and named:
+            yield TracebackFrame(file, int(arrow["line"]), arrow["code"].strip())
+        elif (test := _PYTEST_FRAME.match(line)) is not None:
+            yield TracebackFrame(test["file"], int(test["line"]), "")
+
+
+def without_errors(lines: list[str]) -> list[int]:
+    """The indices of the lines that stand outside of any traceback."""
+    kept: list[int] = []
+    inside = False
+    for k, text in enumerate(lines):
+        line = plain_line(text)
+        if _HEAD.search(line) or (_FRAME.match(line) and not inside) or (set(line.strip()) == {"-"} and len(line) > 20):
+            inside = True
+        if is_error_line(line):
+            inside = False
+            continue
+        if inside or line.startswith(_LINKS) or (_LISTED.match(line) and k and not kept):
+            continue
+        kept.append(k)
+    return kept
