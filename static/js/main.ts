@@ -132,7 +132,7 @@ function showPanes(state: PageState, before: PageState | null) {
   const isEmpty = opened !== null && !opened.count;
   element("waiting").hidden = !waiting;
   element("timeline").hidden = waiting;
-  element("stage").hidden = element("loom").hidden = waiting || isEmpty;
+  for (const name of ["stage", "net", "loom"]) element(name).hidden = waiting || isEmpty;
   element("empty").hidden = !isEmpty;
   if (isEmpty) element("empty").textContent = say(opened.trace.outcome.status === "refused" ? "refused" : "no_steps");
   element<HTMLButtonElement>("takeaway").disabled = !opened?.count;

@@ -36,7 +36,9 @@ export type Target =
   | { kind: "out of sight"; pane: "memory" | "graph"; y: number }
   /** a cell of the loom's head, and a handle's window on one */
   | { kind: "loom cell"; storage: string; index: number }
-  | { kind: "step"; step: number };
+  | { kind: "step"; step: number }
+  /** what opens and closes in the view of a net, or leads to its step */
+  | { kind: "net row"; key: string };
 
 type Kind = Target["kind"];
 

@@ -4,7 +4,8 @@
 import { startMenu } from "../browser/menu.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { ROOT } from "../requests/root.ts";
-import { countPage, forgetVisits, keepUsed, oftenOpenedPages, usedBefore, type Used } from "./kept.ts";
+import { countPage, forgetVisits, keepUsed, oftenOpenedPages, usedBefore } from "./kept.ts";
+import { hasNet } from "../trace/net_runs.ts";
 import type { PageHost } from "./page_host.ts";
 import type { PageState } from "../page_state/state.ts";
 
@@ -13,7 +14,7 @@ const MATTERS: Record<string, (state: PageState) => boolean> = {
   live: () => false,
   seed: ({ settings }) => settings.seed !== 0,
   predict: ({ predict }) => predict !== null,
-  loom: ({ view }) => view === "loom",
+  loom: ({ view, opened }) => view === "loom" || (opened !== null && hasNet(opened)),
 };
 
 export function startMoreMenu({ element, state: currentState }: PageHost) {
@@ -59,8 +60,9 @@ export function startMoreMenu({ element, state: currentState }: PageHost) {
 
   return {
     render(state: PageState, before: PageState | null) {
-      if (!hasChangedField(state, before, "view", "predict", "settings")) return;
-      for (const name of ["predict", "loom"] as Used[]) if (MATTERS[name](state)) keepUsed(name);
+      if (!hasChangedField(state, before, "view", "opened", "predict", "settings")) return;
+      if (state.predict !== null) keepUsed("predict");
+      if (state.view === "loom") keepUsed("loom");
       place(state);
     },
   };

@@ -3,7 +3,8 @@
 import { createCommandRegistry, type Command } from "../browser/commands.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { prepareCommandPalette } from "../command_palette/loader.ts";
-import { isRunning } from "../page_state/selectors.ts";
+import { isRunning, shownView } from "../page_state/selectors.ts";
+import { hasNet } from "../trace/net_runs.ts";
 import type { PageHost } from "./page_host.ts";
 import type { createPicturePane } from "./picture_pane.ts";
 import type { createProgramPane } from "./program_pane.ts";
@@ -119,15 +120,21 @@ function stepCommands({ element, state, program, picture: { timeline } }: PagePa
 
 function pictureCommands({ element, state, picture: { shortcuts, canAsk } }: PageParts): Command[] {
   const hasSteps = () => Boolean(state().opened?.count);
-  const isStage = () => hasSteps() && state().view === "stage";
+  const isStage = () => hasSteps() && shownView(state()) === "stage";
+  const canShowNet = () => {
+    const { opened } = state();
+    return hasSteps() && opened !== null && hasNet(opened);
+  };
   const downloads = DOWNLOADS.map((file) =>
     clickCommand(`take_${file.replace(".", "_")}`, () => document.querySelector(`[data-take="${file}"]`), {
       available: hasSteps,
     }),
   );
   return [
-    { id: "loom", keys: ["l"], available: isStage, run: shortcuts.l },
-    { id: "stage", keys: ["l"], available: () => hasSteps() && !isStage(), run: shortcuts.l },
+    { id: "net", keys: ["m"], available: () => canShowNet() && shownView(state()) !== "net", run: shortcuts.m },
+    { id: "from_net", keys: ["m"], available: () => canShowNet() && shownView(state()) === "net", run: shortcuts.m },
+    { id: "loom", keys: ["l"], available: () => hasSteps() && shownView(state()) !== "loom", run: shortcuts.l },
+    { id: "stage", keys: ["l"], available: () => hasSteps() && shownView(state()) === "loom", run: shortcuts.l },
     { id: "closer", keys: ["+", "="], available: isStage, run: shortcuts["+"] },
     { id: "further", keys: ["-"], available: isStage, run: shortcuts["-"] },
     { id: "fit", keys: ["0"], available: isStage, run: shortcuts[0] },

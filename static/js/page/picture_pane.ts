@@ -9,6 +9,8 @@ import { onFirstInteraction } from "../browser/first_interaction.ts";
 import { hasHiddenSteps } from "../trace/future.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { createPictureParts, type PictureOptions, type PictureParts } from "./picture_parts.ts";
+import { hasNet } from "../trace/net_runs.ts";
+import { shownView } from "../page_state/selectors.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { PageState } from "../page_state/state.ts";
 import type { PageHost } from "./page_host.ts";
@@ -32,7 +34,8 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
     0: zoom.fit,
     e: () => findings.focus(),
     w: () => question.askFocused(state().opened, state().step),
-    l: () => state().opened?.count && views.toggle(),
+    l: () => state().opened?.count && views.toggle("loom"),
+    m: () => canShowNet(state()) && views.toggle("net"),
   };
   /** What was found says more of a step than the step itself does. */
   function showFinding() {
@@ -56,13 +59,13 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
 /** What draws a change of the state: of another run first, then of its step, then of what is chosen in it. */
 function createRenderer(host: PageHost, parts: PictureParts) {
   const { element, state: currentState } = host;
-  const { stage, tooltips, loom, timeline, printed, curves, findings, question, views } = parts;
+  const { stage, tooltips, loom, net, timeline, printed, curves, findings, question, views } = parts;
 
-  function showView({ view }: PageState) {
-    views.show(view);
+  function showView(state: PageState) {
+    const view = shownView(state);
+    views.show(view, canShowNet(state));
     element("workbench").dataset.shownView = view;
-    element("stage").classList.toggle("aside", view !== "stage");
-    element("loom").classList.toggle("aside", view !== "loom");
+    for (const name of ["stage", "net", "loom"]) element(name).classList.toggle("aside", view !== name);
   }
 
   function openRun({ opened, predict }: PageState, before: PageState | null) {
@@ -77,16 +80,21 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     if (!opened?.count) element("sentences").replaceChildren();
   }
 
-  function drawStep(opened: OpenTrace, { step, view }: PageState) {
+  function drawStep(opened: OpenTrace, state: PageState) {
+    const { step } = state;
+    const view = shownView(state);
     element("stage").classList.remove("previewed");
     tooltips.hide();
     if (view === "loom") loom.show(opened, step);
+    else if (view === "net") net.show(opened, step);
     else stage.show(opened, step);
   }
 
   /** Write down, for who waits for it, that a run is drawn. */
-  async function announce(opened: OpenTrace, { view }: PageState) {
+  async function announce(opened: OpenTrace, state: PageState) {
+    const view = shownView(state);
     if (view === "loom") await loom.prepare();
+    if (view === "net") await net.prepare();
     if (currentState().opened === opened) element("workbench").dataset.steps = String(opened.count);
   }
 
@@ -105,7 +113,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
   return function render(state: PageState, before: PageState | null) {
     const { opened, step, selection, revealed } = state;
     const changed = (...fields: (keyof PageState)[]) => hasChangedField(state, before, ...fields);
-    if (changed("view")) showView(state);
+    if (changed("view", "opened")) showView(state);
     if (changed("opened")) openRun(state, before);
     if (opened?.count && changed("opened", "step", "view")) drawStep(opened, state);
     if (opened && changed("opened")) void announce(opened, state);
@@ -118,13 +126,17 @@ function createRenderer(host: PageHost, parts: PictureParts) {
   };
 }
 
+function canShowNet({ opened }: PageState) {
+  return opened !== null && opened.count > 0 && hasNet(opened);
+}
+
 /** A step of another run in the place of the own one. */
 function createPreview(host: PageHost, { stage, timeline, findings }: PictureParts) {
   const { element, state } = host;
   return {
     /** @param text what the foot says of it @param more sentences besides the step's own */
     show(opened: OpenTrace, i: number, text: string, more: string[]) {
-      if (state().view !== "stage" || state().predict) return;
+      if (shownView(state()) !== "stage" || state().predict) return;
       timeline.pause();
       element("stage").classList.add("previewed");
       stage.show(opened, i);

@@ -4,12 +4,14 @@ import { loomLabels, stageLabels, stepTitle } from "../captions/captions.ts";
 import { createSeriesCurves } from "../timeline/curves.ts";
 import { createFindingsCard, type ChainMark, type LoadFindings } from "../explain/findings_card.ts";
 import { createLazyLoom } from "../loom/loader.ts";
+import { createLazyNet } from "../nets/net_loader.ts";
 import { createPrinted } from "./printed.ts";
 import { createQuestionCard } from "../explain/question_card.ts";
 import { ownKeys } from "../stage/relatives.ts";
 import { stepThatMadeBackwardFail } from "../trace/saved_slots.ts";
 import { createStage } from "../stage/stage.ts";
-import { createTimeline } from "../timeline/timeline.ts";
+import { createTimeline, type TimelineOptions } from "../timeline/timeline.ts";
+import { shownView } from "../page_state/selectors.ts";
 import { startTooltips } from "../tooltips/loader.ts";
 import { createViewSwitch } from "./view_switch.ts";
 import type { LoadCheckPanel } from "../explain/check_panel.ts";
@@ -39,7 +41,13 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   const { element, dispatch, say } = host;
   const go = (step: number) => dispatch({ type: "stepChosen", step });
   const stage = createPageStage(host, options);
-  const timeline = createPageTimeline(host, go, options.stopsAt);
+  const net = createLazyNet([element("net"), document, { say, go }], () =>
+    dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+  );
+  const timeline = createPageTimeline(host, go, {
+    stopsAt: options.stopsAt,
+    nextRow: (direction) => (shownView(host.state()) === "net" && !host.state().predict ? net.nextRow(direction) : null),
+  });
   const chain = createChainMarks((marks, errorExplained) => {
     timeline.markChain(marks);
     options.markLines?.(marks, errorExplained);
@@ -51,6 +59,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
       return opened?.count ? { opened, step } : null;
     }),
     timeline,
+    net,
     loom: createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
       dispatch({ type: "problemFound", problem: { key: "error_network" } }),
     ),
@@ -100,7 +109,7 @@ function createPageStage({ element, dispatch, say }: PageHost, { onScale, canRun
 function createPageTimeline(
   { element, state, say }: PageHost,
   go: (step: number) => void,
-  stopsAt: (i: number) => boolean = () => false,
+  { stopsAt = () => false, nextRow }: Pick<TimelineOptions, "nextRow"> & Pick<PictureOptions, "stopsAt">,
 ) {
   const parts = {
     root: element("timeline"),
@@ -112,6 +121,7 @@ function createPageTimeline(
   return createTimeline(parts, {
     go,
     stopsAt,
+    nextRow,
     describe(i) {
       const { opened } = state();
       return opened?.count ? stepTitle(opened.trace, i, say) : say("no_steps");

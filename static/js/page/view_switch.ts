@@ -1,13 +1,14 @@
-/** The choice between stage and loom: two buttons. The choice is a preference of the reader's as well. */
+/** The choice between stage, net and loom: a button for each. The choice is a preference of the reader's as well. */
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
 import type { View } from "../page_state/url.ts";
 
 const STORAGE_KEY = "gradbox-view";
 
-/** The view that this reader chose last. */
-export function preferredView(): View {
-  return readPreference(STORAGE_KEY) === "loom" ? "loom" : "stage";
+/** The view that this reader chose last; null: none so far. */
+export function preferredView(): View | null {
+  const kept = readPreference(STORAGE_KEY);
+  return kept === "loom" || kept === "stage" || kept === "net" ? kept : null;
 }
 
 /** @param root holds a button with `data-view` for each */
@@ -20,13 +21,17 @@ export function createViewSwitch(root: HTMLElement, onChoose: (view: View) => vo
     onChoose(view);
   }
 
-  for (const button of buttons)
-    button.addEventListener("click", () => choose(button.dataset.view === "loom" ? "loom" : "stage"));
+  for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.view as View));
   return {
-    show(view: View) {
+    /** @param hasNet whether the run has one to choose */
+    show(view: View, hasNet: boolean) {
       currentView = view;
-      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.view === view));
+      for (const button of buttons) {
+        button.setAttribute("aria-pressed", String(button.dataset.view === view));
+        if (button.dataset.view === "net") button.hidden = !hasNet;
+      }
     },
-    toggle: () => choose(currentView === "stage" ? "loom" : "stage"),
+    /** To another view and back to the stage. */
+    toggle: (view: View) => choose(currentView === view ? "stage" : view),
   };
 }

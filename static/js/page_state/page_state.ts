@@ -15,6 +15,7 @@ import { stepOfPinClick } from "../trace/saved_slots.ts";
 import { landingStep, stepBeforeLine, stepWhereItPasses } from "../trace/landing.ts";
 import * as skippedIterations from "../trace/skipped_iterations.ts";
 import * as predictMode from "../predict/mode.ts";
+import { hasLargeNet } from "../trace/net_runs.ts";
 import { openTrace } from "../trace/state.ts";
 import { stepOfCellClick } from "../trace/cell_writers.ts";
 import type { Focus, Trace } from "../trace/wire.ts";
@@ -22,8 +23,8 @@ import type { Action } from "./actions.ts";
 import type { Address, View } from "./url.ts";
 import type { ServedPage, TraceRequest, PageState } from "./state.ts";
 
-/** @returns nothing is shown yet: `pageOpened` comes next */
-export function initialState(page: ServedPage, view: View): PageState {
+/** @param view that its reader chose before. @returns nothing is shown yet: `pageOpened` comes next */
+export function initialState(page: ServedPage, view: View | null): PageState {
   const source = withUnixLineEnds(page.source);
   return {
     page: { ...page, source },
@@ -31,7 +32,8 @@ export function initialState(page: ServedPage, view: View): PageState {
     settings: normalizeSettings({}, page.devices),
     opened: null,
     step: 0,
-    view,
+    view: view ?? "stage",
+    isViewChosen: view !== null,
     question: null,
     selection: null,
     pending: null,
@@ -143,7 +145,7 @@ const TRANSITION_BY_ACTION: {
   predictionMade: (state, { given }) => predictMode.withReaderAnswer(state, given),
   predictContinued: (state) => predictMode.skipToNextQuestion(state),
   predictRestarted: (state) => predictMode.restartPrediction(state),
-  viewChosen: (state, { view }) => (view === state.view ? state : { ...state, view }),
+  viewChosen: (state, { view }) => (view === state.view && state.isViewChosen ? state : { ...state, view, isViewChosen: true }),
   problemFound: (state, { problem }) => ({ ...state, problem }),
 };
 
@@ -204,6 +206,7 @@ function showTrace(state: PageState, trace: Trace, step: number | null, landing 
   const shownState = {
     ...withoutPendingRequest(state),
     opened,
+    view: state.isViewChosen ? state.view : hasLargeNet(opened) ? ("net" as const) : ("stage" as const),
     step: shownStep,
     landing: landing ? shownStep : null,
     requestedStep: null,
@@ -334,7 +337,8 @@ function restoreDraftWithoutResult(state: PageState): PageState {
 }
 
 function withPositionOfAddress(state: PageState, address: Address): PageState {
-  return { ...state, selection: address.selection, view: address.view ?? state.view };
+  const { selection, view } = address;
+  return { ...state, selection, view: view ?? state.view, isViewChosen: state.isViewChosen || view !== null };
 }
 
 /** A program came with a link: it is shown, and run when its reader says so; a result that is there already comes at

@@ -2,7 +2,9 @@
 
 import { wasTraceMadeWith } from "./settings.ts";
 import { skippedIterationsBefore, requestedFocus } from "../trace/skipped_iterations.ts";
+import { hasNet } from "../trace/net_runs.ts";
 import type { Focus } from "../trace/wire.ts";
+import type { View } from "./url.ts";
 import type { PageState, TraceRequest } from "./state.ts";
 
 /** Whether the editor shows the program that the trace is of: else their lines mean nothing to each other. */
@@ -18,6 +20,11 @@ export function isUpToDate(state: PageState) {
 /** The program as an address keeps it: what was pasted, for that holds the article's outputs too. */
 export function programTextForAddress(state: PageState): string {
   return (doesTraceMatchText(state) && state.opened?.trace.program.pasted) || state.text;
+}
+
+/** The view that is drawn: a run that calls no module has no net. */
+export function shownView({ view, opened }: PageState): View {
+  return view === "net" && opened && !hasNet(opened) ? "stage" : view;
 }
 
 /** What the reader wrote before in this tab, where the page shows its own program instead. */

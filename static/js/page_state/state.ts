@@ -59,6 +59,8 @@ export interface PageState {
   opened: OpenTrace | null;
   step: number;
   view: View;
+  /** by the reader or by the address; else a run opens in the view that shows it best */
+  isViewChosen: boolean;
   /** the tensor that is asked about, and at which step */
   question: { uid: string; step: number } | null;
   /** what stays highlighted in the picture, see `highlight.ts` */

@@ -2,7 +2,9 @@
 
 import type { Focus } from "../trace/wire.ts";
 
-export type View = "stage" | "loom";
+export type View = "stage" | "net" | "loom";
+
+const VIEWS: readonly string[] = ["stage", "net", "loom"] satisfies View[];
 
 interface AddressPosition {
   step: number | null;
@@ -59,7 +61,7 @@ export function readPosition(fragment: string): AddressPosition {
   return {
     step: parseIndex(fields.get("i")),
     selection: fields.get("at"),
-    view: view === "stage" || view === "loom" ? view : null,
+    view: view !== null && VIEWS.includes(view) ? (view as View) : null,
     predict: fields.get(PREDICT_PARAMETER) === "1",
   };
 }

@@ -65,13 +65,15 @@ interface TimelineParts {
   label: HTMLElement;
 }
 
-interface TimelineOptions {
+export interface TimelineOptions {
   go: (i: number) => void;
   describe: (i: number) => string;
   /** whether a step is at a breakpoint */
   stopsAt: (i: number) => boolean;
   /** the step that made a step raise, where that is known */
   causeOf: (i: number) => number | null;
+  /** the step at which the next row of a view is done, forwards or back; null where steps are taken one by one */
+  nextRow: (direction: 1 | -1) => number | null;
   reducedMotion: boolean;
 }
 
@@ -86,7 +88,7 @@ interface OpenOptions {
 
 export function createTimeline(
   { root, slider, marks: marksHost, chain: chainHost, label }: TimelineParts,
-  { go, describe, stopsAt, causeOf, reducedMotion }: TimelineOptions,
+  { go, describe, stopsAt, causeOf, nextRow, reducedMotion }: TimelineOptions,
 ) {
   let count = 0;
   let currentStep = 0;
@@ -196,11 +198,19 @@ export function createTimeline(
     goTo(step);
   }
 
+  /** By rows of a view, and with Shift into them; else step by step, and with Shift over calls. */
+  function arrowStep(direction: 1 | -1, shift: boolean) {
+    const row = nextRow(direction);
+    if (row !== null) return shift ? currentStep + direction : row;
+    const goesOver = shift && (direction < 0 || currentStep < count - 1);
+    return goesOver ? stepOverFrom(depths, currentStep, direction) : currentStep + direction;
+  }
+
   /** The step that a key leads to; undefined where it is no key of the timeline. */
   function stepOfKey(key: string, shift: boolean): number | undefined {
     const moves: Record<string, () => number> = {
-      ArrowRight: () => (shift && currentStep < count - 1 ? stepOverFrom(depths, currentStep, 1) : currentStep + 1),
-      ArrowLeft: () => (shift ? stepOverFrom(depths, currentStep, -1) : currentStep - 1),
+      ArrowRight: () => arrowStep(1, shift),
+      ArrowLeft: () => arrowStep(-1, shift),
       Home: () => 0,
       End: () => count - 1,
       n: () => nextMarked(1),

@@ -1,0 +1,295 @@
+/** What ran in what: the calls of modules, of the program's own functions and its lines, each with the nodes that it made. */
+
+import { moduleCallsOf, type ModuleCalls } from "../trace/module_calls.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { LogEntry, Step } from "../trace/wire.ts";
+
+/**
+ * module: a call of an `nn.Module`; function: of a function of the program; line: a statement of one, as far as it ran
+ * operations itself; own: operations of a module whose code has no steps, beside the modules that it calls
+ */
+export type UnitKind = "module" | "function" | "line" | "own";
+
+/** One run of a unit. */
+export interface Unit {
+  kind: UnitKind;
+  parent: Unit | null;
+  /** in the order in which they ran */
+  inner: Unit[];
+  /** the statement of the program in which it ran, and its loops' counts; null within code without steps */
+  stmt: number | null;
+  iter: readonly number[];
+  /** the line of that statement; of a function, where it begins */
+  line: number;
+  /** of a module */
+  uid: string | null;
+  /** module: its path; function: its name */
+  name: string | null;
+  /** module: its class */
+  type: string;
+  call: number | null;
+  begins: number;
+  ends: number;
+  /** that it made itself, earlier ones first */
+  nodes: string[];
+  operations: number;
+  inputs: string[];
+  outputs: string[];
+  /** the place among its siblings: that of its last operation, where it is a line */
+  order: number;
+}
+
+/** A tensor that one unit made and another read. cut: where no gradient comes back, the line that let go of it. */
+export interface Flow {
+  from: Unit;
+  to: Unit;
+  step: number;
+  cut: Cut | null;
+}
+
+export interface Cut {
+  reason: string;
+  line: number;
+  /** the tensor that requires a gradient */
+  source: string;
+}
+
+export interface UnitsOfRun {
+  /** of the program's own file; everything is in it */
+  root: Unit;
+  unitOfNode: Map<string, Unit>;
+  /** by step, what ran in it */
+  touched: Map<number, Unit[]>;
+  /** by frame */
+  unitOfFrame: Map<string, Unit>;
+  flows: Flow[];
+  frames: Map<string, FrameFacts>;
+}
+
+interface FrameFacts {
+  unit: Unit;
+  caller: string | null;
+  /** the statement of the caller that made it */
+  site: Step | null;
+  /** the call of a module in which it runs */
+  call: number | null;
+}
+
+type Operation = Extract<LogEntry, { kind: "op" }>;
+
+/** The units of a run, with what each made of what. */
+export function unitsOfRun(opened: OpenTrace): UnitsOfRun {
+  return new UnitReader(opened).read();
+}
+
+class UnitReader {
+  opened: OpenTrace;
+  calls: ModuleCalls;
+  root: Unit;
+  unitOfCall = new Map<number, Unit>();
+  unitOfNode = new Map<string, Unit>();
+  touched = new Map<number, Unit[]>();
+  frames = new Map<string, FrameFacts>();
+  /** by parent, statement and iteration */
+  lines = new Map<string, Unit>();
+  numbers = new Map<Unit, number>();
+  maker = new Map<string, Unit>();
+  /** by tensor, where its history was cut off */
+  cuts = new Map<string, Cut>();
+  flows: Flow[] = [];
+  order = 0;
+  /** by tensor */
+  gradFns = new Map<string, string | null>();
+  withForward = new Set<Unit>();
+  /** the modules' calls that run */
+  running: number[] = [];
+
+  constructor(opened: OpenTrace) {
+    this.opened = opened;
+    this.calls = moduleCallsOf(opened);
+    this.root = this.unit("function", null, {});
+  }
+
+  read(): UnitsOfRun {
+    const { steps } = this.opened.trace;
+    for (const step of steps) {
+      for (const [uid, { grad_fn }] of Object.entries(step.set ?? {}))
+        if (grad_fn !== undefined) this.gradFns.set(uid, grad_fn);
+      for (const entry of step.log ?? []) this.readEntry(entry, step);
+      for (const [uid, fields] of Object.entries(step.set ?? {}))
+        if (fields.kind === "frame") this.enterFrame(uid, fields.caller ?? null, fields.name ?? "", step);
+      this.placeOtherNodes(step);
+    }
+    for (const unit of new Set(this.unitOfNode.values())) this.sortNodes(unit);
+    const unitOfFrame = new Map([...this.frames].map(([uid, { unit }]) => [uid, unit]));
+    const { root, unitOfNode, touched, flows, frames } = this;
+    return { root, unitOfNode, touched, unitOfFrame, flows, frames };
+  }
+
+  unit(kind: UnitKind, parent: Unit | null, fields: Partial<Unit>): Unit {
+    const empty = { stmt: null, iter: [], line: 0, uid: null, name: null, type: "", call: null, begins: 0, ends: 0 };
+    const made: Unit = {
+      ...empty,
+      kind,
+      parent,
+      inner: [],
+      nodes: [],
+      operations: 0,
+      inputs: [],
+      outputs: [],
+      order: this.order++,
+      ...fields,
+    };
+    parent?.inner.push(made);
+    this.numbers.set(made, this.numbers.size);
+    return made;
+  }
+
+  readEntry(entry: LogEntry, step: Step) {
+    if (entry.kind === "op") this.readOperation(entry, step);
+    else if (entry.kind !== "event") return;
+    else if (entry.event === "path_cut") {
+      if (entry.result) this.cuts.set(entry.result, { reason: entry.reason, line: step.line, source: entry.tensor });
+    } else if (entry.event === "module_called") {
+      const call = this.calls.calls.get(entry.call);
+      if (!call) return;
+      const place = this.placeOf(call.within, step);
+      const facts = { uid: call.module, name: call.path, type: call.type, call: call.call, begins: step.i };
+      const unit = this.unit("module", place.parent, { ...place.site, ...facts, ends: call.ends ?? step.i });
+      this.unitOfCall.set(call.call, unit);
+      this.running.push(call.call);
+      unit.inputs = call.inputs;
+      this.touch(unit, step.i);
+      this.flowInto(unit, call.inputs, step.i);
+    } else if (entry.event === "module_returned") {
+      const unit = this.unitOfCall.get(entry.call);
+      const at = this.running.indexOf(entry.call);
+      if (at >= 0) this.running.length = at;
+      if (!unit) return;
+      unit.outputs = entry.outputs;
+      if (!unit.inner.length) {
+        this.touch(unit, step.i);
+        this.placeNodes(entry.outputs, unit, step);
+      }
+      for (const uid of entry.outputs) if (!this.maker.has(uid)) this.maker.set(uid, unit);
+    }
+  }
+
+  /** Where something stands that runs in a call: in the statement of the frame that runs, or in code without steps. */
+  placeOf(call: number | null | undefined, step: Step): { parent: Unit; site: Partial<Unit> } {
+    const frame = this.frames.get(step.frame ?? "");
+    const within = call ?? null;
+    const isOfFrame = within === null || within === (frame?.call ?? null) || !this.unitOfCall.has(within);
+    if (!isOfFrame) return { parent: this.unitOfCall.get(within) as Unit, site: { line: step.line } };
+    return {
+      parent: frame?.unit ?? this.root,
+      site: { stmt: step.stmt ?? null, iter: step.iter ?? [], line: step.line },
+    };
+  }
+
+  readOperation(entry: Operation, step: Step) {
+    const unit = this.leafOf(entry.call, step);
+    unit.operations += 1;
+    unit.ends = Math.max(unit.ends, step.i);
+    if (unit.kind === "line" || unit.kind === "own") unit.order = this.order++;
+    this.touch(unit, step.i);
+    this.flowInto(unit, entry.inputs, step.i);
+    const cut = entry.inputs.map((uid) => this.cuts.get(uid)).find(Boolean);
+    for (const [k, uid] of entry.outputs.entries()) {
+      this.maker.set(uid, unit);
+      if (cut && !entry.requires_grad[k]) this.cuts.set(uid, cut);
+    }
+    this.placeNodes(entry.outputs, unit, step);
+  }
+
+  /** The unit that an operation of a call is part of: the line, else the module itself. */
+  leafOf(call: number | null | undefined, step: Step): Unit {
+    const { parent, site } = this.placeOf(call, step);
+    if (site.stmt === undefined && !parent.inner.some(({ kind }) => kind === "module" || kind === "function"))
+      return parent;
+    const part = site.stmt === undefined ? parent.inner.filter(({ kind }) => kind === "module").length : site.stmt;
+    const key = `${this.numbers.get(parent)}|${part}|${site.iter?.join() ?? ""}`;
+    let unit = this.lines.get(key);
+    if (!unit) {
+      unit = this.unit(site.stmt === undefined ? "own" : "line", parent, { ...site, begins: step.i, ends: step.i });
+      this.lines.set(key, unit);
+    }
+    return unit;
+  }
+
+  flowInto(to: Unit, tensors: string[], step: number) {
+    for (const tensor of tensors) {
+      const cut = this.cuts.get(tensor) ?? null;
+      const from = this.maker.get(cut?.source ?? tensor);
+      if (from && from !== to) this.flows.push({ from, to, step, cut });
+    }
+  }
+
+  touch(unit: Unit, step: number) {
+    const units = this.touched.get(step);
+    if (!units) this.touched.set(step, [unit]);
+    else if (!units.includes(unit)) units.push(unit);
+  }
+
+  /** A frame of the program's own: a module's forward where it is the first within its call, else a function. */
+  enterFrame(uid: string, caller: string | null, name: string, step: Step) {
+    if (this.frames.has(uid)) return;
+    if (!caller) {
+      this.frames.set(uid, { unit: this.root, caller, site: null, call: null });
+      return;
+    }
+    const call = this.running.at(-1) ?? null;
+    const owner = call === null ? undefined : this.unitOfCall.get(call);
+    const isForward = owner && !this.withForward.has(owner) && name === "forward";
+    if (isForward) this.withForward.add(owner);
+    const { parent, site } = this.placeOf(call, step);
+    const unit = isForward ? owner : this.unit("function", parent, { ...site, name, begins: step.i, ends: step.i });
+    this.frames.set(uid, { unit, caller, site: step, call });
+  }
+
+  /** The nodes behind results that nobody has made yet. */
+  placeNodes(outputs: string[], unit: Unit, { i, set }: Step) {
+    const pending = outputs.flatMap((uid) => this.gradFns.get(uid) ?? []);
+    for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
+      const fields = set?.[uid];
+      if (fields?.kind !== "node" || fields.variable || this.unitOfNode.has(uid)) continue;
+      if (typeof fields.born === "number" && fields.born !== i) continue;
+      this.placeNode(uid, unit, i);
+      for (const edge of fields.next ?? []) if (edge) pending.push(edge[0]);
+    }
+  }
+
+  placeNode(uid: string, unit: Unit, i: number) {
+    unit.nodes.push(uid);
+    unit.ends = Math.max(unit.ends, i);
+    this.unitOfNode.set(uid, unit);
+    this.touch(unit, i);
+  }
+
+  /** Those of the step that no operation's result leads to. */
+  placeOtherNodes(step: Step) {
+    for (const [uid, fields] of Object.entries(step.set ?? {}))
+      if (fields.kind === "node" && !fields.variable && !this.unitOfNode.has(uid) && fields.born === step.i)
+        this.placeNode(uid, this.leafOf(this.calls.callOfNode.get(uid), step), step.i);
+  }
+
+  /** Nodes that others of the unit read come first. */
+  sortNodes(unit: Unit) {
+    const own = new Set(unit.nodes);
+    const sorted = new Set<string>();
+    for (const first of unit.nodes) {
+      const pending = [first];
+      while (pending.length) {
+        const uid = pending[pending.length - 1];
+        const next = this.opened.index.nodes.get(uid)?.next ?? [];
+        const before = next.flatMap((edge) => (edge && own.has(edge[0]) && !sorted.has(edge[0]) ? [edge[0]] : []));
+        if (before.length && pending.length <= own.size) pending.push(...before.reverse());
+        else {
+          sorted.add(uid);
+          pending.pop();
+        }
+      }
+    }
+    unit.nodes = [...sorted];
+  }
+}

@@ -1,0 +1,203 @@
+/** Where the rows of a net stand, and the rails between them: arithmetic over rows, in pixels. */
+
+import { HEAD_HEIGHT, MIN_ROW_HEIGHT, netRows, pathAt, touchedPlaces, type Choices, type Row } from "./net_rows.ts";
+import type { EdgeRun, NetEdge, Place } from "./net_places.ts";
+import type { NetFacts, PlaceState } from "./net_state.ts";
+
+export interface RowPlace extends Row {
+  y: number;
+  h: number;
+  states: PlaceState[];
+  isNow: boolean;
+  /** ways join at it by an addition */
+  joins: boolean;
+}
+
+/** A rail from a row's dot to another one. */
+export interface Rail {
+  key: string;
+  from: RowPlace;
+  to: RowPlace;
+  /** from the left of the dots, 1 the nearest; 0 for neighbours */
+  lane: number;
+  hasRun: boolean;
+  /** the gradient came this way; fresh: with this step */
+  isReturned: boolean;
+  isFresh: boolean;
+  /** the line where what flows here left its history behind; null where a gradient can come back */
+  cut: EdgeRun["cut"];
+  /** it skips rows and joins others by an addition */
+  isResidual: boolean;
+}
+
+export interface Frame {
+  place: Place;
+  depth: number;
+  y: number;
+  h: number;
+}
+
+export interface NetLayout {
+  width: number;
+  height: number;
+  rows: RowPlace[];
+  rails: Rail[];
+  frames: Frame[];
+  columns: Columns;
+  path: Place[];
+}
+
+/** Left edges, but kept: the right one; null for a column that there is no room for. */
+export interface Columns {
+  rail: number;
+  name: number;
+  box: number;
+  shape: number | null;
+  norm: number;
+  kept: number | null;
+}
+
+const MAX_ROW_HEIGHT = 38;
+const CUT_HEIGHT = 36;
+const NARROW_WIDTH = 560;
+const RAIL_X = 66;
+const MAX_LANE = 4;
+
+export interface NetRoom {
+  width: number;
+  height: number;
+  choices: Choices;
+}
+
+/** @param i the step */
+export function layoutNet(facts: NetFacts, i: number, { width, height, choices }: NetRoom): NetLayout {
+  const rows = netRows(facts, i, height - 8, choices);
+  const placed = placeRows(facts, rows, i, height - 8);
+  const rowOf = rowsByLeaf(placed);
+  const rails = railsBetween(facts, rowOf, i);
+  makeRoomForCuts(placed, rails);
+  assignLanes(placed, rails);
+  for (const row of placed) row.joins = isJoin(facts, row, rails);
+  for (const rail of rails) rail.isResidual = rail.lane > 0 && rail.to.joins;
+  const last = placed.at(-1);
+  const path = [...pathAt(facts, i)].sort((a, b) => a.key.length - b.key.length);
+  const touched = touchedPlaces(facts, i);
+  if (touched.length === 1) path.push(touched[0]);
+  const bottom = last ? last.y + last.h + 8 : 0;
+  return { width, height: bottom, rows: placed, rails, frames: framesAround(placed), columns: columnsFor(width), path };
+}
+
+function columnsFor(width: number): Columns {
+  const rail = width < NARROW_WIDTH ? 56 : RAIL_X;
+  if (width < NARROW_WIDTH)
+    return { rail, name: rail + 22, box: width - 118, shape: null, norm: width - 108, kept: null };
+  const shape = width > 760 ? width - 366 : width - 300;
+  return { rail, name: rail + 30, box: shape - 10, shape, norm: width - 196, kept: width - 10 };
+}
+
+function placeRows(facts: NetFacts, rows: Row[], i: number, room: number): RowPlace[] {
+  const heads = rows.filter(({ kind }) => kind === "head").length;
+  const others = Math.max(1, rows.length - heads);
+  const rowHeight = Math.max(MIN_ROW_HEIGHT, Math.min(MAX_ROW_HEIGHT, (room - heads * HEAD_HEIGHT) / others));
+  let y = 4;
+  return rows.map((row) => {
+    const h = row.kind === "head" ? HEAD_HEIGHT : Math.floor(rowHeight);
+    const states = row.places.map((place) => facts.stateAt(place, i));
+    const placed = { ...row, y, h, states, isNow: row.kind !== "head" && states.some(({ isNow }) => isNow), joins: false };
+    y += h;
+    return placed;
+  });
+}
+
+/** By each place without inner ones, the row that it is in. */
+function rowsByLeaf(rows: RowPlace[]): Map<Place, RowPlace> {
+  const found = new Map<Place, RowPlace>();
+  const add = (place: Place, row: RowPlace) => {
+    if (!place.inner.length) found.set(place, row);
+    for (const inner of place.inner) add(inner, row);
+  };
+  for (const row of rows) if (row.kind !== "head") for (const place of row.places) add(place, row);
+  return found;
+}
+
+function railsBetween(facts: NetFacts, rowOf: Map<Place, RowPlace>, i: number): Rail[] {
+  const rails = new Map<string, Rail>();
+  for (const edge of facts.net.edges) {
+    const [from, to] = [rowOf.get(edge.from), rowOf.get(edge.to)];
+    if (!from || !to || from === to) continue;
+    const key = `${from.key} ${to.key}`;
+    const rail = rails.get(key) ?? { key, from, to, lane: 0, ...NEW_RAIL, cut: firstCut(facts, edge, i) };
+    rails.set(key, rail);
+    addRuns(facts, rail, edge, i);
+  }
+  return [...rails.values()];
+}
+
+const NEW_RAIL = { hasRun: false, isReturned: false, isFresh: false, isResidual: false };
+
+function firstCut(facts: NetFacts, edge: NetEdge, i: number) {
+  return edge.runs.get(facts.stretchAt(edge.to, i))?.find(({ cut }) => cut)?.cut ?? null;
+}
+
+function addRuns(facts: NetFacts, rail: Rail, edge: NetEdge, i: number) {
+  const runs = edge.runs.get(facts.stretchAt(edge.to, i)) ?? [];
+  if (runs.some(({ cut }) => !cut)) rail.cut = null;
+  if (facts.isWaiting(edge.to, i)) return;
+  for (const { step, node, edge: k } of runs) {
+    if (step > i) continue;
+    rail.hasRun = true;
+    const visit = node === null ? null : facts.lastVisit(node, i);
+    if (visit === null || !facts.opened.trace.steps[visit].visit?.grad_inputs[k]) continue;
+    rail.isReturned = true;
+    if (visit === i) rail.isFresh = true;
+  }
+}
+
+/** A cut has a line of its own above the row, or its frame, that it leads to. */
+function makeRoomForCuts(rows: RowPlace[], rails: Rail[]) {
+  const gaps = new Set<RowPlace>();
+  for (const { from, to, cut } of rails) {
+    if (!cut) continue;
+    const outer = to.within.findIndex((place) => !from.within.includes(place));
+    gaps.add(rows.find((row) => row.kind === "head" && row.places[0] === to.within[outer]) ?? to);
+  }
+  let moved = 0;
+  for (const row of rows) {
+    if (gaps.has(row)) moved += CUT_HEIGHT;
+    row.y += moved;
+  }
+}
+
+/** Rails that skip rows have a lane of their own, the short ones near the dots. */
+function assignLanes(rows: RowPlace[], rails: Rail[]) {
+  const leaves = rows.filter(({ kind }) => kind !== "head");
+  const index = new Map(leaves.map((row, k) => [row, k]));
+  const spanOf = ({ from, to }: Rail) => [index.get(from) ?? 0, index.get(to) ?? 0].sort((a, b) => a - b);
+  const lengthOf = (rail: Rail) => spanOf(rail)[1] - spanOf(rail)[0];
+  const lanes: [number, number][][] = [];
+  for (const rail of rails.sort((a, b) => lengthOf(a) - lengthOf(b))) {
+    const [from, to] = spanOf(rail);
+    if (to - from === 1 && rail.from.y < rail.to.y) continue;
+    let lane = 0;
+    while (lanes[lane]?.some(([a, b]) => from < b && a < to)) lane += 1;
+    lane = Math.min(lane, MAX_LANE - 1);
+    lanes[lane] = [...(lanes[lane] ?? []), [from, to]];
+    rail.lane = lane + 1;
+  }
+}
+
+/** Whether an addition joins two ways at a row. */
+function isJoin({ opened }: NetFacts, row: RowPlace, rails: Rail[]) {
+  if (row.kind !== "place" || row.places[0].inner.length) return false;
+  if (rails.filter(({ to, cut }) => to === row && !cut).length < 2) return false;
+  return row.places[0].units[0].nodes.some((uid) => /^(torch::autograd::)?(Add|Sub)Backward/.test(opened.index.nodes.get(uid)?.name ?? ""));
+}
+
+function framesAround(rows: RowPlace[]): Frame[] {
+  return rows.flatMap((head, k) => {
+    if (head.kind !== "head") return [];
+    let last = head;
+    for (let n = k + 1; n < rows.length && rows[n].within.includes(head.places[0]); n++) last = rows[n];
+    return [{ place: head.places[0], depth: head.depth, y: head.y, h: last.y + last.h - head.y }];
+  });
+}

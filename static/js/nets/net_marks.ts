@@ -1,0 +1,345 @@
+/** What a net looks like: frames, rails and rows as descriptions of SVG. */
+
+import { bytesLabel } from "../trace/memory_totals.ts";
+import { textWidth } from "../layout/metrics.ts";
+import { classNames, h, type VNode } from "../browser/svg.ts";
+import { callBoxes, nodeChips } from "./net_chips.ts";
+import { normText, shapeText } from "./net_texts.ts";
+import type { NetFacts } from "./net_state.ts";
+import type { NetLayout, Rail, RowPlace } from "./net_layout.ts";
+import type { Say } from "../words/sentences.ts";
+
+const BAR_WIDTH = 56;
+/** Of the logarithmic bar, below the largest norm. */
+const BAR_DECADES = 4;
+const INDENT = 12;
+
+export interface NetScene {
+  facts: NetFacts;
+  layout: NetLayout;
+  i: number;
+  /** backward is what runs, or ran last */
+  isBackward: boolean;
+  say: Say;
+  /** of the program, by line */
+  lines: string[];
+}
+
+export function netMarks(scene: NetScene): VNode[] {
+  const { layout } = scene;
+  const largest = Math.max(0, ...layout.rows.map((row) => normOf(row) ?? 0).filter(Number.isFinite));
+  return [
+    ...layout.frames.map((frame) => frameMark(layout, frame)),
+    ...layout.rows.filter(({ isNow }) => isNow).map((row) => nowMark(layout, row)),
+    ...layout.rails.flatMap((rail) => railMarks(scene, rail)),
+    ...layout.rows.map((row) => rowMark(scene, row, largest)),
+  ];
+}
+
+/** The headings over the columns. */
+export function netHeadMarks({ columns, width }: NetLayout, say: Say): VNode[] {
+  const { name, shape, norm, kept } = columns;
+  return [
+    h("text", { x: name - 10, y: 17 }, say("net_head_name")),
+    shape !== null && h("text", { x: shape, y: 17 }, say("net_head_shape")),
+    h("text", { x: norm, y: 17 }, say(shape === null ? "net_head_norm_short" : "net_head_norm"), h("title", {}, say("net_head_norm_why"))),
+    kept !== null && h("text", { x: kept, y: 17, class: "end" }, say("net_head_kept"), h("title", {}, say("net_head_kept_why"))),
+    h("path", { d: `M0 23.5H${width}` }),
+  ].filter((mark) => mark !== false);
+}
+
+function frameMark({ columns }: NetLayout, { place, depth, y, h: height }: NetLayout["frames"][number]) {
+  const x = columns.name - 14 + depth * INDENT;
+  return h("rect", { key: `frame ${place.key}`, class: "net-frame", x, y: y + 1, width: columns.box - x - depth * 4, height: height - 2, rx: 6 });
+}
+
+function nowMark({ width }: NetLayout, { key, y, h: height }: RowPlace) {
+  return h("g", { key: `now ${key}`, class: "net-now" }, h("rect", { y, width, height }), h("rect", { class: "net-now-edge", y, width: 4, height }));
+}
+
+const middle = ({ y, h: height }: RowPlace) => y + height / 2;
+
+function railPath(rail: Rail, x: number) {
+  const [a, b] = [middle(rail.from), middle(rail.to)];
+  if (!rail.lane) return `M${x} ${a}V${b}`;
+  const lane = laneX(rail, x);
+  const down = b > a ? 1 : -1;
+  const r = Math.min(12, Math.abs(b - a) / 2);
+  return `M${x} ${a}C${x - 6} ${a} ${lane} ${a + 2 * down} ${lane} ${a + r * down}V${b - r * down}C${lane} ${b - 2 * down} ${x - 6} ${b} ${x} ${b}`;
+}
+
+function laneX({ lane }: Rail, x: number) {
+  return Math.max(8, x - 2 - 12 * lane);
+}
+
+function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Rail): VNode[] {
+  const x = layout.columns.rail;
+  const d = railPath(rail, x);
+  const { key, from, to, cut } = rail;
+  if (cut) {
+    const what = (lines[cut.line - 1] ?? "").trim();
+    const source = from.places.at(-1);
+    const outer = (from.within[0] ?? source)?.name ?? "";
+    const text = say("net_cut", { what: cutText(what, cut.reason), line: cut.line, name: outer });
+    const y = cutHeight(layout, rail);
+    const lane = laneX(rail, x);
+    return [
+      h("path", { key: `cut ${key}`, class: "net-rail cut", d }),
+      h(
+        "g",
+        { key: `cut text ${key}`, class: "net-cut" },
+        h("path", { d: `M${lane - 7} ${y + 2}l14 -8M${lane - 7} ${y + 7}l14 -8` }),
+        h("text", { x: Math.max(lane + 14, x + 12), y: y + 4 }, text),
+      ),
+    ];
+  }
+  const state = rail.isReturned ? "returned" : rail.hasRun && !isBackward ? "ran" : "";
+  const title = rail.isResidual ? say("net_residual", { from: nameOf(from), to: nameOf(to) }) : "";
+  const marks = [h("path", { key: `rail ${key}`, class: classNames("net-rail", state, rail.lane > 0 && "lane"), d }, title ? h("title", {}, title) : null)];
+  if (rail.isFresh) marks.unshift(h("path", { key: `glow ${key}`, class: "net-glow", d }));
+  if (state && !rail.lane && facts.opened) marks.push(arrowMark(rail, x, state));
+  return marks;
+}
+
+function arrowMark({ key, from, to }: Rail, x: number, state: string) {
+  const y = (middle(from) + middle(to)) / 2;
+  const up = state === "returned" ? -1 : 1;
+  return h("path", { key: `arrow ${key}`, class: `net-arrow ${state}`, d: `M${x - 4.5} ${y - 3 * up}l4.5 ${7 * up}l4.5 ${-7 * up}z` });
+}
+
+/** In the room above the row, or its frame, that a cut leads to. */
+function cutHeight({ rows }: NetLayout, { from, to }: Rail) {
+  const outer = to.within.find((place) => !from.within.includes(place));
+  const head = rows.find((row) => row.kind === "head" && row.places[0] === outer) ?? to;
+  return head.y - 18;
+}
+
+/** The part of a line that cut a history off. */
+function cutText(line: string, reason: string) {
+  const call = { detach: /[\w.[\]]*\.detach_?\(\)/, data: /[\w.[\]]*\.data\b/, item: /[\w.[\]]*\.item\(\)/, numpy: /[\w.[\]]*\.numpy\(\)/ }[reason];
+  return (call && line.match(call)?.[0]) || reason.replace("_", " ");
+}
+
+/** The names of a row, as it shows them. */
+export function nameOf({ kind, places }: Pick<RowPlace, "kind" | "places">): string {
+  const [first, last] = [places[0], places[places.length - 1]];
+  if (kind === "repeat") return `${first.name}–${last.name.split(".").at(-1)}`;
+  if (kind === "lines") return [...new Set(places.flatMap(({ name }) => name.split(", ")))].join(", ");
+  if (kind === "fold") return [...new Set(places.map(({ name }) => name))].join(" ");
+  return first.name;
+}
+
+function classText({ kind, places, states }: RowPlace, say: Say): string {
+  const [place] = places;
+  const count = states[0].calls.length > 1 && kind !== "head" ? ` · ${say("net_calls", { n: states[0].calls.length })}` : "";
+  if (kind === "repeat") return `${place.type} ×${places.length}`;
+  if (kind === "fold") return say("net_rows", { n: places.length });
+  if (kind === "lines") return linesText(places.map(({ line }) => line), say);
+  if (place.kind === "line") return linesText([place.line], say) + count;
+  const again = place.isAgain ? ` · ${say("net_again")}` : "";
+  const turn = kind === "head" && states[0].calls.length > 1 ? ` · ${say("net_call_of", { k: states[0].shown + 1, n: states[0].calls.length })}` : "";
+  return `${place.kind === "module" ? place.type : place.kind === "function" ? linesText([place.line], say) : ""}${again}${turn}${count}`;
+}
+
+function linesText(lines: number[], say: Say) {
+  const [first, last] = [Math.min(...lines), Math.max(...lines)];
+  return first === last ? say("net_line", { line: first }) : say("net_lines", { first, last });
+}
+
+export interface RowTotals {
+  hasBegun: boolean;
+  hasRun: boolean;
+  nodes: number;
+  visited: number;
+  isLeftOut: boolean;
+  kept: number;
+  holds: number;
+  letGoNow: boolean;
+}
+
+/** Of all the places of a row together. */
+export function totalsOf({ states }: Pick<RowPlace, "states">): RowTotals {
+  const sum = (of: "nodes" | "visited" | "kept" | "holds") => states.reduce((total, state) => total + state[of], 0);
+  const withNodes = states.filter(({ nodes }) => nodes);
+  return {
+    hasBegun: states.some(({ hasBegun }) => hasBegun),
+    hasRun: states.every(({ hasRun }) => hasRun),
+    nodes: sum("nodes"),
+    visited: sum("visited"),
+    isLeftOut: withNodes.length > 0 && withNodes.every(({ isLeftOut }) => isLeftOut),
+    kept: sum("kept"),
+    holds: sum("holds"),
+    letGoNow: states.some(({ letGoNow }) => letGoNow),
+  };
+}
+
+function normOf({ kind, states }: RowPlace): number | null {
+  return kind === "head" ? null : (states.at(-1)?.norm ?? null);
+}
+
+function rowMark(scene: NetScene, row: RowPlace, largest: number): VNode {
+  const { layout, say, isBackward } = scene;
+  const totals = totalsOf(row);
+  const { columns, width } = layout;
+  const isContainer = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
+  const state = totals.visited ? "returned" : totals.hasBegun && !isBackward ? "ran" : totals.hasBegun ? "passed" : "waits";
+  const content = row.kind === "head" ? headContent(scene, row) : rowContent(scene, row, totals, largest);
+  return h(
+    "g",
+    {
+      key: `row ${row.key}`,
+      class: classNames("net-row", state, row.kind === "head" && "head", row.isNow && "now", isContainer && "opens"),
+      transform: `translate(0 ${row.y})`,
+      tabindex: 0,
+      role: "button",
+      "aria-expanded": isContainer ? String(row.kind === "head") : null,
+      "aria-label": rowWords(row, totals, say),
+      target: { kind: "net row", key: row.key },
+    },
+    h("rect", { class: "net-hit", x: columns.name - 12, width: Math.max(0, width - columns.name + 12), height: row.h }),
+    content,
+  );
+}
+
+/** What a row says to who can't see it. */
+function rowWords(row: RowPlace, totals: RowTotals, say: Say): string {
+  const shape = row.states.at(-1)?.output;
+  const norm = normOf(row);
+  return [
+    nameOf(row),
+    classText(row, say),
+    shape && row.kind !== "head" && totals.hasBegun ? shapeText(shape) : "",
+    norm === null ? (totals.isLeftOut ? say("net_none_why") : "") : say("net_norm_is", { norm: normText(norm) }),
+    totals.kept ? say(totals.holds ? "net_keeps" : "net_let_go", { size: bytesLabel(totals.kept) }) : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+function headContent(scene: NetScene, row: RowPlace) {
+  const { layout, say } = scene;
+  const x = layout.columns.name + row.depth * INDENT;
+  const name = nameOf(row);
+  const y = row.h / 2 + 4.5;
+  return [
+    h("path", { class: "net-fold", d: `M${x - 4} ${row.h / 2 - 3}h8l-4 6z` }),
+    h("text", { class: "net-name", x: x + 10, y }, name),
+    h("text", { class: "net-class", x: x + 18 + textWidth(name, 13), y }, classText(row, say)),
+  ];
+}
+
+function rowContent(scene: NetScene, row: RowPlace, totals: RowTotals, largest: number) {
+  const { layout, say } = scene;
+  const { columns } = layout;
+  const y = row.h / 2;
+  const x = columns.name + row.depth * INDENT;
+  const opens = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
+  const nameRoom = columns.box - x - (columns.shape === null ? 14 : 130);
+  const name = fitText(nameOf(row), nameRoom, 13);
+  const isLine = row.kind === "lines" || (row.kind === "place" && row.places[0].kind !== "module" && row.places[0].kind !== "function");
+  const nameEnd = x + 10 + textWidth(name, 13);
+  const classRoom = columns.box - nameEnd - 16;
+  const words = fitText(classText(row, say), classRoom, 12);
+  const classEnd = words ? nameEnd + 8 + textWidth(words, 12) : nameEnd;
+  const start = Math.max(classEnd + 12, columns.name + 150 + INDENT * Math.max(0, row.depth - 1));
+  return [
+    dotMark(row, totals, columns.rail),
+    opens && h("path", { class: "net-fold", d: `M${x - 4} ${y - 4}v8l6 -4z` }),
+    h("text", { class: classNames("net-name", isLine && "line"), x: x + 10, y: y + 4.5 }, name),
+    words ? h("text", { class: "net-class", x: nameEnd + 8, y: y + 4.5 }, words) : null,
+    ...partMarks(scene, row, start),
+    columns.shape !== null && shapeMark(row, totals, columns.shape, columns.norm - columns.shape - 8, y),
+    ...normMarks(scene, row, totals, largest),
+    ...(columns.kept === null ? [] : keptMarks(row, totals, columns.kept)),
+  ];
+}
+
+/** What the row consists of: boxes for calls, words for nodes, names of inner modules. */
+function partMarks(scene: NetScene, row: RowPlace, x: number): VNode[] {
+  const { layout, facts, say, i, lines, isBackward } = scene;
+  const room = layout.columns.box - 8 - x;
+  const y = row.h / 2;
+  const [place] = row.places;
+  const calls = row.kind === "place" ? row.states[0].calls : [];
+  if (room < 24) return [];
+  if (calls.length > 1) return callBoxes(facts, row.states[0], { x, y, room, isBackward, say });
+  if (row.kind === "place" && !place.inner.length) {
+    const chips = nodeChips(facts, row.states[0].calls[0]?.unit, { x, y, room, i, isBackward });
+    const left = layout.columns.box - 12 - chips.end;
+    const code = place.kind === "line" ? codeText(lines[place.line - 1] ?? "") : "";
+    const isRead = left > textWidth("m".repeat(14), 12) || textWidth(code, 12) <= left;
+    if (code && isRead && left > 60) chips.marks.push(h("text", { class: "net-code", x: chips.end + 4, y: y + 4 }, fitText(code, left, 12)));
+    return chips.marks;
+  }
+  const { nodes } = totalsOf(row);
+  if (row.kind === "lines") {
+    const code = codeText(lines[place.line - 1] ?? "");
+    return [h("text", { class: "net-code", x, y: y + 4 }, fitText(code, room, 12))];
+  }
+  const inner = row.places.length === 1 ? place.inner.filter(({ kind }) => kind === "module").map(({ name }) => name) : [];
+  const text = [nodes ? say("net_nodes", { n: nodes }) : "", inner.join(" ")].filter(Boolean).join(" · ");
+  return [h("text", { class: "net-class", x, y: y + 4 }, fitText(text, room, 12))];
+}
+
+/** What is right of a line's assignment. */
+function codeText(line: string) {
+  const text = line.split("#")[0].trim();
+  const at = text.search(/(?<![=!<>+\-*/@|&%])=(?!=)/);
+  return (at >= 0 && /^[\w.[\], *]+$/.test(text.slice(0, at)) ? text.slice(at + 1) : text.replace(/^return\b/, "")).trim();
+}
+
+function fitText(text: string, room: number, size: number) {
+  if (textWidth(text, size) <= room) return text;
+  const characters = Array.from(text);
+  while (characters.length && textWidth(`${characters.join("")}…`, size) > room) characters.pop();
+  return characters.length > 2 ? `${characters.join("").trimEnd()}…` : "";
+}
+
+function dotMark(row: RowPlace, totals: RowTotals, x: number) {
+  const y = row.h / 2;
+  const isFull = totals.visited ? totals.visited >= totals.nodes : totals.hasRun;
+  if (row.isNow) return h("g", { class: "net-dot now" }, h("circle", { class: "net-halo", cx: x, cy: y, r: 13 }), h("circle", { cx: x, cy: y, r: 7 }), row.joins && plusMark(x, y));
+  if (row.joins) return h("g", { class: classNames("net-dot join", isFull && "full") }, h("circle", { cx: x, cy: y, r: 7.5 }), plusMark(x, y));
+  return h("circle", { class: classNames("net-dot", isFull && "full"), cx: x, cy: y, r: 4.5 });
+}
+
+function plusMark(x: number, y: number) {
+  return h("path", { class: "net-plus", d: `M${x - 4} ${y}h8M${x} ${y - 4}v8` });
+}
+
+function shapeMark({ states }: RowPlace, { hasBegun }: RowTotals, x: number, room: number, y: number) {
+  const state = states.at(-1);
+  if (!state?.output || !hasBegun) return null;
+  const [input, output] = [states[0].input ? shapeText(states[0].input) : "", shapeText(state.output)];
+  const both = input && input !== output ? `${input} → ${output}` : output;
+  return h("text", { class: "net-shape", x, y: y + 4 }, textWidth(both, 12) <= room ? both : fitText(output, room, 12), h("title", {}, both));
+}
+
+function normMarks({ layout, say, isBackward }: NetScene, row: RowPlace, totals: RowTotals, largest: number): VNode[] {
+  const x = layout.columns.norm;
+  const y = row.h / 2;
+  const norm = normOf(row);
+  if (norm !== null) {
+    const share = norm > 0 && largest > 0 ? 1 + Math.log10(norm / largest) / BAR_DECADES : 0;
+    const isBad = norm === 0 || !Number.isFinite(norm);
+    const width = isBad ? 2 : BAR_WIDTH * Math.max(0.04, Math.min(1, share));
+    return [
+      h("rect", { class: "net-bar-ground", x, y: y - 5, width: BAR_WIDTH, height: 10, rx: 2 }),
+      h("rect", { class: classNames("net-bar", isBad && "bad"), x, y: y - 5, width, height: 10, rx: isBad ? 0 : 2 }),
+      h("text", { class: classNames("net-number", isBad && "bad"), x: x + BAR_WIDTH + 8, y: y + 4 }, normText(norm)),
+    ];
+  }
+  if (totals.visited) return [h("text", { class: "net-shape", x, y: y + 4 }, "–", h("title", {}, say("net_unknown")))];
+  if (!isBackward || !totals.hasBegun) return [];
+  if (totals.isLeftOut || !totals.nodes) return [h("text", { class: "net-none", x, y: y + 4 }, say("net_none"), h("title", {}, say("net_none_why")))];
+  return [h("rect", { class: "net-bar-waits", x: x + 0.5, y: y - 4.5, width: BAR_WIDTH - 1, height: 9, rx: 2 }, h("title", {}, say("net_waits_why")))];
+}
+
+function keptMarks({ h: height }: RowPlace, { kept, holds, letGoNow }: RowTotals, x: number): VNode[] {
+  if (!kept) return [];
+  const y = height / 2;
+  return [
+    h("rect", { class: classNames("net-kept-box", holds > 0 && "full"), x: x - 9, y: y - 4, width: 8, height: 8, rx: 1 }),
+    h("text", { class: classNames("net-kept", !holds && "gone", letGoNow && "now"), x: x - 16, y: y + 4 }, bytesLabel(kept)),
+  ];
+}

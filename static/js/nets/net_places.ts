@@ -1,0 +1,321 @@
+/** The net of a run: its calls, one below the other as they ran, those of other rounds and other times at the same place. */
+
+import { isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts";
+import { unitsOfRun, type Cut, type Unit, type UnitKind, type UnitsOfRun } from "./net_calls.ts";
+import { operationWord } from "./net_words.ts";
+import type { OpenTrace } from "../trace/state.ts";
+
+/** Where the program calls a module or a function, or runs operations itself. */
+export interface Place {
+  /** its name among all */
+  key: string;
+  kind: UnitKind;
+  /** within what calls it: `att`, `blocks.1`; of a line, the name that it assigns */
+  name: string;
+  /** of a module, as the program reaches it */
+  path: string | null;
+  type: string;
+  line: number;
+  parent: Place | null;
+  inner: Place[];
+  /** its runs, in order */
+  units: Unit[];
+  /** it stands for itself nowhere: what it calls stands in its place */
+  isBare: boolean;
+  /** it runs once more in backward, where its results were not kept */
+  isAgain: boolean;
+}
+
+export interface EdgeRun {
+  stretch: number;
+  from: Unit;
+  to: Unit;
+  /** the node that reads, and its how manieth edge; null where no gradient goes that way */
+  node: string | null;
+  edge: number;
+  /** the step that made it */
+  step: number;
+  /** where what flows this way left its history behind */
+  cut: Cut | null;
+}
+
+export interface NetEdge {
+  from: Place;
+  to: Place;
+  /** by stretch of the run */
+  runs: Map<number, EdgeRun[]>;
+}
+
+export interface Net extends UnitsOfRun, Rounds {
+  top: Place[];
+  placeOfUnit: Map<Unit, Place>;
+  /** between places without inner ones */
+  edges: NetEdge[];
+  /** by node of a leaf, the nodes that read it */
+  readersOfLeaf: Map<string, string[]>;
+}
+
+const nets = new WeakMap<OpenTrace, Net>();
+
+export function netOf(opened: OpenTrace): Net {
+  let net = nets.get(opened);
+  if (!net) {
+    net = new NetBuilder(opened).build();
+    nets.set(opened, net);
+  }
+  return net;
+}
+
+class NetBuilder {
+  opened: OpenTrace;
+  run: UnitsOfRun;
+  rounds: Rounds;
+  lines: string[];
+  placeOfUnit = new Map<Unit, Place>();
+  byKey = new Map<string, Place>();
+  /** functions that train, or call what does */
+  trainers = new Set<Unit>();
+  backwardStatements = new Set<number>();
+  /** loops over parts of a net, each iteration of which has its own place */
+  layerLoops = new Set<number>();
+  hasModule = new Map<Unit, boolean>();
+  hasNode = new Map<Unit, boolean>();
+
+  constructor(opened: OpenTrace) {
+    this.opened = opened;
+    this.run = unitsOfRun(opened);
+    this.rounds = roundsOf(opened, this.run);
+    this.lines = opened.trace.program.source.split("\n");
+  }
+
+  build(): Net {
+    this.findTrainers();
+    this.findLayerLoops();
+    const root = this.place("", "function", this.run.root, null);
+    this.addRun(root, this.run.root);
+    for (const place of root.inner) place.parent = null;
+    this.markPrefixes(root.inner);
+    const containers = root.inner.filter(({ inner, kind }) => inner.length && kind !== "line");
+    if (containers.length === 1) containers[0].isBare = true;
+    return {
+      ...this.run,
+      ...this.rounds,
+      top: root.inner,
+      placeOfUnit: this.placeOfUnit,
+      edges: this.edges(),
+      readersOfLeaf: this.readersOfLeaf(),
+    };
+  }
+
+  get statements() {
+    return this.opened.trace.program.statements ?? [];
+  }
+
+  findTrainers() {
+    for (const step of this.opened.trace.steps) {
+      const steps = step.log?.some((entry) => entry.kind === "event" && entry.event === "optimizer_stepped");
+      if (isTraining(this.opened, step) && typeof step.stmt === "number") this.backwardStatements.add(step.stmt);
+      else if (!steps) continue;
+      const chain: Unit[] = [];
+      for (let unit = this.run.unitOfFrame.get(step.frame ?? "") ?? null; unit; unit = unit.parent) chain.push(unit);
+      if (chain.every(({ kind }) => kind === "function")) for (const unit of chain) this.trainers.add(unit);
+    }
+    this.trainers.add(this.run.root);
+  }
+
+  /** A loop whose iterations call different modules goes along a net; one that calls the same goes along time. */
+  findLayerLoops() {
+    const called = new Map<string, { loop: number; byIteration: Map<number, Set<string>> }>();
+    const numbers = new Map<Unit, number>();
+    const visit = (unit: Unit) => {
+      numbers.set(unit, numbers.size);
+      for (const inner of unit.inner) {
+        visit(inner);
+        if (inner.kind !== "module" || inner.stmt === null) continue;
+        for (const [k, loop] of loopsAround(this.statements, inner.stmt).entries()) {
+          if (k >= inner.iter.length) continue;
+          const key = `${numbers.get(unit)}|${loop}|${inner.iter.slice(0, k).join()}`;
+          const entry = called.get(key) ?? { loop, byIteration: new Map<number, Set<string>>() };
+          called.set(key, entry);
+          const modules = entry.byIteration.get(inner.iter[k]) ?? new Set<string>();
+          entry.byIteration.set(inner.iter[k], modules.add(inner.uid ?? inner.type));
+        }
+      }
+    };
+    visit(this.run.root);
+    for (const { loop, byIteration } of called.values()) {
+      const sets = [...byIteration.values()];
+      const all = new Set(sets.flatMap((modules) => [...modules]));
+      const most = Math.max(...sets.map(({ size }) => size));
+      if (all.size - most >= Math.max(1, (sets.length - 1) / 2)) this.layerLoops.add(loop);
+    }
+    for (const loop of this.rounds.loopOfStretch) if (loop !== null) this.layerLoops.delete(loop);
+  }
+
+  addRun(place: Place, unit: Unit) {
+    place.units.push(unit);
+    this.placeOfUnit.set(unit, place);
+    let at = 0;
+    const occurrences = new Map<string, Unit[]>();
+    for (const child of this.childrenOf(unit)) {
+      const site = this.siteKey(child);
+      const earlier = occurrences.get(site) ?? [];
+      occurrences.set(site, [...earlier, child]);
+      const number = this.occurrence(child, earlier);
+      const key = `${place.key}/${site}${number ? `#${number}` : ""}`;
+      let inner = this.byKey.get(key);
+      if (!inner) {
+        inner = this.place(key, child.kind, child, place);
+        this.byKey.set(key, inner);
+        place.inner.splice(at, 0, inner);
+      }
+      at = place.inner.indexOf(inner) + 1;
+      this.addRun(inner, child);
+    }
+  }
+
+  /** What a unit ran that has a place, in order; what a trainer ran stands beside it. */
+  childrenOf(unit: Unit): Unit[] {
+    const found = unit.inner
+      .filter((inner) => this.isShown(inner))
+      .flatMap((inner) => (this.trainers.has(inner) ? this.childrenOf(inner) : [inner]));
+    return found.sort((a, b) => a.order - b.order);
+  }
+
+  isShown(unit: Unit): boolean {
+    if (unit.kind === "module") return true;
+    if (unit.kind === "function") return this.hasAny(unit, "module") || this.hasAny(unit, "node");
+    if (unit.nodes.length) return true;
+    return Boolean(unit.parent && unit.parent.kind === "module" && unit.operations && !this.hasAny(unit.parent, "node"));
+  }
+
+  hasAny(unit: Unit, what: "module" | "node"): boolean {
+    const known = what === "module" ? this.hasModule : this.hasNode;
+    let has = known.get(unit);
+    if (has === undefined) {
+      has = what === "module" ? unit.kind === "module" : unit.nodes.length > 0;
+      has ||= unit.inner.some((inner) => this.hasAny(inner, what));
+      known.set(unit, has);
+    }
+    return has;
+  }
+
+  siteKey({ kind, stmt, iter, uid, type, name }: Unit): string {
+    const what = kind === "module" ? (uid ?? `${type} ${name ?? ""}`) : kind === "function" ? `${name}()` : kind;
+    if (stmt === null) return what;
+    const loops = loopsAround(this.statements, stmt);
+    const layers = loops.flatMap((loop, k) => (this.layerLoops.has(loop) && k < iter.length ? [iter[k]] : []));
+    return [stmt, ...layers, what].join("@");
+  }
+
+  /** Which place it has of those that the same site may have: another one where it reads what the same module made before. */
+  occurrence(unit: Unit, earlier: Unit[]): number {
+    if (unit.kind === "own") return earlier.length;
+    if (unit.kind !== "module") return 0;
+    if (unit.stmt === null) return earlier.length;
+    const same = earlier.filter(({ iter, begins, ends }) => iter.join() === unit.iter.join() && ends >= begins);
+    let count = 0;
+    for (const other of same) if (this.isSameRound(other, unit) && this.reads(unit, other)) count += 1;
+    return count;
+  }
+
+  isSameRound(a: Unit, b: Unit) {
+    return this.rounds.stretchOfStep[a.begins] === this.rounds.stretchOfStep[b.begins];
+  }
+
+  /** Whether a unit's nodes come after those of another. */
+  reads(unit: Unit, other: Unit): boolean {
+    const made = new Set(nodesOf(other));
+    if (!made.size) return false;
+    const seen = new Set<string>();
+    const pending = nodesOf(unit);
+    for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
+      if (made.has(uid)) return true;
+      if (seen.has(uid) || (this.opened.index.lifetimes.get(uid)?.birth ?? -1) < other.begins) continue;
+      seen.add(uid);
+      for (const edge of this.opened.index.nodes.get(uid)?.next ?? []) if (edge) pending.push(edge[0]);
+    }
+    return false;
+  }
+
+  place(key: string, kind: UnitKind, unit: Unit, parent: Place | null): Place {
+    const isAgain = unit.stmt !== null && this.backwardStatements.has(unit.stmt) && kind !== "line";
+    const { type, line } = unit;
+    const path = kind === "module" ? (unit.name ?? unit.type) : null;
+    const inner: Place[] = [];
+    const name = this.nameOf(unit, path, parent);
+    return { key, kind, name, path, type, line, parent, inner, units: [], isBare: false, isAgain };
+  }
+
+  nameOf(unit: Unit, path: string | null, parent: Place | null): string {
+    if (unit.kind === "function") return `${unit.name}()`;
+    if (unit.kind === "line") return lineLabel(this.lines[unit.line - 1] ?? "");
+    if (unit.kind === "own") return operationWord(this.opened.index.nodes.get(unit.nodes.at(-1) ?? "")?.name ?? "");
+    let outer = parent;
+    while (outer && outer.path === null) outer = outer.parent;
+    const prefix = outer?.path ?? "";
+    return path && prefix && path !== prefix && path.startsWith(prefix) ? path.slice(prefix.length).replace(/^\./, "") : (path ?? "");
+  }
+
+  /** A Sequential whose parts are all of one class is only a prefix of their names. */
+  markPrefixes(places: Place[]) {
+    for (const place of places) {
+      this.markPrefixes(place.inner);
+      const { inner, parent, type } = place;
+      const isList = type === "Sequential" && parent && inner.length > 1;
+      if (!isList || !inner.every((part) => part.kind === "module" && part.type === inner[0].type)) continue;
+      place.isBare = true;
+      for (const part of inner) part.name = `${place.name}.${part.name}`;
+    }
+  }
+
+  edges(): NetEdge[] {
+    const edges = new Map<string, NetEdge>();
+    const add = (run: Omit<EdgeRun, "stretch">) => {
+      const [from, to] = [this.placeOfUnit.get(run.from), this.placeOfUnit.get(run.to)];
+      if (!from || !to || from.inner.length || to.inner.length) return;
+      const stretch = this.rounds.stretchOfStep[run.to.begins];
+      const key = `${from.key} ${to.key}`;
+      const edge = edges.get(key) ?? { from, to, runs: new Map<number, EdgeRun[]>() };
+      edges.set(key, edge);
+      const runs = edge.runs.get(stretch);
+      if (runs) runs.push({ ...run, stretch });
+      else edge.runs.set(stretch, [{ ...run, stretch }]);
+    };
+    for (const [node, to] of this.run.unitOfNode)
+      for (const [edge, next] of (this.opened.index.nodes.get(node)?.next ?? []).entries()) {
+        const from = next && this.run.unitOfNode.get(next[0]);
+        const step = this.opened.index.lifetimes.get(node)?.birth ?? to.begins;
+        if (from && from !== to) add({ from, to, node, edge, step, cut: null });
+      }
+    // without nodes, and where a path was cut, tensors tell the way
+    for (const { from, to, step, cut } of this.run.flows)
+      if (this.isSameRound(from, to) && (cut ? from.nodes.length : !from.nodes.length && !to.nodes.length))
+        add({ from, to, node: null, edge: 0, step, cut });
+    return [...edges.values()];
+  }
+
+  readersOfLeaf() {
+    const readers = new Map<string, string[]>();
+    for (const [uid] of this.run.unitOfNode)
+      for (const edge of this.opened.index.nodes.get(uid)?.next ?? [])
+        if (edge && this.opened.index.nodes.get(edge[0])?.variable)
+          readers.set(edge[0], [...(readers.get(edge[0]) ?? []), uid]);
+    return readers;
+  }
+}
+
+/** The nodes of a unit and of what it called. */
+export function nodesOf(unit: Unit): string[] {
+  return unit.inner.length ? [...unit.nodes, ...unit.inner.flatMap(nodesOf)] : [...unit.nodes];
+}
+
+const ASSIGNED = /^([\w.[\], *()]+?)\s*(?::[^=]*)?(?:[-+*/@|&%]|\/\/|\*\*)?=(?!=)/;
+const MAX_LABEL = 14;
+
+/** What a line is called: the names that it assigns, `return`, else its beginning. */
+function lineLabel(line: string): string {
+  const text = line.trim();
+  const label = /^return\b/.test(text) ? "return" : (ASSIGNED.exec(text)?.[1] ?? text);
+  return label.length > MAX_LABEL ? `${label.slice(0, MAX_LABEL - 1)}…` : label;
+}

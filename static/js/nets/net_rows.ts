@@ -1,0 +1,201 @@
+/** Which places of a net have a row at a step: what the step is in is open, then what there is room for; the rest is folded. */
+
+import { changesShapeOnly } from "./net_words.ts";
+import type { NetFacts } from "./net_state.ts";
+import type { Place } from "./net_places.ts";
+
+/**
+ * head: of a place whose inner ones follow; place: closed, or without inner ones; lines: neighbours that change shapes alone;
+ * fold: neighbours that there is no room for; repeat: the same, of one class
+ */
+export type RowKind = "head" | "place" | "lines" | "fold" | "repeat";
+
+export interface Row {
+  key: string;
+  kind: RowKind;
+  /** the first of them, in order */
+  places: Place[];
+  depth: number;
+  /** the keys of the frames that it is in */
+  within: Place[];
+}
+
+export const HEAD_HEIGHT = 24;
+export const ROW_HEIGHT = 30;
+export const MIN_ROW_HEIGHT = 24;
+/** As many rows are readable at a look. */
+export const MAX_ROWS = 25;
+/** Of so many neighbours of one class the first and the last stay. */
+const MIN_REPETITION = 5;
+
+/** What the reader opened and closed: by the key of a place, or of a fold. */
+export type Choices = ReadonlyMap<string, boolean>;
+
+/** The rows of a net at a step. @param room in pixels */
+export function netRows(facts: NetFacts, i: number, room: number, choices: Choices): Row[] {
+  const path = pathAt(facts, i);
+  const open = placesToOpen(facts, path, room, choices);
+  const rows = rowsOf(facts, facts.net.top, open);
+  return foldRows(rows, new Set([...path, ...touchedPlaces(facts, i)]), room, choices);
+}
+
+/** The places around what a step touched, and around the code that it runs. */
+export function pathAt(facts: NetFacts, i: number): Set<Place> {
+  const path = new Set<Place>();
+  const add = (place: Place | null | undefined) => {
+    for (let outer = place; outer; outer = outer.parent) path.add(outer);
+  };
+  const touched = touchedPlaces(facts, i);
+  for (const place of touched) add(place.parent);
+  if (!touched.length) add(placeOfStep(facts, i));
+  return path;
+}
+
+/** The places that a step is about, without those around them. */
+export function touchedPlaces(facts: NetFacts, i: number): Place[] {
+  const places = facts.touchedAt(i).flatMap((unit) => facts.net.placeOfUnit.get(unit) ?? []);
+  return [...new Set(places)].filter((place) => !place.inner.length);
+}
+
+/** The place whose code a step runs. */
+function placeOfStep({ net, opened }: NetFacts, i: number): Place | null {
+  let unit = net.unitOfFrame.get(opened.trace.steps[i]?.frame ?? "") ?? null;
+  while (unit && !net.placeOfUnit.has(unit)) unit = unit.parent;
+  const place = unit && net.placeOfUnit.get(unit);
+  return place?.key ? place : null;
+}
+
+function placesToOpen(facts: NetFacts, path: Set<Place>, room: number, choices: Choices): Set<Place> {
+  const open = new Set<Place>();
+  const opens = (place: Place) => place.inner.length > 0 && (place.isBare || (choices.get(place.key) ?? path.has(place)));
+  const collect = (places: Place[]) => {
+    for (const place of places)
+      if (opens(place)) {
+        open.add(place);
+        collect(place.inner);
+      }
+  };
+  collect(facts.net.top);
+  const cost = (rows: Row[]) => rows.reduce((sum, { kind }) => sum + (kind === "head" ? HEAD_HEIGHT : ROW_HEIGHT), 0);
+  const rows = rowsOf(facts, facts.net.top, open);
+  let [height, count] = [cost(rows), rows.length];
+  const closed = rows.flatMap(({ kind, places }) => (kind === "place" && places[0].inner.length ? [places[0]] : []));
+  let level = nearestFirst(closed, rows, path);
+  for (let isFull = false; level.length && !isFull; ) {
+    const next: Place[] = [];
+    for (const place of level) {
+      if (choices.get(place.key) === false) continue;
+      const inside = rowsOf(facts, place.inner, withBare(place.inner));
+      const added = cost(inside) + HEAD_HEIGHT - ROW_HEIGHT;
+      if (height + added > room || count + inside.length > MAX_ROWS) {
+        isFull = true; // nothing of a deeper level opens while something of this one is closed
+        continue;
+      }
+      [height, count] = [height + added, count + inside.length];
+      for (const part of [place, ...withBare(place.inner)]) open.add(part);
+      next.push(...inside.flatMap(({ places }) => (places[0].inner.length ? [places[0]] : [])));
+    }
+    level = next;
+  }
+  return open;
+}
+
+/** The outermost first, of one level those near to what is open around the step. */
+function nearestFirst(places: Place[], rows: Row[], path: ReadonlySet<Place>): Place[] {
+  const at = rows.findLastIndex((row) => row.places.some((place) => path.has(place)));
+  const rank = new Map(places.map((place) => {
+    const row = rows.findIndex((other) => other.places[0] === place);
+    return [place, [rows[row].depth, at < 0 ? row : Math.abs(row - at)]];
+  }));
+  const rankOf = (place: Place) => rank.get(place) ?? [0, 0];
+  return places.sort((a, b) => rankOf(a)[0] - rankOf(b)[0] || rankOf(a)[1] - rankOf(b)[1]);
+}
+
+/** Those that stand for themselves nowhere, with those within them. */
+function withBare(places: Place[]): Set<Place> {
+  const bare = places.filter(({ isBare }) => isBare);
+  return new Set(bare.flatMap((place) => [place, ...withBare(place.inner)]));
+}
+
+function rowsOf(facts: NetFacts, places: Place[], open: ReadonlySet<Place>, within: Place[] = []): Row[] {
+  const rows: Row[] = [];
+  for (const place of places) {
+    const [key, depth] = [place.key, within.length];
+    if (place.isBare && open.has(place)) rows.push(...rowsOf(facts, place.inner, open, within));
+    else if (open.has(place)) {
+      rows.push({ key, kind: "head", places: [place], depth, within });
+      rows.push(...rowsOf(facts, place.inner, open, [...within, place]));
+    } else {
+      const before = rows.at(-1);
+      if (before && before.depth === depth && isShapeLine(facts, place) && before.kind !== "head" && isShapeLine(facts, before.places[0]))
+        rows[rows.length - 1] = { ...before, kind: "lines", places: [...before.places, place] };
+      else rows.push({ key, kind: "place", places: [place], depth, within });
+    }
+  }
+  return rows;
+}
+
+function isShapeLine({ net, opened }: NetFacts, { kind, units }: Place) {
+  const nodes = kind === "line" ? units[0].nodes : [];
+  return nodes.length > 0 && net.top.length > 0 && nodes.every((uid) => changesShapeOnly(opened.index.nodes.get(uid)?.name ?? ""));
+}
+
+/** Rows that fit: the outermost, longest runs of closed neighbours become one row, but not what the step is in. */
+function foldRows(rows: Row[], kept: ReadonlySet<Place>, room: number, choices: Choices): Row[] {
+  const isFixed = (row: Row) =>
+    row.kind === "head" || choices.get(`rows ${row.key}`) === true || row.places.some((place) => kept.has(place));
+  for (;;) {
+    const height = rows.reduce((sum, { kind }) => sum + (kind === "head" ? HEAD_HEIGHT : MIN_ROW_HEIGHT), 0);
+    const pinned = rows.filter((row) => choices.get(`rows ${row.key}`) === true).length;
+    if (height <= room && rows.length - pinned <= MAX_ROWS) return rows;
+    const run = runToFold(rows, isFixed);
+    if (!run) return rows;
+    rows = [...rows.slice(0, run.from), foldedRow(rows.slice(run.from, run.to)), ...rows.slice(run.to)];
+  }
+}
+
+/** The run that is folded next; of one class only its middle at first. */
+function runToFold(rows: Row[], isFixed: (row: Row) => boolean): { from: number; to: number } | null {
+  let best: { from: number; to: number; depth: number; count: number } | null = null;
+  for (let from = 0; from < rows.length; ) {
+    const first = rows[from];
+    let to = from;
+    while (to < rows.length && !isFixed(rows[to]) && rows[to].within.at(-1) === first.within.at(-1)) to += 1;
+    let [start, end] = [from, to];
+    const repetition = longestRepetition(rows, from, to);
+    if (repetition.to - repetition.from >= MIN_REPETITION) [start, end] = [repetition.from + 1, repetition.to - 1];
+    const isBetter = !best || first.depth < best.depth || (first.depth === best.depth && end - start > best.count);
+    if (end - start >= 2 && isBetter) best = { from: start, to: end, depth: first.depth, count: end - start };
+    from = Math.max(to, from + 1);
+  }
+  return best;
+}
+
+/** The longest run of modules of one class between two rows. */
+function longestRepetition(rows: Row[], from: number, to: number) {
+  let best = { from, to: from };
+  for (let start = from; start < to; ) {
+    let end = start + 1;
+    while (end < to && isSameClass(rows[start], rows[end])) end += 1;
+    if (end - start > best.to - best.from) best = { from: start, to: end };
+    start = end;
+  }
+  return best;
+}
+
+function isSameClass(a: Row, b: Row) {
+  const [first, other] = [a.places[0], b.places[0]];
+  return a.kind === "place" && b.kind === "place" && first.kind === "module" && other.kind === "module" && first.type === other.type;
+}
+
+function foldedRow(rows: Row[]): Row {
+  const [first] = rows;
+  const isRepetition = rows.every((row) => isSameClass(first, row) || row.kind === "repeat");
+  const places = rows.flatMap((row) => row.places);
+  return { ...first, key: `fold ${first.key}`, kind: isRepetition ? "repeat" : "fold", places };
+}
+
+/** The keys under which the rows of a fold are opened. */
+export function choicesToUnfold(row: Row): string[] {
+  return row.places.map(({ key }) => `rows ${key}`);
+}

@@ -1,0 +1,293 @@
+/** What is known of a place of the net at a step: whether it ran, what came back through it, and what it keeps for backward. */
+
+import { cellAsNumber } from "../findings/numbers.ts";
+import { nodesOf, type Net, type Place } from "./net_places.ts";
+import { addToList } from "../trace/multimap.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Grad } from "../trace/wire.ts";
+import type { Unit } from "./net_calls.ts";
+
+export interface CallState {
+  unit: Unit;
+  hasBegun: boolean;
+  hasRun: boolean;
+  /** nodes, and those of them that ran in a backward */
+  nodes: number;
+  visited: number;
+  /** of the gradient that came to its output; null where none came yet, or the trace does not tell */
+  norm: number | null;
+  isNow: boolean;
+}
+
+export interface PlaceState {
+  /** all of this round */
+  calls: CallState[];
+  /** the call that is spoken of: that of the step, else the last that did something */
+  shown: number;
+  hasBegun: boolean;
+  hasRun: boolean;
+  nodes: number;
+  visited: number;
+  /** the backward that runs, or ran last, does not come here */
+  isLeftOut: boolean;
+  norm: number | null;
+  input: number[] | null;
+  output: number[] | null;
+  /** bytes; parameters, and what an earlier place keeps, left out */
+  kept: number;
+  /** of those, not let go yet */
+  holds: number;
+  letGoNow: boolean;
+  isNow: boolean;
+}
+
+interface Keeping {
+  bytes: number;
+  birth: number;
+  released: number | null;
+}
+
+/** What the steps of a run say about its net, looked up once. */
+export class NetFacts {
+  opened: OpenTrace;
+  net: Net;
+  shapes = new Map<string, number[]>();
+  /** by node, the first tensor that it made */
+  resultOfNode = new Map<string, string>();
+  gradFn = new Map<string, string>();
+  keptByNode = new Map<string, Keeping[]>();
+  unitsByStretch = new Map<Place, Map<number, Unit[]>>();
+  nodesOfUnit = new Map<Unit, string[]>();
+  /** by leaf, the visits that bring a gradient to it */
+  arrivals = new Map<string, { step: number; backward: string }[]>();
+  /** by stretch, its backwards in order, each with the first step and the nodes that it runs */
+  backwards = new Map<number, { begins: number; nodes: Set<string> }[]>();
+
+  constructor(opened: OpenTrace, net: Net) {
+    this.opened = opened;
+    this.net = net;
+    this.read();
+    this.readBackwards();
+  }
+
+  read() {
+    const bytes = new Map<string, number>();
+    const parameters = new Set<string>();
+    for (const { set, visit, i } of this.opened.trace.steps) {
+      if (visit?.accumulates) addToList(this.arrivals, visit.accumulates, { step: i, backward: visit.backward });
+      for (const [uid, fields] of Object.entries(set ?? {})) {
+        if (fields.shape) this.shapes.set(uid, fields.shape);
+        if (typeof fields.nbytes === "number") bytes.set(uid, fields.nbytes);
+        if (fields.type === "Parameter" && fields.storage) parameters.add(fields.storage);
+        if (!fields.grad_fn) continue;
+        if (!this.resultOfNode.has(fields.grad_fn)) this.resultOfNode.set(fields.grad_fn, uid);
+        if (!this.gradFn.has(uid)) this.gradFn.set(uid, fields.grad_fn);
+      }
+    }
+    const keeper = new Set<string>();
+    for (const { node, storage, birth, released } of this.opened.index.slots.values()) {
+      if (!storage || parameters.has(storage) || keeper.has(storage) || !this.net.unitOfNode.has(node)) continue;
+      keeper.add(storage);
+      const list = this.keptByNode.get(node) ?? [];
+      this.keptByNode.set(node, [...list, { bytes: bytes.get(storage) ?? 0, birth, released }]);
+    }
+  }
+
+  readBackwards() {
+    for (const visits of this.opened.index.visitsByBackward.values()) {
+      if (!visits.length) continue;
+      const stretch = this.net.stretchOfStep[visits[0].step];
+      const list = this.backwards.get(stretch) ?? [];
+      list.push({ begins: visits[0].step, nodes: new Set(visits.map(({ node }) => node)) });
+      this.backwards.set(stretch, list);
+    }
+  }
+
+  /** Whether the backward that runs at a step brings a gradient to a leaf later on. */
+  willArrive(leaf: string, i: number): boolean {
+    const backward = this.opened.trace.steps[i]?.visit?.backward;
+    return (this.arrivals.get(leaf) ?? []).some((arrival) => arrival.step > i && arrival.backward === backward);
+  }
+
+  nodes(unit: Unit) {
+    let nodes = this.nodesOfUnit.get(unit);
+    if (!nodes) {
+      nodes = nodesOf(unit);
+      this.nodesOfUnit.set(unit, nodes);
+    }
+    return nodes;
+  }
+
+  units(place: Place): Map<number, Unit[]> {
+    let units = this.unitsByStretch.get(place);
+    if (!units) {
+      units = new Map<number, Unit[]>();
+      for (const unit of place.units) addToList(units, this.net.stretchOfStep[unit.begins], unit);
+      this.unitsByStretch.set(place, units);
+    }
+    return units;
+  }
+
+  /** The stretch whose runs of a place are shown at a step: its own, else the last before it that is no other round of its loop. */
+  stretchAt(place: Place, i: number): number {
+    const units = this.units(place);
+    const own = this.net.stretchOfStep[i];
+    if (units.has(own)) return own;
+    const loop = this.net.loopOfStretch[own];
+    const before = [...units.keys()].findLast((stretch) => stretch < own);
+    const isOtherRound = before !== undefined && loop !== null && this.net.loopOfStretch[before] === loop;
+    return before === undefined || isOtherRound ? (units.keys().next().value ?? own) : before;
+  }
+
+  /** Whether the runs that are shown of a place at a step lie in the future, or in another round. */
+  isWaiting(place: Place, i: number) {
+    const [stretch, own] = [this.stretchAt(place, i), this.net.stretchOfStep[i]];
+    const loop = this.net.loopOfStretch[own];
+    return stretch > own || (stretch < own && loop !== null && this.net.loopOfStretch[stretch] === loop);
+  }
+
+  lastVisit(node: string, i: number): number | null {
+    return this.opened.index.visitStepsByNode.get(node)?.findLast((step) => step <= i) ?? null;
+  }
+
+  /** The units of the net that a step is about: what it ran, or the node that backward ran in it. */
+  touchedAt(i: number): Unit[] {
+    const { visit } = this.opened.trace.steps[i] ?? {};
+    if (!visit) return this.net.touched.get(i) ?? [];
+    const unit = this.net.unitOfNode.get(visit.node) ?? this.readerOfLeaf(visit.node, i);
+    return unit ? [unit] : [];
+  }
+
+  /** Of a leaf's node, the unit whose gradient has just come to it. */
+  readerOfLeaf(leaf: string, i: number): Unit | null {
+    let best: { node: string; step: number } | null = null;
+    for (const node of this.net.readersOfLeaf.get(leaf) ?? []) {
+      const step = this.lastVisit(node, i);
+      if (step !== null && (!best || step > best.step)) best = { node, step };
+    }
+    return best && (this.net.unitOfNode.get(best.node) ?? null);
+  }
+
+  outputNode(unit: Unit): string | null {
+    for (const uid of unit.outputs) {
+      const node = this.gradFn.get(uid);
+      if (node && this.nodes(unit).includes(node)) return node;
+    }
+    return this.nodes(unit).at(-1) ?? null;
+  }
+
+  shapeOf(uid: string | null | undefined) {
+    return this.shapes.get(uid ?? "") ?? null;
+  }
+
+  outputShape(unit: Unit) {
+    return this.shapeOf(unit.outputs[0] ?? this.resultOfNode.get(this.outputNode(unit) ?? ""));
+  }
+
+  callState(unit: Unit, i: number, isWaiting: boolean, now: ReadonlySet<Unit>): CallState {
+    const nodes = this.nodes(unit);
+    const hasBegun = !isWaiting && unit.begins <= i;
+    const output = this.outputNode(unit);
+    const step = hasBegun && output ? this.lastVisit(output, i) : null;
+    return {
+      unit,
+      hasBegun,
+      hasRun: hasBegun && unit.ends <= i,
+      nodes: nodes.length,
+      visited: hasBegun ? nodes.filter((node) => this.lastVisit(node, i) !== null).length : 0,
+      norm: step === null ? null : arrivedNorm(this.opened.trace.steps[step].visit?.grad_outputs ?? []),
+      isNow: hasBegun && isAround(unit, now),
+    };
+  }
+
+  /** Whether backward is what runs, or what ran last, of this round. */
+  isBackward(i: number): boolean {
+    const stretch = this.net.stretchOfStep[i];
+    for (let k = i; k >= 0 && this.net.stretchOfStep[k] === stretch; k--) {
+      if (this.opened.trace.steps[k].visit) return true;
+      if (this.net.touched.get(k)?.some((unit) => this.net.placeOfUnit.has(unit))) return false;
+    }
+    return false;
+  }
+
+  stateAt(place: Place, i: number): PlaceState {
+    const stretch = this.stretchAt(place, i);
+    const isWaiting = this.isWaiting(place, i);
+    const now = new Set(this.touchedAt(i));
+    const calls = (this.units(place).get(stretch) ?? []).map((unit) => this.callState(unit, i, isWaiting, now));
+    const nodes = calls.flatMap(({ unit }) => this.nodes(unit));
+    const shown = this.shownCall(calls, i);
+    const call = calls[shown];
+    const begun = calls.some(({ hasBegun }) => hasBegun);
+    return {
+      calls,
+      shown,
+      hasBegun: begun,
+      hasRun: begun && calls.every(({ hasRun }) => hasRun),
+      nodes: nodes.length,
+      visited: calls.reduce((sum, { visited }) => sum + visited, 0),
+      isLeftOut: begun && this.isLeftOut(nodes, i),
+      norm: call?.norm ?? null,
+      input: this.shapeOf(call?.unit.inputs[0]),
+      output: call ? this.outputShape(call.unit) : null,
+      ...this.keptAt(nodes, i, isWaiting),
+      isNow: calls.some(({ isNow }) => isNow),
+    };
+  }
+
+  shownCall(calls: CallState[], i: number) {
+    const now = calls.findIndex(({ isNow }) => isNow);
+    if (now >= 0) return now;
+    const returned = calls.findIndex(({ visited }) => visited > 0); // backward comes from the last to the first
+    if (returned >= 0 && this.opened.trace.steps[i]?.visit) return returned;
+    return Math.max(returned, returned < 0 ? calls.findLastIndex(({ hasBegun }) => hasBegun) : returned, 0);
+  }
+
+  isLeftOut(nodes: string[], i: number) {
+    const begun = (this.backwards.get(this.net.stretchOfStep[i]) ?? []).filter(({ begins }) => begins <= i);
+    const last = begun.at(-1);
+    if (!last || nodes.some((node) => this.lastVisit(node, i) !== null)) return false;
+    return !nodes.some((node) => last.nodes.has(node));
+  }
+
+  keptAt(nodes: string[], i: number, isWaiting: boolean) {
+    let [kept, holds, letGoNow] = [0, 0, false];
+    for (const node of nodes)
+      for (const { bytes, birth, released } of this.keptByNode.get(node) ?? []) {
+        if (birth > i || isWaiting) continue;
+        kept += bytes;
+        if (released === null || released > i) holds += bytes;
+        if (released === i && bytes) letGoNow = true;
+      }
+    return { kept, holds, letGoNow };
+  }
+}
+
+function isAround(unit: Unit, now: ReadonlySet<Unit>) {
+  for (let inner of now)
+    for (;;) {
+      if (inner === unit) return true;
+      if (!inner.parent) break;
+      inner = inner.parent;
+    }
+  return false;
+}
+
+/** The Euclidean norm of what came to a node; null where the trace does not tell. */
+function arrivedNorm(grads: (Grad | null)[]): number | null {
+  const norms = grads.flatMap((grad) => (grad ? [gradNorm(grad)] : []));
+  if (!norms.length || norms.includes(null)) return null;
+  return Math.hypot(...(norms as number[]));
+}
+
+export function gradNorm({ cells, summary }: Grad): number | null {
+  if (cells) {
+    let sum = 0;
+    for (const cell of cells) {
+      const parts = cell !== null && typeof cell === "object" && "$c" in cell ? cell.$c : [cell];
+      for (const part of parts) sum += cellAsNumber(part) ** 2;
+    }
+    return Math.sqrt(sum);
+  }
+  return summary?.norm === null || summary?.norm === undefined ? null : cellAsNumber(summary.norm);
+}

@@ -1,0 +1,73 @@
+/** Which step a press leads to in the view of a net: the next one at which a row, as it is shown, has done all that it does there. */
+
+import { pathAt, type Row } from "./net_rows.ts";
+import type { NetFacts } from "./net_state.ts";
+import type { Place } from "./net_places.ts";
+
+/** A row of the net by its key; a step outside of the net by its number; null for code of a net that no row is about. */
+type Stop = string | number | null;
+
+export class NetStepping {
+  facts: NetFacts;
+  rowOf = new Map<Place, Row>();
+  /** rows that only add: they are passed together with the row before or after them */
+  passed: ReadonlySet<string>;
+
+  /** @param rows those that are shown @param passed the keys of rows that are no stop of their own */
+  constructor(facts: NetFacts, rows: Row[], passed: ReadonlySet<string>) {
+    this.facts = facts;
+    this.passed = passed;
+    const add = (place: Place, row: Row) => {
+      this.rowOf.set(place, row);
+      if (row.kind !== "head") for (const inner of place.inner) add(inner, row);
+    };
+    for (const row of rows) for (const place of row.places) if (row.kind !== "head") add(place, row);
+  }
+
+  /** @returns the step itself where there is no further one */
+  next(i: number, direction: 1 | -1): number {
+    return direction > 0 ? this.forward(i) : this.back(i);
+  }
+
+  stopOf(step: number): Stop {
+    const rows = this.facts.touchedAt(step).flatMap((unit) => {
+      const place = this.facts.net.placeOfUnit.get(unit);
+      return (place && this.rowOf.get(place)?.key) ?? [];
+    });
+    if (rows.length) return rows[rows.length - 1];
+    return pathAt(this.facts, step).size ? null : step;
+  }
+
+  isPassed(stop: Stop) {
+    return stop === null || (typeof stop === "string" && this.passed.has(stop));
+  }
+
+  forward(i: number): number {
+    const { count } = this.facts.opened;
+    let step = i + 1;
+    while (step < count - 1 && this.isPassed(this.stopOf(step)) && typeof this.stopOf(step + 1) !== "number") step += 1;
+    if (step >= count) return i;
+    return this.endOfRun(step);
+  }
+
+  /** The last step of what a row does from a step on without another row doing something. */
+  endOfRun(step: number): number {
+    const stop = this.stopOf(step);
+    if (typeof stop !== "string") return step;
+    let end = step;
+    for (let k = step + 1; k < this.facts.opened.count; k++) {
+      const next = this.stopOf(k);
+      if (next === stop) end = k;
+      else if (next !== null) break;
+    }
+    return end;
+  }
+
+  back(i: number): number {
+    const here = this.stopOf(i);
+    let step = i - 1;
+    if (typeof here === "string") while (step > 0 && [here, null].includes(this.stopOf(step) as string | null)) step -= 1;
+    while (step > 0 && this.isPassed(this.stopOf(step))) step -= 1;
+    return Math.max(0, step);
+  }
+}

@@ -1,0 +1,235 @@
+/** The view of a net: draws a step's rows, opens and closes them, and says which step the next row ends at. */
+
+import { bytesLabel } from "../trace/memory_totals.ts";
+import { button, element, nodesWithCode } from "../browser/elements.ts";
+import { closestTarget, targetsWithin } from "../browser/targets.ts";
+import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
+import { layoutNet, type NetLayout, type RowPlace } from "./net_layout.ts";
+import { choicesToUnfold } from "./net_rows.ts";
+import { nameOf, netHeadMarks, netMarks, totalsOf } from "./net_marks.ts";
+import { netOf } from "./net_places.ts";
+import { NetFacts } from "./net_state.ts";
+import { NetStepping } from "./net_stepping.ts";
+import { normText, shapeText } from "./net_texts.ts";
+import { operationWord } from "./net_words.ts";
+import { sideElements } from "./net_side.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Say } from "../words/sentences.ts";
+
+export interface NetView {
+  show: (opened: OpenTrace, i: number) => void;
+  /** the step at which the next row is done, forwards or back; null where nothing is shown */
+  nextRow: (direction: 1 | -1) => number | null;
+}
+
+const HEAD_HEIGHT = 24;
+const MOTION_MS = 180;
+
+export function createNet(host: HTMLElement, document: Document, { say, go }: { say: Say; go: (i: number) => void }): NetView {
+  const parts = createParts(document, say);
+  host.append(parts.root);
+  const factsOfRun = new WeakMap<OpenTrace, NetFacts>();
+  let choices = new Map<string, boolean>();
+  let shown: { opened: OpenTrace; i: number; layout: NetLayout | null } | null = null;
+  let drawnHeights = new Map<string, number>();
+
+  function factsOf(opened: OpenTrace) {
+    const facts = factsOfRun.get(opened) ?? new NetFacts(opened, netOf(opened));
+    factsOfRun.set(opened, facts);
+    return facts;
+  }
+
+  function draw() {
+    const { scroller } = parts;
+    if (!shown || !host.clientWidth) return;
+    const { opened, i } = shown;
+    const facts = factsOf(opened);
+    writeTop(facts);
+    const room = { width: scroller.clientWidth, height: scroller.clientHeight, choices };
+    const layout = layoutNet(facts, i, room);
+    shown.layout = layout;
+    const lines = opened.trace.program.source.split("\n");
+    const isBackward = facts.isBackward(i);
+    patchHost(document, parts.head, netHeadMarks(layout, say));
+    patchHost(document, parts.body, netMarks({ facts, layout, i, isBackward, say, lines }));
+    sizeSvg(parts.head, layout.width, HEAD_HEIGHT);
+    sizeSvg(parts.body, layout.width, layout.height);
+    parts.side.replaceChildren(...sideElements(facts, i, layout.path.at(-1) ?? null, say));
+    writeTop(facts);
+  }
+
+  /** The path of modules to the step, and what the row of the step has done. */
+  function writeTop(facts: NetFacts) {
+    const layout = shown?.layout;
+    const { i } = shown ?? { i: 0 };
+    const node = facts.opened.trace.steps[i].visit?.node;
+    const known = facts.opened.index.nodes.get(node ?? "");
+    const leaf = known?.variable && facts.opened.names(i).paths.get(known.variable)?.split(".").at(-1);
+    const word = node ? leaf || operationWord(known?.name ?? "") : "";
+    const named = (layout?.path ?? []).filter(({ isBare, parent, kind }) => !(isBare && parent) && !(word && kind === "line"));
+    const names = named.map(({ name }) => name);
+    if (word && word !== names.at(-1)) names.push(word);
+    parts.path.replaceChildren(...(names.length ? names.flatMap((name, k) => [...(k ? [" › "] : []), element(k === names.length - 1 ? "b" : "span", "", name)]) : [say("net_outside")]));
+    const row = layout?.rows.find(({ isNow }) => isNow);
+    parts.said.replaceChildren(...nodesWithCode(row ? rowSentence(row) : ""));
+  }
+
+  function rowSentence(row: RowPlace) {
+    const totals = totalsOf(row);
+    const name = nameOf(row);
+    const state = row.states.at(-1);
+    const norm = state?.norm;
+    if (totals.visited) {
+      const args = { name, k: totals.visited, n: totals.nodes, norm: typeof norm === "number" ? normText(norm) : "–" };
+      return say(totals.visited < totals.nodes ? "net_said_part" : "net_said_back", args);
+    }
+    const shape = state?.output ? shapeText(state.output) : "–";
+    return say(totals.kept ? "net_said_ran_keeps" : "net_said_ran", { name, shape, size: bytesLabel(totals.kept) });
+  }
+
+  /** Rows that stand elsewhere slide there; the light runs along the edges that a gradient has just taken. */
+  function move() {
+    const heights = new Map((shown?.layout?.rows ?? []).map(({ key, y }) => [key, y]));
+    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      for (const { element: row, target } of targetsWithin(parts.root)) {
+        if (target.kind !== "net row") continue;
+        const [before, after] = [drawnHeights.get(target.key), heights.get(target.key)];
+        if (before === undefined || after === undefined || before === after) continue;
+        const frames = [{ transform: `translateY(${before}px)` }, { transform: `translateY(${after}px)` }];
+        row.animate(frames, { duration: MOTION_MS, easing: "ease-out" });
+      }
+      for (const glow of parts.body.querySelectorAll(".net-glow")) glow.animate([{ opacity: 0 }, {}], MOTION_MS);
+    }
+    drawnHeights = heights;
+  }
+
+  function bringIntoSight() {
+    const rows = shown?.layout?.rows.filter(({ isNow }) => isNow) ?? [];
+    const [first, last] = [rows[0], rows[rows.length - 1]];
+    if (!first) return;
+    const { scroller } = parts;
+    if (first.y < scroller.scrollTop) scroller.scrollTop = first.y - 8;
+    else if (last.y + last.h > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = last.y + last.h + 8 - scroller.clientHeight;
+  }
+
+  function redraw() {
+    draw();
+    move();
+  }
+
+  /** Opens or closes what opens; of another row, its step. */
+  function choose(target: EventTarget | null): boolean {
+    const point = closestTarget(target, ["step", "net row"])?.target;
+    if (!point || !shown?.layout) return false;
+    if (point.kind === "step") {
+      go(point.step);
+      return true;
+    }
+    const row = shown.layout.rows.find(({ key }) => key === point.key);
+    if (!row) return false;
+    const isFold = row.kind === "fold" || row.kind === "repeat";
+    if (!isFold && !row.places[0].inner.length) return goToRow(row);
+    choices = new Map(choices);
+    if (isFold) for (const key of choicesToUnfold(row)) choices.set(key, true);
+    else choices.set(row.key, row.kind !== "head");
+    redraw();
+    focusRow(isFold ? row.places[0].key : row.key);
+    return true;
+  }
+
+  function focusRow(key: string) {
+    const row = targetsWithin(parts.root).find(({ target }) => target.kind === "net row" && target.key === key);
+    if (row?.element instanceof SVGElement) row.element.focus({ preventScroll: true });
+  }
+
+  /** To the step at which a row ran: in backward where that is what the reader looks at. */
+  function goToRow(row: RowPlace) {
+    if (!shown) return false;
+    const facts = factsOf(shown.opened);
+    const call = row.states.at(-1)?.calls[row.states.at(-1)?.shown ?? 0];
+    if (!call) return false;
+    const output = facts.outputNode(call.unit);
+    const visit = facts.isBackward(shown.i) && output ? facts.opened.index.visitStepsByNode.get(output)?.[0] : undefined;
+    go(visit ?? call.unit.ends);
+    return true;
+  }
+
+  parts.root.addEventListener("click", (event) => choose(event.target));
+  parts.root.addEventListener("keydown", (event) => {
+    if ((event.key === "Enter" || event.key === " ") && choose(event.target)) {
+      event.preventDefault();
+      event.stopPropagation();
+    } else if (event.key === "Escape" && choices.size) {
+      choices = new Map();
+      redraw();
+    }
+  });
+  new ResizeObserver(() => {
+    draw();
+    bringIntoSight();
+  }).observe(parts.scroller);
+
+  const view: NetView = {
+    show(opened, i) {
+      const isSameRun = shown?.opened.trace.program === opened.trace.program;
+      if (!isSameRun) choices = new Map();
+      shown = { opened, i, layout: null };
+      redraw();
+      bringIntoSight();
+    },
+    nextRow(direction) {
+      if (!shown?.layout) return null;
+      const { opened, i, layout } = shown;
+      const passed = new Set(layout.rows.flatMap((row) => (row.joins && row.places[0].units[0].nodes.length === 1 ? [row.key] : [])));
+      return new NetStepping(factsOf(opened), layout.rows, passed).next(i, direction);
+    },
+  };
+  const step = (to: number | null) => {
+    if (to !== null) go(to);
+  };
+  parts.back.addEventListener("click", () => step(view.nextRow(-1)));
+  parts.into.addEventListener("click", () => step(shown && Math.min(shown.i + 1, shown.opened.count - 1)));
+  parts.over.addEventListener("click", () => step(view.nextRow(1)));
+  return view;
+}
+
+function sizeSvg(svg: SVGElement, width: number, height: number) {
+  svg.setAttribute("width", String(width));
+  svg.setAttribute("height", String(height));
+  svg.setAttribute("viewBox", `0 0 ${Math.max(1, width)} ${Math.max(1, height)}`);
+}
+
+function createParts(document: Document, say: Say) {
+  const svg = (className: string) => {
+    const created = document.createElementNS(SVG_NAMESPACE, "svg");
+    created.setAttribute("class", `net-svg ${className}`);
+    return created;
+  };
+  const root = element("div", "net");
+  const top = element("div", "net-top");
+  const [path, said] = [element("p", "net-path"), element("p", "net-said")];
+  path.setAttribute("aria-label", say("net_path"));
+  top.append(path, said);
+  const main = element("div", "net-main");
+  const scroller = element("div", "net-scroll");
+  scroller.tabIndex = 0;
+  scroller.setAttribute("role", "group");
+  scroller.setAttribute("aria-label", say("view_net"));
+  const [head, body] = [svg("net-head"), svg("net-body")];
+  head.setAttribute("aria-hidden", "true");
+  scroller.append(body);
+  const key = element("p", "net-key");
+  key.append(...nodesWithCode(say("net_key")));
+  main.append(head, scroller, key);
+  const side = element("aside", "net-side");
+  side.setAttribute("aria-label", say("net_side"));
+  const center = element("div", "net-center");
+  center.append(main, side);
+  const keys = element("div", "net-keys");
+  const back = button("quiet", "◀", undefined, { label: say("net_back") });
+  const into = button("quiet", say("net_into"));
+  const over = button("primary", `${say("net_over")} ▶`);
+  keys.append(back, into, over);
+  root.append(top, center, keys);
+  return { root, path, said, scroller, head, body, side, back, into, over };
+}

@@ -1,0 +1,59 @@
+/** What the nodes of a net are called in its rows: the word that a program has for the operation. */
+
+import { operationNameOfNode } from "../layout/format.ts";
+
+const WORDS: Record<string, string> = {
+  Addmm: "linear",
+  Addmv: "linear",
+  Linear: "linear",
+  NativeLayerNorm: "layer norm",
+  NativeBatchNorm: "batch norm",
+  NativeGroupNorm: "group norm",
+  FusedRmsNorm: "rms norm",
+  Convolution: "conv",
+  ConvolutionOverrideable: "conv",
+  Embedding: "look up",
+  MaskedFill: "mask",
+  Bmm: "matmul",
+  Mm: "matmul",
+  Mv: "matmul",
+  Dot: "dot",
+  Add: "+",
+  Sub: "−",
+  Rsub: "−",
+  Mul: "×",
+  Div: "÷",
+  NllLoss: "nll loss",
+  NllLoss2D: "nll loss",
+  BinaryCrossEntropyWithLogits: "bce",
+  BinaryCrossEntropy: "bce",
+  MaxPool2DWithIndices: "max pool",
+  AvgPool2D: "avg pool",
+  ScaledDotProductFlashAttentionForCpu: "attention",
+  ScaledDotProductEfficientAttention: "attention",
+  UnsafeSplit: "split",
+  UnsafeView: "view",
+  T: "transpose",
+  UpsampleNearest2D: "upsample",
+  UpsampleBilinear2D: "upsample",
+};
+
+/** Operations that lay elements out anew and compute nothing. */
+const SHAPE_ONLY = new Set(
+  [
+    ..."View UnsafeView T Transpose Permute Expand Clone Squeeze Unsqueeze Reshape ReshapeAlias Alias Slice Select AsStrided".split(" "),
+    ..."Unbind Split UnsafeSplit SplitWithSizes Unfold ToCopy Detach Narrow Diagonal Contiguous SwapDims Movedim".split(" "),
+  ].map((name) => name.toLowerCase()),
+);
+
+/** The word for a node's operation. @param name as torch calls the node */
+export function operationWord(name: string): string {
+  const plain = operationNameOfNode(name).replace(/\d+$/, "");
+  const word = WORDS[plain] ?? WORDS[operationNameOfNode(name)];
+  return word ?? plain.replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase().replace(/_/g, " ").trim();
+}
+
+/** Whether a node changes a shape alone. */
+export function changesShapeOnly(name: string): boolean {
+  return SHAPE_ONLY.has(operationNameOfNode(name).replace(/\d+$/, "").toLowerCase());
+}
