@@ -1,7 +1,7 @@
 /** A gradient as a chip that fits its room: as many of its elements as there is room for, in words where there is none. */
 
 import { shortNumberText, tupleText } from "./format.ts";
-import { textWidth } from "./metrics.ts";
+import { textWidth, truncateText } from "./metrics.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Grad } from "../trace/wire.ts";
 
@@ -32,7 +32,10 @@ function firstElementTexts(cells: Cell[]): string[] {
 /** @param font the size of its type */
 export function fittedGradientChip(grad: Pick<Grad, "shape" | "cells">, maxWidth: number, font: number): GradientChip {
   const allCells = grad.cells ?? null;
-  if (!allCells) return measureGradientChip([tupleText(grad.shape ?? [])], [], font);
+  if (!allCells) {
+    const most = Math.max(4, Math.floor((maxWidth - Math.round(font * 0.6) - 1) / textWidth("0", font)));
+    return measureGradientChip([truncateText(tupleText(grad.shape ?? []), most)], [], font);
+  }
   if (!allCells.length) return measureGradientChip(["∅"], [], font);
   for (let n = Math.min(MAX_GRADIENT_CHIP_VALUES, allCells.length); n >= 1; n--) {
     const cells = allCells.slice(0, n);

@@ -97,21 +97,24 @@ class RowArrangement {
 
   /** Beside cells in one line, however high they are, the names and the tensor stand in the middle. */
   centreFirstLine() {
-    const { layout, columns } = this;
+    const { layout } = this;
+    const shift = this.offsetOfFirstLine();
     const [line] = layout.lines;
-    const [band] = layout.strip.bands;
-    if (!line || columns.stacked || !this.isOpen || this.isSmall || layout.strip.bands.length > 1) return;
-    if (band.lines > 1 || band.mode !== "numbers") return;
-    const lowest = Math.max(0, ...line.names.map((name) => name.line)) * ROW_SIZES.name + ROW_SIZES.handle;
-    const shift = Math.floor(Math.min((band.ch - ROW_SIZES.card) / 2, line.h - lowest));
-    if (shift <= 0) return;
+    if (!line || shift <= 0) return;
     line.y += shift;
     line.h -= shift;
     if (line.grad?.block) line.grad.y -= shift;
     const [group] = layout.groups;
-    const isAlone = group.uids.length < 2;
     group.y += shift;
-    if (!isAlone) group.h -= shift;
+    if (group.uids.length > 1) group.h -= shift;
+  }
+
+  /** How far below the top of its cells the names of a row stand. */
+  offsetOfFirstLine(): number {
+    const { bands } = this.layout.strip;
+    if (this.columns.stacked || !this.isOpen || this.isSmall || bands.length !== 1) return 0;
+    const [band] = bands;
+    return band.lines > 1 || band.mode !== "numbers" ? 0 : Math.max(0, Math.floor((band.ch - ROW_SIZES.card) / 2));
   }
 
   /** The names and the tensor that stand above its cells. */
@@ -248,7 +251,8 @@ class RowArrangement {
     const above = layout.head ? (first ? layout.top : layout.head) : 0;
     const valuesHeight =
       above + (first ? layout.strip.h + heightBelowStrip : Math.max(beadsHeight + 6, mapRoom, wordsHeight));
-    const gradHeight = grad?.strip ? above + grad.strip.h : 0;
+    const isAwaited = grad !== null && !grad.block && !columns.stacked && first; // its room is there before it comes
+    const gradHeight = grad?.strip ? above + grad.strip.h : isAwaited ? layout.strip.h : 0;
     const isNoneBelow = grad !== null && !grad.block && columns.stacked && columns.phone && grad.x === columns.strip;
     if (isNoneBelow) grad.y = valuesHeight + 2;
     else if (grad && columns.phone && !grad.block && columns.stacked) grad.y = 0;
@@ -262,7 +266,8 @@ class RowArrangement {
         (isNoneBelow ? NONE_HEIGHT : 0) +
         (grad?.block ? gradHeight - above + (columns.stacked ? GRADIENT_NAME_HEIGHT + 8 : 8) : 0)
       : Math.max(valuesHeight, gradHeight && gradHeight + (columns.stacked ? 0 : GRADIENT_NAME_BELOW));
-    return Math.max(ROW_SIZES.handle, nameLines ? 22 + nameLines * ROW_SIZES.name : 0, rightHeight);
+    const namesHeight = Math.max(ROW_SIZES.handle, nameLines ? 22 + nameLines * ROW_SIZES.name : 0);
+    return Math.max((first ? this.offsetOfFirstLine() : 0) + namesHeight, rightHeight);
   }
 
   /** Whether that there is no gradient has room between the tensor and its version. */
