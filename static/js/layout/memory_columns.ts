@@ -45,6 +45,8 @@ export const GRADIENT_COUNTER_INDENT = 18;
 const RAIL_WIDTH = 34;
 /** Between a value and its gradient, with the gradient's version. */
 const GRADIENT_GAP = 36;
+/** The same in a row that is a line. */
+const LINE_GRADIENT_GAP = 30;
 
 /** Names that are all short have less room in a pane that is narrower than usual. */
 const MIN_NAMES_WIDTH = 44;
@@ -158,11 +160,11 @@ export function layoutFocusColumns(homes: Homes, left: number, w: number, usualW
     stacked: true,
     line: null,
   };
-  const lineRail = card + FOCUS_LINE_CARD_WIDTH + 4;
-  const lineStrip = lineRail + RAIL_WIDTH + 10;
+  const lineRail = card + FOCUS_LINE_CARD_WIDTH + 3;
+  const lineStrip = lineRail + RAIL_WIDTH + 7;
   const lineRoom = Math.max(MIN_LINE_STRIP_WIDTH, w - 8 - lineStrip);
   const hasLineGrads = homes.hasGrads && lineRoom >= MIN_LINE_WIDTH_WITH_GRADIENTS;
-  const lineStripW = hasLineGrads ? Math.floor((lineRoom - GRADIENT_GAP) * 0.52) : lineRoom;
+  const lineStripW = hasLineGrads ? Math.floor((lineRoom - LINE_GRADIENT_GAP) * 0.52) : lineRoom;
   columns.line = {
     ...columns,
     cells: null,
@@ -173,9 +175,9 @@ export function layoutFocusColumns(homes: Homes, left: number, w: number, usualW
     strip: lineStrip,
     stripW: lineStripW,
     fullStripW: lineStripW,
-    grad: lineStrip + lineStripW + GRADIENT_GAP,
-    gradW: hasLineGrads ? lineRoom - GRADIENT_GAP - lineStripW : 0,
-    fullGradW: hasLineGrads ? lineRoom - GRADIENT_GAP - lineStripW : 0,
+    grad: lineStrip + lineStripW + LINE_GRADIENT_GAP,
+    gradW: hasLineGrads ? lineRoom - LINE_GRADIENT_GAP - lineStripW : 0,
+    fullGradW: hasLineGrads ? lineRoom - LINE_GRADIENT_GAP - lineStripW : 0,
   };
   return columns;
 }

@@ -57,8 +57,13 @@ const CUT_NOTE_HEIGHT = 36;
 const COLUMN_NOTE_HEIGHT = 20;
 /** In the focus a cell has at least this width, for a number of 14. */
 const MIN_FOCUS_CELL_WIDTH = 44;
+/** So many cells stand beside each other if they have at least this width, for a number of 12. */
+const MIN_FOCUS_COLUMNS = 3;
+const MIN_FOCUS_NARROW_CELL = 33;
 /** So few cells are all drawn in the focus. */
 const MIN_FOCUS_CELLS = 8;
+/** Of more, so many are drawn at least. */
+const MIN_CUT_CELLS = 6;
 /** A column of so many single numbers at most is drawn as rows. */
 const MAX_COLUMN_ROWS = 16;
 /** Of a column of more than a few rows. */
@@ -204,7 +209,11 @@ function layoutCellBand(dtype: string, n: number, stripRoom: Parameters<typeof l
 function focusBand(dtype: string, n: number, { width, last, column }: StripRoom, focus: FocusCells): CellBand {
   const isComplex = cellWidths(dtype) === COMPLEX_CELL_WIDTHS;
   const least = isComplex ? COMPLEX_CELL_WIDTHS.most : MIN_FOCUS_CELL_WIDTH;
-  const fitting = Math.max(1, Math.floor(width / least));
+  const fitting = Math.max(
+    1,
+    Math.floor(width / least),
+    width >= MIN_FOCUS_COLUMNS * MIN_FOCUS_NARROW_CELL ? MIN_FOCUS_COLUMNS : 1,
+  );
   const base = { dtype, n, y: 0, ch: focus.h, mode: "numbers" as const };
   const cellWidth = (columns: number) => Math.min(Math.max(focus.w, least), width / columns);
   if (column && n <= MAX_COLUMN_ROWS && n <= 2 * focus.lines) {
@@ -218,7 +227,7 @@ function focusBand(dtype: string, n: number, { width, last, column }: StripRoom,
     const room = last <= Math.min(narrow, focus.columns) ? last : fitting;
     const columns = Math.min(last, room, last <= focus.columns + 2 ? last : focus.columns);
     const rows = n / last;
-    const lines = n <= MIN_FOCUS_CELLS || rows <= focus.lines + 1 ? rows : focus.lines;
+    const lines = n <= MIN_FOCUS_CELLS || rows <= focus.lines + 1 ? rows : Math.max(focus.lines, Math.ceil(MIN_CUT_CELLS / columns));
     const isCut = columns < last || lines * last < n;
     return { ...base, columns, lines, cw: cellWidth(columns), ...(isCut ? { every: last, inRows: true } : {}) };
   }

@@ -75,7 +75,7 @@ function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[]
   if (!main) return out;
   const isCurrent = stepFacts.snap.step?.frame === main;
   const x = pane.overview ? columns.left + columns.names : columns.names + textWidth(labels.names, 12) + 12;
-  const w = textWidth(labels.module, FONT_SIZES.small) + 14;
+  const w = textWidth(labels.module, FONT_SIZES.small) + 20;
   const hasRoom = pane.overview !== null || x + w < columns.card - 6;
   const box = h("rect", { key: "box", class: "frame-box", x, y: 4, width: w, height: 16, rx: 4 });
   const name = h(
@@ -112,7 +112,7 @@ function listHeads({ list }: MemoryOverview, labels: StageLabels): [string, stri
 /** The plain values of the module, those that the step gave first. */
 function modulePlainValueMarks(stepFacts: StepFacts, { columns, values, overview }: MemoryPane, main: string) {
   const firstX = overview
-    ? columns.left + columns.names + textWidth(stepFacts.labels.module, FONT_SIZES.small) + 30
+    ? columns.left + columns.names + textWidth(stepFacts.labels.module, FONT_SIZES.small) + 36
     : columns.gradW && !columns.phone
       ? columns.grad + CHARACTER_WIDTH_EM * 12 * 5 + 14
       : columns.strip + CHARACTER_WIDTH_EM * 12 * 8 + 16;
