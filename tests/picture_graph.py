@@ -30,6 +30,9 @@ def gradient_faults(picture: Picture, state: State, steps: list[dict[str, Any]])
         if row["path"] != ".grad" and row["ref"] not in expected_picture.resolve(state, row["path"]):
             yield f"{row['path']} does not lead to {row['ref']}"
     placed = {row["owner"] for lane in ("handles", "none", "elsewhere") for row in picture[lane]}
+    # a row that is a narrow line leaves its gradient to the list of names
+    listed = {strip["uid"] for line in picture["lines"] for strip in line["strips"]}
+    placed |= {uid for uid, e in tensors.items() if state.get(e.get("grad") or "", {}).get("storage") in listed}
     small = {row["key"] for row in picture["rows"] if row["small"]}
     for card in picture["handles"]:
         handle = tensors.get(card["uid"])

@@ -101,6 +101,8 @@ const layoutProblems = () => {
         const boxes = [...svg.querySelectorAll(BOXES)].map(area).filter(a => a.w > 0 && a.h > 0);
         const texts = [...svg.querySelectorAll("text")].filter(e => e.textContent.trim() && !e.closest("defs")).map(area).filter(a => a.w > 0);
         for (const t of texts) {
+            const size = parseFloat(getComputedStyle(t.e).fontSize) * t.e.getScreenCTM().a;
+            if (stage.clientWidth >= 620 && size < 11.95) out.push(`smaller than 12 px: ${title(t.e)} ${Math.round(size * 10) / 10}`);
             [t.t, t.b, t.l, t.r] = [t.t + t.h * 0.2, t.b - t.h * 0.2, t.l + 0.3, t.r - 0.3];
             if (t.l < frame.left - 0.5 || t.r > frame.right + 0.5) out.push(`clipped by its pane: ${title(t.e)} ${Math.round(t.l - frame.left)}…${Math.round(t.r - frame.left)} of ${Math.round(frame.width)}`);
             const own = boxes.find(b => b.e.parentElement === t.e.parentElement && t.l + t.w / 2 > b.l && t.l + t.w / 2 < b.r && (t.t + t.b) / 2 > b.t && (t.t + t.b) / 2 < b.b);

@@ -227,7 +227,10 @@ function focusBand(dtype: string, n: number, { width, last, column }: StripRoom,
     const room = last <= Math.min(narrow, focus.columns) ? last : fitting;
     const columns = Math.min(last, room, last <= focus.columns + 2 ? last : focus.columns);
     const rows = n / last;
-    const lines = n <= MIN_FOCUS_CELLS || rows <= focus.lines + 1 ? rows : Math.max(focus.lines, Math.ceil(MIN_CUT_CELLS / columns));
+    const lines =
+      n <= MIN_FOCUS_CELLS || rows <= focus.lines + 1
+        ? rows
+        : Math.max(focus.lines, Math.ceil(MIN_CUT_CELLS / columns));
     const isCut = columns < last || lines * last < n;
     return { ...base, columns, lines, cw: cellWidth(columns), ...(isCut ? { every: last, inRows: true } : {}) };
   }
