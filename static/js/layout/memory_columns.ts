@@ -41,6 +41,8 @@ const MEMORY_LEFT_MARGIN = 10;
 const MIN_STRIPS_WIDTH = 130;
 /** By how much a gradient stands further right than its value, above it, so that its counter has room. */
 export const GRADIENT_COUNTER_INDENT = 18;
+/** Of a tensor, in words. */
+const CARD_WIDTH = 112;
 /** A version, or the step that it made: `v12`, `9→10`. */
 const RAIL_WIDTH = 34;
 /** Between a value and its gradient, with the gradient's version. */
@@ -60,7 +62,7 @@ const CONTENT_CELLS = { w: 38, most: 10 };
 export function leastContentWidth(homes: Homes): number {
   const names = Math.max(MIN_NAMES_WIDTH, Math.min(160, homes.widestName));
   const strip = Math.max(76, Math.min(CONTENT_CELLS.most, homes.mostCells) * CONTENT_CELLS.w);
-  const cards = MEMORY_LEFT_MARGIN + names + 8 + 104 + 3 + RAIL_WIDTH + 12;
+  const cards = MEMORY_LEFT_MARGIN + names + 8 + CARD_WIDTH + 3 + RAIL_WIDTH + 12;
   const w = cards + strip + 14 + (homes.hasGrads ? GRADIENT_GAP + strip : 0);
   return Math.max(MIN_CONTENT_WIDTH, Math.min(USUAL_PANE_WIDTH, w));
 }
@@ -71,7 +73,7 @@ export function layoutMemoryColumns(homes: Homes, w: number, row: RowCells = USU
   const [minNames, maxNames] = isPhone ? [62, 104] : [least, Math.max(132, Math.min(160, w * 0.2))];
   const widestName = homes.widestName + (homes.sectionByKey.size && !isPhone ? 12 : 0);
   const namesW = Math.round(Math.min(maxNames, Math.max(minNames, widestName)));
-  const cardW = isPhone ? 50 : 104;
+  const cardW = isPhone ? 50 : CARD_WIDTH;
   const railW = isPhone ? 26 : RAIL_WIDTH;
   const card = MEMORY_LEFT_MARGIN + namesW + 8;
   const rail = card + cardW + 3;
