@@ -84,7 +84,7 @@ def first_cells(strip: dict[str, Any], n: int) -> set[int]:
 def cut_problems(strip: dict[str, Any], values: list[Any], state: State) -> Iterator[str]:
     """Where not all cells are drawn, it is said how many are, and the least, mean and greatest of all."""
     lines, columns, _ = map(int, strip["first"].split())
-    unread = re.search(r"\+(\d+) cells that nobody reads", " ".join(strip["notes"]))
+    unread = re.search(r"\+(\d+) cells nobody reads", " ".join(strip["notes"]))
     if unread:
         readers = [e for e in of_kind(state, "tensor", "array").values() if e.get("storage") == strip["uid"]]
         readers += [slot for slot in expected_picture.held(state).values() if slot["storage"] == strip["uid"]]

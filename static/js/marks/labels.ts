@@ -50,7 +50,7 @@ export const STAGE_LABELS = {
   pinStale: "expects v{v}, is v{now} now",
   pinChanged: "kept v{v}, numbers changed",
   withoutName: "without a name",
-  unreadCells: "+{n} cells that nobody reads",
+  unreadCells: "+{n} cells nobody reads",
   wrappedColumn: "a column of {n}",
   firstRows: "first {rows} × {columns}",
   firstCells: "first {n} of {all}",
