@@ -75,6 +75,9 @@ interface FrameFacts {
   call: number | null;
 }
 
+/** Ways to cut a history off that a program chooses; a comparison or a number has none to begin with. */
+const CUTS = new Set(["detach", "data", "no_grad", "numpy"]);
+
 type Operation = Extract<LogEntry, { kind: "op" }>;
 
 /** The units of a run, with what each made of what. */
@@ -115,6 +118,9 @@ class UnitReader {
     for (const step of steps) {
       for (const [uid, { grad_fn }] of Object.entries(step.set ?? {}))
         if (grad_fn !== undefined) this.gradFns.set(uid, grad_fn);
+      for (const entry of step.log ?? [])
+        if (entry.kind === "event" && entry.event === "path_cut" && entry.result && CUTS.has(entry.reason))
+          this.cuts.set(entry.result, { reason: entry.reason, line: step.line, source: entry.tensor });
       for (const entry of step.log ?? []) this.readEntry(entry, step);
       for (const [uid, fields] of Object.entries(step.set ?? {}))
         if (fields.kind === "frame") this.enterFrame(uid, fields.caller ?? null, fields.name ?? "", step);
@@ -148,9 +154,7 @@ class UnitReader {
   readEntry(entry: LogEntry, step: Step) {
     if (entry.kind === "op") this.readOperation(entry, step);
     else if (entry.kind !== "event") return;
-    else if (entry.event === "path_cut") {
-      if (entry.result) this.cuts.set(entry.result, { reason: entry.reason, line: step.line, source: entry.tensor });
-    } else if (entry.event === "module_called") {
+    else if (entry.event === "module_called") {
       const call = this.calls.calls.get(entry.call);
       if (!call) return;
       const place = this.placeOf(call.within, step);

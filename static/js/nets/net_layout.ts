@@ -59,6 +59,9 @@ export interface Columns {
 
 const MAX_ROW_HEIGHT = 38;
 const CUT_HEIGHT = 36;
+/** Above the first row, and above and below all together. */
+const TOP = 4;
+const PADDING = 12;
 const NARROW_WIDTH = 560;
 const RAIL_X = 66;
 const MAX_LANE = 4;
@@ -71,10 +74,17 @@ export interface NetRoom {
 
 /** @param i the step */
 export function layoutNet(facts: NetFacts, i: number, { width, height, choices }: NetRoom): NetLayout {
-  const rows = netRows(facts, i, height - 8, choices);
-  const placed = placeRows(facts, rows, i, height - 8);
-  const rowOf = rowsByLeaf(placed);
-  const rails = railsBetween(facts, rowOf, i);
+  let placed: RowPlace[] = [];
+  let rails: Rail[] = [];
+  // which rows there are decides which cuts there are, and these take room from rows
+  for (let [cuts, isTried] = [0, false]; !isTried; ) {
+    const room = height - PADDING - cuts * CUT_HEIGHT;
+    placed = placeRows(facts, netRows(facts, i, room, choices), i, room);
+    rails = railsBetween(facts, rowsByLeaf(placed), i);
+    const needed = gapsForCuts(placed, rails).size;
+    isTried = needed <= cuts || cuts > 0;
+    cuts = needed;
+  }
   makeRoomForCuts(placed, rails);
   assignLanes(placed, rails);
   for (const row of placed) row.joins = isJoin(facts, row, rails);
@@ -83,7 +93,7 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices }
   const path = [...pathAt(facts, i)].sort((a, b) => a.key.length - b.key.length);
   const touched = touchedPlaces(facts, i);
   if (touched.length === 1) path.push(touched[0]);
-  const bottom = last ? last.y + last.h + 8 : 0;
+  const bottom = last ? last.y + last.h + PADDING - TOP : 0;
   return { width, height: bottom, rows: placed, rails, frames: framesAround(placed), columns: columnsFor(width), path };
 }
 
@@ -99,7 +109,7 @@ function placeRows(facts: NetFacts, rows: Row[], i: number, room: number): RowPl
   const heads = rows.filter(({ kind }) => kind === "head").length;
   const others = Math.max(1, rows.length - heads);
   const rowHeight = Math.max(MIN_ROW_HEIGHT, Math.min(MAX_ROW_HEIGHT, (room - heads * HEAD_HEIGHT) / others));
-  let y = 4;
+  let y = TOP;
   return rows.map((row) => {
     const h = row.kind === "head" ? HEAD_HEIGHT : Math.floor(rowHeight);
     const states = row.places.map((place) => facts.stateAt(place, i));
@@ -154,13 +164,18 @@ function addRuns(facts: NetFacts, rail: Rail, edge: NetEdge, i: number) {
 }
 
 /** A cut has a line of its own above the row, or its frame, that it leads to. */
-function makeRoomForCuts(rows: RowPlace[], rails: Rail[]) {
+function gapsForCuts(rows: RowPlace[], rails: Rail[]): Set<RowPlace> {
   const gaps = new Set<RowPlace>();
   for (const { from, to, cut } of rails) {
     if (!cut) continue;
     const outer = to.within.findIndex((place) => !from.within.includes(place));
     gaps.add(rows.find((row) => row.kind === "head" && row.places[0] === to.within[outer]) ?? to);
   }
+  return gaps;
+}
+
+function makeRoomForCuts(rows: RowPlace[], rails: Rail[]) {
+  const gaps = gapsForCuts(rows, rails);
   let moved = 0;
   for (const row of rows) {
     if (gaps.has(row)) moved += CUT_HEIGHT;

@@ -131,14 +131,15 @@ export function nameOf({ kind, places }: Pick<RowPlace, "kind" | "places">): str
 
 function classText({ kind, places, states }: RowPlace, say: Say): string {
   const [place] = places;
-  const count = states[0].calls.length > 1 && kind !== "head" ? ` · ${say("net_calls", { n: states[0].calls.length })}` : "";
+  const count = states[0].calls.length > 1 && places[0].inner.length && kind === "place" ? ` · ${say("net_calls", { n: states[0].calls.length })}` : "";
   if (kind === "repeat") return `${place.type} ×${places.length}`;
   if (kind === "fold") return say("net_rows", { n: places.length });
   if (kind === "lines") return linesText(places.map(({ line }) => line), say);
   if (place.kind === "line") return linesText([place.line], say) + count;
   const again = place.isAgain ? ` · ${say("net_again")}` : "";
   const turn = kind === "head" && states[0].calls.length > 1 ? ` · ${say("net_call_of", { k: states[0].shown + 1, n: states[0].calls.length })}` : "";
-  return `${place.kind === "module" ? place.type : place.kind === "function" ? linesText([place.line], say) : ""}${again}${turn}${count}`;
+  const where = place.isTwice ? ` · ${linesText([place.line], say)}` : "";
+  return `${place.kind === "module" ? place.type + where : place.kind === "function" ? linesText([place.line], say) : ""}${again}${turn}${count}`;
 }
 
 function linesText(lines: number[], say: Say) {
@@ -257,6 +258,7 @@ function rowContent(scene: NetScene, row: RowPlace, totals: RowTotals, largest: 
 /** What the row consists of: boxes for calls, words for nodes, names of inner modules. */
 function partMarks(scene: NetScene, row: RowPlace, x: number): VNode[] {
   const { layout, facts, say, i, lines, isBackward } = scene;
+  if (layout.columns.shape === null && !row.isNow) return []; // names and gradients take all the width
   const room = layout.columns.box - 8 - x;
   const y = row.h / 2;
   const [place] = row.places;

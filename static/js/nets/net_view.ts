@@ -69,9 +69,24 @@ export function createNet(host: HTMLElement, document: Document, { say, go }: { 
     const named = (layout?.path ?? []).filter(({ isBare, parent, kind }) => !(isBare && parent) && !(word && kind === "line"));
     const names = named.map(({ name }) => name);
     if (word && word !== names.at(-1)) names.push(word);
-    parts.path.replaceChildren(...(names.length ? names.flatMap((name, k) => [...(k ? [" › "] : []), element(k === names.length - 1 ? "b" : "span", "", name)]) : [say("net_outside")]));
-    const row = layout?.rows.find(({ isNow }) => isNow);
-    parts.said.replaceChildren(...nodesWithCode(row ? rowSentence(row) : ""));
+    const line = facts.opened.trace.program.source.split("\n")[facts.opened.trace.steps[i].line - 1] ?? "";
+    parts.path.replaceChildren(...(names.length ? names.flatMap((name, k) => [...(k ? [" › "] : []), element(k === names.length - 1 ? "b" : "span", "", name)]) : [line.trim()]));
+    const row = layout?.rows.findLast(({ isNow }) => isNow);
+    parts.said.replaceChildren(...nodesWithCode(row ? rowSentence(row) : backwardSentence(facts, i)));
+  }
+
+  /** After a backward: which nets it came through, and which not. */
+  function backwardSentence(facts: NetFacts, i: number) {
+    const before = facts.opened.trace.steps[i - 1];
+    if (!before?.visit || facts.opened.trace.steps[i].visit) return "";
+    const nets = facts.net.top.filter(({ kind, inner }) => inner.length && kind === "module");
+    const states = nets.map((place) => ({ name: place.name, state: facts.stateAt(place, i) }));
+    const quoted = (found: typeof states) => [...new Set(found.map(({ name }) => `\`${name}\``))].join(", ");
+    const reached = quoted(states.filter(({ state }) => state.visited));
+    const isReached = (name: string) => states.some((other) => other.name === name && other.state.visited);
+    const left = quoted(states.filter(({ name, state }) => state.isLeftOut && state.hasBegun && !isReached(name)));
+    if (!reached) return "";
+    return say(left ? "net_said_done_left" : "net_said_done", { reached, left });
   }
 
   function rowSentence(row: RowPlace) {
