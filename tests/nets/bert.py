@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from collections import OrderedDict
 
 import torch
 from torch import nn
@@ -6,10 +6,11 @@ from torch import nn
 torch.manual_seed(0)
 
 
-@dataclass
-class Output:
-    logits: torch.Tensor
-    loss: torch.Tensor
+class Output(OrderedDict):
+    """As Hugging Face's: a dict whose items are attributes too."""
+
+    def __getattr__(self, name):
+        return self[name]
 
 
 class BertSelfAttention(nn.Module):

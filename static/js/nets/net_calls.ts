@@ -1,5 +1,6 @@
 /** What ran in what: the calls of modules, of the program's own functions and its lines, each with the nodes that it made. */
 
+import { gradFnInStep } from "../trace/grad_fn_in_step.ts";
 import { moduleCallsOf, type ModuleCalls } from "../trace/module_calls.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { LogEntry, Step } from "../trace/wire.ts";
@@ -103,6 +104,8 @@ class UnitReader {
   order = 0;
   /** by tensor */
   gradFns = new Map<string, string | null>();
+  /** of a tensor, after the entry of the log that is read */
+  nodeOf: (tensor: string) => string | null = () => null;
   withForward = new Set<Unit>();
   /** the modules' calls that run */
   running: number[] = [];
@@ -121,7 +124,11 @@ class UnitReader {
       for (const entry of step.log ?? [])
         if (entry.kind === "event" && entry.event === "path_cut" && entry.result && CUTS.has(entry.reason))
           this.cuts.set(entry.result, { reason: entry.reason, line: step.line, source: entry.tensor });
-      for (const entry of step.log ?? []) this.readEntry(entry, step);
+      const gradFnAt = gradFnInStep(step, (uid) => this.opened.index.nodes.get(uid)?.next);
+      for (const [place, entry] of (step.log ?? []).entries()) {
+        this.nodeOf = (uid) => gradFnAt(uid, place, this.gradFns.get(uid));
+        this.readEntry(entry, step);
+      }
       for (const [uid, fields] of Object.entries(step.set ?? {}))
         if (fields.kind === "frame") this.enterFrame(uid, fields.caller ?? null, fields.name ?? "", step);
       this.placeOtherNodes(step);
@@ -253,7 +260,7 @@ class UnitReader {
 
   /** The nodes behind results that nobody has made yet. */
   placeNodes(outputs: string[], unit: Unit, { i, set }: Step) {
-    const pending = outputs.flatMap((uid) => this.gradFns.get(uid) ?? []);
+    const pending = outputs.flatMap((uid) => this.nodeOf(uid) ?? []);
     for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
       const fields = set?.[uid];
       if (fields?.kind !== "node" || fields.variable || this.unitOfNode.has(uid)) continue;

@@ -21,8 +21,8 @@ interface Chip {
   nodes: string[];
 }
 
-const GAP = 4;
-const BOX_WIDTH = 28;
+const GAP = 3;
+const BOX_WIDTH = 24;
 /** As many boxes of calls as stand beside each other without one being left out. */
 const MAX_BOXES = 8;
 

@@ -101,7 +101,7 @@ function columnsFor(width: number): Columns {
   const rail = width < NARROW_WIDTH ? 56 : RAIL_X;
   if (width < NARROW_WIDTH)
     return { rail, name: rail + 22, box: width - 118, shape: null, norm: width - 108, kept: null };
-  const shape = width > 760 ? width - 366 : width - 300;
+  const shape = width > 700 ? width - 336 : width - 300;
   return { rail, name: rail + 30, box: shape - 10, shape, norm: width - 196, kept: width - 10 };
 }
 

@@ -242,7 +242,7 @@ function rowContent(scene: NetScene, row: RowPlace, totals: RowTotals, largest: 
   const classRoom = columns.box - nameEnd - 16;
   const words = fitText(classText(row, say), classRoom, 12);
   const classEnd = words ? nameEnd + 8 + textWidth(words, 12) : nameEnd;
-  const start = Math.max(classEnd + 12, columns.name + 150 + INDENT * Math.max(0, row.depth - 1));
+  const start = Math.max(classEnd + 12, columns.name + 134 + INDENT * Math.max(0, row.depth - 1));
   return [
     dotMark(row, totals, columns.rail),
     opens && h("path", { class: "net-fold", d: `M${x - 4} ${y - 4}v8l6 -4z` }),
