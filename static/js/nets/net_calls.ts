@@ -41,7 +41,7 @@ export interface Unit {
 }
 
 /** A tensor that one unit made and another read. cut: where no gradient comes back, the line that let go of it. */
-export interface Flow {
+interface Flow {
   from: Unit;
   to: Unit;
   step: number;

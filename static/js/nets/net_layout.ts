@@ -30,7 +30,7 @@ export interface Rail {
   isResidual: boolean;
 }
 
-export interface Frame {
+interface Frame {
   place: Place;
   depth: number;
   y: number;
@@ -48,7 +48,7 @@ export interface NetLayout {
 }
 
 /** Left edges, but kept: the right one; null for a column that there is no room for. */
-export interface Columns {
+interface Columns {
   rail: number;
   name: number;
   box: number;
@@ -66,7 +66,7 @@ const NARROW_WIDTH = 560;
 const RAIL_X = 66;
 const MAX_LANE = 4;
 
-export interface NetRoom {
+interface NetRoom {
   width: number;
   height: number;
   choices: Choices;
@@ -113,7 +113,14 @@ function placeRows(facts: NetFacts, rows: Row[], i: number, room: number): RowPl
   return rows.map((row) => {
     const h = row.kind === "head" ? HEAD_HEIGHT : Math.floor(rowHeight);
     const states = row.places.map((place) => facts.stateAt(place, i));
-    const placed = { ...row, y, h, states, isNow: row.kind !== "head" && states.some(({ isNow }) => isNow), joins: false };
+    const placed = {
+      ...row,
+      y,
+      h,
+      states,
+      isNow: row.kind !== "head" && states.some(({ isNow }) => isNow),
+      joins: false,
+    };
     y += h;
     return placed;
   });
@@ -205,7 +212,9 @@ function assignLanes(rows: RowPlace[], rails: Rail[]) {
 function isJoin({ opened }: NetFacts, row: RowPlace, rails: Rail[]) {
   if (row.kind !== "place" || row.places[0].inner.length) return false;
   if (rails.filter(({ to, cut }) => to === row && !cut).length < 2) return false;
-  return row.places[0].units[0].nodes.some((uid) => /^(torch::autograd::)?(Add|Sub)Backward/.test(opened.index.nodes.get(uid)?.name ?? ""));
+  return row.places[0].units[0].nodes.some((uid) =>
+    /^(torch::autograd::)?(Add|Sub)Backward/.test(opened.index.nodes.get(uid)?.name ?? ""),
+  );
 }
 
 function framesAround(rows: RowPlace[]): Frame[] {

@@ -190,7 +190,9 @@ class NetBuilder {
     if (unit.kind === "module") return true;
     if (unit.kind === "function") return this.hasAny(unit, "module") || this.hasAny(unit, "node");
     if (unit.nodes.length) return true;
-    return Boolean(unit.parent && unit.parent.kind === "module" && unit.operations && !this.hasAny(unit.parent, "node"));
+    return Boolean(
+      unit.parent && unit.parent.kind === "module" && unit.operations && !this.hasAny(unit.parent, "node"),
+    );
   }
 
   hasAny(unit: Unit, what: "module" | "node"): boolean {
@@ -249,7 +251,21 @@ class NetBuilder {
     const inner: Place[] = [];
     const name = this.nameOf(unit, path, parent);
     const isLoop = kind === "line" && LOOPS.test(this.statements[unit.stmt ?? -1]?.kind ?? "");
-    return { key, kind, name, path, type, line, parent, inner, units: [], isBare: false, isAgain, isLoop, isTwice: false };
+    return {
+      key,
+      kind,
+      name,
+      path,
+      type,
+      line,
+      parent,
+      inner,
+      units: [],
+      isBare: false,
+      isAgain,
+      isLoop,
+      isTwice: false,
+    };
   }
 
   nameOf(unit: Unit, path: string | null, parent: Place | null): string {
@@ -259,7 +275,9 @@ class NetBuilder {
     let outer = parent;
     while (outer && outer.path === null) outer = outer.parent;
     const prefix = outer?.path ?? "";
-    return path && prefix && path !== prefix && path.startsWith(prefix) ? path.slice(prefix.length).replace(/^\./, "") : (path ?? "");
+    return path && prefix && path !== prefix && path.startsWith(prefix)
+      ? path.slice(prefix.length).replace(/^\./, "")
+      : (path ?? "");
   }
 
   /** A Sequential whose parts are all of one class is only a prefix of their names. */

@@ -8,7 +8,7 @@ import type { Place } from "./net_places.ts";
  * head: of a place whose inner ones follow; place: closed, or without inner ones; lines: neighbours that change shapes alone;
  * fold: neighbours that there is no room for; repeat: the same, of one class
  */
-export type RowKind = "head" | "place" | "lines" | "fold" | "repeat";
+type RowKind = "head" | "place" | "lines" | "fold" | "repeat";
 
 export interface Row {
   key: string;
@@ -21,10 +21,10 @@ export interface Row {
 }
 
 export const HEAD_HEIGHT = 24;
-export const ROW_HEIGHT = 30;
+const ROW_HEIGHT = 30;
 export const MIN_ROW_HEIGHT = 24;
 /** As many rows are readable at a look. */
-export const MAX_ROWS = 25;
+const MAX_ROWS = 25;
 /** More places than these are not read one by one where a single step runs all of them. */
 const MAX_TOUCHED = 9;
 /** As many rows of a step stay in any room. */
@@ -101,7 +101,8 @@ function placeOfStep({ net, opened }: NetFacts, i: number): Place | null {
 
 function placesToOpen(facts: NetFacts, path: Set<Place>, room: number, choices: Choices): Set<Place> {
   const open = new Set<Place>();
-  const opens = (place: Place) => place.inner.length > 0 && (place.isBare || (choices.get(place.key) ?? path.has(place)));
+  const opens = (place: Place) =>
+    place.inner.length > 0 && (place.isBare || (choices.get(place.key) ?? path.has(place)));
   const collect = (places: Place[]) => {
     for (const place of places)
       if (opens(place)) {
@@ -137,10 +138,12 @@ function placesToOpen(facts: NetFacts, path: Set<Place>, room: number, choices: 
 /** The outermost first, of one level those near to what is open around the step. */
 function nearestFirst(places: Place[], rows: Row[], path: ReadonlySet<Place>): Place[] {
   const at = rows.findLastIndex((row) => row.places.some((place) => path.has(place)));
-  const rank = new Map(places.map((place) => {
-    const row = rows.findIndex((other) => other.places[0] === place);
-    return [place, [rows[row].depth, at < 0 ? row : Math.abs(row - at)]];
-  }));
+  const rank = new Map(
+    places.map((place) => {
+      const row = rows.findIndex((other) => other.places[0] === place);
+      return [place, [rows[row].depth, at < 0 ? row : Math.abs(row - at)]];
+    }),
+  );
   const rankOf = (place: Place) => rank.get(place) ?? [0, 0];
   return places.sort((a, b) => rankOf(a)[0] - rankOf(b)[0] || rankOf(a)[1] - rankOf(b)[1]);
 }
@@ -161,7 +164,13 @@ function rowsOf(facts: NetFacts, places: Place[], open: ReadonlySet<Place>, with
       rows.push(...rowsOf(facts, place.inner, open, [...within, place]));
     } else {
       const before = rows.at(-1);
-      if (before && before.depth === depth && isShapeLine(facts, place) && before.kind !== "head" && isShapeLine(facts, before.places[0]))
+      if (
+        before &&
+        before.depth === depth &&
+        isShapeLine(facts, place) &&
+        before.kind !== "head" &&
+        isShapeLine(facts, before.places[0])
+      )
         rows[rows.length - 1] = { ...before, kind: "lines", places: [...before.places, place] };
       else rows.push({ key, kind: "place", places: [place], depth, within });
     }
@@ -171,7 +180,11 @@ function rowsOf(facts: NetFacts, places: Place[], open: ReadonlySet<Place>, with
 
 function isShapeLine({ net, opened }: NetFacts, { kind, units }: Place) {
   const nodes = kind === "line" ? units[0].nodes : [];
-  return nodes.length > 0 && net.top.length > 0 && nodes.every((uid) => changesShapeOnly(opened.index.nodes.get(uid)?.name ?? ""));
+  return (
+    nodes.length > 0 &&
+    net.top.length > 0 &&
+    nodes.every((uid) => changesShapeOnly(opened.index.nodes.get(uid)?.name ?? ""))
+  );
 }
 
 /** Rows that fit: the outermost, longest runs of closed neighbours become one row, but not what the step is in. */
@@ -223,7 +236,13 @@ function longestRepetition(rows: Row[], from: number, to: number) {
 
 function isSameClass(a: Row, b: Row) {
   const [first, other] = [a.places[0], b.places[0]];
-  return a.kind === "place" && b.kind === "place" && first.kind === "module" && other.kind === "module" && first.type === other.type;
+  return (
+    a.kind === "place" &&
+    b.kind === "place" &&
+    first.kind === "module" &&
+    other.kind === "module" &&
+    first.type === other.type
+  );
 }
 
 function foldedRow(rows: Row[]): Row {

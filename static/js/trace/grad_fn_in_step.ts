@@ -4,13 +4,16 @@ import { addToList } from "./multimap.ts";
 import type { Step } from "./wire.ts";
 
 /** Asks for the node after an entry of the log, by its place there. @param last the tensor's node at the end of the step */
-export type GradFnAt = (tensor: string, place: number, last: string | null | undefined) => string | null;
+type GradFnAt = (tensor: string, place: number, last: string | null | undefined) => string | null;
 
 /** `aten::relu_`, `aten::add_.Tensor`: others that return what they were given write nothing. */
 const IN_PLACE = /[a-z\d]_(\.|$)/;
 
 /** @param edgesOf the first edge of a node that a write in place made leads to the node before it */
-export function gradFnInStep(step: Step, edgesOf: (node: string) => ([string, number] | null)[] | null | undefined): GradFnAt {
+export function gradFnInStep(
+  step: Step,
+  edgesOf: (node: string) => ([string, number] | null)[] | null | undefined,
+): GradFnAt {
   /** by tensor, the places of the operations that wrote it and gave it another node */
   const writes = new Map<string, number[]>();
   for (const [place, entry] of (step.log ?? []).entries()) {
