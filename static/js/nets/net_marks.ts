@@ -223,7 +223,7 @@ function normOf({ kind, states }: RowPlace): number | null {
 }
 
 function rowMark(scene: NetScene, row: RowPlace, largest: number): VNode {
-  const { layout, say, isBackward } = scene;
+  const { layout, isBackward } = scene;
   const totals = totalsOf(row);
   const { columns, width } = layout;
   const isContainer = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
@@ -244,27 +244,11 @@ function rowMark(scene: NetScene, row: RowPlace, largest: number): VNode {
       tabindex: 0,
       role: "button",
       "aria-expanded": isContainer ? String(row.kind === "head") : null,
-      "aria-label": rowWords(row, totals, say),
       target: { kind: "net row", key: row.key },
     },
     h("rect", { class: "net-hit", x: columns.name - 12, width: Math.max(0, width - columns.name + 12), height: row.h }),
     content,
   );
-}
-
-/** What a row says to who can't see it. */
-function rowWords(row: RowPlace, totals: RowTotals, say: Say): string {
-  const shape = row.states.at(-1)?.output;
-  const norm = normOf(row);
-  return [
-    nameOf(row),
-    classText(row, say),
-    shape && row.kind !== "head" && totals.hasBegun ? shapeText(shape) : "",
-    norm === null ? (totals.isLeftOut ? say("net_none_why") : "") : say("net_norm_is", { norm: normText(norm) }),
-    totals.kept ? say(totals.holds ? "net_keeps" : "net_let_go", { size: bytesLabel(totals.kept) }) : "",
-  ]
-    .filter(Boolean)
-    .join(" · ");
 }
 
 function headContent(scene: NetScene, row: RowPlace) {
