@@ -155,6 +155,7 @@ def test_the_offline_page_shows_the_net(page: Any, elsewhere: Any, site: str, tm
 
 
 def test_what_a_step_touches_is_in_sight_on_the_page(page: Any, site: str) -> None:
+    page.emulate_media(reduced_motion="reduce")  # a row on its way is not where it will be
     trace = open_program(page, site, GPT)
     page.wait_for_selector(ROWS)
     visits = [k for k, each in enumerate(trace["steps"]) if each.get("visit")][:60:7]

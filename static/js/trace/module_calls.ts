@@ -75,7 +75,7 @@ export function modulePathAt(opened: OpenTrace, module: string, i: number): stri
 /** One of a module's names at a step: of the program's module before those of functions, `net` rather than `self`. */
 function ownNameAt(opened: OpenTrace, module: string, i: number): string | null {
   const { tags, paths } = opened.names(i);
-  const main = [...opened.state(i).values()].find((entity) => entity.kind === "frame" && !entity.caller);
+  const main = opened.state(i).get(mainFrameOf(opened));
   const isOfMain = (text: string) => main?.kind === "frame" && main.vars.has(text.match(ROOT_PATTERN)?.[0] ?? text);
   const outer = tags.get(module)?.find(({ kind, scope, text }) => (kind === "var" ? !scope : isOfMain(text)));
   return outer?.text ?? paths.get(module) ?? null;
@@ -86,6 +86,19 @@ type FindFields = (uid: string) => Entity | Delta | undefined;
 
 function nodeOf(fields: Entity | Delta | undefined): Delta | undefined {
   return fields?.kind === "node" ? (fields as Delta) : undefined;
+}
+
+const mainFrames = new WeakMap<OpenTrace, string>();
+
+/** The frame of the program's module: the first one. */
+function mainFrameOf(opened: OpenTrace): string {
+  let uid = mainFrames.get(opened);
+  if (uid === undefined) {
+    for (const { set } of opened.trace.steps)
+      uid ??= Object.keys(set ?? {}).find((key) => set[key].kind === "frame" && !set[key].caller);
+    mainFrames.set(opened, uid ?? "");
+  }
+  return uid ?? "";
 }
 
 class CallReader {
