@@ -1,5 +1,6 @@
 /** What ran in what: the calls of modules, of the program's own functions and its lines, each with the nodes that it made. */
 
+import { gradFnInStep } from "../trace/grad_fn_in_step.ts";
 import { moduleCallsOf, type ModuleCalls } from "../trace/module_calls.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { LogEntry, Step } from "../trace/wire.ts";
@@ -40,7 +41,7 @@ export interface Unit {
 }
 
 /** A tensor that one unit made and another read. cut: where no gradient comes back, the line that let go of it. */
-export interface Flow {
+interface Flow {
   from: Unit;
   to: Unit;
   step: number;
@@ -75,6 +76,9 @@ interface FrameFacts {
   call: number | null;
 }
 
+/** Ways to cut a history off that a program chooses; a comparison or a number has none to begin with. */
+const CUTS = new Set(["detach", "data", "no_grad", "numpy"]);
+
 type Operation = Extract<LogEntry, { kind: "op" }>;
 
 /** The units of a run, with what each made of what. */
@@ -100,6 +104,8 @@ class UnitReader {
   order = 0;
   /** by tensor */
   gradFns = new Map<string, string | null>();
+  /** of a tensor, after the entry of the log that is read */
+  nodeOf: (tensor: string) => string | null = () => null;
   withForward = new Set<Unit>();
   /** the modules' calls that run */
   running: number[] = [];
@@ -115,7 +121,14 @@ class UnitReader {
     for (const step of steps) {
       for (const [uid, { grad_fn }] of Object.entries(step.set ?? {}))
         if (grad_fn !== undefined) this.gradFns.set(uid, grad_fn);
-      for (const entry of step.log ?? []) this.readEntry(entry, step);
+      for (const entry of step.log ?? [])
+        if (entry.kind === "event" && entry.event === "path_cut" && entry.result && CUTS.has(entry.reason))
+          this.cuts.set(entry.result, { reason: entry.reason, line: step.line, source: entry.tensor });
+      const gradFnAt = gradFnInStep(step, (uid) => this.opened.index.nodes.get(uid)?.next);
+      for (const [place, entry] of (step.log ?? []).entries()) {
+        this.nodeOf = (uid) => gradFnAt(uid, place, this.gradFns.get(uid));
+        this.readEntry(entry, step);
+      }
       for (const [uid, fields] of Object.entries(step.set ?? {}))
         if (fields.kind === "frame") this.enterFrame(uid, fields.caller ?? null, fields.name ?? "", step);
       this.placeOtherNodes(step);
@@ -148,9 +161,7 @@ class UnitReader {
   readEntry(entry: LogEntry, step: Step) {
     if (entry.kind === "op") this.readOperation(entry, step);
     else if (entry.kind !== "event") return;
-    else if (entry.event === "path_cut") {
-      if (entry.result) this.cuts.set(entry.result, { reason: entry.reason, line: step.line, source: entry.tensor });
-    } else if (entry.event === "module_called") {
+    else if (entry.event === "module_called") {
       const call = this.calls.calls.get(entry.call);
       if (!call) return;
       const place = this.placeOf(call.within, step);
@@ -249,7 +260,7 @@ class UnitReader {
 
   /** The nodes behind results that nobody has made yet. */
   placeNodes(outputs: string[], unit: Unit, { i, set }: Step) {
-    const pending = outputs.flatMap((uid) => this.gradFns.get(uid) ?? []);
+    const pending = outputs.flatMap((uid) => this.nodeOf(uid) ?? []);
     for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
       const fields = set?.[uid];
       if (fields?.kind !== "node" || fields.variable || this.unitOfNode.has(uid)) continue;

@@ -21,20 +21,25 @@ interface Chip {
   nodes: string[];
 }
 
-const GAP = 4;
-const BOX_WIDTH = 28;
+const GAP = 3;
+const BOX_WIDTH = 24;
 /** As many boxes of calls as stand beside each other without one being left out. */
 const MAX_BOXES = 8;
 
 /** The nodes of a call in the order of forward; those of the step stay in sight. */
-export function nodeChips(facts: NetFacts, unit: Unit | undefined, { x, y, room, i, isBackward }: ChipRoom & { i: number }) {
+export function nodeChips(
+  facts: NetFacts,
+  unit: Unit | undefined,
+  { x, y, room, i, isBackward }: ChipRoom & { i: number },
+) {
   const chips = unit ? chipsOf(facts, unit) : [];
   const visit = facts.opened.trace.steps[i]?.visit?.node;
   const now = chips.findIndex(({ nodes }) => nodes.includes(visit ?? ""));
   const end = x + room;
   const marks: VNode[] = [];
   let left = 0;
-  const widthFrom = (from: number) => chips.slice(from, now + 1).reduce((sum, chip) => sum + chipWidth(chip) + GAP, from ? 26 : 0);
+  const widthFrom = (from: number) =>
+    chips.slice(from, now + 1).reduce((sum, chip) => sum + chipWidth(chip) + GAP, from ? 26 : 0);
   while (now > left && widthFrom(left) > room) left += 1;
   let at = x;
   if (left) {
@@ -78,7 +83,14 @@ function chipWidth({ word, nodes }: Chip) {
 function chipMark(
   facts: NetFacts,
   { word, nodes }: Chip,
-  { x, y, width, i, isNow, isBackward }: { x: number; y: number; width: number; i: number; isNow: boolean; isBackward: boolean },
+  {
+    x,
+    y,
+    width,
+    i,
+    isNow,
+    isBackward,
+  }: { x: number; y: number; width: number; i: number; isNow: boolean; isBackward: boolean },
 ) {
   const isReturned = nodes.every((node) => facts.lastVisit(node, i) !== null);
   const isMade = nodes.every((node) => (facts.opened.index.lifetimes.get(node)?.birth ?? 0) <= i);
@@ -102,7 +114,11 @@ function chipMark(
 }
 
 /** A box for each call, time to the right; of many the first, those around the one that is shown, and the last. */
-export function callBoxes(facts: NetFacts, { calls, shown }: PlaceState, { x, y, room, isBackward, say }: ChipRoom & { say: Say }): VNode[] {
+export function callBoxes(
+  facts: NetFacts,
+  { calls, shown }: PlaceState,
+  { x, y, room, isBackward, say }: ChipRoom & { say: Say },
+): VNode[] {
   const fitting = Math.max(1, Math.min(MAX_BOXES, Math.floor((room + GAP) / (BOX_WIDTH + GAP))));
   const marks: VNode[] = [];
   let at = x;
@@ -130,7 +146,8 @@ export function callBoxes(facts: NetFacts, { calls, shown }: PlaceState, { x, y,
     );
     at += BOX_WIDTH + GAP;
   }
-  if (before < calls.length - 1) marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, `+${calls.length - 1 - before}`));
+  if (before < calls.length - 1)
+    marks.push(h("text", { class: "net-class", x: at, y: y + 4 }, `+${calls.length - 1 - before}`));
   return marks;
 }
 

@@ -30,7 +30,7 @@ export interface Rail {
   isResidual: boolean;
 }
 
-export interface Frame {
+interface Frame {
   place: Place;
   depth: number;
   y: number;
@@ -48,7 +48,7 @@ export interface NetLayout {
 }
 
 /** Left edges, but kept: the right one; null for a column that there is no room for. */
-export interface Columns {
+interface Columns {
   rail: number;
   name: number;
   box: number;
@@ -59,11 +59,14 @@ export interface Columns {
 
 const MAX_ROW_HEIGHT = 38;
 const CUT_HEIGHT = 36;
+/** Above the first row, and above and below all together. */
+const TOP = 4;
+const PADDING = 12;
 const NARROW_WIDTH = 560;
 const RAIL_X = 66;
 const MAX_LANE = 4;
 
-export interface NetRoom {
+interface NetRoom {
   width: number;
   height: number;
   choices: Choices;
@@ -71,10 +74,17 @@ export interface NetRoom {
 
 /** @param i the step */
 export function layoutNet(facts: NetFacts, i: number, { width, height, choices }: NetRoom): NetLayout {
-  const rows = netRows(facts, i, height - 8, choices);
-  const placed = placeRows(facts, rows, i, height - 8);
-  const rowOf = rowsByLeaf(placed);
-  const rails = railsBetween(facts, rowOf, i);
+  let placed: RowPlace[] = [];
+  let rails: Rail[] = [];
+  // which rows there are decides which cuts there are, and these take room from rows
+  for (let [cuts, isTried] = [0, false]; !isTried; ) {
+    const room = height - PADDING - cuts * CUT_HEIGHT;
+    placed = placeRows(facts, netRows(facts, i, room, choices), i, room);
+    rails = railsBetween(facts, rowsByLeaf(placed), i);
+    const needed = gapsForCuts(placed, rails).size;
+    isTried = needed <= cuts || cuts > 0;
+    cuts = needed;
+  }
   makeRoomForCuts(placed, rails);
   assignLanes(placed, rails);
   for (const row of placed) row.joins = isJoin(facts, row, rails);
@@ -83,7 +93,7 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices }
   const path = [...pathAt(facts, i)].sort((a, b) => a.key.length - b.key.length);
   const touched = touchedPlaces(facts, i);
   if (touched.length === 1) path.push(touched[0]);
-  const bottom = last ? last.y + last.h + 8 : 0;
+  const bottom = last ? last.y + last.h + PADDING - TOP : 0;
   return { width, height: bottom, rows: placed, rails, frames: framesAround(placed), columns: columnsFor(width), path };
 }
 
@@ -91,7 +101,7 @@ function columnsFor(width: number): Columns {
   const rail = width < NARROW_WIDTH ? 56 : RAIL_X;
   if (width < NARROW_WIDTH)
     return { rail, name: rail + 22, box: width - 118, shape: null, norm: width - 108, kept: null };
-  const shape = width > 760 ? width - 366 : width - 300;
+  const shape = width > 700 ? width - 336 : width - 300;
   return { rail, name: rail + 30, box: shape - 10, shape, norm: width - 196, kept: width - 10 };
 }
 
@@ -99,11 +109,18 @@ function placeRows(facts: NetFacts, rows: Row[], i: number, room: number): RowPl
   const heads = rows.filter(({ kind }) => kind === "head").length;
   const others = Math.max(1, rows.length - heads);
   const rowHeight = Math.max(MIN_ROW_HEIGHT, Math.min(MAX_ROW_HEIGHT, (room - heads * HEAD_HEIGHT) / others));
-  let y = 4;
+  let y = TOP;
   return rows.map((row) => {
     const h = row.kind === "head" ? HEAD_HEIGHT : Math.floor(rowHeight);
     const states = row.places.map((place) => facts.stateAt(place, i));
-    const placed = { ...row, y, h, states, isNow: row.kind !== "head" && states.some(({ isNow }) => isNow), joins: false };
+    const placed = {
+      ...row,
+      y,
+      h,
+      states,
+      isNow: row.kind !== "head" && states.some(({ isNow }) => isNow),
+      joins: false,
+    };
     y += h;
     return placed;
   });
@@ -154,13 +171,18 @@ function addRuns(facts: NetFacts, rail: Rail, edge: NetEdge, i: number) {
 }
 
 /** A cut has a line of its own above the row, or its frame, that it leads to. */
-function makeRoomForCuts(rows: RowPlace[], rails: Rail[]) {
+function gapsForCuts(rows: RowPlace[], rails: Rail[]): Set<RowPlace> {
   const gaps = new Set<RowPlace>();
   for (const { from, to, cut } of rails) {
     if (!cut) continue;
     const outer = to.within.findIndex((place) => !from.within.includes(place));
     gaps.add(rows.find((row) => row.kind === "head" && row.places[0] === to.within[outer]) ?? to);
   }
+  return gaps;
+}
+
+function makeRoomForCuts(rows: RowPlace[], rails: Rail[]) {
+  const gaps = gapsForCuts(rows, rails);
   let moved = 0;
   for (const row of rows) {
     if (gaps.has(row)) moved += CUT_HEIGHT;
@@ -190,7 +212,9 @@ function assignLanes(rows: RowPlace[], rails: Rail[]) {
 function isJoin({ opened }: NetFacts, row: RowPlace, rails: Rail[]) {
   if (row.kind !== "place" || row.places[0].inner.length) return false;
   if (rails.filter(({ to, cut }) => to === row && !cut).length < 2) return false;
-  return row.places[0].units[0].nodes.some((uid) => /^(torch::autograd::)?(Add|Sub)Backward/.test(opened.index.nodes.get(uid)?.name ?? ""));
+  return row.places[0].units[0].nodes.some((uid) =>
+    /^(torch::autograd::)?(Add|Sub)Backward/.test(opened.index.nodes.get(uid)?.name ?? ""),
+  );
 }
 
 function framesAround(rows: RowPlace[]): Frame[] {

@@ -14,7 +14,7 @@ const BAR_WIDTH = 56;
 const BAR_DECADES = 4;
 const INDENT = 12;
 
-export interface NetScene {
+interface NetScene {
   facts: NetFacts;
   layout: NetLayout;
   i: number;
@@ -42,19 +42,38 @@ export function netHeadMarks({ columns, width }: NetLayout, say: Say): VNode[] {
   return [
     h("text", { x: name - 10, y: 17 }, say("net_head_name")),
     shape !== null && h("text", { x: shape, y: 17 }, say("net_head_shape")),
-    h("text", { x: norm, y: 17 }, say(shape === null ? "net_head_norm_short" : "net_head_norm"), h("title", {}, say("net_head_norm_why"))),
-    kept !== null && h("text", { x: kept, y: 17, class: "end" }, say("net_head_kept"), h("title", {}, say("net_head_kept_why"))),
+    h(
+      "text",
+      { x: norm, y: 17 },
+      say(shape === null ? "net_head_norm_short" : "net_head_norm"),
+      h("title", {}, say("net_head_norm_why")),
+    ),
+    kept !== null &&
+      h("text", { x: kept, y: 17, class: "end" }, say("net_head_kept"), h("title", {}, say("net_head_kept_why"))),
     h("path", { d: `M0 23.5H${width}` }),
   ].filter((mark) => mark !== false);
 }
 
 function frameMark({ columns }: NetLayout, { place, depth, y, h: height }: NetLayout["frames"][number]) {
   const x = columns.name - 14 + depth * INDENT;
-  return h("rect", { key: `frame ${place.key}`, class: "net-frame", x, y: y + 1, width: columns.box - x - depth * 4, height: height - 2, rx: 6 });
+  return h("rect", {
+    key: `frame ${place.key}`,
+    class: "net-frame",
+    x,
+    y: y + 1,
+    width: columns.box - x - depth * 4,
+    height: height - 2,
+    rx: 6,
+  });
 }
 
 function nowMark({ width }: NetLayout, { key, y, h: height }: RowPlace) {
-  return h("g", { key: `now ${key}`, class: "net-now" }, h("rect", { y, width, height }), h("rect", { class: "net-now-edge", y, width: 4, height }));
+  return h(
+    "g",
+    { key: `now ${key}`, class: "net-now" },
+    h("rect", { y, width, height }),
+    h("rect", { class: "net-now-edge", y, width: 4, height }),
+  );
 }
 
 const middle = ({ y, h: height }: RowPlace) => y + height / 2;
@@ -95,7 +114,13 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ra
   }
   const state = rail.isReturned ? "returned" : rail.hasRun && !isBackward ? "ran" : "";
   const title = rail.isResidual ? say("net_residual", { from: nameOf(from), to: nameOf(to) }) : "";
-  const marks = [h("path", { key: `rail ${key}`, class: classNames("net-rail", state, rail.lane > 0 && "lane"), d }, title ? h("title", {}, title) : null)];
+  const marks = [
+    h(
+      "path",
+      { key: `rail ${key}`, class: classNames("net-rail", state, rail.lane > 0 && "lane"), d },
+      title ? h("title", {}, title) : null,
+    ),
+  ];
   if (rail.isFresh) marks.unshift(h("path", { key: `glow ${key}`, class: "net-glow", d }));
   if (state && !rail.lane && facts.opened) marks.push(arrowMark(rail, x, state));
   return marks;
@@ -104,7 +129,11 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ra
 function arrowMark({ key, from, to }: Rail, x: number, state: string) {
   const y = (middle(from) + middle(to)) / 2;
   const up = state === "returned" ? -1 : 1;
-  return h("path", { key: `arrow ${key}`, class: `net-arrow ${state}`, d: `M${x - 4.5} ${y - 3 * up}l4.5 ${7 * up}l4.5 ${-7 * up}z` });
+  return h("path", {
+    key: `arrow ${key}`,
+    class: `net-arrow ${state}`,
+    d: `M${x - 4.5} ${y - 3 * up}l4.5 ${7 * up}l4.5 ${-7 * up}z`,
+  });
 }
 
 /** In the room above the row, or its frame, that a cut leads to. */
@@ -116,7 +145,12 @@ function cutHeight({ rows }: NetLayout, { from, to }: Rail) {
 
 /** The part of a line that cut a history off. */
 function cutText(line: string, reason: string) {
-  const call = { detach: /[\w.[\]]*\.detach_?\(\)/, data: /[\w.[\]]*\.data\b/, item: /[\w.[\]]*\.item\(\)/, numpy: /[\w.[\]]*\.numpy\(\)/ }[reason];
+  const call = {
+    detach: /[\w.[\]]*\.detach_?\(\)/,
+    data: /[\w.[\]]*\.data\b/,
+    item: /[\w.[\]]*\.item\(\)/,
+    numpy: /[\w.[\]]*\.numpy\(\)/,
+  }[reason];
   return (call && line.match(call)?.[0]) || reason.replace("_", " ");
 }
 
@@ -131,14 +165,25 @@ export function nameOf({ kind, places }: Pick<RowPlace, "kind" | "places">): str
 
 function classText({ kind, places, states }: RowPlace, say: Say): string {
   const [place] = places;
-  const count = states[0].calls.length > 1 && kind !== "head" ? ` · ${say("net_calls", { n: states[0].calls.length })}` : "";
+  const count =
+    states[0].calls.length > 1 && places[0].inner.length && kind === "place"
+      ? ` · ${say("net_calls", { n: states[0].calls.length })}`
+      : "";
   if (kind === "repeat") return `${place.type} ×${places.length}`;
   if (kind === "fold") return say("net_rows", { n: places.length });
-  if (kind === "lines") return linesText(places.map(({ line }) => line), say);
+  if (kind === "lines")
+    return linesText(
+      places.map(({ line }) => line),
+      say,
+    );
   if (place.kind === "line") return linesText([place.line], say) + count;
   const again = place.isAgain ? ` · ${say("net_again")}` : "";
-  const turn = kind === "head" && states[0].calls.length > 1 ? ` · ${say("net_call_of", { k: states[0].shown + 1, n: states[0].calls.length })}` : "";
-  return `${place.kind === "module" ? place.type : place.kind === "function" ? linesText([place.line], say) : ""}${again}${turn}${count}`;
+  const turn =
+    kind === "head" && states[0].calls.length > 1
+      ? ` · ${say("net_call_of", { k: states[0].shown + 1, n: states[0].calls.length })}`
+      : "";
+  const where = place.isTwice ? ` · ${linesText([place.line], say)}` : "";
+  return `${place.kind === "module" ? place.type + where : place.kind === "function" ? linesText([place.line], say) : ""}${again}${turn}${count}`;
 }
 
 function linesText(lines: number[], say: Say) {
@@ -146,7 +191,7 @@ function linesText(lines: number[], say: Say) {
   return first === last ? say("net_line", { line: first }) : say("net_lines", { first, last });
 }
 
-export interface RowTotals {
+interface RowTotals {
   hasBegun: boolean;
   hasRun: boolean;
   nodes: number;
@@ -178,11 +223,17 @@ function normOf({ kind, states }: RowPlace): number | null {
 }
 
 function rowMark(scene: NetScene, row: RowPlace, largest: number): VNode {
-  const { layout, say, isBackward } = scene;
+  const { layout, isBackward } = scene;
   const totals = totalsOf(row);
   const { columns, width } = layout;
   const isContainer = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
-  const state = totals.visited ? "returned" : totals.hasBegun && !isBackward ? "ran" : totals.hasBegun ? "passed" : "waits";
+  const state = totals.visited
+    ? "returned"
+    : totals.hasBegun && !isBackward
+      ? "ran"
+      : totals.hasBegun
+        ? "passed"
+        : "waits";
   const content = row.kind === "head" ? headContent(scene, row) : rowContent(scene, row, totals, largest);
   return h(
     "g",
@@ -193,27 +244,11 @@ function rowMark(scene: NetScene, row: RowPlace, largest: number): VNode {
       tabindex: 0,
       role: "button",
       "aria-expanded": isContainer ? String(row.kind === "head") : null,
-      "aria-label": rowWords(row, totals, say),
       target: { kind: "net row", key: row.key },
     },
     h("rect", { class: "net-hit", x: columns.name - 12, width: Math.max(0, width - columns.name + 12), height: row.h }),
     content,
   );
-}
-
-/** What a row says to who can't see it. */
-function rowWords(row: RowPlace, totals: RowTotals, say: Say): string {
-  const shape = row.states.at(-1)?.output;
-  const norm = normOf(row);
-  return [
-    nameOf(row),
-    classText(row, say),
-    shape && row.kind !== "head" && totals.hasBegun ? shapeText(shape) : "",
-    norm === null ? (totals.isLeftOut ? say("net_none_why") : "") : say("net_norm_is", { norm: normText(norm) }),
-    totals.kept ? say(totals.holds ? "net_keeps" : "net_let_go", { size: bytesLabel(totals.kept) }) : "",
-  ]
-    .filter(Boolean)
-    .join(" · ");
 }
 
 function headContent(scene: NetScene, row: RowPlace) {
@@ -236,12 +271,14 @@ function rowContent(scene: NetScene, row: RowPlace, totals: RowTotals, largest: 
   const opens = row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
   const nameRoom = columns.box - x - (columns.shape === null ? 14 : 130);
   const name = fitText(nameOf(row), nameRoom, 13);
-  const isLine = row.kind === "lines" || (row.kind === "place" && row.places[0].kind !== "module" && row.places[0].kind !== "function");
+  const isLine =
+    row.kind === "lines" ||
+    (row.kind === "place" && row.places[0].kind !== "module" && row.places[0].kind !== "function");
   const nameEnd = x + 10 + textWidth(name, 13);
   const classRoom = columns.box - nameEnd - 16;
   const words = fitText(classText(row, say), classRoom, 12);
   const classEnd = words ? nameEnd + 8 + textWidth(words, 12) : nameEnd;
-  const start = Math.max(classEnd + 12, columns.name + 150 + INDENT * Math.max(0, row.depth - 1));
+  const start = Math.max(classEnd + 12, columns.name + 134 + INDENT * Math.max(0, row.depth - 1));
   return [
     dotMark(row, totals, columns.rail),
     opens && h("path", { class: "net-fold", d: `M${x - 4} ${y - 4}v8l6 -4z` }),
@@ -257,6 +294,7 @@ function rowContent(scene: NetScene, row: RowPlace, totals: RowTotals, largest: 
 /** What the row consists of: boxes for calls, words for nodes, names of inner modules. */
 function partMarks(scene: NetScene, row: RowPlace, x: number): VNode[] {
   const { layout, facts, say, i, lines, isBackward } = scene;
+  if (layout.columns.shape === null && !row.isNow) return []; // names and gradients take all the width
   const room = layout.columns.box - 8 - x;
   const y = row.h / 2;
   const [place] = row.places;
@@ -268,7 +306,8 @@ function partMarks(scene: NetScene, row: RowPlace, x: number): VNode[] {
     const left = layout.columns.box - 12 - chips.end;
     const code = place.kind === "line" ? codeText(lines[place.line - 1] ?? "") : "";
     const isRead = left > textWidth("m".repeat(14), 12) || textWidth(code, 12) <= left;
-    if (code && isRead && left > 60) chips.marks.push(h("text", { class: "net-code", x: chips.end + 4, y: y + 4 }, fitText(code, left, 12)));
+    if (code && isRead && left > 60)
+      chips.marks.push(h("text", { class: "net-code", x: chips.end + 4, y: y + 4 }, fitText(code, left, 12)));
     return chips.marks;
   }
   const { nodes } = totalsOf(row);
@@ -276,7 +315,8 @@ function partMarks(scene: NetScene, row: RowPlace, x: number): VNode[] {
     const code = codeText(lines[place.line - 1] ?? "");
     return [h("text", { class: "net-code", x, y: y + 4 }, fitText(code, room, 12))];
   }
-  const inner = row.places.length === 1 ? place.inner.filter(({ kind }) => kind === "module").map(({ name }) => name) : [];
+  const inner =
+    row.places.length === 1 ? place.inner.filter(({ kind }) => kind === "module").map(({ name }) => name) : [];
   const text = [nodes ? say("net_nodes", { n: nodes }) : "", inner.join(" ")].filter(Boolean).join(" · ");
   return [h("text", { class: "net-class", x, y: y + 4 }, fitText(text, room, 12))];
 }
@@ -285,7 +325,9 @@ function partMarks(scene: NetScene, row: RowPlace, x: number): VNode[] {
 function codeText(line: string) {
   const text = line.split("#")[0].trim();
   const at = text.search(/(?<![=!<>+\-*/@|&%])=(?!=)/);
-  return (at >= 0 && /^[\w.[\], *]+$/.test(text.slice(0, at)) ? text.slice(at + 1) : text.replace(/^return\b/, "")).trim();
+  return (
+    at >= 0 && /^[\w.[\], *]+$/.test(text.slice(0, at)) ? text.slice(at + 1) : text.replace(/^return\b/, "")
+  ).trim();
 }
 
 function fitText(text: string, room: number, size: number) {
@@ -298,8 +340,21 @@ function fitText(text: string, room: number, size: number) {
 function dotMark(row: RowPlace, totals: RowTotals, x: number) {
   const y = row.h / 2;
   const isFull = totals.visited ? totals.visited >= totals.nodes : totals.hasRun;
-  if (row.isNow) return h("g", { class: "net-dot now" }, h("circle", { class: "net-halo", cx: x, cy: y, r: 13 }), h("circle", { cx: x, cy: y, r: 7 }), row.joins && plusMark(x, y));
-  if (row.joins) return h("g", { class: classNames("net-dot join", isFull && "full") }, h("circle", { cx: x, cy: y, r: 7.5 }), plusMark(x, y));
+  if (row.isNow)
+    return h(
+      "g",
+      { class: "net-dot now" },
+      h("circle", { class: "net-halo", cx: x, cy: y, r: 13 }),
+      h("circle", { cx: x, cy: y, r: 7 }),
+      row.joins && plusMark(x, y),
+    );
+  if (row.joins)
+    return h(
+      "g",
+      { class: classNames("net-dot join", isFull && "full") },
+      h("circle", { cx: x, cy: y, r: 7.5 }),
+      plusMark(x, y),
+    );
   return h("circle", { class: classNames("net-dot", isFull && "full"), cx: x, cy: y, r: 4.5 });
 }
 
@@ -312,7 +367,12 @@ function shapeMark({ states }: RowPlace, { hasBegun }: RowTotals, x: number, roo
   if (!state?.output || !hasBegun) return null;
   const [input, output] = [states[0].input ? shapeText(states[0].input) : "", shapeText(state.output)];
   const both = input && input !== output ? `${input} → ${output}` : output;
-  return h("text", { class: "net-shape", x, y: y + 4 }, textWidth(both, 12) <= room ? both : fitText(output, room, 12), h("title", {}, both));
+  return h(
+    "text",
+    { class: "net-shape", x, y: y + 4 },
+    textWidth(both, 12) <= room ? both : fitText(output, room, 12),
+    h("title", {}, both),
+  );
 }
 
 function normMarks({ layout, say, isBackward }: NetScene, row: RowPlace, totals: RowTotals, largest: number): VNode[] {
@@ -331,15 +391,33 @@ function normMarks({ layout, say, isBackward }: NetScene, row: RowPlace, totals:
   }
   if (totals.visited) return [h("text", { class: "net-shape", x, y: y + 4 }, "–", h("title", {}, say("net_unknown")))];
   if (!isBackward || !totals.hasBegun) return [];
-  if (totals.isLeftOut || !totals.nodes) return [h("text", { class: "net-none", x, y: y + 4 }, say("net_none"), h("title", {}, say("net_none_why")))];
-  return [h("rect", { class: "net-bar-waits", x: x + 0.5, y: y - 4.5, width: BAR_WIDTH - 1, height: 9, rx: 2 }, h("title", {}, say("net_waits_why")))];
+  if (totals.isLeftOut || !totals.nodes)
+    return [h("text", { class: "net-none", x, y: y + 4 }, say("net_none"), h("title", {}, say("net_none_why")))];
+  return [
+    h(
+      "rect",
+      { class: "net-bar-waits", x: x + 0.5, y: y - 4.5, width: BAR_WIDTH - 1, height: 9, rx: 2 },
+      h("title", {}, say("net_waits_why")),
+    ),
+  ];
 }
 
 function keptMarks({ h: height }: RowPlace, { kept, holds, letGoNow }: RowTotals, x: number): VNode[] {
   if (!kept) return [];
   const y = height / 2;
   return [
-    h("rect", { class: classNames("net-kept-box", holds > 0 && "full"), x: x - 9, y: y - 4, width: 8, height: 8, rx: 1 }),
-    h("text", { class: classNames("net-kept", !holds && "gone", letGoNow && "now"), x: x - 16, y: y + 4 }, bytesLabel(kept)),
+    h("rect", {
+      class: classNames("net-kept-box", holds > 0 && "full"),
+      x: x - 9,
+      y: y - 4,
+      width: 8,
+      height: 8,
+      rx: 1,
+    }),
+    h(
+      "text",
+      { class: classNames("net-kept", !holds && "gone", letGoNow && "now"), x: x - 16, y: y + 4 },
+      bytesLabel(kept),
+    ),
   ];
 }

@@ -24,6 +24,10 @@ export interface Place {
   isBare: boolean;
   /** it runs once more in backward, where its results were not kept */
   isAgain: boolean;
+  /** a loop, for its iterations that were not recorded: there only in rounds that have such */
+  isLoop: boolean;
+  /** its module is called at another place of the same code as well */
+  isTwice: boolean;
 }
 
 export interface EdgeRun {
@@ -186,7 +190,9 @@ class NetBuilder {
     if (unit.kind === "module") return true;
     if (unit.kind === "function") return this.hasAny(unit, "module") || this.hasAny(unit, "node");
     if (unit.nodes.length) return true;
-    return Boolean(unit.parent && unit.parent.kind === "module" && unit.operations && !this.hasAny(unit.parent, "node"));
+    return Boolean(
+      unit.parent && unit.parent.kind === "module" && unit.operations && !this.hasAny(unit.parent, "node"),
+    );
   }
 
   hasAny(unit: Unit, what: "module" | "node"): boolean {
@@ -244,7 +250,22 @@ class NetBuilder {
     const path = kind === "module" ? (unit.name ?? unit.type) : null;
     const inner: Place[] = [];
     const name = this.nameOf(unit, path, parent);
-    return { key, kind, name, path, type, line, parent, inner, units: [], isBare: false, isAgain };
+    const isLoop = kind === "line" && LOOPS.test(this.statements[unit.stmt ?? -1]?.kind ?? "");
+    return {
+      key,
+      kind,
+      name,
+      path,
+      type,
+      line,
+      parent,
+      inner,
+      units: [],
+      isBare: false,
+      isAgain,
+      isLoop,
+      isTwice: false,
+    };
   }
 
   nameOf(unit: Unit, path: string | null, parent: Place | null): string {
@@ -254,13 +275,16 @@ class NetBuilder {
     let outer = parent;
     while (outer && outer.path === null) outer = outer.parent;
     const prefix = outer?.path ?? "";
-    return path && prefix && path !== prefix && path.startsWith(prefix) ? path.slice(prefix.length).replace(/^\./, "") : (path ?? "");
+    return path && prefix && path !== prefix && path.startsWith(prefix)
+      ? path.slice(prefix.length).replace(/^\./, "")
+      : (path ?? "");
   }
 
   /** A Sequential whose parts are all of one class is only a prefix of their names. */
   markPrefixes(places: Place[]) {
     for (const place of places) {
       this.markPrefixes(place.inner);
+      place.isTwice = place.path !== null && places.some((other) => other !== place && other.path === place.path);
       const { inner, parent, type } = place;
       const isList = type === "Sequential" && parent && inner.length > 1;
       if (!isList || !inner.every((part) => part.kind === "module" && part.type === inner[0].type)) continue;
@@ -310,6 +334,7 @@ export function nodesOf(unit: Unit): string[] {
   return unit.inner.length ? [...unit.nodes, ...unit.inner.flatMap(nodesOf)] : [...unit.nodes];
 }
 
+const LOOPS = /^(For|AsyncFor|While)$/;
 const ASSIGNED = /^([\w.[\], *()]+?)\s*(?::[^=]*)?(?:[-+*/@|&%]|\/\/|\*\*)?=(?!=)/;
 const MAX_LABEL = 14;
 

@@ -32,9 +32,16 @@ export function roundsOf(opened: OpenTrace, { frames }: Pick<UnitsOfRun, "frames
   const { steps, program } = opened.trace;
   const statements = program.statements ?? [];
   const placesOf = (step: Step): Place[] => {
-    const places: Place[] = [{ frame: step.frame ?? "", stmt: step.stmt ?? null, iter: step.iter ?? [], kind: step.kind }];
+    const places: Place[] = [
+      { frame: step.frame ?? "", stmt: step.stmt ?? null, iter: step.iter ?? [], kind: step.kind },
+    ];
     for (let facts = frames.get(step.frame ?? ""); facts?.site; facts = frames.get(facts.site.frame ?? ""))
-      places.push({ frame: facts.site.frame ?? "", stmt: facts.site.stmt ?? null, iter: facts.site.iter ?? [], kind: "call" });
+      places.push({
+        frame: facts.site.frame ?? "",
+        stmt: facts.site.stmt ?? null,
+        iter: facts.site.iter ?? [],
+        kind: "call",
+      });
     return places;
   };
   const iterationsOf = ({ stmt, iter, kind }: Place) => {
@@ -74,6 +81,8 @@ export function roundsOf(opened: OpenTrace, { frames }: Pick<UnitsOfRun, "frames
 /** Whether a step runs a node of a backward that ends a round. */
 export function isTraining(opened: OpenTrace, step: Step) {
   if (!step.visit) return false;
-  const call = findEntity(opened.state(step.i), step.visit.backward, "backward") ?? findEntity(opened.state(step.i - 1), step.visit.backward, "backward");
+  const call =
+    findEntity(opened.state(step.i), step.visit.backward, "backward") ??
+    findEntity(opened.state(step.i - 1), step.visit.backward, "backward");
   return !call?.parent && !(call?.api === "grad" && call.create_graph);
 }

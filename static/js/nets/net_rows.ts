@@ -8,7 +8,7 @@ import type { Place } from "./net_places.ts";
  * head: of a place whose inner ones follow; place: closed, or without inner ones; lines: neighbours that change shapes alone;
  * fold: neighbours that there is no room for; repeat: the same, of one class
  */
-export type RowKind = "head" | "place" | "lines" | "fold" | "repeat";
+type RowKind = "head" | "place" | "lines" | "fold" | "repeat";
 
 export interface Row {
   key: string;
@@ -21,10 +21,14 @@ export interface Row {
 }
 
 export const HEAD_HEIGHT = 24;
-export const ROW_HEIGHT = 30;
+const ROW_HEIGHT = 30;
 export const MIN_ROW_HEIGHT = 24;
 /** As many rows are readable at a look. */
-export const MAX_ROWS = 25;
+const MAX_ROWS = 25;
+/** More places than these are not read one by one where a single step runs all of them. */
+const MAX_TOUCHED = 9;
+/** As many rows of a step stay in any room. */
+const MAX_KEPT = 4;
 /** Of so many neighbours of one class the first and the last stay. */
 const MIN_REPETITION = 5;
 
@@ -35,8 +39,18 @@ export type Choices = ReadonlyMap<string, boolean>;
 export function netRows(facts: NetFacts, i: number, room: number, choices: Choices): Row[] {
   const path = pathAt(facts, i);
   const open = placesToOpen(facts, path, room, choices);
-  const rows = rowsOf(facts, facts.net.top, open);
-  return foldRows(rows, new Set([...path, ...touchedPlaces(facts, i)]), room, choices);
+  const rows = rowsOf(facts, facts.net.top, open).filter(
+    ({ places: [place] }) => !place.isLoop || facts.units(place).has(facts.net.stretchOfStep[i]),
+  );
+  const touched = touchedPlaces(facts, i);
+  let folded = foldRows(rows, new Set([...path, ...touched]), room, choices);
+  // the path above names the frames that there is no room for; a step that runs too much is folded like all else
+  for (let head = 0; !doFit(folded, room, choices) && head >= 0; ) {
+    head = folded.findIndex(({ kind }, k) => kind === "head" && folded.slice(k + 1).some((row) => row.kind === "head"));
+    if (head >= 0) folded = folded.filter((_, k) => k !== head);
+  }
+  const isTooMuch = !doFit(folded, room, choices) && touched.length > MAX_KEPT;
+  return isTooMuch ? foldRows(folded, new Set(), room, choices) : folded;
 }
 
 /** The places around what a step touched, and around the code that it runs. */
@@ -51,10 +65,30 @@ export function pathAt(facts: NetFacts, i: number): Set<Place> {
   return path;
 }
 
-/** The places that a step is about, without those around them. */
+/** The places that a step is about, without those around them; where they are many, what they are in, closed. */
 export function touchedPlaces(facts: NetFacts, i: number): Place[] {
   const places = facts.touchedAt(i).flatMap((unit) => facts.net.placeOfUnit.get(unit) ?? []);
-  return [...new Set(places)].filter((place) => !place.inner.length);
+  let touched = new Set(places.filter((place) => !place.inner.length));
+  while (touched.size > MAX_TOUCHED) {
+    const outer = new Map([...touched].map((place) => [place, closableAround(place)]));
+    const deepest = Math.max(...[...touched].map((place) => (outer.get(place) ? levelOf(place) : -1)));
+    if (deepest < 0) break;
+    touched = new Set([...touched].map((place) => (levelOf(place) === deepest && outer.get(place)) || place));
+  }
+  return [...touched];
+}
+
+/** The nearest place around one that has a row of its own. */
+function closableAround({ parent }: Place): Place | null {
+  let outer = parent;
+  while (outer?.isBare) outer = outer.parent;
+  return outer;
+}
+
+function levelOf(place: Place) {
+  let level = 0;
+  for (let outer = place.parent; outer; outer = outer.parent) level += 1;
+  return level;
 }
 
 /** The place whose code a step runs. */
@@ -67,7 +101,8 @@ function placeOfStep({ net, opened }: NetFacts, i: number): Place | null {
 
 function placesToOpen(facts: NetFacts, path: Set<Place>, room: number, choices: Choices): Set<Place> {
   const open = new Set<Place>();
-  const opens = (place: Place) => place.inner.length > 0 && (place.isBare || (choices.get(place.key) ?? path.has(place)));
+  const opens = (place: Place) =>
+    place.inner.length > 0 && (place.isBare || (choices.get(place.key) ?? path.has(place)));
   const collect = (places: Place[]) => {
     for (const place of places)
       if (opens(place)) {
@@ -103,10 +138,12 @@ function placesToOpen(facts: NetFacts, path: Set<Place>, room: number, choices: 
 /** The outermost first, of one level those near to what is open around the step. */
 function nearestFirst(places: Place[], rows: Row[], path: ReadonlySet<Place>): Place[] {
   const at = rows.findLastIndex((row) => row.places.some((place) => path.has(place)));
-  const rank = new Map(places.map((place) => {
-    const row = rows.findIndex((other) => other.places[0] === place);
-    return [place, [rows[row].depth, at < 0 ? row : Math.abs(row - at)]];
-  }));
+  const rank = new Map(
+    places.map((place) => {
+      const row = rows.findIndex((other) => other.places[0] === place);
+      return [place, [rows[row].depth, at < 0 ? row : Math.abs(row - at)]];
+    }),
+  );
   const rankOf = (place: Place) => rank.get(place) ?? [0, 0];
   return places.sort((a, b) => rankOf(a)[0] - rankOf(b)[0] || rankOf(a)[1] - rankOf(b)[1]);
 }
@@ -127,7 +164,13 @@ function rowsOf(facts: NetFacts, places: Place[], open: ReadonlySet<Place>, with
       rows.push(...rowsOf(facts, place.inner, open, [...within, place]));
     } else {
       const before = rows.at(-1);
-      if (before && before.depth === depth && isShapeLine(facts, place) && before.kind !== "head" && isShapeLine(facts, before.places[0]))
+      if (
+        before &&
+        before.depth === depth &&
+        isShapeLine(facts, place) &&
+        before.kind !== "head" &&
+        isShapeLine(facts, before.places[0])
+      )
         rows[rows.length - 1] = { ...before, kind: "lines", places: [...before.places, place] };
       else rows.push({ key, kind: "place", places: [place], depth, within });
     }
@@ -137,7 +180,11 @@ function rowsOf(facts: NetFacts, places: Place[], open: ReadonlySet<Place>, with
 
 function isShapeLine({ net, opened }: NetFacts, { kind, units }: Place) {
   const nodes = kind === "line" ? units[0].nodes : [];
-  return nodes.length > 0 && net.top.length > 0 && nodes.every((uid) => changesShapeOnly(opened.index.nodes.get(uid)?.name ?? ""));
+  return (
+    nodes.length > 0 &&
+    net.top.length > 0 &&
+    nodes.every((uid) => changesShapeOnly(opened.index.nodes.get(uid)?.name ?? ""))
+  );
 }
 
 /** Rows that fit: the outermost, longest runs of closed neighbours become one row, but not what the step is in. */
@@ -145,13 +192,17 @@ function foldRows(rows: Row[], kept: ReadonlySet<Place>, room: number, choices: 
   const isFixed = (row: Row) =>
     row.kind === "head" || choices.get(`rows ${row.key}`) === true || row.places.some((place) => kept.has(place));
   for (;;) {
-    const height = rows.reduce((sum, { kind }) => sum + (kind === "head" ? HEAD_HEIGHT : MIN_ROW_HEIGHT), 0);
-    const pinned = rows.filter((row) => choices.get(`rows ${row.key}`) === true).length;
-    if (height <= room && rows.length - pinned <= MAX_ROWS) return rows;
+    if (doFit(rows, room, choices)) return rows;
     const run = runToFold(rows, isFixed);
     if (!run) return rows;
     rows = [...rows.slice(0, run.from), foldedRow(rows.slice(run.from, run.to)), ...rows.slice(run.to)];
   }
+}
+
+function doFit(rows: Row[], room: number, choices: Choices) {
+  const height = rows.reduce((sum, { kind }) => sum + (kind === "head" ? HEAD_HEIGHT : MIN_ROW_HEIGHT), 0);
+  const pinned = rows.filter((row) => choices.get(`rows ${row.key}`) === true).length;
+  return height <= room && rows.length - pinned <= MAX_ROWS;
 }
 
 /** The run that is folded next; of one class only its middle at first. */
@@ -185,7 +236,13 @@ function longestRepetition(rows: Row[], from: number, to: number) {
 
 function isSameClass(a: Row, b: Row) {
   const [first, other] = [a.places[0], b.places[0]];
-  return a.kind === "place" && b.kind === "place" && first.kind === "module" && other.kind === "module" && first.type === other.type;
+  return (
+    a.kind === "place" &&
+    b.kind === "place" &&
+    first.kind === "module" &&
+    other.kind === "module" &&
+    first.type === other.type
+  );
 }
 
 function foldedRow(rows: Row[]): Row {

@@ -48,13 +48,16 @@ function visitParts(facts: NetFacts, i: number, node: string, say: Say): Element
   const line = trace.steps[index.lifetimes.get(node)?.birth ?? -1]?.line;
   const word = (uid: string) => {
     const variable = index.nodes.get(uid)?.variable;
-    return variable ? (facts.opened.names(i).paths.get(variable) ?? say("net_a_leaf")) : operationWord(index.nodes.get(uid)?.name ?? "");
+    return variable
+      ? (facts.opened.names(i).paths.get(variable) ?? say("net_a_leaf"))
+      : operationWord(index.nodes.get(uid)?.name ?? "");
   };
   const title = element("h2", "", operationWord(known?.name ?? ""));
   title.append(" ", element("span", "", line ? say("net_made_on", { line }) : ""));
   title.title = known?.name ?? "";
   const parts: Element[] = [title];
-  for (const grad of visit?.grad_outputs ?? []) if (grad) parts.push(heading(say("net_grad_in")), ...gradParts(grad, say));
+  for (const grad of visit?.grad_outputs ?? [])
+    if (grad) parts.push(heading(say("net_grad_in")), ...gradParts(grad, say));
   const outgoing = (visit?.grad_inputs ?? []).flatMap((grad, k) => {
     const next = known?.next[k]?.[0];
     return grad && next ? [{ grad, name: word(next) }] : [];
@@ -73,7 +76,9 @@ function visitParts(facts: NetFacts, i: number, node: string, say: Say): Element
 
 function gradParts(grad: Grad, say: Say): Element[] {
   const norm = gradNorm(grad);
-  const text = [shapeText(grad.shape), norm === null ? "" : say("net_norm_is", { norm: normText(norm) })].filter(Boolean).join("  ");
+  const text = [shapeText(grad.shape), norm === null ? "" : say("net_norm_is", { norm: normText(norm) })]
+    .filter(Boolean)
+    .join("  ");
   const cells = grad.cells ?? grad.summary?.heat ?? [];
   return [...(cells.length ? [strip(cells)] : []), element("p", "net-facts", text)];
 }
@@ -90,7 +95,13 @@ function strip(cells: Cell[]) {
   const marks: VNode[] = means.map((mean, k) => {
     const share = Number.isFinite(mean) ? Math.abs(mean) / largest : 1;
     const kind = Number.isFinite(mean) ? (mean < 0 ? "neg" : "pos") : "bad";
-    return h("rect", { class: `net-cell ${kind}`, x: (k * 240) / count, width: 240 / count + 0.3, height: 20, opacity: 0.1 + 0.8 * share });
+    return h("rect", {
+      class: `net-cell ${kind}`,
+      x: (k * 240) / count,
+      width: 240 / count + 0.3,
+      height: 20,
+      opacity: 0.1 + 0.8 * share,
+    });
   });
   const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("viewBox", "0 0 240 20");
@@ -116,7 +127,10 @@ function list(rows: string[][], onRow?: (row: HTMLElement, k: number) => void) {
 /** What the step made for backward; nothing where it made nothing. */
 function madeParts(facts: NetFacts, i: number, place: Place | null, say: Say): Element[] {
   const { trace, index } = facts.opened;
-  const made = facts.touchedAt(i).flatMap((unit) => unit.nodes).filter((uid) => index.lifetimes.get(uid)?.birth === i);
+  const made = facts
+    .touchedAt(i)
+    .flatMap((unit) => unit.nodes)
+    .filter((uid) => index.lifetimes.get(uid)?.birth === i);
   const parts: Element[] = [];
   if (made.length && !trace.steps[i].visit) {
     parts.push(heading(say("net_made_here")));
@@ -142,16 +156,26 @@ function totalParts(facts: NetFacts, i: number, say: Say): Element[] {
   for (const place of facts.net.top) {
     const uid = moduleAround(place, facts);
     if (!uid) continue;
-    for (const [key, fact] of parametersOf(facts, i, uid, place.isBare ? "" : place.name)) if (!parameters.has(key)) parameters.set(key, fact);
+    for (const [key, fact] of parametersOf(facts, i, uid, place.isBare ? "" : place.name))
+      if (!parameters.has(key)) parameters.set(key, fact);
   }
   const all = [...parameters.values()];
   const having = all.filter(({ norm }) => norm !== undefined);
   if (!all.length) return [];
   const title = element("h2", "", say("net_have_gradient", { k: having.length, n: all.length }));
-  const sorted = having.filter((fact): fact is ParameterFact & { norm: number } => typeof fact.norm === "number").sort((a, b) => b.norm - a.norm);
-  const rowsOf = (facts: (ParameterFact & { norm: number })[]) => list(facts.map(({ name, norm }) => [name, normText(norm)]));
+  const sorted = having
+    .filter((fact): fact is ParameterFact & { norm: number } => typeof fact.norm === "number")
+    .sort((a, b) => b.norm - a.norm);
+  const rowsOf = (facts: (ParameterFact & { norm: number })[]) =>
+    list(facts.map(({ name, norm }) => [name, normText(norm)]));
   const parts: Element[] = [title];
-  if (sorted.length > 6) parts.push(heading(say("net_largest")), rowsOf(sorted.slice(0, 5)), heading(say("net_smallest")), rowsOf(sorted.slice(-5)));
+  if (sorted.length > 6)
+    parts.push(
+      heading(say("net_largest")),
+      rowsOf(sorted.slice(0, 5)),
+      heading(say("net_smallest")),
+      rowsOf(sorted.slice(-5)),
+    );
   else if (sorted.length) parts.push(heading(say("net_gradients")), rowsOf(sorted));
   return parts;
 }
@@ -176,7 +200,8 @@ function parameterParts(facts: NetFacts, i: number, place: Place | null, say: Sa
     });
     const parts: Element[] = [heading(say("net_parameters_of", { name: outer.path ?? outer.name }), ".grad")];
     parts.push(list(texts, (row, k) => row.classList.toggle("has", parameters[k].norm !== undefined)));
-    if (parameters.length > MAX_LISTED) parts.push(element("p", "", say("net_more", { n: parameters.length - MAX_LISTED })));
+    if (parameters.length > MAX_LISTED)
+      parts.push(element("p", "", say("net_more", { n: parameters.length - MAX_LISTED })));
     return parts;
   }
   return [];
@@ -197,7 +222,12 @@ function parametersOf(facts: NetFacts, i: number, module: string, prefix: string
       const full = path ? `${path}.${name}` : name;
       const tensor = findEntity(entities, ref, "tensor");
       if (tensor?.type === "Parameter" && !found.has(ref))
-        found.set(ref, { name: full, shape: tensor.shape ?? [], waits: facts.willArrive(ref, i), ...gradientOf(facts, i, tensor.grad) });
+        found.set(ref, {
+          name: full,
+          shape: tensor.shape ?? [],
+          waits: facts.willArrive(ref, i),
+          ...gradientOf(facts, i, tensor.grad),
+        });
       else if (ref[0] === "o") visit(ref, full);
     }
   };

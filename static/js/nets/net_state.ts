@@ -7,7 +7,7 @@ import type { OpenTrace } from "../trace/state.ts";
 import type { Grad } from "../trace/wire.ts";
 import type { Unit } from "./net_calls.ts";
 
-export interface CallState {
+interface CallState {
   unit: Unit;
   hasBegun: boolean;
   hasRun: boolean;

@@ -66,7 +66,8 @@ export class NetStepping {
   back(i: number): number {
     const here = this.stopOf(i);
     let step = i - 1;
-    if (typeof here === "string") while (step > 0 && [here, null].includes(this.stopOf(step) as string | null)) step -= 1;
+    if (typeof here === "string")
+      while (step > 0 && [here, null].includes(this.stopOf(step) as string | null)) step -= 1;
     while (step > 0 && this.isPassed(this.stopOf(step))) step -= 1;
     return Math.max(0, step);
   }

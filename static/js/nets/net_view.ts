@@ -25,7 +25,11 @@ export interface NetView {
 const HEAD_HEIGHT = 24;
 const MOTION_MS = 180;
 
-export function createNet(host: HTMLElement, document: Document, { say, go }: { say: Say; go: (i: number) => void }): NetView {
+export function createNet(
+  host: HTMLElement,
+  document: Document,
+  { say, go }: { say: Say; go: (i: number) => void },
+): NetView {
   const parts = createParts(document, say);
   host.append(parts.root);
   const factsOfRun = new WeakMap<OpenTrace, NetFacts>();
@@ -66,12 +70,33 @@ export function createNet(host: HTMLElement, document: Document, { say, go }: { 
     const known = facts.opened.index.nodes.get(node ?? "");
     const leaf = known?.variable && facts.opened.names(i).paths.get(known.variable)?.split(".").at(-1);
     const word = node ? leaf || operationWord(known?.name ?? "") : "";
-    const named = (layout?.path ?? []).filter(({ isBare, parent, kind }) => !(isBare && parent) && !(word && kind === "line"));
+    const named = (layout?.path ?? []).filter(
+      ({ isBare, parent, kind }) => !(isBare && parent) && !(word && kind === "line"),
+    );
     const names = named.map(({ name }) => name);
     if (word && word !== names.at(-1)) names.push(word);
-    parts.path.replaceChildren(...(names.length ? names.flatMap((name, k) => [...(k ? [" › "] : []), element(k === names.length - 1 ? "b" : "span", "", name)]) : [say("net_outside")]));
-    const row = layout?.rows.find(({ isNow }) => isNow);
-    parts.said.replaceChildren(...nodesWithCode(row ? rowSentence(row) : ""));
+    const line = facts.opened.trace.program.source.split("\n")[facts.opened.trace.steps[i].line - 1] ?? "";
+    parts.path.replaceChildren(
+      ...(names.length
+        ? names.flatMap((name, k) => [...(k ? [" › "] : []), element(k === names.length - 1 ? "b" : "span", "", name)])
+        : [line.trim()]),
+    );
+    const row = layout?.rows.findLast(({ isNow }) => isNow);
+    parts.said.replaceChildren(...nodesWithCode(row ? rowSentence(row) : backwardSentence(facts, i)));
+  }
+
+  /** After a backward: which nets it came through, and which not. */
+  function backwardSentence(facts: NetFacts, i: number) {
+    const before = facts.opened.trace.steps[i - 1];
+    if (!before?.visit || facts.opened.trace.steps[i].visit) return "";
+    const nets = facts.net.top.filter(({ kind, inner }) => inner.length && kind === "module");
+    const states = nets.map((place) => ({ name: place.name, state: facts.stateAt(place, i) }));
+    const quoted = (found: typeof states) => [...new Set(found.map(({ name }) => `\`${name}\``))].join(", ");
+    const reached = quoted(states.filter(({ state }) => state.visited));
+    const isReached = (name: string) => states.some((other) => other.name === name && other.state.visited);
+    const left = quoted(states.filter(({ name, state }) => state.isLeftOut && state.hasBegun && !isReached(name)));
+    if (!reached) return "";
+    return say(left ? "net_said_done_left" : "net_said_done", { reached, left });
   }
 
   function rowSentence(row: RowPlace) {
@@ -109,7 +134,8 @@ export function createNet(host: HTMLElement, document: Document, { say, go }: { 
     if (!first) return;
     const { scroller } = parts;
     if (first.y < scroller.scrollTop) scroller.scrollTop = first.y - 8;
-    else if (last.y + last.h > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = last.y + last.h + 8 - scroller.clientHeight;
+    else if (last.y + last.h > scroller.scrollTop + scroller.clientHeight)
+      scroller.scrollTop = last.y + last.h + 8 - scroller.clientHeight;
   }
 
   function redraw() {
@@ -149,7 +175,8 @@ export function createNet(host: HTMLElement, document: Document, { say, go }: { 
     const call = row.states.at(-1)?.calls[row.states.at(-1)?.shown ?? 0];
     if (!call) return false;
     const output = facts.outputNode(call.unit);
-    const visit = facts.isBackward(shown.i) && output ? facts.opened.index.visitStepsByNode.get(output)?.[0] : undefined;
+    const visit =
+      facts.isBackward(shown.i) && output ? facts.opened.index.visitStepsByNode.get(output)?.[0] : undefined;
     go(visit ?? call.unit.ends);
     return true;
   }
@@ -180,7 +207,9 @@ export function createNet(host: HTMLElement, document: Document, { say, go }: { 
     nextRow(direction) {
       if (!shown?.layout) return null;
       const { opened, i, layout } = shown;
-      const passed = new Set(layout.rows.flatMap((row) => (row.joins && row.places[0].units[0].nodes.length === 1 ? [row.key] : [])));
+      const passed = new Set(
+        layout.rows.flatMap((row) => (row.joins && row.places[0].units[0].nodes.length === 1 ? [row.key] : [])),
+      );
       return new NetStepping(factsOf(opened), layout.rows, passed).next(i, direction);
     },
   };

@@ -41,8 +41,12 @@ const WORDS: Record<string, string> = {
 /** Operations that lay elements out anew and compute nothing. */
 const SHAPE_ONLY = new Set(
   [
-    ..."View UnsafeView T Transpose Permute Expand Clone Squeeze Unsqueeze Reshape ReshapeAlias Alias Slice Select AsStrided".split(" "),
-    ..."Unbind Split UnsafeSplit SplitWithSizes Unfold ToCopy Detach Narrow Diagonal Contiguous SwapDims Movedim".split(" "),
+    ..."View UnsafeView T Transpose Permute Expand Clone Squeeze Unsqueeze Reshape ReshapeAlias Alias Slice Select AsStrided".split(
+      " ",
+    ),
+    ..."Unbind Split UnsafeSplit SplitWithSizes Unfold ToCopy Detach Narrow Diagonal Contiguous SwapDims Movedim".split(
+      " ",
+    ),
   ].map((name) => name.toLowerCase()),
 );
 
@@ -50,7 +54,14 @@ const SHAPE_ONLY = new Set(
 export function operationWord(name: string): string {
   const plain = operationNameOfNode(name).replace(/\d+$/, "");
   const word = WORDS[plain] ?? WORDS[operationNameOfNode(name)];
-  return word ?? plain.replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase().replace(/_/g, " ").trim();
+  return (
+    word ??
+    plain
+      .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+      .toLowerCase()
+      .replace(/_/g, " ")
+      .trim()
+  );
 }
 
 /** Whether a node changes a shape alone. */

@@ -3,7 +3,7 @@
 import { readPreference, writePreference } from "../browser/preferences.ts";
 
 /** What a reader has used once: then it stays in sight. */
-export type Used = "starts" | "live" | "predict" | "loom";
+type Used = "starts" | "live" | "predict" | "loom";
 
 const USED_KEY = "gradbox-used";
 const PAGE_COUNTS_KEY = "gradbox-pages";

@@ -5,7 +5,7 @@ import { startMenu } from "../browser/menu.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { ROOT } from "../requests/root.ts";
 import { countPage, forgetVisits, keepUsed, oftenOpenedPages, usedBefore } from "./kept.ts";
-import { hasNet } from "../trace/net_runs.ts";
+import { callsModules } from "../trace/net_runs.ts";
 import type { PageHost } from "./page_host.ts";
 import type { PageState } from "../page_state/state.ts";
 
@@ -14,7 +14,7 @@ const MATTERS: Record<string, (state: PageState) => boolean> = {
   live: () => false,
   seed: ({ settings }) => settings.seed !== 0,
   predict: ({ predict }) => predict !== null,
-  loom: ({ view, opened }) => view === "loom" || (opened !== null && hasNet(opened)),
+  loom: ({ view, opened }) => view === "loom" || (opened !== null && callsModules(opened)),
 };
 
 export function startMoreMenu({ element, state: currentState }: PageHost) {

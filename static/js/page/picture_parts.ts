@@ -46,7 +46,8 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   );
   const timeline = createPageTimeline(host, go, {
     stopsAt: options.stopsAt,
-    nextRow: (direction) => (shownView(host.state()) === "net" && !host.state().predict ? net.nextRow(direction) : null),
+    nextRow: (direction) =>
+      shownView(host.state()) === "net" && !host.state().predict ? net.nextRow(direction) : null,
   });
   const chain = createChainMarks((marks, errorExplained) => {
     timeline.markChain(marks);

@@ -145,7 +145,8 @@ const TRANSITION_BY_ACTION: {
   predictionMade: (state, { given }) => predictMode.withReaderAnswer(state, given),
   predictContinued: (state) => predictMode.skipToNextQuestion(state),
   predictRestarted: (state) => predictMode.restartPrediction(state),
-  viewChosen: (state, { view }) => (view === state.view && state.isViewChosen ? state : { ...state, view, isViewChosen: true }),
+  viewChosen: (state, { view }) =>
+    view === state.view && state.isViewChosen ? state : { ...state, view, isViewChosen: true },
   problemFound: (state, { problem }) => ({ ...state, problem }),
 };
 

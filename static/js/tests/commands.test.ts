@@ -78,7 +78,10 @@ test("keys are written as they are on the page", () => {
 test("every command of the page has a label, and no two of one key can be done at once", () => {
   for (const view of ["stage", "loom"])
     for (const on of [false, true]) {
-      const commands = commandsOf({ view, isLive: on, predict: on ? {} : null, opened: { count: 3 } }, on);
+      const commands = commandsOf(
+        { view, isLive: on, predict: on ? {} : null, opened: { count: 3, trace: { steps: [] } } },
+        on,
+      );
       const labels = Object.keys(english).filter((key) => key.startsWith("command_"));
       const own = commands.map(({ id }) => `command_${id}`).filter((key) => key !== "command_palette");
       assert.deepEqual([...own].sort(), labels.sort());

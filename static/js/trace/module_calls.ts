@@ -1,9 +1,10 @@
 /** The calls of modules in a run, and which of them the nodes of the graph were made in. */
 
-import { findEntity } from "./entities.ts";
+import { findEntity, type Entity } from "./entities.ts";
+import { gradFnInStep } from "./grad_fn_in_step.ts";
 import { referencedUid } from "./names.ts";
 import type { OpenTrace } from "./state.ts";
-import type { Step } from "./wire.ts";
+import type { Delta, Step } from "./wire.ts";
 
 export interface ModuleCall {
   /** its number in the trace */
@@ -74,10 +75,30 @@ export function modulePathAt(opened: OpenTrace, module: string, i: number): stri
 /** One of a module's names at a step: of the program's module before those of functions, `net` rather than `self`. */
 function ownNameAt(opened: OpenTrace, module: string, i: number): string | null {
   const { tags, paths } = opened.names(i);
-  const main = [...opened.state(i).values()].find((entity) => entity.kind === "frame" && !entity.caller);
+  const main = opened.state(i).get(mainFrameOf(opened));
   const isOfMain = (text: string) => main?.kind === "frame" && main.vars.has(text.match(ROOT_PATTERN)?.[0] ?? text);
   const outer = tags.get(module)?.find(({ kind, scope, text }) => (kind === "var" ? !scope : isOfMain(text)));
   return outer?.text ?? paths.get(module) ?? null;
+}
+
+/** An entity, or what a step said of one that it both made and freed. */
+type FindFields = (uid: string) => Entity | Delta | undefined;
+
+function nodeOf(fields: Entity | Delta | undefined): Delta | undefined {
+  return fields?.kind === "node" ? (fields as Delta) : undefined;
+}
+
+const mainFrames = new WeakMap<OpenTrace, string>();
+
+/** The frame of the program's module: the first one. */
+function mainFrameOf(opened: OpenTrace): string {
+  let uid = mainFrames.get(opened);
+  if (uid === undefined) {
+    for (const { set } of opened.trace.steps)
+      uid ??= Object.keys(set ?? {}).find((key) => set[key].kind === "frame" && !set[key].caller);
+    mainFrames.set(opened, uid ?? "");
+  }
+  return uid ?? "";
 }
 
 class CallReader {
@@ -103,8 +124,16 @@ class CallReader {
   }
 
   readStep(step: Step, i: number) {
-    for (const entry of step.log ?? []) {
-      if (entry.kind === "op") this.claimNodes(entry.outputs, entry.call ?? null, i, step);
+    const entities = [this.opened.state(i), this.opened.state(i - 1)];
+    const entityOf = (uid: string) => entities[0].get(uid) ?? step.set?.[uid] ?? entities[1].get(uid);
+    const gradFnAt = gradFnInStep(step, (uid) => nodeOf(entityOf(uid))?.next);
+    for (const [place, entry] of (step.log ?? []).entries()) {
+      const nodesOf = (outputs: string[]) =>
+        outputs.flatMap((uid) => {
+          const tensor = entityOf(uid);
+          return (tensor && "grad_fn" in tensor && gradFnAt(uid, place, tensor.grad_fn as string | null)) || [];
+        });
+      if (entry.kind === "op") this.claimNodes(nodesOf(entry.outputs), entry.call ?? null, i, entityOf);
       else if (entry.kind !== "event") continue;
       else if (entry.event === "module_called") {
         const { call, type } = entry;
@@ -120,7 +149,7 @@ class CallReader {
       } else if (entry.event === "module_returned") {
         const call = this.calls.get(entry.call);
         if (!call) continue;
-        this.claimNodes(entry.outputs, entry.call, call.begins, step);
+        this.claimNodes(nodesOf(entry.outputs), entry.call, call.begins, entityOf);
         Object.assign(call, { ends: i, outputs: entry.outputs, failed: Boolean(entry.failed) });
       }
     }
@@ -128,26 +157,17 @@ class CallReader {
 
   /**
    * Nodes behind results that nobody has claimed yet: what made the results made them.
+   * @param pending the nodes of the results
    * @param since the first step in which it can have made them
    */
-  claimNodes(outputs: string[], call: number | null, since: number, step: Step) {
-    const pending: string[] = [];
-    const states = [this.opened.state(step.i), this.opened.state(step.i - 1)];
-    const entityOf = (uid: string) => states[0].get(uid) ?? step.set?.[uid] ?? states[1].get(uid);
-    const add = (uid: string | null | undefined) => {
-      if (uid && !this.claimed.has(uid)) pending.push(uid);
-    };
-    for (const uid of outputs) {
-      const tensor = entityOf(uid);
-      if (tensor && "grad_fn" in tensor) add(tensor.grad_fn as string | null);
-    }
+  claimNodes(pending: string[], call: number | null, since: number, entityOf: FindFields) {
     const nodes: string[] = [];
     for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
-      const node = entityOf(uid);
-      if (this.claimed.has(uid) || node?.kind !== "node" || (node.born ?? 0) < since) continue;
+      const node = this.claimed.has(uid) ? undefined : nodeOf(entityOf(uid));
+      if (!node || (node.born ?? 0) < since) continue;
       this.claimed.add(uid);
       if (!node.variable) nodes.push(uid);
-      for (const edge of node.next ?? []) add(edge?.[0]);
+      for (const edge of node.next ?? []) if (edge && !this.claimed.has(edge[0])) pending.push(edge[0]);
     }
     if (call === null) return;
     const owner = this.calls.get(call);

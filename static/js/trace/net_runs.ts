@@ -1,13 +1,30 @@
 /** Whether a run has a net to show by its modules, and whether that shows more of it than its whole graph does. */
 
 import type { OpenTrace } from "./state.ts";
+import type { Step } from "./wire.ts";
 
 /** As many nodes of a graph are read one by one. */
 const MAX_READ_NODES = 25;
 
-/** Whether modules were called. */
-export function hasNet({ trace }: OpenTrace): boolean {
+const known = new WeakMap<OpenTrace, boolean>();
+
+/** Whether modules were called, or functions of the program that made nodes. */
+export function hasNet(opened: OpenTrace): boolean {
+  let has = known.get(opened);
+  if (has === undefined) {
+    has = callsModules(opened) || opened.trace.steps.some(({ depth, set }) => depth > 0 && hasNode(set));
+    known.set(opened, has);
+  }
+  return has;
+}
+
+export function callsModules({ trace }: OpenTrace): boolean {
   return trace.steps.some(({ log }) => log?.some((entry) => entry.kind === "event" && entry.event === "module_called"));
+}
+
+function hasNode(set: Step["set"]) {
+  for (const uid in set) if (set[uid].kind === "node" && !set[uid].variable) return true;
+  return false;
 }
 
 /** Whether the graph of a net has more nodes than are read one by one. */
@@ -17,5 +34,5 @@ export function hasLargeNet(opened: OpenTrace): boolean {
     for (const uid in set) if (set[uid].kind === "node" && !set[uid].variable) count += 1;
     if (log?.some((entry) => entry.kind === "event" && entry.event === "optimizer_stepped")) break; // one round of it
   }
-  return count > MAX_READ_NODES && hasNet(opened);
+  return count > MAX_READ_NODES && callsModules(opened);
 }
