@@ -57,6 +57,7 @@ export function render(
         step: step ?? Math.max(0, openingStep(trace)),
         title,
         note: request.note,
+        verdict: step === null,
         address: request.address,
       },
     }),

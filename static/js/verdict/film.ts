@@ -158,7 +158,7 @@ function stepFrame(subject: FilmSubject, step: FilmStep, k: number, count: numbe
   const picture = stepPicture(opened, step.i, stageLabels(say), PICTURE_ROOM);
   const at = sayFinding("verdict.frame", { i: step.i + 1, n: opened.count, line: shortLineName(traceStep.line) });
   const nodes = [
-    h("rect", { class: "paper", ...FRAME }),
+    h("rect", { class: "verdict-paper", ...FRAME }),
     ...top.nodes,
     fittedPicture(picture, top.height),
     ...trackMarks(k, count, at),

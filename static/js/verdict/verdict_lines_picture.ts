@@ -23,6 +23,12 @@ export interface Block {
 const CODE_LINES = 4;
 const ROLE_LINES = 4;
 const SMALLEST_CODE = 11;
+/** Of the smallest size, where even that is too high. */
+const FEWER_LINES: MaxLines[] = [
+  { code: 3, role: 2 },
+  { code: 2, role: 1 },
+  { code: 1, role: 1 },
+];
 /** Of its usual size, one after the other until all fits. */
 const SHRINKING = [1, 0.9, 0.8, 0.7, 0.62, 0.55];
 
@@ -35,7 +41,11 @@ export function verdictLinesBlock(verdict: Verdict, box: Box, codeSize: number, 
     if (block.height <= box.h) return block;
     if (size === SMALLEST_CODE) break;
   }
-  return linesBlock(verdict, box, SMALLEST_CODE, { code: 3, role: 2 }, say);
+  for (const most of FEWER_LINES) {
+    block = linesBlock(verdict, box, SMALLEST_CODE, most, say);
+    if (block.height <= box.h) break;
+  }
+  return block;
 }
 
 interface MaxLines {

@@ -58,7 +58,7 @@ export function verdictPicture(verdict: Verdict, size: VerdictSize, title: strin
   const m = measuresFor(size);
   const contentWidth = width - m.left - m.right;
   const nodes: VNode[] = [
-    h("rect", { class: "paper", width, height }),
+    h("rect", { class: "verdict-paper", width, height }),
     h("rect", { class: `verdict-edge-bar ${verdict.severity}`, width: m.edge, height }),
     ...kickerMarks(verdict, m, width),
   ];
@@ -161,7 +161,7 @@ function footMarks(
   return {
     height: taken,
     nodes: [
-      h("path", { class: "paper-rule", d: `M${m.left} ${Math.round(top) + 0.5}H${width - m.right}` }),
+      h("path", { class: "verdict-rule", d: `M${m.left} ${Math.round(top) + 0.5}H${width - m.right}` }),
       ...richTextMarks(lines, { x: m.left, y: top + m.foot * 1.5, size: m.foot, leading, className: "verdict-todo" }),
       ...titleLines.map(([run]) =>
         fits

@@ -2,7 +2,6 @@
 
 import tokens from "../../css/tokens.css";
 import findingMarks from "../../css/finding_marks.css";
-import paper from "../../css/paper.css";
 import verdictStyles from "../../css/verdict.css";
 import { svgFileText } from "../marks/svg_document.ts";
 import { plainText } from "./rich_text.ts";
@@ -10,7 +9,7 @@ import { verdictPicture, type VerdictSize } from "./verdict_picture.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Say } from "../words/sentences.ts";
 
-export const verdictCss = [findingMarks, verdictStyles, paper].join("");
+export const verdictCss = [findingMarks, verdictStyles].join("");
 
 interface Options {
   theme: "light" | "dark";
