@@ -89,11 +89,15 @@ def build_parser() -> argparse.ArgumentParser:
     add_script_arguments(summary)
     export = add_subcommand(commands, "export", "make a file of a recorded trace")
     export.add_argument("trace", metavar="TRACE", help="what `gradbox open --trace` wrote, or a server's /s/….json")
-    export.add_argument("--out", metavar="FILE", required=True, help=".html to step through; .svg or .png of one step")
+    made = export.add_argument_group("what is made, one or several")
+    made.add_argument("--out", metavar="FILE", help=".html to step through; .svg or .png of one step")
+    made.add_argument("--card", metavar="FILE", help="its first finding as a picture, .svg or .png, as a link is shown")
+    made.add_argument("--film", metavar="FILE", help="from the cause to where it shows: .svg, .webp or .gif")
+    made.add_argument("--markdown", action="store_true", help="print the first finding for an answer in a forum")
     export.add_argument(
         "--step", type=int, help="of .svg and .png, from 0; without it the one that the page opens with"
     )
-    export.add_argument("--theme", choices=("light", "dark"), default="light", help="of .svg and .png")
+    export.add_argument("--theme", choices=("light", "dark"), default="light", help="of pictures")
     export.add_argument("--title", help="of an .html; without it the name of the trace's file")
     export.add_argument("--language", choices=("en", "zh"), default="en")
     about = add_subcommand(commands, "about", "print what a finding means, with a program that has it")
@@ -438,7 +442,16 @@ def export_trace(args: argparse.Namespace) -> int:
         if not is_trace_json(body):
             raise ValueError(NOT_A_TRACE_MESSAGE)
         run = Run(body, args.title or path.stem, language=args.language)
-        run.save(args.out, step=args.step, theme=args.theme)
+        if not (args.out or args.card or args.film or args.markdown):
+            raise ValueError("nothing to make: --out, --card, --film or --markdown")
+        if args.out:
+            run.save(args.out, step=args.step, theme=args.theme)
+        if args.card:
+            run.save_card(args.card, theme=args.theme)
+        if args.film:
+            run.save_film(args.film, theme=args.theme)
+        if args.markdown:
+            print(run.markdown(), end="")
     except OSError as error:
         print(f"gradbox: {error.filename or args.trace}: {error.strerror or error}", file=sys.stderr)
         return 1

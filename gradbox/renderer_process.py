@@ -6,6 +6,7 @@ It reads requests from the standard input, one after another, and writes each dr
 import contextlib
 import ctypes
 import gzip
+import json
 import math
 import os
 import re
@@ -21,6 +22,7 @@ from typing import Any, BinaryIO
 import resvg_py
 from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, MiniRacer
 
+from gradbox.film_file import FilmFrame, encode_film
 from gradbox.installation import STATIC_FOLDER
 from gradbox.wire.processes import DrawReply, DrawRequest
 
@@ -97,6 +99,7 @@ def render(
     max_height = MAX_HEIGHT["card" if draw.kind == "card" else "png" if draw.png else "svg"]
     options: dict[str, Any] = {
         **draw.model_dump(),
+        "kind": "film_frames" if draw.moving else draw.kind,
         "tallest": max_height,
         **offline_parts,
         "nonce": secrets.token_hex(16),
@@ -108,7 +111,11 @@ def render(
             return DrawReply(steps=result["steps"]), b""
         if "failed" in result:
             return DrawReply(failed=result["failed"]), b""
-        body = svg_to_png(result["made"], fonts) if draw.png else result["made"].encode()
+        if draw.moving:
+            frames = [FilmFrame(svg_to_png(frame["svg"], fonts), frame["ms"]) for frame in json.loads(result["made"])]
+            body = encode_film(frames, draw.moving)
+        else:
+            body = svg_to_png(result["made"], fonts) if draw.png else result["made"].encode()
     except JSTimeoutException:
         return DrawReply(failed=f"it took more than {TIMEOUT:.0f} seconds to draw", ends=True), b""
     except JSOOMException:
@@ -116,6 +123,8 @@ def render(
     except (JSEvalException, ValueError) as error:  # an ordinary exception, which leaves V8 as it was
         print(f"{type(error).__name__}: {str(error)[:2000]}", file=sys.stderr)
         return DrawReply(failed="this trace can't be drawn"), b""
+    except ImportError as error:
+        return DrawReply(failed=str(error)), b""
     return DrawReply(size=len(body)), body
 
 

@@ -17,7 +17,7 @@ from gradbox.table_text import MODULE_ORDERS, TABLE_NAMES, TableName, csv_text, 
 from gradbox.terminal import run_report_lines
 from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding, LookedFor, RunReading
-from gradbox.wire.processes import AssemblyRequest, DrawReply, DrawRequest, Usage
+from gradbox.wire.processes import AssemblyRequest, DrawReply, DrawRequest, MovingFormat, Usage
 from gradbox.wire.program import ProgramFile
 from gradbox.wire.tables import ModuleRow, ParameterRow, RunTables
 from gradbox.wire.trace import Error, Outcome
@@ -26,6 +26,7 @@ RENDERER_MODULE = "gradbox.renderer_process"
 ENDED_ABRUPTLY_MESSAGE = "it ended without Python's own end, as os._exit does"
 
 FILE_SUFFIXES = (".html", ".htm", ".svg", ".png", ".json")
+FILM_SUFFIXES: dict[str, MovingFormat | None] = {".svg": None, ".webp": "webp", ".gif": "gif"}
 
 TIMEOUT = 60.0
 """Seconds for the findings of a run."""
@@ -204,6 +205,38 @@ class Run:
             )
             target.write_bytes(drawn)
         return target
+
+    def save_film(self, path: str | os.PathLike[str], *, theme: str = "light") -> Path:
+        """Write a film from the cause of the run's first finding to where it shows, as `.svg`, `.webp` or `.gif`.
+
+        Raises ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be made, as without
+        Pillow for `.webp` and `.gif`.
+        """
+        target = Path(path)
+        if target.suffix not in FILM_SUFFIXES:
+            raise ValueError(f"{target.name}: a name that ends with .svg, .webp or .gif is needed")
+        moving = FILM_SUFFIXES[target.suffix]
+        options = {"theme": theme, "language": self.language, "title": self.title}
+        target.write_bytes(render_in_subprocess(self.body, kind="film", moving=moving, **options))
+        return target
+
+    def save_card(self, path: str | os.PathLike[str], *, theme: str = "light") -> Path:
+        """Write the picture by which a link to the run is shown, its first finding, as `.svg` or `.png`.
+
+        Raises ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be drawn.
+        """
+        target = Path(path)
+        if target.suffix not in (".svg", ".png"):
+            raise ValueError(f"{target.name}: a name that ends with .svg or .png is needed")
+        options = {"theme": theme, "language": self.language, "title": self.title}
+        target.write_bytes(render_in_subprocess(self.body, kind="card", png=target.suffix == ".png", **options))
+        return target
+
+    def markdown(self) -> str:
+        """The first finding for an answer in a forum: its headline, its two lines, what to do. Raises RuntimeError where it
+        can't be made.
+        """
+        return render_in_subprocess(self.body, kind="markdown", language=self.language, title=self.title).decode()
 
     def __repr__(self) -> str:
         return f"<gradbox.Run {self.summary()}>"

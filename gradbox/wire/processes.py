@@ -77,17 +77,20 @@ DrawingKind = (
         "looked_for",
         "reading",
         "tables",
+        "film",
+        "markdown",
     ]
     | ComparisonKind
 )
 Theme = Literal["light", "dark"]
+MovingFormat = Literal["webp", "gif"]
 
 
 class DrawRequest(Model):
     """What to draw. Of a comparison, two traces by side; of a series' file, all that it holds. step: counted from 0; None is the one that the page opens with, or no step for a loom; of a
     comparison the place, None where the two part.
 
-    png: a PNG instead of an SVG. body: the markup of the offline file. note, address: what it says of the program. size: bytes of the gzipped trace.
+    png: a PNG instead of an SVG. moving: a film as WebP or GIF instead of an SVG. body: the markup of the offline file. note, address: what it says of the program. size: bytes of the gzipped trace.
     """
 
     kind: DrawingKind
@@ -98,6 +101,7 @@ class DrawRequest(Model):
     theme: Theme = "light"
     language: str = "en"
     png: bool = False
+    moving: MovingFormat | None = None
     body: str = ""
     size: int = 0
 

@@ -1,12 +1,12 @@
 """Pictures and offline files, made by the page's own code: of saved programs, and small ones of operations and scenarios."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from gradbox.wire.api import ProblemReply
-from gradbox.wire.processes import DrawingKind, DrawRequest, Theme
+from gradbox.wire.processes import DrawingKind, DrawRequest, MovingFormat, Theme
 from server.gallery.thumbnails import MAX_WAIT, Thumbnails
 from server.http.response_delivery import Disconnected, cancel_on_disconnect
 from server.http.responses import not_modified_response, with_cache_headers
@@ -15,7 +15,7 @@ from server.routes.saved_programs import NOT_FOUND
 from server.services import ClientDep, DisconnectedDep, GalleryDep, Services, ServicesDep
 from server.store.repository import SavedProgram
 from server.templating import render_partial
-from server.urls import program_permalink
+from server.urls import program_permalink, public_url
 from server.visitors.clients import Client
 from server.wire.saved_programs import Language
 
@@ -100,6 +100,48 @@ async def step_draw_request(
 
 
 PictureDep = Annotated[DrawRequest, Depends(step_draw_request)]
+
+
+MovingEnding = Literal["svg", "webp", "gif"]
+FILM_TYPES = {"svg": "image/svg+xml; charset=utf-8", "webp": "image/webp", "gif": "image/gif"}
+FILM_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **PICTURE_RESPONSES,
+    200: {
+        "content": {kind.partition(";")[0]: {"schema": {"type": "string"}} for kind in FILM_TYPES.values()},
+        "description": "The film, at most 1 MB.",
+    },
+}
+
+
+@router.get("/s/{id}.film.{ending}", response_class=Response, responses=FILM_RESPONSES, summary="As a film")
+async def program_film(
+    id_: Id,
+    ending: Annotated[MovingEnding, Path(description="An SVG that plays by itself, or a WebP or a GIF for chats.")],
+    exporter: ExporterDep,
+    theme: ThemeParameter = "light",
+    lang: LanguageParameter = None,
+) -> Response:
+    """The steps from the cause of the run's first finding to where it shows, and the finding at the end."""
+    moving: MovingFormat | None = None if ending == "svg" else ending
+    draw = DrawRequest(kind="film", moving=moving, theme=theme, language=lang or "")
+    headers = {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
+    program = await exporter.services.saved.programs.find_program(id_)
+    return await exporter.drawing_response(program, draw, FILM_TYPES[ending], headers)
+
+
+@router.get(
+    "/s/{id}.md",
+    response_class=Response,
+    responses=file_responses("text/markdown", "The text."),
+    summary="As Markdown for a forum",
+)
+async def program_markdown(id_: Id, exporter: ExporterDep, lang: LanguageParameter = None) -> Response:
+    """The run's first finding: its headline, its picture, its two lines, what to do, and the permalink."""
+    program = await exporter.services.saved.programs.find_program(id_)
+    settings = exporter.services.settings
+    address = program_permalink(settings, "", program.id) if public_url(settings) else ""
+    draw = DrawRequest(kind="markdown", language=lang or "", address=address)
+    return await exporter.drawing_response(program, draw, "text/markdown; charset=utf-8", {})
 
 
 @router.get(

@@ -13,8 +13,9 @@ const { say } = await loadLocale(document.documentElement.lang);
 try {
   const loadNote = () => fetchSeriesNote(series.notes, series.place);
   const loadPaint = async () => (await import("./editor/paint.ts")).paintPython;
-  const content = { trace: await loadTrace(url), step, title, series };
-  startViewer(content, say, { loadFindings, loadPredict, loadNote, loadPaint });
+  const content = { trace: await loadTrace(url), step, title, series, verdict: !series };
+  const loadVerdict = () => import("./verdict/verdict_view.ts");
+  startViewer(content, say, { loadFindings, loadPredict, loadVerdict, loadNote, loadPaint });
 } catch (error) {
   if (!(error instanceof TraceError)) throw error;
   const { key, args } = problemOfResponse(error.status, error.problem);

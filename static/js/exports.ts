@@ -9,6 +9,16 @@ import { terminalReading } from "./program/reading.ts";
 import { findingsReply, lookedForReply, runSummaryReply } from "./findings/findings_reply.ts";
 import { tablesReply } from "./nets/tables_reply.ts";
 import { ComparisonTooLarge } from "./compare/comparison.ts";
+import { findingLocale } from "./findings/words.ts";
+import { landingStep } from "./trace/landing.ts";
+import { openTrace } from "./trace/state.ts";
+import { filmFrames, filmSvg, type FilmSubject } from "./verdict/film.ts";
+import { stepMarkdown, verdictMarkdown } from "./verdict/markdown.ts";
+import { locale } from "./words/locale.ts";
+import { verdictOf } from "./verdict/verdict.ts";
+import { CARD_SIZE } from "./verdict/verdict_picture.ts";
+import { verdictSvg } from "./verdict/verdict_svg.ts";
+import type { Trace } from "./trace/wire.ts";
 import type { ComparisonKind, ExportRequest } from "./picture/export_request.ts";
 
 /**
@@ -34,7 +44,10 @@ export function render(
   if (kind === "tables") return { made: JSON.stringify(tablesReply(trace)) };
   if (kind === "thumbnail") return { made: thumbnailSvg(trace, title, request) };
   if (kind === "still") return { made: galleryCardSvg(trace, step, title, request) };
-  if (kind === "card") return { made: linkCardSvg(trace, step, title, request) };
+  if (kind === "card") return { made: cardSvg(trace, request) };
+  if (kind === "film") return { made: filmSvg(filmSubject(trace, request), request) };
+  if (kind === "film_frames") return { made: JSON.stringify(filmFrames(filmSubject(trace, request), request)) };
+  if (kind === "markdown") return { made: markdownOf(trace, request) };
   return {
     made: offlineHtml({
       ...request,
@@ -44,10 +57,37 @@ export function render(
         step: step ?? Math.max(0, openingStep(trace)),
         title,
         note: request.note,
+        verdict: step === null,
         address: request.address,
       },
     }),
   };
+}
+
+/** The card of a link: the finding of the run; of a run without one, or of a step that is asked for, the step. */
+function cardSvg(trace: Trace, request: ExportRequest) {
+  const { step, title, language } = request;
+  const { say } = findingLocale(language);
+  const opened = openTrace(trace);
+  const verdict = step === null ? verdictOf(opened, say) : null;
+  return verdict
+    ? verdictSvg(verdict, CARD_SIZE, title, say, request)
+    : linkCardSvg(trace, step ?? Math.max(0, landingStep(trace)), title, request);
+}
+
+function filmSubject(trace: Trace, { title, language }: ExportRequest): FilmSubject {
+  const opened = openTrace(trace);
+  const sayFinding = findingLocale(language).say;
+  return { opened, verdict: verdictOf(opened, sayFinding), title, say: locale(language).say, sayFinding };
+}
+
+/** An answer for a forum. */
+function markdownOf(trace: Trace, { title, language, address }: ExportRequest) {
+  const opened = openTrace(trace);
+  const { say } = findingLocale(language);
+  const verdict = verdictOf(opened, say);
+  const links = { address, picture: address ? `${address}.card.png` : "" };
+  return verdict ? verdictMarkdown(verdict, links, say) : stepMarkdown(opened, title, links, say, locale(language).say);
 }
 
 function renderComparison(runs: Parameters<typeof exportComparison>[0], kind: ComparisonKind, request: ExportRequest) {

@@ -8,6 +8,7 @@ import { locale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
 import { predictLocale } from "./predict/words.ts";
 import { readOfflineSeries, reloadWhenFragmentNamesOtherItem, type OfflineSeries } from "./series/offline.ts";
+import * as verdictView from "./verdict/verdict_view.ts";
 import { startViewer } from "./page/viewer.ts";
 
 const { lang } = document.documentElement;
@@ -20,7 +21,7 @@ const loadPaint = async () => paintPython;
 
 if ("left" in content) startComparisonViewer(content, say, loadPaint);
 else if ("traces" in content) void showSeries(content);
-else startViewer(content, say, { loadFindings, loadPredict, loadPaint });
+else startViewer(content, say, { loadFindings, loadPredict, loadVerdict: async () => verdictView, loadPaint });
 
 async function showSeries(series: OfflineSeries) {
   reloadWhenFragmentNamesOtherItem(series.series.items);

@@ -8,7 +8,7 @@ import { createFixList, type FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import { lookedForElement } from "./looked_for_card.ts";
 import type { LoadCheckPanel } from "./check_panel.ts";
-import type { Finding, ChainLink, LinkRole } from "../findings/finding.ts";
+import { indexOfCauseLink, type Finding, type ChainLink, type LinkRole } from "../findings/finding.ts";
 import type { FindingText } from "../findings/text.ts";
 import type { TorchOffer } from "../findings/torch_offers.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -299,12 +299,6 @@ export function createFindingsCard(
       (openLinkButtons[0]?.element ?? host.querySelector<HTMLElement>(".finding-what, summary"))?.focus();
     },
   };
-}
-
-/** The link that is the cause: at its step, else at its line, the last of several. */
-export function indexOfCauseLink({ cause, chain }: Finding): number {
-  const atStep = chain.findLastIndex(({ step, line }) => step === cause.step && line === cause.line);
-  return atStep >= 0 ? atStep : chain.findLastIndex(({ line }) => line === cause.line);
 }
 
 function chainMarksOf(finding: Finding): ChainMark[] {

@@ -3,9 +3,9 @@
 import { nodesWithCode, paragraphWithCode, element } from "../browser/elements.ts";
 import { closestTarget } from "../browser/targets.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
-import { indexOfCauseLink, type ChainMark, type LoadFindings, type FindingsApi as Surface } from "./findings_card.ts";
+import type { ChainMark, LoadFindings, FindingsApi as Surface } from "./findings_card.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import type { ChainLink, LineAndStep } from "../findings/finding.ts";
+import { indexOfCauseLink, type ChainLink, type LineAndStep } from "../findings/finding.ts";
 import type { RunFacts } from "../findings/run_facts.ts";
 import type { TensorAnswer } from "../findings/tensor_question.ts";
 import type { AnswerText } from "../findings/text.ts";

@@ -131,3 +131,9 @@ export function namesInFacts(...facts: (Fact | undefined)[]): CodeFact[] {
   );
   return [...texts].map(codeFact);
 }
+
+/** The link that is the cause: at its step, else at its line, the last of several. */
+export function indexOfCauseLink({ cause, chain }: Finding): number {
+  const atStep = chain.findLastIndex(({ step, line }) => step === cause.step && line === cause.line);
+  return atStep >= 0 ? atStep : chain.findLastIndex(({ line }) => line === cause.line);
+}

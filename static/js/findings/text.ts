@@ -71,8 +71,8 @@ function firstKnownSentence(keys: string[], facts: Facts, say: Say, withModuleNa
   return say(key, args);
 }
 
-/** @param line that is spoken of */
-function factText(fact: Fact | Fact[], say: Say, withModuleName = false, line: unknown = undefined): string {
+/** A fact as a sentence has it. @param line that is spoken of */
+export function factText(fact: Fact | Fact[], say: Say, withModuleName = false, line: unknown = undefined): string {
   if (Array.isArray(fact)) {
     const texts = fact.slice(0, MAX_LISTED_FACTS).map((item) => factText(item, say, withModuleName, line));
     return texts.join(say("finding.comma")) + (fact.length > MAX_LISTED_FACTS ? say("finding.more") : "");

@@ -19,6 +19,7 @@ import { createStore, hasChangedField } from "../browser/store.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import * as url from "../page_state/url.ts";
 import { preferredView } from "./view_switch.ts";
+import type * as verdictViewModule from "../verdict/verdict_view.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -41,11 +42,14 @@ interface ViewerContent {
   address?: string;
   /** that the program is shown of */
   series?: Series;
+  /** whether it opens with its finding over the picture, unless its address has a step */
+  verdict?: boolean;
 }
 
 interface ViewerParts {
   loadFindings: LoadFindings;
   loadPredict: LoadPredict;
+  loadVerdict?: () => Promise<typeof verdictViewModule>;
   /** of a series */
   loadNote?: () => Promise<SeriesNote>;
   /** the program's colours */
@@ -54,9 +58,9 @@ interface ViewerParts {
 
 /** Show a trace to step through. */
 export function startViewer(
-  { trace, step: initialStep, title, note = "", address = "", series }: ViewerContent,
+  { trace, step: initialStep, title, note = "", address = "", series, verdict = false }: ViewerContent,
   say: Locale["say"],
-  { loadFindings, loadPredict, loadNote, loadPaint }: ViewerParts,
+  { loadFindings, loadPredict, loadVerdict, loadNote, loadPaint }: ViewerParts,
 ) {
   setProgramFiles(trace.program);
   const about = { title, note, address, recorded: whereRecordedText(trace, say) };
@@ -129,6 +133,22 @@ export function startViewer(
         url.predictFragment(state.predict !== null);
   }
 
+  /** The finding over the picture, until the reader steps or looks at something else. */
+  async function openWithVerdict(load: NonNullable<typeof loadVerdict>) {
+    const { opened, step } = store.state();
+    const [view, findings] = await Promise.all([load(), loadFindings()]).catch(() => [null, null]);
+    const sayFinding = await findings?.sentences().catch(() => null);
+    const state = store.state();
+    if (!view || !sayFinding || !opened || state.opened !== opened || state.step !== step || state.predict) return;
+    const host = element(document.body.classList.contains("embed") ? "workbench" : "shown-picture");
+    host.classList.add("verdict-view-host");
+    const go = (cause: number) => dispatch({ type: "stepChosen", step: cause });
+    const remove = view.showVerdict(host, { opened, title, say: sayFinding, go });
+    store.subscribe((now, before) => {
+      if (hasChangedField(now, before, "step", "opened", "selection", "predict", "view")) remove?.();
+    });
+  }
+
   startPredict(element, store, say, { load: loadPredict, loadFindings, failed() {} });
   if (series && loadNote) startSeriesReader(series, store, say, { note: loadNote, isSaved: () => true });
   startThemeButton(element("theme"));
@@ -140,7 +160,10 @@ export function startViewer(
   startKeyboardShortcuts({ focused: () => false }, shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);
   store.subscribe(render);
-  dispatch({ type: "pageOpened", address: addressOf(location.hash, initialStep) });
+  const first = addressOf(location.hash, initialStep);
+  dispatch({ type: "pageOpened", address: first });
+  const opensAtStep = url.readPosition(location.hash).step !== null;
+  if (verdict && loadVerdict && !opensAtStep && store.state().predict === null) void openWithVerdict(loadVerdict);
   window.addEventListener("hashchange", () =>
     dispatch({ type: "linkOpened", address: addressOf(location.hash, null) }),
   );

@@ -14,6 +14,9 @@ export interface ExportRequest {
     | "looked_for"
     | "reading"
     | "tables"
+    | "film"
+    | "film_frames"
+    | "markdown"
     | ComparisonKind;
   /** null is the one that a reader would be shown first */
   step: number | null;

@@ -23,7 +23,11 @@ export async function createDownloadFile(
 ): Promise<Blob> {
   const { opened, step, toggled, about } = subject;
   if (file === "run.html")
-    return createOfflinePage({ title: `Gradbox: ${about.title}`, body, data: { trace: opened.trace, step, ...about } });
+    return createOfflinePage({
+      title: `Gradbox: ${about.title}`,
+      body,
+      data: { trace: opened.trace, step, verdict: true, ...about },
+    });
   const options = { theme: themeOfPage(root), language: root.lang };
   const svg = file.startsWith("loom")
     ? loomSvgAsShown(opened, step, options)

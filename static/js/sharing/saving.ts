@@ -10,7 +10,7 @@ interface SavingOptions {
   /** what is saved besides the fields */
   content: () => object;
   /** what stands in the fields at first */
-  initial: () => { title: string; description?: string; note?: string };
+  initial: () => Promise<{ title: string; description?: string; note?: string }>;
   onSaved: (id: string) => void;
 }
 
@@ -23,9 +23,11 @@ export function startSaving(
   const submit = sheet.querySelector("[type=submit]") as HTMLButtonElement;
   const field = (name: string) => form.elements.namedItem(name) as HTMLInputElement;
 
-  button.addEventListener("click", () => {
+  button.addEventListener("click", async () => {
     alert.hidden = true;
-    for (const [name, text] of Object.entries(initial())) if (!field(name).value) field(name).value = text;
+    const proposed = await initial();
+    if (sheet.open) return;
+    for (const [name, text] of Object.entries(proposed)) if (!field(name).value) field(name).value = text;
     sheet.showModal();
     field("title").select();
   });

@@ -5,6 +5,8 @@ import { startRerun } from "./rerun.ts";
 import { startSaving } from "./saving.ts";
 import { startSharing } from "./sharing.ts";
 import { startDownloadMenu } from "../picture/download.ts";
+import { saveFile } from "../browser/file_menu.ts";
+import { loadFindings } from "../explain/findings_bundle.ts";
 import { ROOT } from "../requests/root.ts";
 import { fragmentOf } from "../page/address.ts";
 import { aboutProgram, programName } from "../page/program_name.ts";
@@ -16,6 +18,8 @@ import {
   shownFocus,
 } from "../page_state/selectors.ts";
 import { predictFragment, stepFragment, viewFragment } from "../page_state/url.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { SharedRun } from "../verdict/shared_verdict.ts";
 import type { PageHost } from "../page/page_host.ts";
 import type { RequestProblem } from "../requests/trace_source.ts";
 
@@ -47,6 +51,7 @@ export function startSharingParts(host: PageHost, toggledFolds: () => ReadonlySe
   );
   if (saved) startRerun({ button: element("rerun"), status: element("rerun-told") }, say, saved.id);
   startSharing(element("takeaway-menu"), () => shownPermalink(host), onCopy);
+  startVerdictSharing(host, showProblem, onCopy);
 }
 
 /** What files are made of; null where nothing is drawn. */
@@ -72,11 +77,74 @@ function savedContent(host: PageHost) {
 }
 
 /** What stands in the fields of the sheet at first. */
-function initialFields({ element, state }: PageHost) {
-  const { page, text } = state();
-  if (!page.saved) return { title: programName(element, state(), { source: text }).title };
+async function initialFields(host: PageHost) {
+  const { page } = host.state();
+  if (!page.saved) return { title: await proposedTitle(host) };
   const { title, description, note } = page.saved;
   return { title, description, note };
+}
+
+/** The scenario that it is, else the headline of what is wrong in its run, its main class, or the first thing that it does. */
+async function proposedTitle({ element, state }: PageHost) {
+  const current = state();
+  const { name, title } = programName(element, current, { source: current.text });
+  if (name !== "program") return title;
+  const headline = current.opened && isUpToDate(current) ? await headlineOfRun(current.opened) : "";
+  return headline || mainClassOf(current.text) || title;
+}
+
+async function headlineOfRun(opened: OpenTrace) {
+  try {
+    const [{ headlineOf }, findings] = await Promise.all([import("../verdict/shared_verdict.ts"), loadFindings()]);
+    return headlineOf(opened, await findings.sentences());
+  } catch {
+    return ""; // the server has a newer page
+  }
+}
+
+/** The last class that is a module: those before it are its parts. */
+function mainClassOf(source: string) {
+  return [...source.matchAll(/^class\s+([\p{L}_][\p{L}\p{N}_]*)\s*\([^)]*Module[^)]*\)/gmu)].at(-1)?.[1] ?? "";
+}
+
+/** The run as what is shared of it needs it; null where nothing is drawn. */
+async function sharedRun(host: PageHost): Promise<SharedRun | null> {
+  const subject = shownRun(host, new Set());
+  if (!subject) return null;
+  const findings = await loadFindings();
+  const root = document.documentElement;
+  const { themeOfPage } = await import("../picture/files.ts");
+  return {
+    opened: subject.opened,
+    title: subject.about.title,
+    theme: themeOfPage(root),
+    language: root.lang,
+    sayFinding: await findings.sentences(),
+  };
+}
+
+/** The film, and the picture with its text: what the menu has of a run's finding. */
+function startVerdictSharing(host: PageHost, showProblem: (problem: RequestProblem) => void, onCopy: CopyCallbacks) {
+  const menu = host.element("takeaway-menu");
+  menu.addEventListener("click", async (event) => {
+    const button = event.target instanceof Element ? event.target.closest("[data-verdict]") : null;
+    if (!button) return;
+    menu.hidePopover();
+    try {
+      const run = await sharedRun(host);
+      if (!run) return;
+      const shared = await import("../verdict/shared_verdict.ts");
+      if (button.getAttribute("data-verdict") === "film") {
+        const film = shared.runFilm(run);
+        return saveFile(film, "gradbox-film.svg");
+      }
+      const parts = await shared.pictureWithText(run, shownPermalink(host)?.url ?? "");
+      if (!(await shared.copyPictureWithText(parts))) saveFile(parts.png, "gradbox-finding.png");
+      onCopy.copied(button.textContent ?? "");
+    } catch {
+      showProblem({ key: "take_failed" });
+    }
+  });
 }
 
 function openSaved({ state }: PageHost, id: string) {

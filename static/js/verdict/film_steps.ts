@@ -1,0 +1,88 @@
+/** Which steps a film shows: those of the finding's chain, and of the others between them as many as tell the way. */
+
+import { callDepthByStep } from "../trace/stepping.ts";
+import { landingStep } from "../trace/landing.ts";
+import type { LinkRole } from "../findings/finding.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Verdict } from "./verdict.ts";
+
+export interface FilmStep {
+  i: number;
+  line: number;
+  /** the line of the program */
+  code: string;
+  /** what it has to do with the finding; null where it lies on the way */
+  link: { role: LinkRole; text: string } | null;
+  isCause: boolean;
+  isEffect: boolean;
+}
+
+const FEWEST = 6;
+const MOST = 9;
+
+/** @param verdict null for a run without a finding: the film then ends where its reader lands */
+export function filmSteps(opened: OpenTrace, verdict: Verdict | null): FilmStep[] {
+  const { steps, program } = opened.trace;
+  if (!steps.length) return [];
+  const source = program.source.split("\n");
+  const told = toldSteps(verdict);
+  const chosen = verdict
+    ? fill(
+        [...told.keys()].sort((a, b) => a - b),
+        opened,
+      )
+    : fill([Math.max(0, landingStep(opened.trace))], opened);
+  return chosen.map((i) => ({
+    i,
+    line: steps[i].line,
+    code: source[steps[i].line - 1]?.trim() ?? "",
+    link: told.get(i) ?? null,
+    isCause: i === verdict?.causeStep,
+    isEffect: i === verdict?.effectStep,
+  }));
+}
+
+/** The steps of the chain; of a long one its cause, its effect and the last before that. */
+function toldSteps(verdict: Verdict | null) {
+  const told = new Map<number, { role: LinkRole; text: string } | null>();
+  if (!verdict) return told;
+  const { chain, chainTexts, causeStep, effectStep } = verdict;
+  const needed = new Set([causeStep, effectStep]);
+  const others = chain.filter(({ step }) => !needed.has(step));
+  for (const { step } of [...others.slice(0, 1), ...others.slice(1).slice(2 + needed.size - MOST)].slice(
+    0,
+    MOST - needed.size,
+  ))
+    needed.add(step);
+  for (const step of needed) told.set(step, null);
+  chain.forEach(({ step, role }, k) => {
+    if (needed.has(step)) told.set(step, { role, text: chainTexts[k] });
+  });
+  return told;
+}
+
+/** @param told in order @returns them and others: between the first and the last, then before and after */
+function fill(told: number[], { trace: { steps } }: OpenTrace): number[] {
+  const depths = callDepthByStep(steps);
+  const chosen = new Set(told);
+  const [first, last] = [told[0], told[told.length - 1]];
+  const isOwn = (i: number) => steps[i].kind !== "begin" && !depths[i];
+  const add = (candidates: number[]) => {
+    const missing = FEWEST - chosen.size;
+    if (missing <= 0 || !candidates.length) return;
+    const every = Math.max(1, candidates.length / missing);
+    for (let k = 0; k < candidates.length && chosen.size < FEWEST; k += every) chosen.add(candidates[Math.floor(k)]);
+  };
+  const range = (from: number, to: number) =>
+    Array.from({ length: Math.max(0, to - from) }, (_, k) => from + k).filter((i) => !chosen.has(i));
+  add(range(first, last).filter(isOwn));
+  add(range(first, last));
+  add(
+    range(Math.max(0, first - FEWEST), first)
+      .filter(isOwn)
+      .reverse()
+      .slice(0, FEWEST - chosen.size),
+  );
+  add(range(last + 1, Math.min(steps.length, last + FEWEST)));
+  return [...chosen].sort((a, b) => a - b);
+}

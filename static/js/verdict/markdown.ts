@@ -1,0 +1,86 @@
+/** A verdict as Markdown and as HTML, for an answer in a forum. */
+
+import { captionSentences, stepHeading } from "../captions/captions.ts";
+import { landingStep } from "../trace/landing.ts";
+import { shortLineName } from "../trace/program_files.ts";
+import { plainText } from "./rich_text.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Say } from "../words/sentences.ts";
+import type { Verdict } from "./verdict.ts";
+
+export interface VerdictLinks {
+  /** of the permalink; "" for a program that is not saved */
+  address: string;
+  /** of its card; "" where there is none */
+  picture: string;
+}
+
+const MAX_COMMENT_COLUMN = 56;
+
+/** Headline, picture, the two lines with a comment each, what to do, the link. */
+export function verdictMarkdown(verdict: Verdict, links: VerdictLinks, say: Say): string {
+  const parts = [
+    `**${verdict.headline}**`,
+    links.picture && `![${withoutBrackets(plainText(verdict.headline))}](${links.picture})`,
+    codeLines(verdict)
+      .map((line) => `    ${line}`)
+      .join("\n"),
+    verdict.todo,
+    links.address && `[${say("verdict.step_through")}](${links.address})`,
+  ];
+  return `${parts.filter(Boolean).join("\n\n")}\n`;
+}
+
+/** A run without a finding: the step at which its reader lands. @param sayCaption of captions */
+export function stepMarkdown(opened: OpenTrace, title: string, links: VerdictLinks, say: Say, sayCaption: Say): string {
+  const i = Math.max(0, landingStep(opened.trace));
+  const { line } = opened.count ? stepHeading(opened.trace, i, sayCaption) : { line: "" };
+  const sentence = opened.count ? (captionSentences(opened, i, sayCaption)[0]?.text ?? "") : "";
+  const parts = [
+    title && `**${title}**`,
+    links.picture && `![${withoutBrackets(title || line)}](${links.picture})`,
+    line && `    ${shortLineName(opened.trace.steps[i].line)}  ${line}`,
+    sentence,
+    links.address && `[${say("verdict.step_through")}](${links.address})`,
+  ];
+  return `${parts.filter(Boolean).join("\n\n")}\n`;
+}
+
+/** The same as HTML, for editors that take it. @param image the picture as an address, "" for none */
+export function verdictHtml(verdict: Verdict, links: VerdictLinks, image: string, say: Say): string {
+  const parts = [
+    `<p><b>${htmlWithCode(verdict.headline)}</b></p>`,
+    image && `<p><img src="${escapeHtml(image)}" width="600" alt="${escapeHtml(plainText(verdict.headline))}"></p>`,
+    `<pre><code>${escapeHtml(codeLines(verdict).join("\n"))}</code></pre>`,
+    verdict.todo && `<p>${htmlWithCode(verdict.todo)}</p>`,
+    links.address && `<p><a href="${escapeHtml(links.address)}">${escapeHtml(say("verdict.step_through"))}</a></p>`,
+  ];
+  return parts.filter(Boolean).join("\n");
+}
+
+/** Both statements with their numbers; what each has to do with it is a comment, beside it or, where it is long, above. */
+function codeLines({ lines }: Verdict): string[] {
+  const numberWidth = Math.max(...lines.map(({ line }) => shortLineName(line).length));
+  const codeWidth = Math.min(MAX_COMMENT_COLUMN, Math.max(...lines.map(({ code }) => code.length)));
+  return lines.flatMap(({ line, code, links }) => {
+    const number = shortLineName(line).padStart(numberWidth);
+    const comment = links.map(({ text }) => plainText(text)).join("; ");
+    if (code.length > MAX_COMMENT_COLUMN) return [`${" ".repeat(numberWidth)}  # ${comment}`, `${number}  ${code}`];
+    return [`${number}  ${code.padEnd(codeWidth)}  # ${comment}`];
+  });
+}
+
+function withoutBrackets(text: string) {
+  return text.replace(/[[\]]/g, "");
+}
+
+function escapeHtml(text: string) {
+  return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+}
+
+function htmlWithCode(text: string) {
+  return text
+    .split("`")
+    .map((part, k) => (k % 2 ? `<code>${escapeHtml(part)}</code>` : escapeHtml(part)))
+    .join("");
+}

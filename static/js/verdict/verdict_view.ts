@@ -1,0 +1,70 @@
+/** The first view of a run that leaves the page: its finding over the picture, until its reader steps. */
+
+import { explain } from "../findings/explain.ts";
+import { RunFacts } from "../findings/run_facts.ts";
+import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
+import { verdictOfFinding } from "./verdict.ts";
+import { verdictPicture } from "./verdict_picture.ts";
+import { plainText } from "./rich_text.ts";
+import { verdictSentences } from "./verdict_svg.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Say } from "../words/sentences.ts";
+
+interface VerdictViewOptions {
+  opened: OpenTrace;
+  title: string;
+  /** of findings */
+  say: Say;
+  /** to the step of the cause */
+  go: (step: number) => void;
+}
+
+const SMALLEST_HEIGHT = 150;
+
+/**
+ * Lay a run's finding over a part of the page.
+ * @param host what it covers
+ * @returns what takes it away; null where the run has no finding
+ */
+export function showVerdict(host: HTMLElement, { opened, title, say, go }: VerdictViewOptions): (() => void) | null {
+  const finding = opened.count ? explain(opened)[0] : undefined;
+  if (!finding) return null;
+  const verdict = verdictOfFinding(new RunFacts(opened), finding, say);
+  const covered = [...host.children] as HTMLElement[];
+  const section = document.createElement("section");
+  section.className = "verdict-view";
+  section.setAttribute("aria-label", plainText(verdict.headline));
+  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", `${plainText(verdict.headline)} ${verdictSentences(verdict)}`);
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = say("verdict.step_through");
+  const bar = document.createElement("div");
+  bar.className = "verdict-view-bar";
+  bar.append(button);
+  section.append(svg, bar);
+  host.append(section);
+  for (const element of covered) element.inert = true;
+
+  const draw = () => {
+    const width = Math.max(1, Math.round(section.clientWidth));
+    const height = Math.max(SMALLEST_HEIGHT, Math.round(section.clientHeight - bar.offsetHeight));
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    svg.setAttribute("width", String(width));
+    svg.setAttribute("height", String(height));
+    patchHost(document, svg, verdictPicture(verdict, { width, height }, title, say).nodes);
+  };
+  const observer = new ResizeObserver(draw);
+  observer.observe(section);
+  button.addEventListener("click", () => {
+    remove();
+    go(verdict.causeStep);
+  });
+  function remove() {
+    observer.disconnect();
+    section.remove();
+    for (const element of covered) element.inert = false;
+  }
+  return remove;
+}
