@@ -12,15 +12,14 @@ from typing import Any, NoReturn
 from IPython.core.compilerop import PyCF_MASK
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.display import display
+from IPython.display import HTML, display
 
-from gradbox import page
+from gradbox import page, shared_viewer
 from gradbox.run import Run
 from gradbox.sessions.options import STATELESS_TYPES, SessionFile, SessionOptions
 
 MAX_TRACE_BYTES = 2_000_000
-"""Of a cell's trace. It makes about 1 MB of the notebook, the viewer's 0.3 MB among them; beyond, recording ends and the
-cell runs on."""
+"""Of a cell's trace; beyond, recording ends and the cell runs on. Its picture has room for about a third of that."""
 
 MAX_STEPS = 2_000
 
@@ -40,6 +39,7 @@ def make_magic_parser() -> MagicArgumentParser:
     parser.add_argument("--cell-only", action="store_true")
     parser.add_argument("--height", type=int, default=page.FRAME_HEIGHT)
     parser.add_argument("--language", choices=page.LANGUAGES, default="en")
+    parser.add_argument("--whole", action="store_true")
     return parser
 
 
@@ -52,11 +52,12 @@ class GradboxMagic:
         self._last_cell: tuple[str, str] | None = None  # the magic's line, and the cell
 
     def __call__(self, line: str, cell: str | None = None) -> Any:
-        """%%gradbox [NAME] [--steps N] [--also MODULE] [--cell-only] [--height PIXELS] [--language en|zh]
+        """%%gradbox [NAME] [--steps N] [--also MODULE] [--cell-only] [--height PIXELS] [--language en|zh] [--whole]
 
         Run the cell and show its steps. --steps: how many are recorded; the cell runs on after them. --also: a module, or a
         pattern like `pkg.*`, whose statements are steps too; of a module that was imported before, those of its functions.
-        --cell-only: no other module of the notebook's folder has steps.
+        --cell-only: no other module of the notebook's folder has steps. --whole: the output has a viewer of its own; otherwise
+        the first picture of a notebook has the one of all, and `%gradbox viewer` puts another into the notebook.
         `%gradbox explain` says in words what went wrong in the cell recorded last; `%gradbox again --also MODULE` runs that
         cell again; `run = %gradbox` gives it.
         """
@@ -66,9 +67,11 @@ class GradboxMagic:
         if cell is not None:
             self._last_cell = line, cell
             return self._record_and_display_cell(self._parse_options(line), cell)
+        if line.split()[:1] == ["viewer"]:
+            return display_viewer(line.split()[1:])
         if line.strip() not in ("", "explain"):
             raise UsageError(
-                "%gradbox explain, %gradbox again, %gradbox for the cell recorded last, or %%gradbox above a cell"
+                "%gradbox explain, %gradbox again, %gradbox viewer, %gradbox for the cell recorded last, or %%gradbox above a cell"
             )
         if self._last_run is None:
             raise UsageError("%gradbox: no cell was recorded yet; put %%gradbox above one")
@@ -117,13 +120,23 @@ class GradboxMagic:
             session.record_initial_state()
             error = session.run_code(tree, flags=flags)
         self._last_run = Run.from_lines(
-            session.lines, title, language=options.language, height=options.height, again="%gradbox again --also {also}"
-        )
+            session.lines, title, language=options.language, height=options.height,
+            again="%gradbox again --also {also}", whole_output=options.whole,
+        )  # fmt: skip
         display(self._last_run)
         if error is not None:
             hide_magic_frames_in_traceback(shell, error)
             raise error
         return session.last_expression if is_last_value_displayed(shell, source) else None
+
+
+def display_viewer(languages: list[str]) -> None:
+    """Put the viewer of the notebook's pictures into the output of this cell. languages: one of them, or none for English."""
+    language = languages[0] if languages else "en"
+    if language not in page.LANGUAGES or len(languages) > 1:
+        raise UsageError(f"%gradbox viewer, or %gradbox viewer {' or '.join(page.LANGUAGES)}")
+    shared_viewer.note_viewer_in_output(page.viewer_id(language))
+    display(HTML(page.viewer_frame(language)))
 
 
 def has_top_level_await(tree: ast.Module, path: str, flags: int) -> bool:

@@ -42,22 +42,53 @@ $scripts
 </html>
 """)
 
-UNPACK_SCRIPT = Template("""
+FRAME_SCRIPT = Template("""
 (async () => {
-  const unpack = async (id) => {
-    const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (character) => character.charCodeAt(0));
+  const textOf = (id) => document.getElementById(id)?.textContent;
+  const unpack = async (packed) => {
+    const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   };
   const add = (parent, name, fields) => parent.append(Object.assign(document.createElement(name), fields));
-  const { style, script } = JSON.parse(await unpack("viewer"));
-  const textContent = await unpack("run");
+  const id = "$viewer", came = "gradboxviewer";
+  let host = null;
+  try {
+    parent.gradboxViewers ??= {};
+    host = parent;
+  } catch {}
+  const own = textOf("viewer");
+  if (own && host) {
+    host.gradboxViewers[id] = own;
+    host.dispatchEvent(new Event(came));
+  }
+  if (!textOf("run")) return;
+  const find = () => own ?? host?.gradboxViewers[id];
+  const viewer = new Promise((resolve) => {
+    const look = () => find() && resolve(find());
+    look();
+    host?.addEventListener(came, look);
+  });
+  const inSight = new Promise((resolve) => {
+    new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && resolve()).observe(document.body);
+  });
+  setTimeout(() => textOf("first") || (document.getElementById("missing").hidden = Boolean(find())), 1500);
+  await inSight;
+  const { style, markup, script } = JSON.parse(await unpack(await viewer));
+  const textContent = await unpack(textOf("run"));
   add(document.head, "style", { nonce: "$nonce", textContent: style });
+  document.getElementById("missing").remove();
+  document.body.className = "embed notebook";
+  document.body.insertAdjacentHTML("afterbegin", markup);
   add(document.body, "script", { type: "application/json", id: "first", textContent });
   add(document.body, "script", { nonce: "$nonce", textContent: script });
 })();
 """)
-"""What a cell's output does first: all it holds is packed, to a third of its size. It makes no request, which the policy of
-a notebook could refuse."""
+"""What a cell's output does first. All that it holds is packed, to a third of its size, and it makes no request, which the
+policy of a notebook could refuse. The viewer is in one output of the notebook: that one hands it to the page around the frames,
+where those without one find it, whichever comes first. A picture starts when it comes into sight.
+"""
+
+FRAME_STYLE = ":root{color-scheme:light dark}body{margin:8px;font:14px/1.5 system-ui,sans-serif}body.embed{margin:0}"
 
 FRAME_HTML = Template(
     '<div class="gradbox" style="position:relative;width:100%;height:${height}px">'
@@ -70,6 +101,32 @@ SCRIPTS_OFF_MESSAGES = {
     "en": "Scripts are off here: trust the notebook, or export it to HTML, to step through this run.",
     "zh": "这里停用了脚本：信任此笔记本，或将其导出为 HTML，即可逐步查看这次运行。",
 }
+
+MISSING_VIEWER_MESSAGES = {
+    "en": Template(
+        "$summary The viewer, which the pictures of a notebook share, is in the output of $carrier. Show that output, or put a "
+        "new viewer into the notebook with %gradbox viewer. A cell with %%gradbox --whole has one of its own."
+    ),
+    "zh": Template(
+        "$summary 同一笔记本的图共用一个查看器，它在$carrier的输出中。请显示那个输出，或用 %gradbox viewer 在笔记本中放入新的查看器。"
+        "用 %%gradbox --whole 运行的单元格自带查看器。"
+    ),
+}
+
+SHORTENED_NOTES = {
+    "en": Template("$title: the first $count of $all steps; run.save('run.html') writes all"),
+    "zh": Template("$title：前 $count 步，共 $all 步；run.save('run.html') 写出全部"),
+}
+
+CARRIER_NAMES = {"en": ("cell $number", "the first picture"), "zh": ("第 $number 个单元格", "第一幅图")}
+"""How the cell whose output has the viewer is called, with its number and without."""
+
+VIEWER_MESSAGES = {
+    "en": "The viewer of this notebook's pictures is in this output.",
+    "zh": "此笔记本中图的查看器保存在这个输出中。",
+}
+
+VIEWER_HEIGHT = 44
 
 
 def offline_page(trace: bytes, title: str, language: str = "en", assets: bool = False) -> str:
@@ -106,34 +163,73 @@ def write_shared_assets(folder: Path) -> None:
         (folder / name).write_text(_read_built_file(name), "utf-8")
 
 
-def notebook_page(trace: bytes, title: str, language: str = "en") -> str:
-    """The document inside a cell's output: script, styles and trace packed, in one language."""
+def notebook_page(trace: bytes, title: str, message: str, language: str = "en", *, has_viewer: bool = True) -> str:
+    """The document inside a cell's output: the trace packed and, with has_viewer, the viewer in one language.
+
+    message: what is read where a viewer is missing.
+    """
     run = _base64_gzip(_page_data_json(trace, title))
-    nonce = hashlib.sha256(run.encode()).hexdigest()[:32]  # the same run gives the same output; nothing in it can know
+    parts = [f'<script type="text/plain" id="run">{run}</script>']
+    if has_viewer:
+        parts.insert(0, _viewer_element(language))
+    body = f'<noscript>{SCRIPTS_OFF_MESSAGES[language]}</noscript><p id="missing" hidden>{html.escape(message)}</p>'
+    return _frame_document(f"Gradbox: {title}", body, parts, language)
+
+
+def notebook_frame(
+    trace: bytes, title: str, summary: str, language: str = "en", height: int = FRAME_HEIGHT, carrier: str | None = None
+) -> str:
+    """A cell's output: a frame with the page in an attribute, and what is read where frames are taken out.
+
+    summary: the run in a sentence. height: of the frame, in pixels. carrier: the number of the cell whose output has the viewer,
+    "" where it has no number; None where this output has it.
+    """
+    message = ""
+    if carrier is not None:
+        with_number, without = CARRIER_NAMES[language]
+        name = Template(with_number).substitute(number=carrier) if carrier else without
+        message = MISSING_VIEWER_MESSAGES[language].substitute(summary=summary, carrier=name)
+    document = notebook_page(trace, title, message, language, has_viewer=carrier is None)
+    return _frame_html(f"Gradbox: {title}", document, f"{summary} {SCRIPTS_OFF_MESSAGES[language]}", height)
+
+
+def viewer_frame(language: str = "en") -> str:
+    """An output that has the viewer and no picture, for the pictures of other outputs."""
+    text = VIEWER_MESSAGES[language]
+    document = _frame_document("Gradbox", f"<p>{text}</p>", [_viewer_element(language)], language)
+    return _frame_html("Gradbox", document, text, VIEWER_HEIGHT)
+
+
+@cache
+def viewer_id(language: str) -> str:
+    """The name by which frames find the viewer: another one for each build and language."""
+    return hashlib.sha256(_packed_viewer(language).encode()).hexdigest()[:16]
+
+
+def _frame_html(title: str, document: str, fallback: str, height: int) -> str:
+    return FRAME_HTML.substitute(
+        height=int(height), fallback=html.escape(fallback), title=html.escape(title), page=html.escape(document)
+    )
+
+
+def _frame_document(title: str, body: str, parts: list[str], language: str) -> str:
+    """parts: script elements that hold data."""
+    data = "\n".join(parts)
+    nonce = hashlib.sha256(data.encode()).hexdigest()[:32]  # the same run gives the same output; nothing in it can know
+    script = FRAME_SCRIPT.substitute(nonce=nonce, viewer=viewer_id(language))
     return NOTEBOOK_DOCUMENT.substitute(
         language=language,
         policy=CONTENT_SECURITY_POLICY.substitute(nonce=nonce),
-        title=html.escape(f"Gradbox: {title}"),
-        head="",
-        attributes=' class="embed notebook"',
-        body=_offline_markup(language),
-        scripts=f'<script type="text/plain" id="viewer">{_packed_script_and_styles(language)}</script>\n'
-        f'<script type="text/plain" id="run">{run}</script>\n'
-        f'<script nonce="{nonce}">{UNPACK_SCRIPT.substitute(nonce=nonce)}</script>',
+        title=html.escape(title),
+        head=f'<style nonce="{nonce}">{FRAME_STYLE}</style>\n',
+        attributes="",
+        body=body,
+        scripts=f'{data}\n<script nonce="{nonce}">{script}</script>',
     )
 
 
-def notebook_frame(trace: bytes, title: str, summary: str, language: str = "en", height: int = FRAME_HEIGHT) -> str:
-    """A cell's output: a frame with the page in an attribute, and what is read where frames are taken out.
-
-    summary: the run in a sentence. height: of the frame, in pixels.
-    """
-    return FRAME_HTML.substitute(
-        height=int(height),
-        fallback=html.escape(f"{summary} {SCRIPTS_OFF_MESSAGES[language]}"),
-        title=html.escape(f"Gradbox: {title}"),
-        page=html.escape(notebook_page(trace, title, language)),
-    )
+def _viewer_element(language: str) -> str:
+    return f'<script type="text/plain" id="viewer">{_packed_viewer(language)}</script>'
 
 
 def _page_data_json(trace: bytes, title: str) -> str:
@@ -142,15 +238,14 @@ def _page_data_json(trace: bytes, title: str) -> str:
 
 
 @cache
-def _packed_script_and_styles(language: str) -> str:
-    """The script and the styles of a cell's output."""
-    return _base64_gzip(
-        json.dumps({"style": _read_built_file("notebook.css"), "script": _read_built_file(f"notebook.{language}.js")})
-    )
+def _packed_viewer(language: str) -> str:
+    """Styles, markup and script of the pictures in a notebook."""
+    style, script = _read_built_file("notebook.css"), _read_built_file(f"notebook.{language}.js")
+    return _base64_gzip(json.dumps({"style": style, "markup": _offline_markup(language), "script": script}))
 
 
 def _base64_gzip(text: str) -> str:
-    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
 def _escaped_script_json(text: str) -> str:

@@ -10,9 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gradbox import page, terminal
+from gradbox import page, shared_viewer, terminal
 from gradbox.assembly.assemble import assemble_trace, crash_error
 from gradbox.installation import PACKAGE_FOLDER
+from gradbox.shortened_trace import shorten_trace
 from gradbox.table_text import MODULE_ORDERS, TABLE_NAMES, TableName, csv_text, sorted_tables, table_lines
 from gradbox.terminal import run_report_lines
 from gradbox.wire.api import Job
@@ -39,17 +40,26 @@ class Run:
     """
 
     def __init__(
-        self, body: bytes, title: str, *, language: str = "en", height: int = page.FRAME_HEIGHT, again: str = ""
+        self,
+        body: bytes,
+        title: str,
+        *,
+        language: str = "en",
+        height: int = page.FRAME_HEIGHT,
+        again: str = "",
+        whole_output: bool = False,
     ) -> None:
         """body: the trace's JSON. title: what was recorded, like "cell 3". language: "en" or "zh", of the picture and the
         findings. height: of a notebook's output, in pixels. again: what records it once more, with `{also}` for a module whose
-        lines it follows. Raises ValueError for another language.
+        lines it follows. whole_output: its output in a notebook needs no other output's viewer. Raises ValueError for another
+        language.
         """
         if language not in page.LANGUAGES:
             raise ValueError(f"language: {' or '.join(page.LANGUAGES)}, not {language!r}")
         self.body, self.title, self.language, self.height = body, title, language, height
         self._again = again
-        self._html: str | None = None
+        self.whole_output = whole_output
+        self._html: tuple[shared_viewer.RunningCell | None, str] | None = None
 
     @classmethod
     def from_lines(
@@ -242,9 +252,31 @@ class Run:
         return f"<gradbox.Run {self.summary()}>"
 
     def _repr_html_(self) -> str:
-        if self._html is None:
-            self._html = page.notebook_frame(self.body, self.title, self.summary(), self.language, self.height)
-        return self._html
+        cell = shared_viewer.running_cell()
+        if self._html is None or self._html[0] != cell:  # the same run, shown twice in a cell, has one output
+            self._html = cell, self._notebook_output()
+        return self._html[1]
+
+    def _notebook_output(self) -> str:
+        viewer = page.viewer_id(self.language)
+        if self.whole_output:
+            shared_viewer.note_viewer_in_output(viewer)
+            carrier = None
+        else:
+            carrier = shared_viewer.cell_with_viewer(viewer)
+        number = None if carrier is None else carrier.number
+        trace, title = self._trace_for_output()
+        return page.notebook_frame(trace, title, self.summary(), self.language, self.height, number)
+
+    def _trace_for_output(self) -> tuple[bytes, str]:
+        """The trace in a notebook's output, and its title: of a run that did not raise the steps that there is room for."""
+        if self.trace["outcome"].get("error") is not None:
+            return self.body, self.title
+        trace, count = shorten_trace(self.body)
+        if count == len(self.trace["steps"]):
+            return self.body, self.title
+        note = page.SHORTENED_NOTES[self.language]
+        return trace, note.substitute(title=self.title, count=f"{count:,}", all=f"{len(self.trace['steps']):,}")
 
     def _repr_mimebundle_(self, include: Container[str] | None = None, exclude: Container[str] | None = None) -> Any:
         """What Jupyter shows: the picture, and a sentence where there is no HTML."""

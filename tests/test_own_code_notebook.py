@@ -1,12 +1,15 @@
 """`%%gradbox`: one notebook, really run, saved and converted to HTML, whose pictures step in a browser."""
 
+import html
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 from gradbox.showing import PYTEST_VARIABLE
@@ -33,6 +36,8 @@ CELLS = {
     "kept": "print(y.tolist(), z.item(), v[0].item() > 3)",
     "watched": "import gradbox\nwith gradbox.watch('part') as region:\n    u = w * 3\nprint(region.run.title)",
     "awaited": "%%gradbox\nimport asyncio\nawait asyncio.sleep(0)",
+    "whole": "%%gradbox --whole\ns = w + 1",
+    "viewer": "%gradbox viewer",
     "silent": "%%gradbox --height 420\nw.grad;",
     "last": "run = %gradbox\nprint(type(run).__name__, run.height, len(run.trace['steps']), run._mime_()[0])",
     "imported": IMPORTED,
@@ -46,8 +51,19 @@ CELLS = {
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the notebook, run.ipynb and run.html."""
-    folder = tmp_path_factory.mktemp("notebook")
-    (folder / "cells.json").write_text(json.dumps([*CELLS.values()]))
+    return executed_notebook(tmp_path_factory.mktemp("notebook"), [*CELLS.values()])
+
+
+@pytest.fixture(scope="module")
+def fifty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a notebook with fifty recorded cells."""
+    cells = [f"%%gradbox\nx{k} = torch.full((2,), {k}.0)\ny = x{k} * 2" for k in range(50)]
+    return executed_notebook(tmp_path_factory.mktemp("fifty"), [CELLS["set_up"], *cells])
+
+
+def executed_notebook(folder: Path, cells: list[str]) -> Path:
+    """A folder with the notebook of these cells, executed, as run.ipynb and run.html."""
+    (folder / "cells.json").write_text(json.dumps(cells))
     environment = {name: value for name, value in os.environ.items() if name != PYTEST_VARIABLE} | {
         "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_DATA_DIR": str(folder / "data"),
@@ -81,7 +97,6 @@ def test_a_recorded_cell_is_a_cell_like_others(outputs: dict[str, list[dict[str,
     picture, value = [output for output in recorded if output["output_type"] != "stream"]
     assert "Wall time" in text_of(recorded) and "from a shell" in text_of(recorded)
     assert shown(picture).startswith("<gradbox.Run cell 2 first: ") and shown(picture).endswith(" steps, finished.>")
-    assert len("".join(picture["data"]["text/html"])) < 430_000
     assert (value["output_type"], shown(value)) == ("execute_result", "tensor([2., 2., 2.])")
     assert text_of(outputs["kept"]) == "[2.0, 2.0, 2.0] 6.0 True\n"
     assert [output["output_type"] for output in outputs["silent"]] == ["display_data"]
@@ -113,6 +128,63 @@ def test_a_cell_that_raises_shows_the_picture_then_its_traceback(outputs: dict[s
     assert "`await` outside of a function" in text_of(outputs["awaited"])
 
 
+def picture_of(outputs: list[dict[str, Any]]) -> str:
+    """The HTML of the first picture among outputs."""
+    return next("".join(output["data"]["text/html"]) for output in outputs if "text/html" in output.get("data", {}))
+
+
+def has_viewer(picture: str) -> bool:
+    return ' id="viewer"' in html.unescape(picture)
+
+
+def test_one_output_has_the_viewer_of_all(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    with_viewer = [
+        name for name, shown_ in outputs.items()
+        if any("text/html" in output.get("data", {}) for output in shown_) and has_viewer(picture_of(shown_))
+    ]  # fmt: skip
+    assert with_viewer == ["recorded", "whole", "viewer"]
+    assert 390_000 < len(picture_of(outputs["recorded"])) < 450_000
+    assert len(picture_of(outputs["raised"])) < 20_000
+    assert "in the output of cell 2." in html.unescape(picture_of(outputs["raised"]))
+    assert "in the output of cell " in html.unescape(picture_of(outputs["silent"]))
+
+
+def test_fifty_cells_grow_by_their_traces_alone(fifty: Path) -> None:
+    notebook = nbformat.read(fifty / "run.ipynb", 4)
+    nbformat.validate(notebook)
+    pictures = [html.unescape(picture_of(cell["outputs"])) for cell in notebook["cells"][1:]]
+    assert len(pictures) == 50 and [has_viewer(picture) for picture in pictures] == [True] + 49 * [False]
+    beside = [len(re.sub(r'<script type="text/plain" id="run">[^<]*', "", picture)) for picture in pictures[1:]]
+    assert max(beside) - min(beside) < 50 and max(beside) < 8_000
+    assert all(len(picture) < 20_000 for picture in pictures[1:])
+    assert (fifty / "run.ipynb").stat().st_size < 1_500_000
+
+
+def test_a_picture_without_its_viewer_says_so_and_starts_when_one_comes(chromium: Any, fifty: Path) -> None:
+    text = (fifty / "run.html").read_text("utf-8")
+    first = re.search(r'<div class="gradbox".*?</iframe>', text, re.DOTALL)
+    assert first is not None
+    (fifty / "without.html").write_text(text.replace(first[0], '<div id="place">'), "utf-8")
+    page = chromium.new_page()
+    page.route("http**", lambda route: route.abort())
+    page.goto((fifty / "without.html").as_uri(), wait_until="domcontentloaded")
+    page.locator("div.gradbox > iframe").nth(30).evaluate("frame => { frame.id = 'one'; }")
+    frame = page.locator("#one")
+    frame.scroll_into_view_if_needed()
+    missing = frame.content_frame.locator("#missing")
+    missing.filter(has_text="in the output of cell 2.").wait_for()
+    assert frame.content_frame.locator("#stage").count() == 0
+    page.locator("#place").evaluate("(place, html) => { place.innerHTML = html; }", first[0] + "</div>")
+    frame.scroll_into_view_if_needed()
+    frame.content_frame.locator("#where").filter(has_text="Step").wait_for()
+    assert missing.count() == 0
+    started = page.locator("div.gradbox > iframe").evaluate_all(
+        "frames => frames.filter(frame => frame.contentDocument.getElementById('stage')).length"
+    )
+    assert started < 15, "the others start when they come into sight"
+    page.close()
+
+
 @pytest.mark.parametrize("theme", sampled(["light", "dark"], places(1)))
 def test_the_converted_notebook_steps(chromium: Any, notebook: Path, theme: str) -> None:
     """As exported, and in a frame that may neither read the page around it nor keep anything."""
@@ -127,12 +199,14 @@ def test_the_converted_notebook_steps(chromium: Any, notebook: Path, theme: str)
     page.route("http**", lambda route: (requested.append(route.request.frame.url), route.abort()))
     page.goto(file.as_uri(), wait_until="domcontentloaded")
     frames = page.locator("div.gradbox > iframe")
-    assert frames.count() == 6
+    assert frames.count() == 8
     if theme == "dark":
         frames.nth(0).evaluate("frame => { frame.sandbox = 'allow-scripts'; frame.srcdoc += ' '; }")
-    sandboxed, raised = (frames.nth(k).content_frame for k in (0, 1))
-    for inside in (sandboxed, raised):
+    raised = frames.nth(1).content_frame
+    for frame in (frames.nth(0), frames.nth(1)):
+        inside = frame.content_frame
         where = inside.locator("#where")
+        frame.scroll_into_view_if_needed()
         inside.locator("[data-go=first]:not([disabled])").wait_for()
         inside.locator("[data-go=first]").click()
         where.filter(has_text="Step 1 of").wait_for()

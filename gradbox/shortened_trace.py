@@ -1,0 +1,38 @@
+"""The first steps of a trace, as many as a notebook's output has room for."""
+
+import json
+import zlib
+from typing import Any
+
+MAX_PACKED_BYTES = 190_000
+"""Of a trace in a notebook's output, as it is kept there; with what is around it, 200 kB beside the viewer."""
+
+
+def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tuple[bytes, int]:
+    """A trace's JSON with the first of its steps that fit, and how many those are; its outcome says that it ends there.
+
+    max_packed_bytes: of the result, compressed and in base64. There is one step at least.
+    """
+    value: dict[str, Any] = json.loads(trace)
+    steps = value["steps"]
+    compressor = zlib.compressobj(9)
+
+    def packed_size(part: Any) -> int:
+        text = json.dumps(part, separators=(",", ":")).encode()
+        return -(-(len(compressor.compress(text)) + len(compressor.flush(zlib.Z_SYNC_FLUSH))) * 4 // 3)
+
+    size = packed_size({**value, "steps": []})
+    count = 0
+    while count < len(steps) and (count == 0 or size <= max_packed_bytes):
+        size += packed_size(steps[count])
+        count += 1
+    if size > max_packed_bytes and count > 1:
+        count -= 1
+    if count == len(steps):
+        return trace, count
+    value["steps"] = steps[:count]
+    value["outcome"] = {
+        "status": "stopped",
+        "stopped": {"limit": "trace", "value": max_packed_bytes, "line": steps[count - 1]["line"]},
+    }
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode(), count
