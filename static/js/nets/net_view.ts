@@ -67,7 +67,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     const { i } = shown ?? { i: 0 };
     const node = facts.opened.trace.steps[i].visit?.node;
     const known = facts.opened.index.nodes.get(node ?? "");
-    const leaf = known?.variable && facts.opened.names(i).paths.get(known.variable)?.split(".").at(-1);
+    const leaf = known?.variable && facts.leafName(known.variable, i);
     const word = node ? leaf || operationWord(known?.name ?? "") : "";
     const named = (layout?.path ?? []).filter(
       ({ isBare, parent, kind }) => !(isBare && parent) && !(word && kind === "line"),
