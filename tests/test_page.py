@@ -225,6 +225,7 @@ def test_both_languages(page: Any, site: str) -> None:
         "findings.",
         "gallery.",
         "matrix.",
+        "net.",
         "pages.",
         "series.",
         "terminal.",

@@ -285,7 +285,7 @@ function rowContent(scene: NetScene, row: RowPlace, totals: RowTotals, largest: 
     h("text", { class: classNames("net-name", isLine && "line"), x: x + 10, y: y + 4.5 }, name),
     words ? h("text", { class: "net-class", x: nameEnd + 8, y: y + 4.5 }, words) : null,
     ...partMarks(scene, row, start),
-    columns.shape !== null && shapeMark(row, totals, columns.shape, columns.norm - columns.shape - 8, y),
+    columns.shape !== null && shapeMark(row, columns.shape, columns.norm - columns.shape - 8, y),
     ...normMarks(scene, row, totals, largest),
     ...(columns.kept === null ? [] : keptMarks(row, totals, columns.kept)),
   ];
@@ -362,9 +362,9 @@ function plusMark(x: number, y: number) {
   return h("path", { class: "net-plus", d: `M${x - 4} ${y}h8M${x} ${y - 4}v8` });
 }
 
-function shapeMark({ states }: RowPlace, { hasBegun }: RowTotals, x: number, room: number, y: number) {
+function shapeMark({ states }: RowPlace, x: number, room: number, y: number) {
   const state = states.at(-1);
-  if (!state?.output || !hasBegun) return null;
+  if (!state?.output || !state.hasBegun) return null;
   const [input, output] = [states[0].input ? shapeText(states[0].input) : "", shapeText(state.output)];
   const both = input && input !== output ? `${input} → ${output}` : output;
   return h(

@@ -49,7 +49,7 @@ function visitParts(facts: NetFacts, i: number, node: string, say: Say): Element
   const word = (uid: string) => {
     const variable = index.nodes.get(uid)?.variable;
     return variable
-      ? (facts.opened.names(i).paths.get(variable) ?? say("net_a_leaf"))
+      ? (facts.leafName(variable, i) ?? say("net_a_leaf"))
       : operationWord(index.nodes.get(uid)?.name ?? "");
   };
   const title = element("h2", "", operationWord(known?.name ?? ""));

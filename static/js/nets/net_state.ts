@@ -2,6 +2,8 @@
 
 import { cellAsNumber } from "../findings/numbers.ts";
 import { nodesOf, type Net, type Place } from "./net_places.ts";
+import { findEntity } from "../trace/entities.ts";
+import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Grad } from "../trace/wire.ts";
@@ -101,6 +103,13 @@ export class NetFacts {
       list.push({ begins: visits[0].step, nodes: new Set(visits.map(({ node }) => node)) });
       this.backwards.set(stretch, list);
     }
+  }
+
+  /** What a leaf is called in the module that has it, else by the program; null where nothing leads to it. */
+  leafName(leaf: string, i: number): string | null {
+    const module = findEntity(this.opened.state(i), this.opened.index.moduleOfTensor.get(leaf), "object");
+    const own = Object.entries(module?.attrs ?? {}).find(([, value]) => referencedUid(value) === leaf)?.[0];
+    return own ?? this.opened.names(i).paths.get(leaf) ?? null;
   }
 
   /** Whether the backward that runs at a step brings a gradient to a leaf later on. */

@@ -1,5 +1,8 @@
 /** The view of a net: draws a step's rows, opens and closes them, and says which step the next row ends at. */
 
+import en from "../../locales/net.en.json" with { type: "json" };
+import zh from "../../locales/net.zh.json" with { type: "json" };
+import { createLocale, type Say } from "../words/sentences.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { button, element, nodesWithCode } from "../browser/elements.ts";
 import { closestTarget, targetsWithin } from "../browser/targets.ts";
@@ -14,7 +17,6 @@ import { normText, shapeText } from "./net_texts.ts";
 import { operationWord } from "./net_words.ts";
 import { sideElements } from "./net_side.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { Say } from "../words/sentences.ts";
 
 export interface NetView {
   show: (opened: OpenTrace, i: number) => void;
@@ -25,11 +27,8 @@ export interface NetView {
 const HEAD_HEIGHT = 24;
 const MOTION_MS = 180;
 
-export function createNet(
-  host: HTMLElement,
-  document: Document,
-  { say, go }: { say: Say; go: (i: number) => void },
-): NetView {
+export function createNet(host: HTMLElement, document: Document, { go }: { go: (i: number) => void }): NetView {
+  const { say } = createLocale({ en, zh })(document.documentElement.lang);
   const parts = createParts(document, say);
   host.append(parts.root);
   const factsOfRun = new WeakMap<OpenTrace, NetFacts>();
@@ -68,7 +67,7 @@ export function createNet(
     const { i } = shown ?? { i: 0 };
     const node = facts.opened.trace.steps[i].visit?.node;
     const known = facts.opened.index.nodes.get(node ?? "");
-    const leaf = known?.variable && facts.opened.names(i).paths.get(known.variable)?.split(".").at(-1);
+    const leaf = known?.variable && facts.leafName(known.variable, i);
     const word = node ? leaf || operationWord(known?.name ?? "") : "";
     const named = (layout?.path ?? []).filter(
       ({ isBare, parent, kind }) => !(isBare && parent) && !(word && kind === "line"),
@@ -243,7 +242,7 @@ function createParts(document: Document, say: Say) {
   const scroller = element("div", "net-scroll");
   scroller.tabIndex = 0;
   scroller.setAttribute("role", "group");
-  scroller.setAttribute("aria-label", say("view_net"));
+  scroller.setAttribute("aria-label", say("net_name"));
   const [head, body] = [svg("net-head"), svg("net-body")];
   head.setAttribute("aria-hidden", "true");
   scroller.append(body);

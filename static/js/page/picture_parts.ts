@@ -41,7 +41,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   const { element, dispatch, say } = host;
   const go = (step: number) => dispatch({ type: "stepChosen", step });
   const stage = createPageStage(host, options);
-  const net = createLazyNet([element("net"), document, { say, go }], () =>
+  const net = createLazyNet([element("net"), document, { go }], () =>
     dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
   const timeline = createPageTimeline(host, go, {
