@@ -13,10 +13,26 @@ from statistics import median
 from typing import Any
 
 from benchmarks.fits import SHOW_SCRIPT, serving
-from benchmarks.stage import BROWSER_FLAGS, CHAIN, CROWD, DEEP, MILLION, SMALL, fetch_trace, find_chromium
+from benchmarks.stage import BROWSER_FLAGS, CHAIN, CROWD, DEEP, MILLION, SMALL, TENSORS, fetch_trace, find_chromium
 
 ROOT = Path(__file__).parent.parent
 NETS = ("mlp", "attention", "lstm")
+NAMED = (
+    "import torch\n"
+    + "".join(f"w{k} = torch.full((4,), {k}.0)\n" for k in range(TENSORS))
+    + "".join(f"w{k}[1] = {k}.5\n" for k in range(0, TENSORS, 3))
+)
+"""Tensors with a name each: a list of names that has no room for all."""
+PARAMETERS = f"""import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(*[nn.Linear(4, 4) for _ in range({TENSORS // 2})])
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+loss = (model(torch.ones(3, 4)) ** 2).mean()
+loss.backward()
+opt.step()
+"""
+"""As many parameters, and a graph of all of them."""
 STEPS_SCRIPT = """async ([most]) => {
     const slider = document.querySelector("#slider"), last = Number(slider.max), from = Math.max(0, (last - most) >> 1);
     for (let i = from; i <= Math.min(last, from + most); i += 1) {
@@ -80,9 +96,15 @@ def compare(pages: dict[str, ShownTrace], rounds: int, most: int) -> dict[str, d
 def main() -> int:
     from playwright.sync_api import sync_playwright
 
-    programs = {"small": SMALL, "crowd": CROWD, "chain": CHAIN, "deep": DEEP, "million": MILLION} | {
-        name: (ROOT / f"benchmarks/nets/{name}.py").read_text() for name in NETS
-    }
+    programs = {
+        "small": SMALL,
+        "crowd": CROWD,
+        "named": NAMED,
+        "params": PARAMETERS,
+        "chain": CHAIN,
+        "deep": DEEP,
+        "million": MILLION,
+    } | {name: (ROOT / f"benchmarks/nets/{name}.py").read_text() for name in NETS}
     parser = argparse.ArgumentParser("python -m benchmarks.steps", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--base", type=Path, required=True, help="another checkout, with a built page")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each page (default %(default)s)")

@@ -28,6 +28,7 @@ export interface GraphMap {
   left: number;
   w: number;
   dots: MapDot[];
+  /** their paths are counted from the map's left: they stay as they are where the map moves */
   edges: EdgePlace[];
   /** nodes whose graph has given its place to a later one, or leaves that no node reads */
   rest: (Rect & { key: string; uids: string[] })[];
@@ -136,7 +137,7 @@ export function layoutGraphMap(
       }
   }
   if (places.pitch < MIN_LABELLED_PITCH) keepLabelsOfStep(graphStep, dots);
-  const edges = mapEdges(graphStep, dots, dotsByUid, places, inFocus);
+  const edges = mapEdges(graphStep, { dots, dotsByUid, left }, places, inFocus);
   const unread = graphStep.unreadLeaves();
   const others = [...new Set(displaced)].filter((uid) => graphStep.node(uid) && !placed.has(uid));
   const restLine = (key: string, uids: string[], y: number) => ({ key, uids, x: left + 6, y, w: w - 12, h: 16 });
@@ -236,8 +237,7 @@ function placeLabel(graphStep: GraphStep, uid: string, x: number, right: number)
 /** Every edge whose ends have dots, but those that are drawn in full. */
 function mapEdges(
   graphStep: GraphStep,
-  dots: MapDot[],
-  dotsByUid: Map<string, MapDot>,
+  { dots, dotsByUid, left }: { dots: MapDot[]; dotsByUid: Map<string, MapDot>; left: number },
   { pitch }: MapPlaces,
   drawn: ReadonlySet<string>,
 ): EdgePlace[] {
@@ -255,7 +255,7 @@ function mapEdges(
       const [top, bottom] = [Math.min(input.y, reader.y), Math.max(input.y, reader.y) + reader.h];
       out.push({
         ...{ key, from: reader.uid, to: edge[0], top, bottom, flow, arrow: null, lane: 0 },
-        d: mapEdgePath(input, reader, pitch),
+        d: mapEdgePath(fromLeft(input, left), fromLeft(reader, left), pitch),
         past: false,
       });
     });
@@ -267,13 +267,18 @@ function middle({ y, h }: Rect) {
   return Math.round((y + h / 2) * 100) / 100;
 }
 
+/** A place counted from the map's left: the same number wherever the map stands. */
+export function fromLeft<T extends { x: number }>(place: T, left: number): T {
+  return { ...place, x: Math.round((place.x - left) * 100) / 100 };
+}
+
 /** Straight between neighbours, else an arc at the left. */
 function mapEdgePath(input: Rect, reader: Rect, pitch: number) {
   const [y0, y1] = [middle(input), middle(reader)];
   const x0 = input.x + input.w / 2;
   const x1 = reader.x + reader.w / 2;
   if (y0 === y1) return `M${input.x + input.w} ${y0}H${reader.x}`;
-  if (x0 === x1 && Math.abs(y1 - y0) < pitch * 1.7) return `M${x0} ${input.y + input.h}V${reader.y}`;
+  if (Math.abs(x0 - x1) < 0.02 && Math.abs(y1 - y0) < pitch * 1.7) return `M${x0} ${input.y + input.h}V${reader.y}`;
   const bend = Math.min(22, 6 + Math.abs(y1 - y0) / (pitch || 1));
   return `M${input.x} ${y0}C${input.x - bend} ${y0} ${reader.x - bend} ${y1} ${reader.x} ${y1}`;
 }

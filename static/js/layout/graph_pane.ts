@@ -3,7 +3,6 @@
 import { graphAnchorRects, touchedGraphRects, closedFoldByUid } from "./graph_anchors.ts";
 import { shareLeafLabelLength } from "./graph_docks.ts";
 import { edgesToAttachedLeaves, edgesBetweenNodes, type EdgePlace } from "./graph_edges.ts";
-import { hasGraphFocus } from "./graph_focus.ts";
 import { placeGraphFold, type GraphFoldPlace } from "./graph_folds.ts";
 import { placeUnreadLeaves, type UnreadLeafPlaces } from "./graph_idle.ts";
 import { assignDetailLevels, type NodeDetailLevel, type CollapsibleLine } from "./graph_levels.ts";
@@ -92,9 +91,14 @@ export function graphHeightForFixedPlaces(model: GraphModel, w: number) {
   return fixedGraphPlaces(model, w).height;
 }
 
-/** @param i the step */
-export function layoutGraphPane(model: GraphModel, i: number, paneSize: PaneRoom, options: PaneOptions): GraphPane {
-  const graphStep = new GraphStep(model, i, options);
+/** @param i the step @param graphStep what it says about the graph, where that is known already */
+export function layoutGraphPane(
+  model: GraphModel,
+  i: number,
+  paneSize: PaneRoom,
+  options: PaneOptions,
+  graphStep = new GraphStep(model, i, options),
+): GraphPane {
   if (paneSize.overview) return paneOfOverview(paneSize, layoutGraphOverview(graphStep, paneSize, paneSize.overview));
   const spread = spreadGraphPlaces(model, paneSize.w, paneSize.h);
   const still = spread ?? fixedGraphPlaces(model, paneSize.w);
@@ -118,11 +122,6 @@ export function layoutGraphPane(model: GraphModel, i: number, paneSize: PaneRoom
   const idlePlacesBelow = placeUnreadLeaves(graphStep, idle, isAtRest ? still.idle : placedLines.end, paneSize.w);
   const sizes = isAtRest ? still.sizes : NORMAL_GRAPH_SIZES;
   return { ...assembleGraphPane(graphStep, paneSize, lines, placedLines, idlePlacesBelow, sizes), still: isAtRest };
-}
-
-/** Whether a step has anything to show of the graph beside its map. @param i the step */
-export function stepHasGraphFocus(model: GraphModel, i: number, options: PaneOptions) {
-  return hasGraphFocus(new GraphStep(model, i, options));
 }
 
 function paneOfOverview({ w, h }: PaneRoom, overview: GraphOverview): GraphPane {

@@ -1,14 +1,15 @@
 /** The plan of the stage at a step: how wide its two panes are, at what scale, and what stands where in each. */
 
+import { hasGraphFocus } from "./graph_focus.ts";
 import { cachedGraphModel } from "./graph_model.ts";
 import {
   layoutGraphPane,
   graphHeightForFixedPlaces,
   graphPaneWidth,
   nodeLabelsByUid,
-  stepHasGraphFocus,
   type GraphPane,
 } from "./graph_pane.ts";
+import { GraphStep } from "./graph_step.ts";
 import {
   hasRoomForFixedPlaces,
   buildMemoryModel,
@@ -138,8 +139,9 @@ export function planStage(model: StageModel, i: number, stageSize: StageSize, op
   const size = density === "list" ? stageSize : below;
   const paneOptions = { selected, toggled, compact, told: options.told };
   const top = options.headline === undefined ? HEADLINE_HEIGHT : options.headline / k;
-  const hasGraphFocus = density === "list" && stepHasGraphFocus(model.graph, i, paneOptions);
-  const overview = density === "list" ? overviewOf(model, { w: size.w / k, top }, share, hasGraphFocus) : null;
+  const graphStep = new GraphStep(model.graph, i, paneOptions);
+  const overview =
+    density === "list" ? overviewOf(model, { w: size.w / k, top }, share, hasGraphFocus(graphStep)) : null;
   const widths = overview?.widths ?? paneWidths(model, size.w / k, share, side);
   const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
   const paneRooms = roomsOfPanes(widths, visibleHeight, footHeight / k);
@@ -158,7 +160,7 @@ export function planStage(model: StageModel, i: number, stageSize: StageSize, op
     widths,
     height: visibleHeight,
     memory: widths.memory ? layoutMemoryPane(model.memory, i, paneRooms.memory, paneOptions) : null,
-    graph: widths.graph ? layoutGraphPane(model.graph, i, paneRooms.graph, paneOptions) : null,
+    graph: widths.graph ? layoutGraphPane(model.graph, i, paneRooms.graph, paneOptions, graphStep) : null,
     headline: headlineBetweenOverviews(paneRooms, widths),
   };
 }
@@ -205,13 +207,13 @@ interface StageOverview {
 /**
  * How a stage is shared by the list, what the step touched of the memory and of the graph, and the map.
  * @param w, top: units; top: of the headline
- * @param hasGraphFocus whether there is something to show of the graph, beside the map
+ * @param isGraphInFocus whether there is something to show of the graph, beside the map
  */
 function overviewOf(
   model: StageModel,
   { w, top }: { w: number; top: number },
   share: number | null,
-  hasGraphFocus: boolean,
+  isGraphInFocus: boolean,
 ): StageOverview {
   const kind = w >= OVERVIEW_WIDTHS.wideStage ? "wide" : "narrow";
   const list = OVERVIEW_WIDTHS.list[kind];
@@ -220,7 +222,7 @@ function overviewOf(
   const middle = w - list - map;
   const wanted = share === null ? middle * MEMORY_SHARE_OF_FOCUS : w * share - list;
   const usual = hasGraph ? Math.round(Math.max(MIN_FOCUS_WIDTH, Math.min(middle - MIN_FOCUS_WIDTH, wanted))) : middle;
-  const divided = hasGraph && hasGraphFocus;
+  const divided = hasGraph && isGraphInFocus;
   const memory = list + (divided ? usual : middle);
   return { divided, widths: { memory, graph: w - memory }, list: { w: list, top, usual }, map: { w: map, top } };
 }

@@ -1,9 +1,10 @@
 /** The map of the graph as SVG: dots with short labels, thin edges beside them, and lines that count what has no dot. */
 
 import { textWidth } from "../layout/metrics.ts";
-import { MAP_FONT_SIZE } from "../layout/graph_map.ts";
+import { fromLeft, MAP_FONT_SIZE } from "../layout/graph_map.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { proseThatFits } from "./graph_texts.ts";
+import { cachedMark, transformToHeight, type MarkCache } from "./mark_cache.ts";
 import type { EdgePlace } from "../layout/graph_edges.ts";
 import type { GraphMap, MapDot } from "../layout/graph_map.ts";
 import type { Node } from "../trace/wire.ts";
@@ -12,24 +13,58 @@ import type { StepFacts } from "./step_facts.ts";
 /** More than what stands at the foot of a pane is high. */
 const BELOW_FOOT = 200;
 
-/** @param inFocus nodes that stand in full beside the map: their dots are not the nodes themselves */
+/**
+ * All of the map in one group, which moves with the width of its pane: most of its dots and edges are those of the step
+ * before.
+ * @param inFocus nodes that stand in full beside the map: their dots are not the nodes themselves
+ */
 export function graphMapMarks(
   stepFacts: StepFacts,
   map: GraphMap,
   height: number,
   inFocus: ReadonlySet<string>,
-): VNode[] {
-  // The rule runs on beside what stands at the pane's foot.
-  return [
-    h("path", { key: "map rule", class: "overview-rule", d: `M${map.left + 0.5} 0V${height + BELOW_FOOT}` }),
-    h(
-      "g",
-      { key: "map edges", class: "map-edges" },
-      map.edges.map((edge) => mapEdgeMark(stepFacts, edge)),
-    ),
-    ...map.dots.map((dot) => mapDotMark(stepFacts, dot, inFocus.has(dot.uid))),
-    ...map.rest.map((rest) => restLineMark(stepFacts, rest)),
-  ];
+  markCache: MarkCache | null,
+): VNode {
+  const edges = map.edges.map((edge) => {
+    const inputsOf = () => [edge.d, edge.flow, stepFacts.snap.fresh.has(edge.from)];
+    return cachedMark(markCache, `map edge ${edge.key} ${edge.to}`, inputsOf, null, () => mapEdgeMark(stepFacts, edge));
+  });
+  const dots = map.dots.map((absolute) => {
+    const dot = dotFromLeft(absolute, map.left);
+    const inputsOf = () => dotMarkInputs(stepFacts, dot, inFocus.has(dot.uid));
+    return cachedMark(markCache, `map ${dotKey(dot)}`, inputsOf, null, () =>
+      mapDotMark(stepFacts, dot, inFocus.has(dot.uid)),
+    );
+  });
+  return h(
+    "g",
+    { key: "map", transform: transformToHeight(0, map.left) },
+    // The rule runs on beside what stands at the pane's foot.
+    h("path", { key: "map rule", class: "overview-rule", d: `M0.5 0V${height + BELOW_FOOT}` }),
+    h("g", { key: "map edges", class: "map-edges" }, edges),
+    dots,
+    map.rest.map((rest) => restLineMark(stepFacts, fromLeft(rest, map.left))),
+  );
+}
+
+function dotFromLeft(dot: MapDot, left: number): MapDot {
+  const { label } = dot;
+  const nameX = label && Math.round((label.nameX - left) * 100) / 100;
+  return { ...fromLeft(dot, left), label: label && { ...fromLeft(label, left), nameX: nameX ?? 0 } };
+}
+
+/** A leaf has a dot at each of its readers. */
+function dotKey({ uid, again, y, h: height }: MapDot) {
+  return `dot ${uid} ${again ? Math.round(y + height / 2) : ""}`;
+}
+
+/** All that the description of a dot is made from. */
+function dotMarkInputs({ snap, names }: StepFacts, dot: MapDot, inFocus: boolean): unknown[] {
+  const { uid, label, x, y, w } = dot;
+  const node = snap.entities.get(uid) as Node | undefined;
+  const path = node?.variable ? names.paths.get(node.variable) : undefined;
+  const said = [label?.text, label?.name, label?.x, label?.nameX, dot.turn?.state, snap.fresh.has(uid)];
+  return [x, y, w, dot.kind, dot.again, dot.touched, dot.broken, inFocus, node, path, ...said];
 }
 
 function mapEdgeMark({ snap }: StepFacts, edge: EdgePlace) {
@@ -58,7 +93,7 @@ function mapDotMark({ snap, labels, names }: StepFacts, dot: MapDot, inFocus: bo
   return h(
     "g",
     {
-      key: `dot ${uid} ${dot.again ? Math.round(cy) : ""}`,
+      key: dotKey(dot),
       class: classNames(
         "map-dot",
         dot.kind === "leaf" && "accumulate",

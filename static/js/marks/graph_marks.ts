@@ -29,7 +29,10 @@ export function graphMarks(
   if (pane.overview) {
     const { map, focus } = pane.overview;
     const inFocus = new Set(focus.nodes.map(({ uid }) => uid));
-    body.push(...graphMapMarks(stepFacts, map, pane.height, inFocus), ...graphFocusMarks(stepFacts, focus, map));
+    body.push(
+      graphMapMarks(stepFacts, map, pane.height, inFocus, markCache),
+      ...graphFocusMarks(stepFacts, focus, map),
+    );
     return { heading: graphHeadingMarks(stepFacts, pane, map.left), body };
   }
   const edges = pane.edges.filter(({ top, bottom }) => isInBand(band, top, bottom));

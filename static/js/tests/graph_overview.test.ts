@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { buildGraphModel, layoutGraphPane, stepHasGraphFocus } from "../layout/graph_pane.ts";
+import { hasGraphFocus } from "../layout/graph_focus.ts";
+import { buildGraphModel, layoutGraphPane } from "../layout/graph_pane.ts";
+import { GraphStep } from "../layout/graph_step.ts";
 import { MIN_LABELLED_PITCH, mapPlaces } from "../layout/graph_map.ts";
 import { DEFAULT_PANE_OPTIONS, type PaneRoom, type Rect } from "../layout/pane.ts";
 import { WHOLE_BAND } from "../layout/view.ts";
@@ -329,7 +331,7 @@ test("every node is once a node of the picture, and can have the keyboard's focu
 
 test("whether a step has anything to show beside the map is known without a layout", () => {
   const { opened } = made[1];
-  const has = (i: number) => stepHasGraphFocus(buildGraphModelOnce(opened), i, DEFAULT_PANE_OPTIONS);
+  const has = (i: number) => hasGraphFocus(new GraphStep(buildGraphModelOnce(opened), i, DEFAULT_PANE_OPTIONS));
   for (let i = 0; i < opened.count; i++)
     assert.equal(has(i), overviewAt(opened, i, LIST_ROOMS[0]).focus.nodes.length > 0, `step ${i}`);
 });
