@@ -175,6 +175,8 @@ OPERATIONS = [
     ("GET", "/s/{id}.svg", 10),
     ("GET", "/s/{id}.png", 10),
     ("GET", "/s/{id}.card.png", 10),
+    ("GET", "/s/{id}.film.{ending}", 10),
+    ("GET", "/s/{id}.md", 10),
     ("GET", "/s/{id}.html", 10),
     ("POST", "/api/series", 30),
     ("GET", "/series/{id}.json", 10),

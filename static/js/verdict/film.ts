@@ -33,7 +33,7 @@ const MAX_FILM_BYTES = 1_000_000;
 /** Of them for its styles. */
 const STYLES_BYTES = 60_000;
 
-export interface FilmOptions {
+interface FilmOptions {
   theme: "light" | "dark";
   language: string;
 }

@@ -44,7 +44,7 @@ export interface VerdictPin {
   found: number;
 }
 
-export interface VerdictEvidence {
+interface VerdictEvidence {
   /** before the cut, if there is one; else all */
   rows: VerdictRow[];
   /** what the cut leaves */
