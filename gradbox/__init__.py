@@ -9,7 +9,13 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-LAZY = {"Run": "run", "explain": "region", "load_ipython_extension": "notebook", "watch": "region"}
+LAZY = {
+    "Run": "run",
+    "assert_trains": "gradient_check.training_assertion",
+    "explain": "region",
+    "load_ipython_extension": "notebook",
+    "watch": "region",
+}
 """A name of this package -> the module of it that has it. No module has the name of another thing: imported, it would be
 what the name stands for."""
 
