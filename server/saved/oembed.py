@@ -13,7 +13,7 @@ WIDTH, HEIGHT = 700, 480
 """It fits the column of an article."""
 MIN_WIDTH, MIN_HEIGHT = 320, 300
 CARD_SIZE = (1200, 630)
-_FRAGMENT_PART = re.compile(r"i=[0-9]{1,9}|at=[A-Za-z0-9%:._~-]{1,200}|v=loom")
+_FRAGMENT_PART = re.compile(r"i=[0-9]{1,9}|at=[A-Za-z0-9%:._~-]{1,200}|v=(?:net|loom|parameters)")
 """The parts of a permalink's fragment that the frame understands: a step, a selection, a view."""
 
 

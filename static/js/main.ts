@@ -37,7 +37,7 @@ import { addressAtNoteStep } from "./series/reader.ts";
 import { startSeriesParts } from "./series/workbench.ts";
 import { createStore, hasChangedField } from "./browser/store.ts";
 import { startThemeButton } from "./browser/theme.ts";
-import { readAddress } from "./page_state/url.ts";
+import { readAddress, VIEWS } from "./page_state/url.ts";
 import { preferredView } from "./page/view_switch.ts";
 import type { PageState } from "./page_state/state.ts";
 
@@ -132,7 +132,7 @@ function showPanes(state: PageState, before: PageState | null) {
   const isEmpty = opened !== null && !opened.count;
   element("waiting").hidden = !waiting;
   element("timeline").hidden = waiting;
-  for (const name of ["stage", "net", "loom"]) element(name).hidden = waiting || isEmpty;
+  for (const name of VIEWS) element(name).hidden = waiting || isEmpty;
   element("empty").hidden = !isEmpty;
   if (isEmpty) element("empty").textContent = say(opened.trace.outcome.status === "refused" ? "refused" : "no_steps");
   element<HTMLButtonElement>("takeaway").disabled = !opened?.count;

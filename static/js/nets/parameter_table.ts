@@ -39,9 +39,9 @@ const PARAMETER_FATES = [
   "frozen",
 ] as const;
 
-type ParameterFate = (typeof PARAMETER_FATES)[number];
+export type ParameterFate = (typeof PARAMETER_FATES)[number];
 
-interface Holder {
+export interface Holder {
   /** as the program reaches it; its class where no name leads to it */
   optimizer: string;
   type: string;
@@ -92,12 +92,12 @@ export function isWholeRun({ trace }: OpenTrace): boolean {
 
 /** @returns the worst first; of one fate in the order in which modules have them */
 export function parameterTable(opened: OpenTrace): ParameterRow[] {
-  const table = new ParameterTable(opened);
-  const rows = new Map(table.parameters().map((uid) => [uid, table.row(uid)]));
-  return table
-    .inOrderOfModules([...rows.keys()])
-    .flatMap((uid) => rows.get(uid) ?? [])
-    .sort((a, b) => PARAMETER_FATES.indexOf(a.fate) - PARAMETER_FATES.indexOf(b.fate));
+  return [...new ParameterTable(opened).rows().values()].sort((a, b) => rankOfFate(a.fate) - rankOfFate(b.fate));
+}
+
+/** From 0, the worst. */
+export function rankOfFate(fate: ParameterFate) {
+  return PARAMETER_FATES.indexOf(fate);
 }
 
 interface HeldAt {
@@ -106,7 +106,7 @@ interface HeldAt {
   lr: number | null;
 }
 
-class ParameterTable {
+export class ParameterTable {
   opened: OpenTrace;
   facts: RunFacts;
   isWhole: boolean;
@@ -168,6 +168,12 @@ class ParameterTable {
       )
         uids.add(uid);
     return index.sortUidsByAppearance([...uids]);
+  }
+
+  /** By parameter, in the order in which modules have them. */
+  rows(): Map<string, ParameterRow> {
+    const rows = new Map(this.parameters().map((uid) => [uid, this.row(uid)]));
+    return new Map(this.inOrderOfModules([...rows.keys()]).map((uid) => [uid, rows.get(uid) as ParameterRow]));
   }
 
   /** As torch goes through the parameters of modules: those of a module before those of the modules in it. */

@@ -3,8 +3,8 @@
 import { createCommandRegistry, type Command } from "../browser/commands.ts";
 import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { prepareCommandPalette } from "../command_palette/loader.ts";
-import { isRunning, shownView } from "../page_state/selectors.ts";
-import { hasNet } from "../trace/net_runs.ts";
+import { hasView, isRunning, shownView } from "../page_state/selectors.ts";
+import type { View } from "../page_state/url.ts";
 import type { PageHost } from "./page_host.ts";
 import type { createPicturePane } from "./picture_pane.ts";
 import type { createProgramPane } from "./program_pane.ts";
@@ -121,18 +121,31 @@ function stepCommands({ element, state, program, picture: { timeline } }: PagePa
 function pictureCommands({ element, state, picture: { shortcuts, canAsk } }: PageParts): Command[] {
   const hasSteps = () => Boolean(state().opened?.count);
   const isStage = () => hasSteps() && shownView(state()) === "stage";
-  const canShowNet = () => {
+  const canShow = (view: View) => {
     const { opened } = state();
-    return hasSteps() && opened !== null && hasNet(opened);
+    return hasSteps() && opened !== null && hasView(opened, view);
   };
+  const isShown = (view: View) => shownView(state()) === view;
   const downloads = DOWNLOADS.map((file) =>
     clickCommand(`take_${file.replace(".", "_")}`, () => document.querySelector(`[data-take="${file}"]`), {
       available: hasSteps,
     }),
   );
   return [
-    { id: "net", keys: ["m"], available: () => canShowNet() && shownView(state()) !== "net", run: shortcuts.m },
-    { id: "from_net", keys: ["m"], available: () => canShowNet() && shownView(state()) === "net", run: shortcuts.m },
+    { id: "net", keys: ["m"], available: () => canShow("net") && !isShown("net"), run: shortcuts.m },
+    { id: "from_net", keys: ["m"], available: () => canShow("net") && isShown("net"), run: shortcuts.m },
+    {
+      id: "parameters",
+      keys: ["t"],
+      available: () => canShow("parameters") && !isShown("parameters"),
+      run: shortcuts.t,
+    },
+    {
+      id: "from_parameters",
+      keys: ["t"],
+      available: () => canShow("parameters") && isShown("parameters"),
+      run: shortcuts.t,
+    },
     { id: "loom", keys: ["l"], available: () => hasSteps() && shownView(state()) !== "loom", run: shortcuts.l },
     { id: "stage", keys: ["l"], available: () => hasSteps() && shownView(state()) === "loom", run: shortcuts.l },
     { id: "closer", keys: ["+", "="], available: isStage, run: shortcuts["+"] },

@@ -9,8 +9,8 @@ import { onFirstInteraction } from "../browser/first_interaction.ts";
 import { hasHiddenSteps } from "../trace/future.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { createPictureParts, type PictureOptions, type PictureParts } from "./picture_parts.ts";
-import { hasNet } from "../trace/net_runs.ts";
-import { shownView } from "../page_state/selectors.ts";
+import { hasView, shownView } from "../page_state/selectors.ts";
+import { VIEWS, type View } from "../page_state/url.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { PageState } from "../page_state/state.ts";
 import type { PageHost } from "./page_host.ts";
@@ -35,7 +35,8 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
     e: () => findings.focus(),
     w: () => question.askFocused(state().opened, state().step),
     l: () => state().opened?.count && views.toggle("loom"),
-    m: () => canShowNet(state()) && views.toggle("net"),
+    m: () => canShow(state(), "net") && views.toggle("net"),
+    t: () => canShow(state(), "parameters") && views.toggle("parameters"),
   };
   /** What was found says more of a step than the step itself does. */
   function showFinding() {
@@ -59,13 +60,13 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
 /** What draws a change of the state: of another run first, then of its step, then of what is chosen in it. */
 function createRenderer(host: PageHost, parts: PictureParts) {
   const { element, state: currentState } = host;
-  const { stage, tooltips, loom, net, timeline, printed, curves, findings, question, views } = parts;
+  const { stage, tooltips, loom, net, parameters, timeline, printed, curves, findings, question, views } = parts;
 
   function showView(state: PageState) {
     const view = shownView(state);
-    views.show(view, canShowNet(state));
+    views.show(view, (name) => canShow(state, name));
     element("workbench").dataset.shownView = view;
-    for (const name of ["stage", "net", "loom"]) element(name).classList.toggle("aside", view !== name);
+    for (const name of VIEWS) element(name).classList.toggle("aside", view !== name);
   }
 
   function openRun({ opened, predict }: PageState, before: PageState | null) {
@@ -87,6 +88,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     tooltips.hide();
     if (view === "loom") loom.show(opened, step);
     else if (view === "net") net.show(opened, step);
+    else if (view === "parameters") parameters.show(opened, step);
     else stage.show(opened, step);
   }
 
@@ -95,6 +97,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     const view = shownView(state);
     if (view === "loom") await loom.prepare();
     if (view === "net") await net.prepare();
+    if (view === "parameters") await parameters.prepare();
     if (currentState().opened === opened) element("workbench").dataset.steps = String(opened.count);
   }
 
@@ -126,8 +129,8 @@ function createRenderer(host: PageHost, parts: PictureParts) {
   };
 }
 
-function canShowNet({ opened }: PageState) {
-  return opened !== null && opened.count > 0 && hasNet(opened);
+function canShow({ opened }: PageState, view: View) {
+  return opened !== null && opened.count > 0 && hasView(opened, view);
 }
 
 /** A step of another run in the place of the own one. */

@@ -5,6 +5,7 @@ import { createSeriesCurves } from "../timeline/curves.ts";
 import { createFindingsCard, type ChainMark, type LoadFindings } from "../explain/findings_card.ts";
 import { createLazyLoom } from "../loom/loader.ts";
 import { createLazyNet } from "../nets/net_loader.ts";
+import { createLazyParameters } from "../parameters/loader.ts";
 import { createPrinted } from "./printed.ts";
 import { createQuestionCard } from "../explain/question_card.ts";
 import { ownKeys } from "../stage/relatives.ts";
@@ -61,6 +62,20 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
     }),
     timeline,
     net,
+    parameters: createLazyParameters(
+      [
+        element("parameters"),
+        {
+          language: document.documentElement.lang,
+          go,
+          choose(uid) {
+            dispatch({ type: "selectionChanged", key: `handle:${uid}` });
+            dispatch({ type: "viewChosen", view: "stage" });
+          },
+        },
+      ],
+      () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+    ),
     loom: createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
       dispatch({ type: "problemFound", problem: { key: "error_network" } }),
     ),

@@ -1,14 +1,14 @@
-/** The choice between stage, net and loom: a button for each. The choice is a preference of the reader's as well. */
+/** The choice between stage, net, loom and parameters: a button for each. The choice is a preference of the reader's as well. */
 
 import { readPreference, writePreference } from "../browser/preferences.ts";
-import type { View } from "../page_state/url.ts";
+import { VIEWS, type View } from "../page_state/url.ts";
 
 const STORAGE_KEY = "gradbox-view";
 
 /** The view that this reader chose last; null: none so far. */
 export function preferredView(): View | null {
   const kept = readPreference(STORAGE_KEY);
-  return kept === "loom" || kept === "stage" || kept === "net" ? kept : null;
+  return VIEWS.find((name) => name === kept) ?? null;
 }
 
 /** @param root holds a button with `data-view` for each */
@@ -23,12 +23,12 @@ export function createViewSwitch(root: HTMLElement, onChoose: (view: View) => vo
 
   for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.view as View));
   return {
-    /** @param hasNet whether the run has one to choose */
-    show(view: View, hasNet: boolean) {
+    /** @param offered whether the run has a view to choose */
+    show(view: View, offered: (view: View) => boolean) {
       currentView = view;
       for (const button of buttons) {
         button.setAttribute("aria-pressed", String(button.dataset.view === view));
-        if (button.dataset.view === "net") button.hidden = !hasNet;
+        button.hidden = !offered(button.dataset.view as View);
       }
     },
     /** To another view and back to the stage. */

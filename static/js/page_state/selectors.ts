@@ -2,8 +2,9 @@
 
 import { wasTraceMadeWith } from "./settings.ts";
 import { skippedIterationsBefore, requestedFocus } from "../trace/skipped_iterations.ts";
-import { hasNet } from "../trace/net_runs.ts";
+import { hasNet, hasParameters } from "../trace/net_runs.ts";
 import type { Focus } from "../trace/wire.ts";
+import type { OpenTrace } from "../trace/state.ts";
 import type { View } from "./url.ts";
 import type { PageState, TraceRequest } from "./state.ts";
 
@@ -22,9 +23,15 @@ export function programTextForAddress(state: PageState): string {
   return (doesTraceMatchText(state) && state.opened?.trace.program.pasted) || state.text;
 }
 
-/** The view that is drawn: a run that calls no module has no net. */
+/** The view that is drawn: a run that calls no module has no net, and one without parameters no table of them. */
 export function shownView({ view, opened }: PageState): View {
-  return view === "net" && opened && !hasNet(opened) ? "stage" : view;
+  return opened && !hasView(opened, view) ? "stage" : view;
+}
+
+/** Whether a run has something to show in a view. */
+export function hasView(opened: OpenTrace, view: View): boolean {
+  if (view === "net") return hasNet(opened);
+  return view !== "parameters" || hasParameters(opened);
 }
 
 /** What the reader wrote before in this tab, where the page shows its own program instead. */

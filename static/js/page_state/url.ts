@@ -2,9 +2,9 @@
 
 import type { Focus } from "../trace/wire.ts";
 
-export type View = "stage" | "net" | "loom";
+export type View = "stage" | "net" | "loom" | "parameters";
 
-const VIEWS: readonly string[] = ["stage", "net", "loom"] satisfies View[];
+export const VIEWS = ["stage", "net", "loom", "parameters"] as const satisfies View[];
 
 interface AddressPosition {
   step: number | null;
@@ -61,7 +61,7 @@ export function readPosition(fragment: string): AddressPosition {
   return {
     step: parseIndex(fields.get("i")),
     selection: fields.get("at"),
-    view: view !== null && VIEWS.includes(view) ? (view as View) : null,
+    view: VIEWS.find((name) => name === view) ?? null,
     predict: fields.get(PREDICT_PARAMETER) === "1",
   };
 }

@@ -1,7 +1,7 @@
 /** Whether a run has a net to show by its modules, and whether that shows more of it than its whole graph does. */
 
 import type { OpenTrace } from "./state.ts";
-import type { Step } from "./wire.ts";
+import type { Delta, Step } from "./wire.ts";
 
 /** As many nodes of a graph are read one by one. */
 const MAX_READ_NODES = 25;
@@ -20,6 +20,23 @@ export function hasNet(opened: OpenTrace): boolean {
 
 export function callsModules({ trace }: OpenTrace): boolean {
   return trace.steps.some(({ log }) => log?.some((entry) => entry.kind === "event" && entry.event === "module_called"));
+}
+
+const withParameters = new WeakMap<OpenTrace, boolean>();
+
+/** Whether there is a module with parameters, or an optimizer. */
+export function hasParameters(opened: OpenTrace): boolean {
+  let has = withParameters.get(opened);
+  if (has === undefined) {
+    has = opened.trace.steps.some(({ set }) => Object.values(set ?? {}).some(isOfTraining));
+    withParameters.set(opened, has);
+  }
+  return has;
+}
+
+function isOfTraining({ kind, type, attrs }: Delta) {
+  if (kind === "tensor") return type === "Parameter" || Boolean(type?.endsWith(".Parameter"));
+  return kind === "object" && Boolean(attrs && "param_groups" in attrs);
 }
 
 function hasNode(set: Step["set"]) {

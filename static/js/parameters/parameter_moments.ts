@@ -1,0 +1,235 @@
+/** The parameters after any step: who holds each then, its norms then, and what came of it until then, round by round. */
+
+import { cellAsNumber } from "../findings/numbers.ts";
+import { elementsAt } from "../findings/training/rounds.ts";
+import { optimizerGroups, optimizersOf } from "../findings/optimizers.ts";
+import { tensorHistoryOf } from "../findings/tensor_history.ts";
+import { findEntity, type Cell } from "../trace/entities.ts";
+import { modulePathAt } from "../trace/module_calls.ts";
+import {
+  ParameterTable,
+  rankOfFate,
+  type Holder,
+  type ParameterFate,
+  type ParameterRow,
+} from "../nets/parameter_table.ts";
+import type { OpenTrace } from "../trace/state.ts";
+
+/** What can be said until a step: not_made: there is no such parameter yet; not_yet: no round has ended that would tell. */
+export type Learns = ParameterFate | "not_made" | "not_yet";
+
+export interface ParameterRound {
+  /** at which the optimizer's step had run */
+  step: number;
+  /** whether the numbers are others after it */
+  changed: boolean;
+  /** null where there was none, undefined where it is not known */
+  gradient: Cell | null | undefined;
+  weight: Cell | undefined;
+  /** the norm of the difference that the step made; undefined where the trace does not list the elements */
+  moved: number | undefined;
+}
+
+export interface ParameterMoment {
+  uid: string;
+  /** of the whole run */
+  row: ParameterRow;
+  learns: Learns;
+  held_by: Holder[];
+  /** null where an optimizer holds more than the trace lists: it may hold this one */
+  is_held: boolean | null;
+  /** null where there is none, undefined where it is not known */
+  gradient: Cell | null | undefined;
+  weight: Cell | undefined;
+  /** those that ended until the step, of optimizers that held it at their end; of all where none ever did */
+  rounds: ParameterRound[];
+  /** of the rounds, those that changed its numbers */
+  updated: number;
+}
+
+/** Fates that are of the whole run: before a round ended nobody can know. */
+const TOLD_AFTER_A_ROUND = new Set<ParameterFate>([
+  "never_learns",
+  "never_moved",
+  "in_no_optimizer",
+  "not_updated",
+  "unused",
+  "no_gradient_seen",
+  "unknown",
+]);
+const NEED_A_GRADIENT = new Set<ParameterFate>(["never_moved", "in_no_optimizer", "not_updated"]);
+
+const momentsByTrace = new WeakMap<OpenTrace, ParameterMoments>();
+
+/** The parameters of a run, looked for once. */
+export function parameterMomentsOf(opened: OpenTrace): ParameterMoments {
+  let moments = momentsByTrace.get(opened);
+  if (!moments) {
+    moments = new ParameterMoments(opened);
+    momentsByTrace.set(opened, moments);
+  }
+  return moments;
+}
+
+/** From 0, the worst. */
+export function rankOfLearns(learns: Learns) {
+  if (learns === "not_made") return 100;
+  return learns === "not_yet" ? rankOfFate("unknown") + 0.5 : rankOfFate(learns);
+}
+
+export class ParameterMoments {
+  opened: OpenTrace;
+  table: ParameterTable;
+  /** by parameter, in the order in which modules have them */
+  rows: Map<string, ParameterRow>;
+  rounds = new Map<string, ParameterRound[]>();
+
+  constructor(opened: OpenTrace) {
+    this.opened = opened;
+    this.table = new ParameterTable(opened);
+    this.rows = this.table.rows();
+  }
+
+  /** Every step at which a recorded round ended: an optimizer's step had run, or, in a run without, a backward. */
+  get roundSteps(): number[] {
+    const { facts } = this.table;
+    const steps = [...optimizersOf(facts).values()].flatMap((optimizer) => optimizer.steps);
+    const ends = steps.length ? steps : facts.backwardCalls.map(({ end }) => end);
+    return [...new Set(ends)].sort((a, b) => a - b);
+  }
+
+  /** All parameters after a step. */
+  at(step: number): ParameterMoment[] {
+    const holders = this.holdersAt(step);
+    return [...this.rows].map(([uid, row]) => this.moment(uid, row, holders.get(uid) ?? [], step));
+  }
+
+  moment(uid: string, row: ParameterRow, held: Holder[], step: number): ParameterMoment {
+    const rounds = this.roundsOf(uid).filter((round) => round.step <= step);
+    const updated = rounds.filter(({ changed }) => changed).length;
+    const isThere = this.opened.index.isAlive(uid, step);
+    const grad = tensorHistoryOf(this.table.facts).valueAt(uid, "grad", step) as string | null;
+    return {
+      uid,
+      row,
+      held_by: held,
+      is_held: held.length > 0 || (this.table.listedInPart.size ? null : false),
+      learns: isThere ? this.learnsAt(uid, row, { step, updated, rounds: rounds.length }) : "not_made",
+      gradient: grad ? (this.table.normAt(grad, step) ?? undefined) : isThere ? null : undefined,
+      weight: this.table.normAt(uid, step) ?? undefined,
+      rounds,
+      updated,
+    };
+  }
+
+  learnsAt(
+    uid: string,
+    { fate }: ParameterRow,
+    { step, updated, rounds }: { step: number; updated: number; rounds: number },
+  ): Learns {
+    const { facts } = this.table;
+    const isLast = step >= this.opened.count - 1;
+    if (updated) return "updated";
+    if (fate === "changed" && this.isChangedUntil(uid, step)) return "changed";
+    if (!tensorHistoryOf(facts).valueAt(uid, "requires_grad", step)) return "frozen";
+    if (isLast) return rounds || this.table.isWhole ? fate : "not_yet";
+    if (!TOLD_AFTER_A_ROUND.has(fate) || !rounds) return "not_yet";
+    return NEED_A_GRADIENT.has(fate) && !this.hadGradientUntil(uid, step) ? "not_yet" : fate;
+  }
+
+  isChangedUntil(uid: string, step: number) {
+    const { facts, trainingBegins } = this.table;
+    const storages = tensorHistoryOf(facts).fieldChanges(uid, "storage");
+    const steps = storages.flatMap((change) => [
+      change.step,
+      ...facts.writesOf(change.value as string | null).map((write) => write.step),
+    ]);
+    return steps.some((each) => each >= trainingBegins && each <= step && this.table.changedAt(uid, each));
+  }
+
+  hadGradientUntil(uid: string, step: number) {
+    const changes = tensorHistoryOf(this.table.facts).fieldChanges(uid, "grad");
+    return changes.some((change) => change.value && change.step <= step);
+  }
+
+  /** The recorded rounds of a parameter, in order. */
+  roundsOf(uid: string): ParameterRound[] {
+    const known = this.rounds.get(uid);
+    if (known) return known;
+    const rounds = this.stepsThatMayUpdate(uid).map((step): ParameterRound => {
+      const { has_gradient, gradient_norm } = this.table.gradientAt(uid, step);
+      return {
+        step,
+        changed: this.table.changedAt(uid, step),
+        gradient: has_gradient === false ? null : (gradient_norm ?? undefined),
+        weight: this.table.normAt(uid, step) ?? undefined,
+        moved: this.movedAt(uid, step),
+      };
+    });
+    this.rounds.set(uid, rounds);
+    return rounds;
+  }
+
+  stepsThatMayUpdate(uid: string): number[] {
+    const { table } = this;
+    const { birth, death } = this.opened.index.lifetimes.get(uid) ?? { birth: 0, death: 0 };
+    const holders = (table.holders.get(uid) ?? []).map(({ optimizer }) => optimizer);
+    const all = holders.length ? holders : [...table.listedInPart];
+    const steps = table.recordedSteps(all, birth, death).map(({ step }) => step);
+    if (!holders.length && !steps.length) return this.roundSteps.filter((step) => step >= birth && step <= death);
+    const first = this.firstHeld(uid);
+    return holders.length ? steps.filter((step) => step >= first) : steps;
+  }
+
+  /** The step since which an optimizer has a parameter in one of its groups. */
+  firstHeld(uid: string): number {
+    const { facts } = this.table;
+    for (const step of this.roundSteps)
+      if ((this.table.holders.get(uid) ?? []).some(({ optimizer }) => this.holdsAt(optimizer, step).has(uid)))
+        return step;
+    return facts.steps.length;
+  }
+
+  held = new Map<string, Set<string>>();
+
+  holdsAt(optimizer: string, step: number): Set<string> {
+    const key = `${optimizer} ${step}`;
+    let held = this.held.get(key);
+    if (!held) {
+      held = new Set(optimizerGroups(this.table.facts, optimizer, step).flatMap(({ parameters }) => parameters));
+      this.held.set(key, held);
+    }
+    return held;
+  }
+
+  /** How far a statement moved a parameter: the norm of the difference. */
+  movedAt(uid: string, step: number): number | undefined {
+    const { facts } = this.table;
+    const [before, after] = [step - 1, step].map((each) => elementsAt(facts, uid, each));
+    if (before && after && before.length === after.length)
+      return Math.sqrt(after.reduce((sum, element, k) => sum + (element - before[k]) ** 2, 0));
+    return this.table.changedAt(uid, step) ? undefined : 0;
+  }
+
+  /** By parameter, the groups that hold it after a step. */
+  holdersAt(step: number): Map<string, Holder[]> {
+    const { facts } = this.table;
+    const holders = new Map<string, Holder[]>();
+    for (const { uid } of optimizersOf(facts).values()) {
+      const object = findEntity(facts.stateAt(step), uid, "object");
+      if (!object) continue;
+      const type = object.type ?? "";
+      const optimizer = modulePathAt(this.opened, uid, step) ?? type;
+      optimizerGroups(facts, uid, step).forEach(({ parameters, lr }, group) => {
+        const holder = { optimizer, type, group, lr: this.table.learningRate(lr, step) };
+        for (const parameter of parameters) holders.set(parameter, [...(holders.get(parameter) ?? []), holder]);
+      });
+    }
+    return holders;
+  }
+}
+
+/** A norm as a number: NaN where it is not known or there is none. */
+export function normAsNumber(norm: Cell | null | undefined): number {
+  return norm === null || norm === undefined ? Number.NaN : cellAsNumber(norm);
+}

@@ -1,0 +1,97 @@
+/** The rows of the table of parameters: one for each, or for each part of the net where they are many, in a reader's order. */
+
+import { normAsNumber, rankOfLearns, type Learns, type ParameterMoment } from "./parameter_moments.ts";
+
+export const PARAMETER_COLUMNS = ["name", "shape", "numbers", "held", "learns", "gradient", "weight", "moved"] as const;
+
+export type ParameterColumn = (typeof PARAMETER_COLUMNS)[number];
+
+/** A parameter, or all of a part of the net. Norms are those of all numbers together; NaN: not known; null: none. */
+export interface ParameterSummary {
+  moments: ParameterMoment[];
+  numbers: number;
+  /** the worst, and how many have it */
+  learns: Learns;
+  learnsCount: number;
+  held: string[];
+  gradient: number | null;
+  weight: number;
+  /** in the last round that ended; null before */
+  moved: number | null;
+  rounds: { step: number; gradient: number | null; weight: number }[];
+  updated: number;
+  ended: number;
+}
+
+/** @param holderText says who holds a parameter */
+export function summaryOf(
+  moments: ParameterMoment[],
+  holderText: (moment: ParameterMoment) => string,
+): ParameterSummary {
+  const worst = moments.reduce((a, b) => (rankOfLearns(b.learns) < rankOfLearns(a.learns) ? b : a));
+  return {
+    moments,
+    numbers: moments.reduce((sum, { row }) => sum + row.numbers, 0),
+    learns: worst.learns,
+    learnsCount: moments.filter(({ learns }) => learns === worst.learns).length,
+    held: [...new Set(moments.map(holderText))],
+    gradient: normOfAll(moments.map(({ gradient }) => gradientNumber(gradient))),
+    weight: normOfAll(moments.map(({ weight }) => normAsNumber(weight))) ?? Number.NaN,
+    moved: normOfAll(moments.map(({ rounds }) => (rounds.length ? (rounds[rounds.length - 1].moved ?? NaN) : null))),
+    rounds: roundsOfAll(moments),
+    updated: Math.min(...moments.map(({ updated }) => updated)),
+    ended: Math.max(...moments.map(({ rounds }) => rounds.length)),
+  };
+}
+
+function gradientNumber(gradient: ParameterMoment["gradient"]): number | null {
+  return gradient === null ? null : normAsNumber(gradient);
+}
+
+/** Of several tensors as one; null where none has one. */
+function normOfAll(norms: (number | null)[]): number | null {
+  const present = norms.filter((norm): norm is number => norm !== null);
+  if (!present.length) return null;
+  return present.length === 1 ? present[0] : Math.sqrt(present.reduce((sum, norm) => sum + norm ** 2, 0));
+}
+
+function roundsOfAll(moments: ParameterMoment[]) {
+  if (moments.length === 1)
+    return moments[0].rounds.map(({ step, gradient, weight }) => ({
+      step,
+      gradient: gradientNumber(gradient),
+      weight: normAsNumber(weight),
+    }));
+  const byStep = new Map<number, { gradients: (number | null)[]; weights: number[] }>();
+  for (const { rounds } of moments)
+    for (const { step, gradient, weight } of rounds) {
+      const round = byStep.get(step) ?? { gradients: [], weights: [] };
+      byStep.set(step, round);
+      round.gradients.push(gradientNumber(gradient));
+      round.weights.push(normAsNumber(weight));
+    }
+  return [...byStep]
+    .sort(([a], [b]) => a - b)
+    .map(([step, { gradients, weights }]) => ({
+      step,
+      gradient: normOfAll(gradients),
+      weight: normOfAll(weights) ?? Number.NaN,
+    }));
+}
+
+/** Larger is earlier; what is not known, or not there, comes last in either direction. */
+function norm(value: number | null) {
+  return value === null || Number.isNaN(value) ? null : value;
+}
+
+/** What a row is compared by: words by the alphabet, numbers from the largest, fates from the worst. */
+export const SORT_VALUES: Record<ParameterColumn, (row: ParameterSummary, name: string) => number | string | null> = {
+  name: (_, name) => name,
+  shape: ({ moments, numbers }) => (moments.length === 1 ? moments[0].row.shape.length : numbers),
+  numbers: ({ numbers }) => -numbers,
+  held: ({ held }) => held.join(),
+  learns: ({ learns }) => rankOfLearns(learns),
+  gradient: ({ gradient }) => (norm(gradient) === null ? null : -(gradient as number)),
+  weight: ({ weight }) => (norm(weight) === null ? null : -weight),
+  moved: ({ moved }) => (norm(moved) === null ? null : -(moved as number)),
+};

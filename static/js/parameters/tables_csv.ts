@@ -1,0 +1,88 @@
+/** The tables at a step as text: CSV for a file, tabs for a spreadsheet's clipboard. What is not known is empty. */
+
+import { normAsNumber, type ParameterMoment } from "./parameter_moments.ts";
+import type { ModuleRow } from "../nets/module_table.ts";
+
+type Cell = string | number | boolean | null | undefined;
+
+const PARAMETER_HEADINGS = [
+  "name",
+  "also",
+  "shape",
+  "numbers",
+  "dtype",
+  "optimizer",
+  "group",
+  "lr",
+  "learns",
+  "updated",
+  "rounds",
+  "gradient_norm",
+  "weight_norm",
+  "moved",
+  "step",
+];
+
+/** @param step of the trace, from 0 */
+export function parameterLines(moments: ParameterMoment[], step: number): Cell[][] {
+  const rows = moments.map(({ row, held_by, learns, updated, rounds, gradient, weight }) => [
+    row.name,
+    row.also.join(" "),
+    shapeCell(row.shape),
+    row.numbers,
+    row.dtype,
+    held_by.map(({ optimizer }) => optimizer).join(" "),
+    held_by.map(({ group }) => group).join(" "),
+    held_by.map(({ lr }) => lr ?? "").join(" "),
+    learns,
+    updated,
+    rounds.length,
+    gradient === null ? "None" : normAsNumber(gradient),
+    normAsNumber(weight),
+    rounds[rounds.length - 1]?.moved,
+    step,
+  ]);
+  return [PARAMETER_HEADINGS, ...rows];
+}
+
+export function moduleLines(rows: ModuleRow[]): Cell[][] {
+  const headings = ["path", "type", "calls", "inputs", "outputs", "parameters", "trainable", "operations", "kept"];
+  return [
+    headings,
+    ...rows.map((row) => [
+      row.path,
+      row.type,
+      row.calls,
+      row.inputs.map(shapeCell).join(" "),
+      row.outputs.map(shapeCell).join(" "),
+      row.parameters,
+      row.trainable,
+      row.operations,
+      row.kept,
+    ]),
+  ];
+}
+
+/** `2x3`; `()` of a number alone, `?` where it is not known: as `gradbox summary --csv` has it. */
+function shapeCell(shape: number[] | null) {
+  return shape === null ? "?" : shape.join("x") || "()";
+}
+
+/** RFC 4180, but with line feeds. */
+export function csvText(lines: Cell[][]) {
+  return lines.map((line) => `${line.map(csvCell).join(",")}\n`).join("");
+}
+
+function csvCell(value: Cell) {
+  const text = cellText(value);
+  return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+}
+
+export function tabbedText(lines: Cell[][]) {
+  return lines.map((line) => `${line.map((value) => cellText(value).replace(/[\t\n\r]/g, " ")).join("\t")}\n`).join("");
+}
+
+function cellText(value: Cell) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "";
+  return String(value);
+}
