@@ -52,7 +52,7 @@ export function gradientOfCall(opened: OpenTrace, call: ModuleCall, backward: st
 }
 
 /** The Euclidean norm of a gradient; NaN where the trace lists neither its elements nor the norm of all of them. */
-export function normOfGrad({ shape, cells, summary }: Grad): number {
+function normOfGrad({ shape, cells, summary }: Grad): number {
   if (cells) return Math.sqrt(cells.reduce((sum: number, cell) => sum + cellAsNumber(cell) ** 2, 0));
   const isOfAll = summary?.bins?.reduce((a, b) => a + b, 0) === numelOf(shape); // it counts finite ones alone
   return isOfAll && typeof summary?.norm === "number" ? summary.norm : Number.NaN;

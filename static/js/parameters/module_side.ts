@@ -64,7 +64,7 @@ export function createModuleSide(say: Say, onChange: () => void) {
       className: "modules-table",
       caption: say("modules"),
       sortLabel: (column) => say("sort", { column }),
-      openLabel: (name, count) => say("loom_open", { name, n: count - 1 }),
+      openLabel: (name, count) => say("open_module", { name, n: count - 1 }),
       moreLabel: (name, n, next) => say("more_rows", { name, n, next }),
       sortedBy: "kept",
       onChange,

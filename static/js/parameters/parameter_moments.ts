@@ -18,7 +18,7 @@ import type { OpenTrace } from "../trace/state.ts";
 /** What can be said until a step: not_made: there is no such parameter yet; not_yet: no round has ended that would tell. */
 export type Learns = ParameterFate | "not_made" | "not_yet";
 
-export interface ParameterRound {
+interface ParameterRound {
   /** at which the optimizer's step had run */
   step: number;
   /** whether the numbers are others after it */
@@ -77,7 +77,7 @@ export function rankOfLearns(learns: Learns) {
   return learns === "not_yet" ? rankOfFate("unknown") + 0.5 : rankOfFate(learns);
 }
 
-export class ParameterMoments {
+class ParameterMoments {
   opened: OpenTrace;
   table: ParameterTable;
   /** by parameter, in the order in which modules have them */

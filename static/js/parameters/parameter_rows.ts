@@ -2,9 +2,7 @@
 
 import { normAsNumber, rankOfLearns, type Learns, type ParameterMoment } from "./parameter_moments.ts";
 
-export const PARAMETER_COLUMNS = ["name", "shape", "numbers", "held", "learns", "gradient", "weight", "moved"] as const;
-
-export type ParameterColumn = (typeof PARAMETER_COLUMNS)[number];
+export type ParameterColumn = "name" | "shape" | "numbers" | "held" | "learns" | "gradient" | "weight" | "moved";
 
 /** A parameter, or all of a part of the net. Norms are those of all numbers together; NaN: not known; null: none. */
 export interface ParameterSummary {

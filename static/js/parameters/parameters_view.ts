@@ -186,8 +186,10 @@ export function createParametersView(
   function spark(values: (number | null)[], kind: string): SVGElement {
     const svg = document.createElementNS(SVG_NAMESPACE, "svg");
     svg.setAttribute("class", `spark ${kind}`);
-    svg.setAttribute("width", String(SPARK_WIDTH));
+    svg.setAttribute("width", String(heightOfSparks === SPARK_HEIGHT.tall ? SPARK_WIDTH : SPARK_WIDTH * 0.6));
     svg.setAttribute("height", String(heightOfSparks));
+    svg.setAttribute("viewBox", `0 0 ${SPARK_WIDTH} ${heightOfSparks}`);
+    svg.setAttribute("preserveAspectRatio", "none");
     svg.setAttribute("aria-hidden", "true");
     patchHost(document, svg, sparklineMarks(values, Math.max(roundCount, values.length), heightOfSparks));
     return svg;

@@ -36,8 +36,6 @@ interface TableOptions<T> {
 /** Rows of one part that are made at a time: the next come when they are asked for. */
 const ROWS_AT_A_TIME = 200;
 
-export type SortedTable<T> = ReturnType<typeof createSortedTable<T>>;
-
 export function createSortedTable<T>(columns: TableColumn[], options: TableOptions<T>) {
   const table = element("table", `sorted-table ${options.className}`);
   const caption = element("caption", "", options.caption);
