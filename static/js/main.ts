@@ -38,6 +38,7 @@ import { startSeriesParts } from "./series/workbench.ts";
 import { createStore, hasChangedField } from "./browser/store.ts";
 import { startThemeButton } from "./browser/theme.ts";
 import { readAddress } from "./page_state/url.ts";
+import { refusalOfOtherText } from "./program/other_text.ts";
 import { preferredView } from "./page/view_switch.ts";
 import type { PageState } from "./page_state/state.ts";
 import type { Refusal } from "./trace/wire.ts";
@@ -136,13 +137,10 @@ function showPanes(state: PageState, before: PageState | null) {
   for (const name of ["stage", "net", "loom"]) element(name).hidden = waiting || isEmpty;
   element("empty").hidden = !isEmpty;
   if (isEmpty) element("empty").textContent = say(opened.trace.outcome.status === "refused" ? "refused" : "no_steps");
-  const refusal = isEmpty ? opened.trace.outcome.error?.refusals?.[0] : undefined;
-  if (refusal && OTHER_TEXTS.has(refusal.key ?? "")) void showFirstAnswer(refusal, opened?.trace.program.source ?? "");
+  const refusal = isEmpty ? refusalOfOtherText(opened.trace) : null;
+  if (refusal) void showFirstAnswer(refusal, opened?.trace.program.source ?? "");
   element<HTMLButtonElement>("takeaway").disabled = !opened?.count;
 }
-
-/** Texts that are no program, by why they are refused. */
-const OTHER_TEXTS = new Set(["traceback", "install", "shell", "diff", "question"]);
 
 async function showFirstAnswer(refusal: Refusal, text: string) {
   const answer = await import("./page/first_answer.ts");

@@ -1,7 +1,7 @@
 /** What a reader gets first for a text that is no program, in the place of the picture: what it is, the programs that end
  * with the same error or are about the same, and the command for his own machine. */
 
-import { matchError } from "../gallery/error_match.ts";
+import { looksLikeError, matchError } from "../gallery/error_match.ts";
 import { buildScenarioIndex, searchScenarios } from "../gallery/search.ts";
 import { hitElement, loadEntries, type Entry } from "./error_search.ts";
 import { loadPasteLocale } from "../words/page_locale.ts";
@@ -38,13 +38,19 @@ export async function showFirstAnswer({ host, refusal, text, startAnew }: Answer
 }
 
 function sentenceOf(say: Say, key: string, args: Record<string, unknown>) {
-  if (key === "traceback") return say(args.at ? "traceback_at" : "traceback_nowhere", args);
+  if (key === "traceback")
+    return say(args.at ? "traceback_at" : "traceback_nowhere", { ...args, file: fileName(args.file) });
   if (key === "install" && args.packages) {
     const parts = [args.here && say("install_here", args), args.absent && say("install_absent", args)];
     return parts.filter(Boolean).join(" ");
   }
   return say(`${key}_why`, args);
 }
+
+const fileName = (path: unknown) =>
+  String(path ?? "")
+    .split(/[\\/]/)
+    .at(-1);
 
 function commandFor(key: string, { file }: Record<string, unknown>) {
   const name = /([\w-]+\.py)$/.exec(String(file ?? ""))?.[1] ?? "train.py";
@@ -62,8 +68,10 @@ async function programsAbout(say: Say, text: string): Promise<HTMLElement[]> {
   const { exact, similar } = matchError(entries, index, text);
   const others = exact.length ? similar : searchScenarios(index, text).slice(0, MAX_HITS);
   const lists = [];
-  lists.push(textElement("h3", exact.length ? say("ends_so", { n: exact.length }) : say("none_ends_so")));
+  const found = exact.length || (looksLikeError(text) ? 0 : others.length);
+  lists.push(textElement("h3", found ? say("about_it", { n: found }) : say("none_ends_so")));
   if (exact.length) lists.push(hitList(entries, exact.slice(0, MAX_HITS)));
+  else if (found) lists.push(hitList(entries, others));
   else if (others.length) lists.push(textElement("p", say("perhaps")), hitList(entries, others));
   return lists;
 }
