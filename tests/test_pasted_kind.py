@@ -57,7 +57,9 @@ def test_no_program_of_this_project_is_taken_for_anything_else(folder: str) -> N
         made = normalise_pasted_text(source)
         assert made.other is None, path
         assert not {notice.kind for notice in made.notices} & {"html", "diff", "tabs", "around"}, path
-        assert path.parent.name in ("pastes", "corpus") or (made.lines[:1] != [] and _is_kept(source, made.source)), path
+        assert path.parent.name in ("pastes", "corpus") or (made.lines[:1] != [] and _is_kept(source, made.source)), (
+            path
+        )
 
 
 def _is_kept(source: str, made: str) -> bool:

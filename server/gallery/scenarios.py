@@ -24,6 +24,8 @@ THREADS = (
     "modules",
     "hooks",
     "numerics",
+    "shapes",
+    "training",
 )
 """What the gallery is divided into, in its order; their titles are `thread_NAME` in `static/locales`."""
 

@@ -38,8 +38,10 @@ import { startSeriesParts } from "./series/workbench.ts";
 import { createStore, hasChangedField } from "./browser/store.ts";
 import { startThemeButton } from "./browser/theme.ts";
 import { readAddress, VIEWS } from "./page_state/url.ts";
+import { refusalOfOtherText } from "./program/other_text.ts";
 import { preferredView } from "./page/view_switch.ts";
 import type { PageState } from "./page_state/state.ts";
+import type { Refusal } from "./trace/wire.ts";
 
 const { say } = await loadLocale(document.documentElement.lang);
 const page = servedPage();
@@ -135,7 +137,14 @@ function showPanes(state: PageState, before: PageState | null) {
   for (const name of VIEWS) element(name).hidden = waiting || isEmpty;
   element("empty").hidden = !isEmpty;
   if (isEmpty) element("empty").textContent = say(opened.trace.outcome.status === "refused" ? "refused" : "no_steps");
+  const refusal = isEmpty ? refusalOfOtherText(opened.trace) : null;
+  if (refusal) void showFirstAnswer(refusal, opened?.trace.program.source ?? "");
   element<HTMLButtonElement>("takeaway").disabled = !opened?.count;
+}
+
+async function showFirstAnswer(refusal: Refusal, text: string) {
+  const answer = await import("./page/first_answer.ts");
+  await answer.showFirstAnswer({ host: element("empty"), refusal, text, startAnew: program.startAnew });
 }
 
 /** Draws a change of the state, part by part. @param before null: the first time */

@@ -4,7 +4,7 @@
 import { searchScenarios, textOfLastError, type ScenarioIndex, type ScenarioTexts } from "./search.ts";
 
 /** exact: those that end so, the best first. similar: others that share words with it. */
-export interface ErrorMatches {
+interface ErrorMatches {
   exact: string[];
   similar: string[];
 }
@@ -30,7 +30,7 @@ function wordsOfMessage(text: string): string[] {
     .replace(TYPE_OF_ERROR, "")
     .replace(/\[[^\][]*\]|\([\d, x×]*\)|'[^']*'|"[^"]*"|`[^`]*`/g, " ")
     .toLowerCase();
-  return [...plain.matchAll(/[a-z_]{2,}|[\u4e00-\u9fff]/g)].map(([word]) => word);
+  return [...plain.matchAll(/[a-z_][a-z0-9_]+|[\u4e00-\u9fff]/g)].map(([word]) => word);
 }
 
 /** How many words of one list stand in the other, in the same order. */
@@ -44,8 +44,9 @@ function commonInOrder(a: string[], b: string[]) {
   return row[b.length];
 }
 
-/** What a message says before its hints. */
-const firstSentence = (text: string) => text.split(/\.\s|\bHint:|\bSpecify\b|\bPlease\b|\bIf\b|\n\n/)[0];
+/** What a message says before its hints, and before the place in torch's own source. */
+const firstSentence = (text: string) =>
+  text.split(/\.\s|\bHint:|\bSpecify\b|\bPlease\b|\bIf\b|\n\n|\sat \/|\nCUDA kernel errors/)[0];
 
 /** How well a symptom is the message; 0 where it is another one. */
 function symptomScore(message: string[], opening: string[], symptom: string) {

@@ -1,5 +1,6 @@
 /** Looks an error message up among the gallery's programs, for the box that opens from the first screen. */
 
+import { looksLikeError, matchError } from "../gallery/error_match.ts";
 import { buildScenarioIndex, searchScenarios } from "../gallery/search.ts";
 import { ROOT } from "../requests/root.ts";
 import type { Say } from "../words/sentences.ts";
@@ -7,7 +8,7 @@ import type { Say } from "../words/sentences.ts";
 const MAX_SHOWN_HITS = 4;
 const SEARCH_AFTER_MS = 120;
 
-interface Entry {
+export interface Entry {
   name: string;
   title: string[];
   question: string[];
@@ -20,7 +21,7 @@ let entries: Promise<Entry[]> | null = null;
 const startedFields = new WeakSet<HTMLElement>();
 
 /** Fetched once; again after it failed. */
-function loadEntries(): Promise<Entry[]> {
+export function loadEntries(): Promise<Entry[]> {
   entries ??= fetch(`${ROOT}/gallery/search.json`)
     .then(async (response) => {
       if (!response.ok) throw new Error(String(response.status));
@@ -50,9 +51,19 @@ export function startErrorSearch(
     try {
       const all = await loadEntries();
       if (id !== searchId) return;
-      const names = searchScenarios(buildScenarioIndex(all), query).slice(0, MAX_SHOWN_HITS);
+      const index = buildScenarioIndex(all);
+      const { exact, similar } = matchError(all, index, query);
+      const isUnknownError = looksLikeError(query) && !exact.length;
+      const names = (exact.length ? exact : isUnknownError ? similar : searchScenarios(index, query)).slice(
+        0,
+        MAX_SHOWN_HITS,
+      );
       const found = names.flatMap((name) => all.find((entry) => entry.name === name) ?? []);
-      const sentence = found.length ? say("error_search_found", { n: found.length }) : say("error_search_none");
+      const sentence = isUnknownError
+        ? say("error_search_none")
+        : found.length
+          ? say("error_search_found", { n: found.length })
+          : say("error_search_none");
       show(sentence, found);
     } catch {
       if (id === searchId) show(say("error_search_failed"), []);
@@ -72,7 +83,7 @@ export function startErrorSearch(
 }
 
 /** A link to a program, with its question. */
-function hitElement({ name, title, question }: Entry) {
+export function hitElement({ name, title, question }: Entry) {
   const { lang } = document.documentElement;
   const inLanguage = (texts: string[]) => texts[lang === "zh" ? texts.length - 1 : 0];
   const item = document.createElement("li");

@@ -5,6 +5,7 @@ import { showOutcome } from "./run_status.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
 import { createEditor, type EditorTools } from "../editor/editor.ts";
 import { createInputBox } from "../editor/input_box.ts";
+import { refusalOfOtherText } from "../program/other_text.ts";
 import { programMessages } from "../program/messages.ts";
 import { outputComparisonMessages, showOutputSummary } from "../editor/output_diff.ts";
 import { compareOutputs, type OutputRow } from "../program/outputs.ts";
@@ -157,7 +158,9 @@ export function createProgramPane(
       outputRows = opened && !hasHiddenSteps(opened.trace) ? compareOutputs(opened.trace) : [];
       showOutputSummary(element("outputs"), outputRows, say, { current: () => currentState().step, go });
       showOutcome(element, opened, say, go);
-      if (editorHadFocus && opened && !opened.count && document.activeElement === document.body) editor.focus();
+      const isAnswered = opened !== null && refusalOfOtherText(opened.trace) !== null; // beside the editor, or under it
+      if (editorHadFocus && opened && !opened.count && !isAnswered && document.activeElement === document.body)
+        editor.focus();
       editorHadFocus = false;
     }
     if (isProgramChanged) {

@@ -33,6 +33,11 @@ const SERIES_SENTENCES: Record<string, SentencesImport> = {
   zh: () => import("../../locales/series.zh.json", { with: { type: "json" } }),
 };
 
+const PASTE_SENTENCES: Record<string, SentencesImport> = {
+  en: () => import("../../locales/paste.en.json", { with: { type: "json" } }),
+  zh: () => import("../../locales/paste.zh.json", { with: { type: "json" } }),
+};
+
 /** @returns English where the language is not known */
 export const loadLocale = (language: string): Promise<Locale> => loadSentencesOfLanguage(PAGE_SENTENCES, language);
 
@@ -54,3 +59,7 @@ export const loadCourseLocale = (language: string): Promise<Locale> =>
 /** @returns of the page on which a series is made */
 export const loadSeriesLocale = (language: string): Promise<Locale> =>
   loadSentencesOfLanguage(SERIES_SENTENCES, language);
+
+/** @returns of the first answer to a text that is no program */
+export const loadPasteLocale = (language: string): Promise<Locale> =>
+  loadSentencesOfLanguage(PASTE_SENTENCES, language);
