@@ -69,7 +69,7 @@ def open_page(chromium: Any, site: str) -> Any:
     """One page for all the programs: what one leaves behind must not show in the next."""
     context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale="en-US", reduced_motion="reduce")
     page = context.new_page()
-    page.goto(site)
+    page.goto(f"{site}/#v=stage")  # else a large net opens in the net view
     yield page
     context.close()
 

@@ -71,6 +71,14 @@ export function addSavedSlots(graphStep: GraphStep, row: GraphRow, line: LineRoo
   }
   line.right = lineRight;
   if (!hidden.length) return;
-  line.x = Math.min(line.x, lineRight - HIDDEN_SLOT_COUNT_WIDTH + 4);
+  const overlap = line.x - (lineRight - HIDDEN_SLOT_COUNT_WIDTH + 4);
+  if (overlap > 0) {
+    line.x -= overlap;
+    if (!row.slots.length && row.w > 2 * overlap) {
+      // a long name gives up some letters, so that the count has room beside it
+      row.w -= overlap;
+      if (row.tag) row.tag.x -= overlap;
+    }
+  }
   row.moreSlots = { ...line.takeRectFromLeft(HIDDEN_SLOT_COUNT_WIDTH - 4, 18), keys: hidden };
 }
