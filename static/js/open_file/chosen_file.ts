@@ -26,12 +26,23 @@ export class FileProblem extends Error {
 /** @throws FileProblem for what is neither, or too large */
 export async function readChosenFile(file: Pick<File, "name" | "size" | "arrayBuffer">): Promise<ChosenFileContent> {
   const { name } = file;
-  const isProgram = /\.(pyw?|txt)$/i.test(name);
+  const isNotebook = /\.ipynb$/i.test(name);
+  const isProgram = /\.(pyw?|txt|md|diff|patch|log)$/i.test(name);
   checkFileSize(file, isProgram ? MAX_PROGRAM_BYTES : MAX_TRACE_BYTES);
   const text = decodeUtf8(await file.arrayBuffer(), name);
   if (isProgram) return { kind: "program", source: text };
+  if (isNotebook) return { kind: "program", source: notebookWithoutPictures(text, name) };
   if (!/^\s*\{/.test(text)) throw new FileProblem(/\.json$/i.test(name) ? "file_no_json" : "file_neither", { name });
   return { kind: "traces", name: name.replace(/\.json$/i, ""), texts: splitTraceTexts(text, name) };
+}
+
+/** The cells of a notebook with their text; its pictures would be most of what is sent. @throws FileProblem */
+function notebookWithoutPictures(text: string, name: string) {
+  const notebook = parseJsonOrUndefined(text) as { cells?: unknown } | undefined;
+  if (!Array.isArray(notebook?.cells)) throw new FileProblem("file_no_json", { name });
+  const source = JSON.stringify(notebook, (key, value) => (/^(image|application)\//.test(key) ? undefined : value), 1);
+  checkFileSize({ name, size: source.length }, MAX_PROGRAM_BYTES);
+  return source;
 }
 
 /** @throws FileProblem */

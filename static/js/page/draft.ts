@@ -1,28 +1,24 @@
-/** The program that the reader was writing, kept for as long as the browser's tab is open: a page that shows another
+/** The program that the reader was writing, kept past a reload, a crash and the end of the tab: a page that shows another
  * program offers it. */
 
+import { createDraftStore } from "./draft_store.ts";
 import { isPageProgram, draftNotShown } from "../page_state/selectors.ts";
 import type { PageHost } from "./page_host.ts";
 import type { PageState } from "../page_state/state.ts";
 
-const DRAFT_STORAGE_KEY = "gradbox-draft";
-
-/** @returns null where there is none, or the browser keeps nothing */
-export function readDraft(): string | null {
+/** null where the browser keeps nothing */
+function browserStore() {
   try {
-    return sessionStorage.getItem(DRAFT_STORAGE_KEY);
+    return createDraftStore(localStorage, sessionStorage, () => Math.random().toString(36).slice(2), Date.now);
   } catch {
     return null;
   }
 }
 
-function writeDraft(source: string) {
-  try {
-    sessionStorage.setItem(DRAFT_STORAGE_KEY, source);
-  } catch {
-    // then it lasts as long as this page
-  }
-}
+const store = browserStore();
+
+/** @returns null where there is none, or the browser keeps nothing */
+export const readDraft = (): string | null => store?.read() ?? null;
 
 export function createDraftKeeper({ element, state: currentState, dispatch }: PageHost) {
   element("kept-show").addEventListener("click", () => {
@@ -32,7 +28,7 @@ export function createDraftKeeper({ element, state: currentState, dispatch }: Pa
 
   return {
     render(state: PageState, before: PageState | null) {
-      if (before && state.text !== before.text && !state.waiting && !isPageProgram(state)) writeDraft(state.text);
+      if (before && state.text !== before.text && !state.waiting && !isPageProgram(state)) store?.write(state.text);
       element("kept").hidden = draftNotShown(state) === null;
     },
   };

@@ -5,7 +5,7 @@ import { showOutcome } from "./run_status.ts";
 import { startCodeFold } from "../editor/code_fold.ts";
 import { createEditor, type EditorTools } from "../editor/editor.ts";
 import { createInputBox } from "../editor/input_box.ts";
-import { refusalOfOtherText } from "../program/other_text.ts";
+import { isWorthAsking, refusalOfOtherText } from "../program/other_text.ts";
 import { programMessages } from "../program/messages.ts";
 import { outputComparisonMessages, showOutputSummary } from "../editor/output_diff.ts";
 import { compareOutputs, type OutputRow } from "../program/outputs.ts";
@@ -80,6 +80,12 @@ export function createProgramPane(
     onChange: () => dispatch({ type: "programEdited", text: editor.text() }),
     onLine: (line) => dispatch({ type: "lineChosen", line }),
     keepMarks: true,
+  });
+  // what is pasted for the whole program gets its answer at once, where it looks like none
+  element("editor").addEventListener("paste", (event) => {
+    const pasted = event.clipboardData?.getData("text/plain") ?? "";
+    if (isWorthAsking(pasted))
+      setTimeout(() => editor.text().trim() === pasted.replace(/\r\n?/g, "\n").trim() && run());
   });
   const cards = createCards(
     { form, buttons: element("program-as"), host: element("cards") },

@@ -9,3 +9,12 @@ export function refusalOfOtherText({ outcome }: Trace): Refusal | null {
   const refusal = outcome.error?.refusals?.[0];
   return refusal && OTHER_TEXTS.has(refusal.key ?? "") ? refusal : null;
 }
+
+const LOOKS_OTHER =
+  /^\s*(?:Traceback \(most|[\w.]*(?:Error|Exception): |-{20,}|[!%]?(?:pip|conda) +install|\{\s*"|<\w+[ >]|diff --git |```)|\? *$|？\s*$/m;
+
+/** Whether a pasted text may be no program, or one that something is to be taken off first: it is worth asking at once.
+ * What it is, the server says; a program would merely run. */
+export function isWorthAsking(pasted: string) {
+  return pasted.length < 50_000 && LOOKS_OTHER.test(pasted);
+}

@@ -38,16 +38,29 @@ test("a program is its text, a trace its JSON, and several traces a line each", 
   assert.deepEqual(await read("run.json", indented), { kind: "traces", name: "run", texts: [indented] });
 });
 
+test("a notebook comes with its cells and without its pictures", async () => {
+  const png = {
+    output_type: "display_data",
+    data: { "image/png": "A".repeat(MAX_PROGRAM_BYTES), "text/plain": ["<Figure>"] },
+  };
+  const cells = [{ cell_type: "code", source: ["x = 1"], outputs: [png] }];
+  const content = await read("a.ipynb", JSON.stringify({ nbformat: 4, cells }));
+  assert.equal(content.kind, "program");
+  const { source } = content as { source: string };
+  assert.deepEqual(JSON.parse(source).cells[0].source, ["x = 1"]);
+  assert.ok(!source.includes("image/png") && source.includes("<Figure>"));
+});
+
 test("what is neither is named", async () => {
   assert.equal(await problem("cat.png", new Uint8Array([0x89, 0x50, 0x4e, 0x47])), "file_neither");
   assert.equal(await problem("zeros.py", "\0\0"), "file_neither");
-  assert.equal(await problem("notes.md", "# notes"), "file_neither");
   assert.equal(await problem("run.json", text.slice(0, -1)), "file_no_json");
   assert.equal(await problem("run.json", `${text}\n{"half`), "file_no_json");
   assert.equal(await problem("list.json", "[1]"), "file_no_json");
   assert.equal(await problem("package.json", '{"name": "a"}'), "file_no_trace");
   assert.equal(await problem("run.json", JSON.stringify({ ...TRACE, steps: [{}] })), "file_no_trace");
-  assert.equal(await problem("a.ipynb", '{"nbformat": 4, "cells": []}'), "file_notebook");
+  assert.equal(await problem("a.json", '{"nbformat": 4, "cells": []}'), "file_notebook");
+  assert.equal(await problem("a.ipynb", "{}"), "file_no_json");
   assert.equal(await problem("run.json", JSON.stringify({ ...TRACE, schema: TRACE_SCHEMA + 1 })), "file_newer");
   assert.equal(await problem("runs.json", `${text}\n`.repeat(MAX_TRACES + 1)), "file_too_many");
 });
