@@ -281,7 +281,7 @@ TRACEBACKS: dict[str, PastedText] = {
 OTHER_TEXTS: dict[str, PastedText] = {
     "pip": PastedText("pip install torch transformers", "install", facts={"packages": "torch transformers"}),
     "bang_pip": PastedText("!pip install -q einops==0.8", "install", facts={"packages": "einops"}),
-    "pip_with_index": PastedText("pip3 install torch torchvision --index-url https://download.pytorch.org/whl/cu121",
+    "pip_with_index": PastedText("pip3 install torch torchvision --index-url https://wheels.example.org/cu121",
                                  "install", facts={"packages": "torch torchvision"}),
     "conda": PastedText("conda install pytorch torchvision -c pytorch", "install",
                         facts={"packages": "pytorch torchvision"}),

@@ -49,7 +49,7 @@ IN_SIGHT = """element => {
 
 
 def start(page: Any, site: str, source: str) -> dict[str, Any]:
-    page.goto(site)
+    page.goto(f"{site}/#v=stage")  # else a large net opens in the net view
     page.wait_for_selector("#workbench[data-steps]")
     paste(page, source)
     trace = run(page)

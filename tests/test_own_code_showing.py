@@ -99,5 +99,8 @@ def test_the_environment_tells_whether_a_browser_can_open(
 
 def test_no_module_of_the_package_hides_what_it_offers() -> None:
     """An imported module becomes an attribute of its package: `gradbox.watch` was one after `%load_ext gradbox`."""
-    modules = {path.stem for path in Path(gradbox.__file__).parent.glob("*.py")}
-    assert modules.isdisjoint(gradbox.LAZY) and modules >= set(gradbox.LAZY.values())
+    folder = Path(gradbox.__file__).parent
+    modules = {path.stem for path in [*folder.glob("*.py"), *folder.glob("*/__init__.py")]}
+    modules |= {path.parent.name for path in folder.glob("*/__init__.py")}
+    assert modules.isdisjoint(gradbox.LAZY)
+    assert modules >= {name.partition(".")[0] for name in gradbox.LAZY.values()}

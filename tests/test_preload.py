@@ -259,7 +259,7 @@ EXCUSED = re.compile(
     r"|torch\._dynamo\.(backends|dce_extra_outputs|debug_utils|polyfills\.pytree|repro|tensor_version_op|testing)\b"
     r"|torch\._functorch\._activation_(checkpointing|offloading)\b|torch\._higher_order_ops\.(passes|register_hook)\b"
     r"|torch\.testing\._internal\b|torch\.(_precompile_driver|profiler\._cuspy)\b"
-    r"|torch\.utils\._cxx_pytree|triton|pytest|sqlite3|smtplib|_aix_support|_ios_support|_osx_support"
+    r"|torch\.utils\._cxx_pytree|triton|PIL\b|pytest|sqlite3|smtplib|_aix_support|_ios_support|_osx_support"
     r"|einops\.layers\.(keras|oneflow|paddle|tensorflow)|multiprocessing\.|concurrent\.|encodings\.(mbcs|oem)"
 )
 """Modules that may be missing: what is compiled or tested with them, what needs other packages, systems or processes."""

@@ -3,9 +3,7 @@ indentation in which blanks and tabs are mixed.
 """
 
 import ast
-import html
 import re
-from html.parser import HTMLParser
 
 from gradbox.language.pasted_kind import INSTALL_LINE, SHELL_LINE, is_diff, is_sentence, reads_like
 from gradbox.language.text import ProgramLine, QuoteScan, try_parse_lines
@@ -15,7 +13,10 @@ from gradbox.wire.program import Notice
 _TAG = re.compile(
     r"</?(?:pre|code|p|div|span|br|html|body|li|ul|a|em|strong|h[1-6]|table|td|tr)\b[^<>]*/?>", re.IGNORECASE
 )
-_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d+|#x[0-9a-fA-F]+);")
+# by hand, since the standard library's parser would then be among the modules that the program finds imported
+_ENTITY = re.compile(r"&(lt|gt|amp|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
+_CHARACTER_OF_ENTITY = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'", "nbsp": " "}
+_MARKUP = re.compile(r"<!--.*?-->|<!\w[^<>]*>|<(?P<end>/?)(?P<tag>[a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>", re.DOTALL)
 _BLOCK_TAGS = frozenset("p div br li tr h1 h2 h3 h4 h5 h6 pre blockquote td".split())  # noqa: SIM905 - a list of words
 
 
@@ -24,12 +25,9 @@ def strip_html(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramL
     text = "\n".join(line.text for line in lines)
     opened_before = QuoteScan(lines).opened_before
     if any(_TAG.match(line.text.lstrip()) and len(opened_before[k]) < 3 for k, line in enumerate(lines)):
-        reader = _CodeOfPage([line.origin for line in lines])
-        reader.feed(text)
-        reader.close()
-        out = reader.program_lines()
+        out = _CodeOfPage(text, [line.origin for line in lines]).program_lines()
     elif _ENTITY.search(text):
-        out = [ProgramLine(html.unescape(line.text).replace("\xa0", " "), line.origin) for line in lines]
+        out = [ProgramLine(without_entities(line.text), line.origin) for line in lines]
         if try_parse_lines(out) is None:
             return lines
     else:
@@ -40,33 +38,52 @@ def strip_html(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramL
     return out
 
 
-class _CodeOfPage(HTMLParser):
-    """Reads the lines of a page's code; origins: of the lines that it is given."""
+def without_entities(text: str) -> str:
+    """A text of HTML with the characters that its entities stand for; blanks that may not be broken are blanks."""
 
-    def __init__(self, origins: list[int | None]) -> None:
-        super().__init__(convert_charrefs=True)
+    def character(match: re.Match[str]) -> str:
+        name = match[1]
+        if not name.startswith("#"):
+            return _CHARACTER_OF_ENTITY[name]
+        code = int(name[2:], 16) if name[1] == "x" else int(name[1:])
+        return chr(code) if 0 < code < 0xD800 or 0xDFFF < code < 0x110000 else match[0]
+
+    return _ENTITY.sub(character, text).replace("\xa0", " ")
+
+
+class _CodeOfPage:
+    """The lines of a page's code. text: its HTML. origins: of the lines that it is given."""
+
+    def __init__(self, text: str, origins: list[int | None]) -> None:
         self._origins = origins
         self._depth = self._blocks = 0
         self._lines: list[tuple[ProgramLine, bool]] = [(ProgramLine("", None), False)]
+        end = 0
+        for markup in _MARKUP.finditer(text):
+            self._add_text(text[end : markup.start()], text.count("\n", 0, end))
+            end = markup.end()
+            if markup["tag"]:
+                self._pass_tag(markup["tag"].lower(), bool(markup["end"]))
+        self._add_text(text[end:], text.count("\n", 0, end))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 - of the base class
-        self._depth += tag == "pre"
-        self._blocks += tag == "pre"
+    def _pass_tag(self, tag: str, ends: bool) -> None:
+        if not ends:
+            self._depth += tag == "pre"
+            self._blocks += tag == "pre"
         if tag in _BLOCK_TAGS:
             self._break_line()
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _BLOCK_TAGS:
-            self._break_line()
-        self._depth = max(0, self._depth - (tag == "pre"))
+        if ends:
+            self._depth = max(0, self._depth - (tag == "pre"))
 
     def _break_line(self) -> None:
         if self._lines[-1][0].text:
             self._lines.append((ProgramLine("", None), self._depth > 0))
 
-    def handle_data(self, data: str) -> None:
-        row = self.getpos()[0] - 1
-        for k, part in enumerate(data.replace("\xa0", " ").split("\n")):
+    def _add_text(self, data: str, row: int) -> None:
+        """row: how many lines are before it."""
+        if not data:
+            return
+        for k, part in enumerate(without_entities(data).split("\n")):
             if k:
                 self._lines.append((ProgramLine("", None), self._depth > 0))
             line, _ = self._lines[-1]

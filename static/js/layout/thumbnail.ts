@@ -6,7 +6,7 @@ import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
 import { memoryItems } from "./memory_items.ts";
 import { buildMemoryModel } from "./memory_pane.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
-import { textWidth } from "./metrics.ts";
+import { FONT_SIZES, textWidth } from "./metrics.ts";
 import { DEFAULT_PANE_OPTIONS } from "./pane.ts";
 import { layoutRow } from "./row_lines.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -31,12 +31,12 @@ export interface Thumbnail {
 }
 
 /** Units of a thumbnail; the palette shows it smaller. One row that is higher makes it higher. */
-const THUMBNAIL_SIZE = { width: 288, height: 60 };
+const THUMBNAIL_SIZE = { width: 408, height: 85 };
 /** Units that a still has room for, and those that it has at least: few rows are shown larger. */
-const SNAPSHOT_SIZE = { height: 126, least: { width: 190, height: 64 } };
+const SNAPSHOT_SIZE = { height: 126, least: { width: 264, height: 64 } };
 const THUMBNAIL_PADDING = 3;
 const THUMBNAIL_NAMES_WIDTH = { least: 18, most: 70 };
-const THUMBNAIL_SHAPE_WIDTH = { least: 30, most: 52 };
+const THUMBNAIL_SHAPE_WIDTH = { least: 30, most: 84 };
 const THUMBNAIL_COUNTER_WIDTH = 22;
 /** Between a value and its gradient: the room of the gradient's counter. */
 const THUMBNAIL_GRADIENT_GAP = 27;
@@ -190,8 +190,6 @@ function shapeTextWidth(memoryStep: MemoryStep, uid: string) {
   const handle = memoryStep.entities.get(uid);
   if (!isHandle(handle)) return 0;
   const shape = handle.shape ?? [];
-  return Math.min(
-    THUMBNAIL_SHAPE_WIDTH.most,
-    Math.ceil(textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5)) + 13,
-  );
+  const words = shape.length > 1 ? shape.join(" × ") : `${shape[0] ?? "one"} numbers`;
+  return Math.min(THUMBNAIL_SHAPE_WIDTH.most, Math.ceil(textWidth(words, FONT_SIZES.small)) + 14);
 }
