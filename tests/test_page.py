@@ -99,7 +99,9 @@ def test_a_reload_or_a_copied_address_brings_program_and_step_back(page: Any, si
     address = page.url
     page.reload()
     at_step(page, 3)
-    assert "b += 41" in page.locator(".cm-content").inner_text() and "中" in page.locator(".cm-content").inner_text()
+    page.wait_for_function(
+        "() => ['b += 41', '中'].every((text) => document.querySelector('.cm-content').innerText.includes(text))"
+    )
     other = page.context.new_page()
     other.goto(address)
     at_step(other, 3)
@@ -109,7 +111,7 @@ def test_a_reload_or_a_copied_address_brings_program_and_step_back(page: Any, si
 def test_a_broken_address_says_so(page: Any, site: str) -> None:
     page.goto(f"{site}/#p=!!!&i=x")
     page.locator("#problem:not([hidden])").wait_for()
-    assert page.locator("#stage [data-handle]").count() >= 1
+    page.locator("#stage [data-handle]").first.wait_for()
 
 
 def test_after_a_run_by_key_the_keys_are_the_pictures_until_the_editor_is_clicked(page: Any, site: str) -> None:
