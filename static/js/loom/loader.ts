@@ -1,5 +1,6 @@
-/** The loom's place on the page until its script has come: fetched when it is asked for, or when a reader has come. */
+/** The loom's place on the page until its script has come. */
 
+import { createLazyView } from "../browser/lazy_view.ts";
 import type { LoomView, createLoom } from "./loom.ts";
 
 /**
@@ -11,35 +12,14 @@ export function createLazyLoom(
   loomArguments: Parameters<typeof createLoom>,
   onLoadFailed: () => void,
 ): LoomView & { prepare: () => Promise<void> } {
-  let loom: LoomView | null = null;
-  let loading: Promise<void> | null = null;
-  /** what to show when it has come */
-  let wantedView: Parameters<LoomView["show"]> | null = null;
-
-  async function load() {
-    const script = await import("./loom.ts").catch(() => null);
-    if (!script) {
-      loading = null; // the next one who asks tries again
-      if (wantedView) onLoadFailed();
-      return;
-    }
-    loom = script.createLoom(...loomArguments);
-    if (wantedView) loom.show(...wantedView);
-  }
-
-  function prepare() {
-    loading ??= load();
-    return loading;
-  }
-
+  const { prepare, show, current } = createLazyView<Parameters<LoomView["show"]>, LoomView>(
+    async () => (await import("./loom.ts")).createLoom(...loomArguments),
+    onLoadFailed,
+  );
   return {
     prepare,
-    show(...view) {
-      wantedView = view;
-      if (loom) loom.show(...view);
-      else void prepare();
-    },
-    print: (opened) => loom?.print(opened),
-    clearPrint: () => loom?.clearPrint(),
+    show,
+    print: (opened) => current()?.print(opened),
+    clearPrint: () => current()?.clearPrint(),
   };
 }

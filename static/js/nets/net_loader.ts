@@ -1,5 +1,6 @@
-/** The net's place on the page until its script has come: fetched when a run opens there, or when it is asked for. */
+/** The net's place on the page until its script has come. */
 
+import { createLazyView } from "../browser/lazy_view.ts";
 import type { NetView, createNet } from "./net_view.ts";
 
 /** @returns prepare: resolves once the net draws at once; nextRow: null until then */
@@ -7,34 +8,9 @@ export function createLazyNet(
   netArguments: Parameters<typeof createNet>,
   onLoadFailed: () => void,
 ): NetView & { prepare: () => Promise<void> } {
-  let net: NetView | null = null;
-  let loading: Promise<void> | null = null;
-  /** what to show when it has come */
-  let wanted: Parameters<NetView["show"]> | null = null;
-
-  async function load() {
-    const script = await import("./net_view.ts").catch(() => null);
-    if (!script) {
-      loading = null; // the next one who asks tries again
-      if (wanted) onLoadFailed();
-      return;
-    }
-    net = script.createNet(...netArguments);
-    if (wanted) net.show(...wanted);
-  }
-
-  function prepare() {
-    loading ??= load();
-    return loading;
-  }
-
-  return {
-    prepare,
-    show(...view) {
-      wanted = view;
-      if (net) net.show(...view);
-      else void prepare();
-    },
-    nextRow: (direction) => net?.nextRow(direction) ?? null,
-  };
+  const { prepare, show, current } = createLazyView<Parameters<NetView["show"]>, NetView>(
+    async () => (await import("./net_view.ts")).createNet(...netArguments),
+    onLoadFailed,
+  );
+  return { prepare, show, nextRow: (direction) => current()?.nextRow(direction) ?? null };
 }

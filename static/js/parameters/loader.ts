@@ -1,5 +1,6 @@
-/** The view of parameters until its script has come: fetched when it is asked for. */
+/** The view of parameters until its script has come. */
 
+import { createLazyView } from "../browser/lazy_view.ts";
 import type { ParametersView, createParametersView } from "./parameters_view.ts";
 
 /** @returns prepare: resolves once it draws at once */
@@ -7,33 +8,9 @@ export function createLazyParameters(
   viewArguments: Parameters<typeof createParametersView>,
   onLoadFailed: () => void,
 ): ParametersView & { prepare: () => Promise<void> } {
-  let view: ParametersView | null = null;
-  let loading: Promise<void> | null = null;
-  /** what to show when it has come */
-  let wanted: Parameters<ParametersView["show"]> | null = null;
-
-  async function load() {
-    const script = await import("./parameters_view.ts").catch(() => null);
-    if (!script) {
-      loading = null; // the next one who asks tries again
-      if (wanted) onLoadFailed();
-      return;
-    }
-    view = script.createParametersView(...viewArguments);
-    if (wanted) view.show(...wanted);
-  }
-
-  function prepare() {
-    loading ??= load();
-    return loading;
-  }
-
-  return {
-    prepare,
-    show(...shown) {
-      wanted = shown;
-      if (view) view.show(...shown);
-      else void prepare();
-    },
-  };
+  const { prepare, show } = createLazyView<Parameters<ParametersView["show"]>, ParametersView>(
+    async () => (await import("./parameters_view.ts")).createParametersView(...viewArguments),
+    onLoadFailed,
+  );
+  return { prepare, show };
 }
