@@ -1,6 +1,6 @@
 /** Where the rows of a net stand, and the rails between them: arithmetic over rows, in pixels. */
 
-import { HEAD_HEIGHT, MIN_ROW_HEIGHT, netRows, pathAt, touchedPlaces, type Choices, type Row } from "./net_rows.ts";
+import { HEAD_HEIGHT, MIN_ROW_HEIGHT, netRows, pathAt, touchedPlaces, type OpenedRows, type Row } from "./net_rows.ts";
 import type { EdgeRun, NetEdge, Place } from "./net_places.ts";
 import type { NetFacts, PlaceState } from "./net_state.ts";
 
@@ -43,12 +43,12 @@ export interface NetLayout {
   rows: RowPlace[];
   rails: Rail[];
   frames: Frame[];
-  columns: Columns;
+  columns: NetColumns;
   path: Place[];
 }
 
 /** Left edges, but kept: the right one; null for a column that there is no room for. */
-interface Columns {
+interface NetColumns {
   rail: number;
   name: number;
   box: number;
@@ -69,7 +69,7 @@ const MAX_LANE = 4;
 interface NetRoom {
   width: number;
   height: number;
-  choices: Choices;
+  choices: OpenedRows;
 }
 
 /** @param i the step */
@@ -97,7 +97,7 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices }
   return { width, height: bottom, rows: placed, rails, frames: framesAround(placed), columns: columnsFor(width), path };
 }
 
-function columnsFor(width: number): Columns {
+function columnsFor(width: number): NetColumns {
   const rail = width < NARROW_WIDTH ? 56 : RAIL_X;
   if (width < NARROW_WIDTH)
     return { rail, name: rail + 22, box: width - 118, shape: null, norm: width - 108, kept: null };

@@ -33,10 +33,10 @@ const MAX_KEPT = 4;
 const MIN_REPETITION = 5;
 
 /** What the reader opened and closed: by the key of a place, or of a fold. */
-export type Choices = ReadonlyMap<string, boolean>;
+export type OpenedRows = ReadonlyMap<string, boolean>;
 
 /** The rows of a net at a step. @param room in pixels */
-export function netRows(facts: NetFacts, i: number, room: number, choices: Choices): Row[] {
+export function netRows(facts: NetFacts, i: number, room: number, choices: OpenedRows): Row[] {
   const path = pathAt(facts, i);
   const open = placesToOpen(facts, path, room, choices);
   const rows = rowsOf(facts, facts.net.top, open).filter(
@@ -99,7 +99,7 @@ function placeOfStep({ net, opened }: NetFacts, i: number): Place | null {
   return place?.key ? place : null;
 }
 
-function placesToOpen(facts: NetFacts, path: Set<Place>, room: number, choices: Choices): Set<Place> {
+function placesToOpen(facts: NetFacts, path: Set<Place>, room: number, choices: OpenedRows): Set<Place> {
   const open = new Set<Place>();
   const opens = (place: Place) =>
     place.inner.length > 0 && (place.isBare || (choices.get(place.key) ?? path.has(place)));
@@ -188,7 +188,7 @@ function isShapeLine({ net, opened }: NetFacts, { kind, units }: Place) {
 }
 
 /** Rows that fit: the outermost, longest runs of closed neighbours become one row, but not what the step is in. */
-function foldRows(rows: Row[], kept: ReadonlySet<Place>, room: number, choices: Choices): Row[] {
+function foldRows(rows: Row[], kept: ReadonlySet<Place>, room: number, choices: OpenedRows): Row[] {
   const isFixed = (row: Row) =>
     row.kind === "head" || choices.get(`rows ${row.key}`) === true || row.places.some((place) => kept.has(place));
   for (;;) {
@@ -199,7 +199,7 @@ function foldRows(rows: Row[], kept: ReadonlySet<Place>, room: number, choices: 
   }
 }
 
-function doFit(rows: Row[], room: number, choices: Choices) {
+function doFit(rows: Row[], room: number, choices: OpenedRows) {
   const height = rows.reduce((sum, { kind }) => sum + (kind === "head" ? HEAD_HEIGHT : MIN_ROW_HEIGHT), 0);
   const pinned = rows.filter((row) => choices.get(`rows ${row.key}`) === true).length;
   return height <= room && rows.length - pinned <= MAX_ROWS;

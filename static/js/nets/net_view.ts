@@ -47,7 +47,7 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     if (!shown || !host.clientWidth) return;
     const { opened, i } = shown;
     const facts = factsOf(opened);
-    writeTop(facts);
+    writeSentenceAndPath(facts);
     const room = { width: scroller.clientWidth, height: scroller.clientHeight, choices };
     const layout = layoutNet(facts, i, room);
     shown.layout = layout;
@@ -58,11 +58,11 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
     sizeSvg(parts.head, layout.width, HEAD_HEIGHT);
     sizeSvg(parts.body, layout.width, layout.height);
     parts.side.replaceChildren(...sideElements(facts, i, layout.path.at(-1) ?? null, say));
-    writeTop(facts);
+    writeSentenceAndPath(facts);
   }
 
   /** The path of modules to the step, and what the row of the step has done. */
-  function writeTop(facts: NetFacts) {
+  function writeSentenceAndPath(facts: NetFacts) {
     const layout = shown?.layout;
     const { i } = shown ?? { i: 0 };
     const node = facts.opened.trace.steps[i].visit?.node;

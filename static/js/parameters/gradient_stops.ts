@@ -6,7 +6,7 @@ import { gradientOfCall, outputNodesOf } from "./call_gradients.ts";
 import { shapeOfOutput } from "../nets/module_table.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
-export interface StopRow {
+export interface GradientStopRow {
   /** norm: a gradient came; none: it has a history, and none came; frozen: nothing in it wants one */
   kind: "norm" | "none" | "frozen";
   path: string;
@@ -25,7 +25,7 @@ interface Cut {
 }
 
 export interface GradientStops {
-  rows: StopRow[];
+  rows: GradientStopRow[];
   /** by the row that follows */
   cuts: Map<number, Cut>;
   /** of a longer list, rows before and after those that are shown */
@@ -43,7 +43,7 @@ export function gradientStopsAt(opened: OpenTrace, step: number): GradientStops 
   const found = moduleCallsOf(opened);
   const ended = facts.eventsOfKind("optimizer_stepped").findLast((event) => event.step < backward.step)?.step ?? -1;
   const calls = shownCalls(found, (call) => call.begins > ended && (call.ends ?? Infinity) < backward.step);
-  const rows = calls.map((call): StopRow => {
+  const rows = calls.map((call): GradientStopRow => {
     const norm = gradientOfCall(opened, call, backward.uid, backward.end);
     const kind = norm !== null ? "norm" : outputNodesOf(opened, call).length ? "none" : "frozen";
     const { line } = opened.trace.steps[call.begins];
@@ -67,7 +67,7 @@ function shownCalls({ calls }: ModuleCalls, isWanted: (call: ModuleCall) => bool
   }
 }
 
-function cutsBetween(facts: RunFacts, rows: StopRow[], calls: ModuleCall[]) {
+function cutsBetween(facts: RunFacts, rows: GradientStopRow[], calls: ModuleCall[]) {
   const cuts = new Map<number, Cut>();
   const events = facts.eventsOfKind("path_cut");
   rows.forEach((row, k) => {

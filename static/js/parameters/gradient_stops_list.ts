@@ -1,7 +1,7 @@
 /** Where the gradient stops, as a list: a line down through the modules, cut where the history ends. */
 
 import { button, element } from "../browser/elements.ts";
-import { gradientStopsAt, type GradientStops, type StopRow } from "./gradient_stops.ts";
+import { gradientStopsAt, type GradientStops, type GradientStopRow } from "./gradient_stops.ts";
 import { normText, shapeText } from "./parameter_texts.ts";
 import type { ParameterMoment } from "./parameter_moments.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -15,7 +15,7 @@ export function createGradientStops(say: Say, go: (step: number) => void) {
   const list = element("ol", "");
   section.append(heading, list);
 
-  function rowElement(row: StopRow): HTMLElement {
+  function rowElement(row: GradientStopRow): HTMLElement {
     const item = element("li", `stop ${row.kind}`);
     const text = { norm: say("stops_norm", { norm: normText(row.norm) }), none: say("stops_none") };
     item.append(

@@ -84,7 +84,7 @@ export function createModuleSide(say: Say, onChange: () => void) {
       { className: "shape", title: outputs.map(shapeText).join(", "), content: [out] },
       { content: [parameters === null ? "?" : countText(parameters)] },
       { title: calls > 1 ? `${type}, ${say("calls", { n: calls })}` : type, content: [countText(operations)] },
-      { className: "kept", content: [keptBar(kept, largest), bytesText(kept)] },
+      { className: "kept", content: [keptBytesBar(kept, largest), bytesText(kept)] },
     ];
   }
 
@@ -106,7 +106,7 @@ function keyOf(node: NameNode<ModuleRow>, column: string): number | string | nul
   return column === "kept" ? -row.kept : -row.operations;
 }
 
-function keptBar(kept: number, largest: number): SVGElement {
+function keptBytesBar(kept: number, largest: number): SVGElement {
   const svg = document.createElementNS(SVG_NAMESPACE, "svg");
   svg.setAttribute("class", "kept-bar");
   svg.setAttribute("width", String(BAR_WIDTH));

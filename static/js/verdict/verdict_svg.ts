@@ -11,7 +11,7 @@ import type { Say } from "../words/sentences.ts";
 
 export const verdictCss = [findingMarks, verdictStyles].join("");
 
-interface Options {
+interface VerdictDrawingOptions {
   theme: "light" | "dark";
   language: string;
 }
@@ -21,7 +21,7 @@ export function verdictSvg(
   size: VerdictSize,
   title: string,
   say: Say,
-  { theme, language }: Options,
+  { theme, language }: VerdictDrawingOptions,
 ): string {
   const styles = { css: verdictCss, tokens, theme, language };
   return svgFileText(
