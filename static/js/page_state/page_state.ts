@@ -83,7 +83,8 @@ const TRANSITION_BY_ACTION: {
     if (state.opened?.trace !== trace || state.predict || state.landing === null) return state;
     return state.step === state.landing ? { ...goToStep(state, step), landing: null } : state;
   },
-  runRequested: (state) => requestRun(state, "run", { source: state.text }),
+  // what was pasted is run again as it was pasted: it holds the article's outputs
+  runRequested: (state) => requestRun(state, "run", { source: programTextForAddress(state) }),
   repairRequested: (state, { repair, shape }) =>
     state.opened
       ? requestRun(state, "repair", { source: textAfterRepair(state.opened.trace.program, repair, shape) })

@@ -145,6 +145,8 @@ test("going back to the program that is shown is a matter of the step", () => {
 test("what was pasted is what an address keeps", () => {
   const state = after(opened(), edited(">>> a"), RUN, arrived(2, trace("a", { pasted: ">>> a" })));
   assert.equal(state.text, "a");
+  assert.equal(after(state, RUN).pending?.source, ">>> a");
+  assert.equal(after(state, edited("a + 1"), RUN).pending?.source, "a + 1");
   const again = after(state, link({ source: ">>> a", step: 0 }));
   assert.equal(again.pending, null);
   assert.equal(again.step, 0);
