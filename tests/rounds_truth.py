@@ -36,8 +36,8 @@ def rounds_of(source: str) -> dict[str, Any]:
             ]
         )
 
-    handles = [register_optimizer_step_pre_hook(before)]  # type: ignore[no-untyped-call]
-    handles.append(register_optimizer_step_post_hook(after))  # type: ignore[no-untyped-call]
+    handles = [register_optimizer_step_pre_hook(before)]
+    handles.append(register_optimizer_step_post_hook(after))
     torch.Tensor.backward = noted_backward
     try:
         exec(compile(source, "<program>", "exec"), {"__name__": "__main__", "print": lambda *_: None})
