@@ -53,13 +53,10 @@ def test_a_tutorial_is_followed_to_its_end() -> None:
     assert printed(recorded) == run_plain(LEARN)["printed"]
     seen = heads(recorded, 6)
     gaps = [b - a for a, b in itertools.pairwise(seen)]
-    assert seen[:10] == list(range(10)) and max(gaps) > 50 and gaps == sorted(gaps)
+    assert seen[:10] == list(range(10)) and max(gaps) > 50 and gaps[:-1] == sorted(gaps[:-1])
     assert len(recorded["steps"]) < 2000
-    assert (
-        recorded["steps"][-1]["line"] == 13
-        and "skipped" in recorded["steps"][-2]
-        and recorded["steps"][-2]["line"] == 6
-    )
+    assert recorded["steps"][-1]["line"] == 13 and recorded["steps"][-2]["line"] == 6
+    assert seen[-1] == 1499, "the last iteration is recorded, however long the gap before it"
 
 
 def test_skipped_steps_are_counted() -> None:

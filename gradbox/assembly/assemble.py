@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ConfigDict, ValidationError
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from gradbox import __version__
 from gradbox.assembly.recorded_trace import GZIP_WINDOW_BITS
@@ -28,7 +28,8 @@ from gradbox.wire.gradient_check import GradientCheck
 from gradbox.wire.limits import ends_repeatably
 from gradbox.wire.processes import AssemblyReply, AssemblyRequest, Usage
 from gradbox.wire.program import Program
-from gradbox.wire.trace import Cost, Error, Focus, Header, HeaderLine, Outcome, OutcomeLine, Runtime, Step
+from gradbox.wire.rounds import TrainingRounds
+from gradbox.wire.trace import Cost, Error, Focus, Header, HeaderLine, Outcome, OutcomeLine, RoundsLine, Runtime, Step
 
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 """An address as Python prints it. A child that has rehearsed puts its objects elsewhere than one that has not."""
@@ -50,6 +51,7 @@ class AssembledTrace:
     focus: Focus | None = None
     deterministic: bool = False
     gradient_check: GradientCheck | None = None
+    rounds: TrainingRounds | None = None
 
     def json(self) -> bytes:
         """The whole trace as JSON, without the fields that are absent by default."""
@@ -95,6 +97,9 @@ class AssembledTrace:
         if self.gradient_check is not None:
             yield b',"gradient_check":'
             yield encode_model(self.gradient_check)
+        if self.rounds is not None:
+            yield b',"rounds":'
+            yield to_json(self.rounds)
         yield b"}"
 
 
@@ -113,7 +118,7 @@ TOO_LARGE_MESSAGE = "a step of the run needed too much memory to be read"
 CHILD_STATUSES = ("finished", "raised", "refused", "stopped")
 """Statuses that only the child can know."""
 
-STEP_PREFIX = b'{"step":'
+STEP_PREFIX, ROUNDS_PREFIX = b'{"step":', b'{"rounds":'
 
 
 @dataclass
@@ -132,6 +137,7 @@ class ChildOutput:
     printed: list[str] = field(default_factory=list)
     last_line: int | None = None
     end: OutcomeLine | None = None
+    rounds: TrainingRounds | None = None
     rejected: bytes | None = None
     rejection_reason: str = ""
 
@@ -142,6 +148,8 @@ class ChildOutput:
         if self.header is None:
             first = HeaderLine.model_validate(parse_strict_json(line))
             self.header, self.deterministic = first.header, first.deterministic
+        elif line.startswith(ROUNDS_PREFIX):
+            self.rounds = RoundsLine.model_validate(parse_strict_json(line)).rounds
         elif not line.startswith(STEP_PREFIX):
             self.end = OutcomeLine.model_validate(parse_strict_json(line))
         else:
@@ -247,7 +255,8 @@ def assemble_trace(request: AssemblyRequest, data: bytes, max_line_bytes: float 
     printed = "".join(output.printed)
     cost = cost_of_run(request.usage, end)
     check = end.gradient_check if end is not None and job.check is not None else None
-    trace = AssembledTrace(header, output.steps, printed, outcome, cost, job.focus, output.deterministic, check)
+    rounds = output.rounds if end is None else end.rounds
+    trace = AssembledTrace(header, output.steps, printed, outcome, cost, job.focus, output.deterministic, check, rounds)
     if request.compared_result is not None and trace.focus is not None:
         trace.focus.repeatable = trace.result_digest() == request.compared_result
     return AssemblyResult(trace, again, rejected)

@@ -250,7 +250,14 @@ class Instrumenter:
         if isinstance(node, ast.For | ast.AsyncFor):
             node.body = [self.make_hook_statement(HEAD_HOOK, i, node), *self.instrument_body(node.body, i, i)]
             node.orelse = self.instrument_body(node.orelse, i, loop)
-            return [self.make_hook_statement(LOOP_HOOK, i, node), node, self.make_hook_statement(STEP_HOOK, i, node)]
+            if isinstance(node, ast.AsyncFor):
+                return [
+                    self.make_hook_statement(LOOP_HOOK, i, node),
+                    node,
+                    self.make_hook_statement(STEP_HOOK, i, node),
+                ]
+            node.iter = self.make_hook_call(LOOP_HOOK, i, node.iter, node.iter)
+            return [node, self.make_hook_statement(STEP_HOOK, i, node)]
         if isinstance(node, ast.With | ast.AsyncWith):
             node.body = [self.make_hook_statement(HEAD_HOOK, i, node), *self.instrument_body(node.body, i, loop)]
             return [node, self.make_hook_statement(STEP_HOOK, i, node)]

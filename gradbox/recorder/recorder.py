@@ -14,6 +14,7 @@ from typing import Any
 from gradbox.recorder import instrument
 from gradbox.recorder.displayhook import displayed_repr
 from gradbox.recorder.introspection import exception_position_in_frame, traceback_of
+from gradbox.recorder.loop_lengths import iteration_count
 from gradbox.recorder.observer import Observer
 from gradbox.recorder.probes.backward import BackwardRecorder
 from gradbox.recorder.probes.frames import Frames
@@ -51,6 +52,7 @@ from gradbox.recorder.step_recorder import (
 from gradbox.recorder.streams import OutputLog, Stream
 from gradbox.recorder.thinning import IterationSchedule, SkippedIterations
 from gradbox.recorder.trace_lines import raised_event
+from gradbox.recorder.training_rounds import TrainingRoundLog
 from gradbox.wire.base import Value
 from gradbox.wire.events import Event
 from gradbox.wire.limits import Limit
@@ -94,7 +96,14 @@ class Recorder:
         self.ops = OpRecorder(
             context, observer.tensors, observer.storages, observer.values.objects, lambda: not self._skipped.active
         )
-        self.optimizer_steps = OptimizerSteps(context, observer.values.objects, run.is_recorded)
+        self.rounds = TrainingRoundLog(
+            run.statements,
+            self._skipped.schedule,
+            observer.tensors.uids,
+            context.delta,
+            lambda: self.steps.count,
+        )
+        self.optimizer_steps = OptimizerSteps(context, observer.values.objects, self.rounds, run.is_recorded)
         self.module_calls = ModuleCalls(context, observer.values.objects, observer.tensors, run.is_recorded)
         self.jit, self.replacements = (
             UnobservedJit(context, self.ops.forget_uninitialized_memory),
@@ -149,6 +158,7 @@ class Recorder:
         self.ops.set_recording_paused(paused)
         self.backward.set_recording_paused(paused)
         self.optimizer_steps.set_recording_paused(paused)
+        self.rounds.set_recording_paused(paused)
         self.module_calls.set_recording_paused(paused)
         observation = self._context.observation
         if paused:
@@ -200,6 +210,10 @@ class Recorder:
             and self.observer.has_modified_saved_tensors()
         ):
             self.focus_counts = {i: self._skipped.schedule.counts[i] - 1}
+        if self._skipped.schedule.is_last_iteration(i):
+            self._skipped.schedule.ends_run = all(
+                map(self._skipped.schedule.is_last_iteration, self.rounds.loops_around(frame))
+            )
         is_recorded = self._skipped.begin_iteration(
             frame, i, path, loop_ended, not self.backward.running_passes and not self._guard.busy
         )
@@ -283,10 +297,12 @@ class Recorder:
                 self._context.observation.append_log_entry(raised_event(error))
                 self._record_raise(error, frame)
 
-    def on_loop(self, i: int, *, frame: FrameType | None = None) -> None:
+    def on_loop(self, i: int, iterable: Any = None, *, frame: FrameType | None = None) -> Any:
         if not self._guard.busy:
             with self._guard():
+                self._skipped.schedule.enter_loop(i, iteration_count(iterable))
                 self.frames.reset_iteration_count(frame or sys._getframe(1), i)
+        return iterable
 
     def on_lambda(self, *, frame: FrameType | None = None) -> None:
         if frame is None and is_recursion_too_deep():
@@ -306,6 +322,7 @@ class Recorder:
         """The program printed."""
         if not text or self._closed:
             return
+        self.rounds.note_output(text)
         if not self._output.log_output(stream, text):
             self.end_run_at_limit("output", self._limits["output"])
 
@@ -355,6 +372,11 @@ class Recorder:
             self.frames.recorded_lines.clear()
 
     # Backward
+
+    def note_backward(self, roots: Any) -> None:
+        """The engine is about to run, recorded or not, and accumulates gradients."""
+        frame = sys._getframe(1)
+        self.rounds.note_backward(roots, frame, self.steps.statement_at_frame(innermost_stepping_frame(frame)))
 
     def running_statement_index(self) -> int | None:
         """The statement that runs, by its index."""

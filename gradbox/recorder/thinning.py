@@ -16,6 +16,9 @@ from gradbox.wire.job_records import FocusRecord
 UNTHINNED_SHARE, MAX_SHARE = 0.4, 0.9
 """The share of a trace's room that is filled without leaving anything out, and the share that loops may fill at all."""
 
+LAST_SHARE = 0.98
+"""The same for the last iteration of all."""
+
 FOCUSED_SHARES = 0.15, 0.5
 """The same where a run is to show certain iterations."""
 
@@ -34,6 +37,8 @@ class IterationSchedule:
 
     share_used: the share of the trace's room that is used. focus: `{"loop", "iteration"}` with the counts of the loop
     and those around it, outermost first; or `{"counts"}`, how often each loop has begun an iteration in the whole run.
+    counts: by loop, how many iterations have begun in the whole run; counts_at_entry: how many when it began anew. ends_run: set
+    where the iteration that begins is the last one of its loop and of those around it.
     """
 
     def __init__(self, share_used: Callable[[], float], focus: FocusRecord) -> None:
@@ -45,10 +50,24 @@ class IterationSchedule:
             FOCUSED_SHARES if self._counts or self._loop is not None else (UNTHINNED_SHARE, MAX_SHARE)
         )
         self.counts: dict[int, int] = {}
+        self.counts_at_entry: dict[int, int] = {}
+        self._last_counts: dict[int, int] = {}  # loop -> its count in the last iteration, where that is known
+        self.ends_run = False
         self._next_due: dict[int, float] = {}
         self._gap: dict[int, float] = {}
         self._spent_at_start: dict[int, float] = {}  # loop -> what was spent when its recorded iteration began
         self._cost: dict[int, float] = {}  # loop -> what its last recorded iteration took
+
+    def enter_loop(self, loop: int, length: int | None) -> None:
+        """A loop begins anew. length: how many iterations it will have, unless it is left before; None where that is not known."""
+        self.counts_at_entry[loop] = begun = self.counts.get(loop, 0)
+        self._last_counts.pop(loop, None)
+        if length is not None:
+            self._last_counts[loop] = begun + length
+
+    def is_last_iteration(self, loop: int) -> bool:
+        """Whether the iteration that runs is the last one of the loop, as far as that is known."""
+        return self.counts.get(loop) == self._last_counts.get(loop, 0)
 
     def is_iteration_due(self, loop: int, path: list[int]) -> bool:
         """Whether the iteration that begins is recorded. path: its count after those of the loops around it."""
@@ -58,8 +77,10 @@ class IterationSchedule:
             self._cost[loop] = spent - spent_at_start
         cost = self._cost.get(loop, 0.0)
         is_due = spent <= self._unthinned_share or count >= self._next_due.get(loop, 0)
+        ends_run, self.ends_run = self.ends_run, False
+        room = LAST_SHARE if ends_run else self._max_share
         if not self._is_iteration_focused(loop, path) and not (
-            is_due and spent + cost * COST_MARGIN <= self._max_share
+            (is_due or ends_run) and spent + cost * COST_MARGIN <= room
         ):
             return False
         if spent > self._unthinned_share:

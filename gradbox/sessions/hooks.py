@@ -94,9 +94,10 @@ class InstrumentationHooks:
         if self.is_current_thread_recorded():
             self._recorder.on_caught(frame=sys._getframe(1))
 
-    def _on_loop(self, i: int) -> None:
+    def _on_loop(self, i: int, iterable: Any = None) -> Any:
         if self.is_current_thread_recorded():
-            self._recorder.on_loop(i, frame=sys._getframe(1))
+            self._recorder.on_loop(i, iterable, frame=sys._getframe(1))
+        return iterable
 
     def _on_lambda(self) -> None:
         if is_recursion_too_deep():
@@ -166,7 +167,7 @@ HOOKS_WITHOUT_EFFECT: dict[str, Callable[..., Any]] = {
     instrument.YIELD_HOOK: pass_value_through,
     instrument.RESUME_HOOK: resume_without_effect,
     instrument.CAUGHT_HOOK: do_nothing,
-    instrument.LOOP_HOOK: do_nothing,
+    instrument.LOOP_HOOK: pass_value_through,
     instrument.LAMBDA_HOOK: do_nothing,
 }
 

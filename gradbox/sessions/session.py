@@ -223,6 +223,8 @@ class Session:
             return
         self._stop_line_tracer()
         tracer, taken = self._line_tracer, False
+        recorder = self.recorder
+        rounds = None if recorder is None else recorder.rounds.record
         try:
             if tracer is not None and self._outcome is None:
                 taken = tracer.record_if_tracing_was_taken()
@@ -235,6 +237,9 @@ class Session:
             warn_tracing_taken(self.options.title)
         assert self._outcome is not None
         line: OutcomeLineRecord = {"outcome": self._outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
+        told = None if rounds is None else rounds()
+        if told is not None:
+            line["rounds"] = told
         self._outcome_line = encode_json_line(line)
 
     def _cost_message(self) -> str:

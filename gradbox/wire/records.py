@@ -12,6 +12,7 @@ from gradbox.wire.base import Value
 from gradbox.wire.entities import Entity
 from gradbox.wire.events import CodePlace, LogEntry
 from gradbox.wire.limits import Limit
+from gradbox.wire.rounds import TrainingRounds
 from gradbox.wire.trace import Status, StepKind, Visit
 
 
@@ -166,6 +167,11 @@ class OutcomeLineRecord(TypedDict):
     cost: CostRecord
     again: NotRequired[dict[int, int]]
     gradient_check: NotRequired[dict[str, Any]]
+    rounds: NotRequired[TrainingRounds]
 
 
-LineRecord = HeaderLineRecord | StepLineRecord | OutcomeLineRecord
+class RoundsLineRecord(TypedDict):
+    rounds: TrainingRounds
+
+
+LineRecord = HeaderLineRecord | StepLineRecord | RoundsLineRecord | OutcomeLineRecord

@@ -12,6 +12,7 @@ from gradbox.wire.events import CodePlace, LogEntry
 from gradbox.wire.gradient_check import GradientCheck
 from gradbox.wire.limits import Limit
 from gradbox.wire.program import Program, Refusal, Repair
+from gradbox.wire.rounds import TrainingRounds
 
 SCHEMA = 1
 """Raised by anything that does more than add; then `gradbox.wire.schema` learns to read the old one."""
@@ -254,13 +255,14 @@ class Header(Model):
 
 
 class Trace(Header):
-    """A whole run. gradient_check: of one that compared gradients, and recorded no steps."""
+    """A whole run. gradient_check: of one that compared gradients, and recorded no steps. rounds: of one that trains."""
 
     steps: FailFastList[Step] = []
     focus: Focus | None = None
     outcome: Outcome
     cost: Cost
     gradient_check: GradientCheck | None = None
+    rounds: TrainingRounds | None = None
 
 
 class HeaderLine(Model):
@@ -276,19 +278,26 @@ class StepLine(Model):
     step: Step
 
 
+class RoundsLine(Model):
+    """The rounds of a training so far; the last such line holds, as long as there is no outcome."""
+
+    rounds: TrainingRounds
+
+
 class OutcomeLine(Model):
     """The last line, where the worker lived to write it.
 
-    again: `Focus.counts` of a run that would show more. gradient_check: of a job that asked for one.
+    again: `Focus.counts` of a run that would show more. gradient_check: of a job that asked for one. rounds: of a training.
     """
 
     outcome: Outcome
     cost: Cost
     again: LoopCounts | None = None
     gradient_check: GradientCheck | None = None
+    rounds: TrainingRounds | None = None
 
 
-Line = Annotated[HeaderLine | StepLine | OutcomeLine, Field(union_mode="left_to_right")]
+Line = Annotated[HeaderLine | StepLine | RoundsLine | OutcomeLine, Field(union_mode="left_to_right")]
 
 
 def trace_json(trace: Trace) -> str:

@@ -271,6 +271,9 @@ class ProgramRun:
         line: OutcomeLineRecord = {"outcome": outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
         if again:
             line["again"] = again
+        rounds = self._recorder.rounds.record() if self._recorder is not None else None
+        if rounds is not None:
+            line["rounds"] = rounds
         if check is not None:
             line["gradient_check"] = check.model_dump(mode="json", exclude_unset=True)
         self._write_line(line)

@@ -142,6 +142,9 @@ class VisitRecorder(Protocol):
     def record_visit(self, visit: Visit) -> None:
         """Record a step for the visit of a node."""
 
+    def note_backward(self, roots: Any) -> None:
+        """The engine is about to run, recorded or not, and accumulates gradients."""
+
 
 class BackwardRecorder:
     """Wraps the engine while entered. running_passes: the passes that run, the innermost last. ran_while_paused: the engine
@@ -185,6 +188,9 @@ class BackwardRecorder:
         if not self._is_recorded():
             self.ran_while_paused = True
             return self._engine(roots, *args, **kwargs)
+        if accumulates(args, kwargs) and not self._context.guard.busy:
+            with self._context.guard():
+                self._recorder.note_backward(roots)
         if self._paused:
             self.ran_while_paused = True
             try:

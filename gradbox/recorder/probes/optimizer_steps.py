@@ -1,7 +1,9 @@
 """Which optimizer took a step: of those that passed among unrecorded iterations, how many each took."""
 
+import sys
 from collections.abc import Callable
-from typing import Any, Self
+from types import FrameType
+from typing import Any, Protocol, Self
 
 from torch.optim import Optimizer, optimizer
 
@@ -13,6 +15,7 @@ MAX_COUNTED_OPTIMIZERS = 1000
 """Optimizers of which the unrecorded steps are counted."""
 
 _hooks_after_step: dict[Any, Any] = optimizer._global_optimizer_post_hooks
+_hooks_before_step: dict[Any, Any] = optimizer._global_optimizer_pre_hooks
 
 StepListener = Callable[..., None]
 
@@ -43,23 +46,38 @@ _listeners_key = object()
 """In torch's table: a handle of torch's would take a number that the program's next hook has without the recorder."""
 
 
+class StepObserver(Protocol):
+    """Who is told of every step, recorded or not."""
+
+    def before_optimizer_step(self, optimizer: Optimizer) -> None:
+        """An optimizer is about to step."""
+
+    def note_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
+        """An optimizer has stepped. frame: the innermost one that runs."""
+
+
 class OptimizerSteps:
     """Hears of every `Optimizer.step` while entered; of one that raises nothing is said.
 
     is_recorded: whether what the current thread does is recorded.
     """
 
-    def __init__(self, context: ProbeContext, objects: ObjectUids, is_recorded: Callable[[], bool]) -> None:
-        self._context, self._objects, self._is_recorded = context, objects, is_recorded
+    def __init__(
+        self, context: ProbeContext, objects: ObjectUids, observer: StepObserver, is_recorded: Callable[[], bool]
+    ) -> None:
+        self._context, self._objects, self._observer = context, objects, observer
+        self._is_recorded = is_recorded
         self._paused = False
         self._unrecorded_counts: dict[str | None, int] = {}
 
     def __enter__(self) -> Self:
         add_step_listener(self._note_step)
+        _hooks_before_step[self] = self._note_step_to_come
         return self
 
     def __exit__(self, *_: object) -> None:
         remove_step_listener(self._note_step)
+        _hooks_before_step.pop(self, None)
 
     def set_recording_paused(self, paused: bool) -> None:
         """Count steps for a while, and tell their number when it is over."""
@@ -69,10 +87,16 @@ class OptimizerSteps:
             for uid, count in counts.items():
                 self._context.observation.append_log_entry({**optimizer_stepped_event(uid), "unrecorded": count})
 
+    def _note_step_to_come(self, optimizer: Optimizer, *_: Any) -> None:
+        if not self._context.guard.busy and self._is_recorded():
+            with self._context.guard():
+                self._observer.before_optimizer_step(optimizer)
+
     def _note_step(self, stepped: Optimizer, *_: Any) -> None:
         if self._context.guard.busy or not self._is_recorded():
             return
         with self._context.guard():
+            self._observer.note_optimizer_step(stepped, sys._getframe(1))
             uid = self._objects.find_uid(stepped)
             if not self._paused:
                 self._context.observation.append_log_entry(optimizer_stepped_event(uid))

@@ -60,7 +60,7 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
 /** What draws a change of the state: of another run first, then of its step, then of what is chosen in it. */
 function createRenderer(host: PageHost, parts: PictureParts) {
   const { element, state: currentState } = host;
-  const { stage, tooltips, loom, net, parameters, timeline, printed, curves, findings, question, views } = parts;
+  const { stage, tooltips, loom, net, parameters, timeline, training, printed, curves, findings, question, views } = parts;
 
   function showView(state: PageState) {
     const view = shownView(state);
@@ -78,6 +78,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
     element("views").hidden = !opened?.count;
     if (opened && !opened.count) timeline.show(0);
+    if (!opened?.count || hidesMore) training.show(null, 0);
     if (!opened?.count) element("sentences").replaceChildren();
   }
 
@@ -104,6 +105,7 @@ function createRenderer(host: PageHost, parts: PictureParts) {
   /** What there is around the picture to say of a step. */
   function showStep(opened: OpenTrace, { step }: PageState) {
     timeline.show(step);
+    if (!hasHiddenSteps(opened.trace)) training.show(opened.trace, step);
     findings.show(step);
     question.showStep(step);
     showSentences(host, opened, step, { why: findings.explanationOfError() });

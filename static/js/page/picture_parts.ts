@@ -3,6 +3,7 @@
 import { loomLabels, stageLabels, stepTitle } from "../captions/captions.ts";
 import { createSeriesCurves } from "../timeline/curves.ts";
 import { createFindingsCard, type ChainMark, type LoadFindings } from "../explain/findings_card.ts";
+import { createLazyTrainingAxis } from "../training/loader.ts";
 import { createLazyLoom } from "../loom/loader.ts";
 import { createLazyNet } from "../nets/net_loader.ts";
 import { createLazyParameters } from "../parameters/loader.ts";
@@ -76,6 +77,10 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
       ],
       () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
     ),
+    training: createLazyTrainingAxis(element("training"), say, {
+      go,
+      record: options.canRun ? (n) => dispatch({ type: "roundRequested", n }) : null,
+    }),
     loom: createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
       dispatch({ type: "problemFound", problem: { key: "error_network" } }),
     ),

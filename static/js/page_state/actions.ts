@@ -24,6 +24,7 @@ export type Action =
   | { type: "siblingChosen"; edits: LineEdit[]; line: number }
   | { type: "cardChanged"; line: number }
   | { type: "iterationRequested"; index: number }
+  | { type: "roundRequested"; n: number }
   | { type: "elementsRequested"; storage: string; at: number }
   | { type: "runQueued"; id: number; ahead: number }
   | { type: "runStarted"; id: number }

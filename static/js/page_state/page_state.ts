@@ -1,5 +1,6 @@
 /** The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document. */
 
+import { focusOfRound, stepOfRound } from "../trace/training_rounds.ts";
 import { nextStepAtLine, openingStep } from "../captions/captions.ts";
 import { firstStepAtLine, stepAfterEdit } from "../trace/step_after_edit.ts";
 import {
@@ -109,6 +110,11 @@ const TRANSITION_BY_ACTION: {
       source: programTextForAddress(state),
       focus: skippedIterations.iterationFocus(gap, index),
     });
+  },
+  roundRequested(state, { n }) {
+    const focus = state.opened && focusOfRound(state.opened.trace, n);
+    if (!focus || !doesTraceMatchText(state) || state.predict) return state;
+    return requestRun(state, "round", { source: programTextForAddress(state), focus, at: n });
   },
   elementsRequested(state, { storage, at }) {
     if (!doesTraceMatchText(state) || state.predict) return state;
@@ -237,7 +243,7 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
   if (iteration === -1) next.problem = { key: "unseen_none", args: { turn: focus?.iteration?.at(-1) } };
   else if (
     before &&
-    (reason === "iteration" || reason === "elements") &&
+    (reason === "iteration" || reason === "round" || reason === "elements") &&
     !skippedIterations.haveSameOutput(before.trace, trace)
   )
     next.problem = { key: "not_repeatable" };
@@ -251,6 +257,7 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
 function stepToOpenAnswerAt(state: PageState, { reason, at }: TraceRequest, trace: Trace, iteration: number | null) {
   if (state.predict) return state.requestedStep;
   if (reason === "elements") return state.step;
+  if (reason === "round") return stepOfRound(trace, at);
   if (reason === "sibling" || reason === "card") return firstStepAtLine(trace, at);
   // the first run of the page's own program too, where it was not recorded yet
   if (reason === "page" || (reason === "run" && !state.opened && state.text === state.page.source))

@@ -39,7 +39,7 @@ export interface ServedPage {
 /** A trace that was asked for. */
 export interface TraceRequest {
   id: number;
-  reason: "run" | "repair" | "sibling" | "card" | "iteration" | "elements" | "lookup" | "page";
+  reason: "run" | "repair" | "sibling" | "card" | "iteration" | "round" | "elements" | "lookup" | "page";
   /** the editor's when it was asked */
   text: string;
   /** what is run */

@@ -40,7 +40,7 @@ export type Entity = Storage | Tensor | Array | Counter | Node | Object | Frame 
 export type Item = boolean | number | string | NotFinite | BigInt | Complex | Ref | Opaque | null | [Value, Value];
 
 /**
- * A whole run. gradient_check: of one that compared gradients, and recorded no steps.
+ * A whole run. gradient_check: of one that compared gradients, and recorded no steps. rounds: of one that trains.
  */
 export interface Trace {
   schema: number;
@@ -51,6 +51,7 @@ export interface Trace {
   outcome: Outcome;
   cost: Cost;
   gradient_check?: GradientCheck | null;
+  rounds?: TrainingRounds | null;
 }
 /**
  * The normalised source; `lines[k]` is the pasted line that line k+1 of it came from.
@@ -834,6 +835,113 @@ export interface MixingOperation {
   op: string;
   line: number | null;
   changed?: number | null;
+}
+/**
+ * count: rounds of the run. optimizer: whether one stepped; else a round is an iteration that calls backward. every: one round
+ * in so many is among `rounds`, besides those that are recorded or in which something became not finite, as far as there is
+ * room. printed_every: of the rounds that print, one in so many is among `printed`.
+ */
+export interface TrainingRounds {
+  count: number;
+  optimizer: boolean;
+  every: number;
+  /**
+   * @maxItems 8
+   */
+  losses: RoundLoss[];
+  /**
+   * @maxItems 64
+   */
+  rows: RoundRow[];
+  /**
+   * @maxItems 2048
+   */
+  stretches: RoundStretch[];
+  /**
+   * @maxItems 500
+   */
+  rounds: TrainingRound[];
+  /**
+   * @maxItems 10000
+   */
+  recorded: RecordedRound[];
+  /**
+   * @maxItems 500
+   */
+  printed: RoundText[];
+  printed_every: number;
+}
+/**
+ * Where backwards began: at which statement, and at which of the tensors that it was called with. values: of the rounds 0,
+ * every, 2 * every …; null where it did not run in a round, or its value was not read. Of several backwards in a round, the
+ * last.
+ */
+export interface RoundLoss {
+  stmt: number | null;
+  root: number;
+  every: number;
+  /**
+   * @maxItems 4096
+   */
+  values: (boolean | number | NotFinite | BigInt | Complex | null)[];
+}
+/**
+ * Whose norms are told: a parameter, or those of a module together. module: null where they are no module's.
+ */
+export interface RoundRow {
+  tensors: string[];
+  module?: string | null;
+}
+/**
+ * Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last `inner` are of
+ * the function that trains. iteration: of each loop, from 0, in the first of these rounds; total: which iteration of the
+ * whole run it is there, from 1. by: how many iterations of the last loop a round has; 0 where there is one round only.
+ */
+export interface RoundStretch {
+  first: number;
+  loops: number[];
+  inner: number;
+  iteration: number[];
+  total: number[];
+  by: number;
+}
+/**
+ * n: from 0. backwards: how many ran. losses: in the order of `TrainingRounds.losses`. lr: learning rates of the groups of the
+ * optimizers that have stepped, in the order of their first steps. grad, weight, moved: the norms of gradients and of weights
+ * after the optimizer's step, and how far it moved the weights; absent where none was read.
+ */
+export interface TrainingRound {
+  n: number;
+  backwards: number;
+  losses: (boolean | number | NotFinite | BigInt | Complex | null)[];
+  lr: (boolean | number | NotFinite | BigInt | Complex | null)[];
+  /**
+   * @maxItems 64
+   */
+  grad?: (boolean | number | NotFinite | BigInt | Complex | null)[];
+  /**
+   * @maxItems 64
+   */
+  weight?: (boolean | number | NotFinite | BigInt | Complex | null)[];
+  /**
+   * @maxItems 64
+   */
+  moved?: (boolean | number | NotFinite | BigInt | Complex | null)[];
+}
+/**
+ * A round with steps: the first of them, and that in which it ended.
+ */
+export interface RecordedRound {
+  n: number;
+  step: number;
+  end: number;
+}
+/**
+ * What a round printed, from its beginning.
+ */
+export interface RoundText {
+  n: number;
+  text: string;
 }
 /**
  * A numpy array; `at` and `steps` in bytes from the start of its storage.

@@ -1,0 +1,330 @@
+"""The rounds of a training, told whether they are recorded or not: their loops, losses, learning rates and norms.
+
+A step of an optimizer ends a round, if a node of a graph was made since the last round ended (docs/decisions/0046); another
+optimizer's in the same iteration of a loop belongs to the same round (0049). While no optimizer has stepped, iterations
+that call backward are rounds.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+from torch.optim import Optimizer
+
+from gradbox.recorder.instrument import ProgramStatements
+from gradbox.recorder.parameter_norms import TrackedParameter, scalar_value
+from gradbox.recorder.round_tables import (
+    NO_LOOPS,
+    LoopPath,
+    LossTable,
+    NormRows,
+    PrintedTexts,
+    Squares,
+    encode_rounded,
+    extend_stretches,
+)
+from gradbox.recorder.stack import frames_outward, is_program_code
+from gradbox.recorder.thinning import IterationSchedule
+from gradbox.recorder.trace_delta import TraceDelta
+from gradbox.recorder.uids import WeakUids
+from gradbox.wire.base import Number
+from gradbox.wire.rounds import (
+    MAX_RECORDED_ROUNDS,
+    MAX_ROUNDS,
+    RecordedRound,
+    RoundStretch,
+    TrainingRound,
+    TrainingRounds,
+)
+
+ELEMENTS_PER_ROUND, PARAMETERS_PER_ROUND = 1 << 17, 64
+"""Elements, and parameters, of which the norms are read in an unrecorded round, on the average."""
+
+MAX_ELEMENTS = 1 << 26
+"""Elements of an optimizer's parameters up to which their norms are read at all."""
+
+MAX_KEPT_ELEMENTS = 1 << 22
+"""The same up to which copies are made, to tell how far a step moved them."""
+
+MAX_NORMS = 1 << 14
+"""Rows of norms, over all rounds, that are told of unrecorded ones."""
+
+MAX_PARAMETERS, MAX_RATES, MAX_ROOTS = 4096, 16, 4
+
+_graph_sequence_number: Callable[[], int] = torch.autograd._get_sequence_nr  # type: ignore[attr-defined]
+
+
+@dataclass(slots=True)
+class Round:
+    """The one that runs. step: the first recorded step, None where it is not recorded so far. end: without an optimizer, the step
+    of its last backward, None where that is not recorded.
+    """
+
+    step: int | None
+    end: int | None = None
+    backwards: int = 0
+    losses: dict[int, float | None] = field(default_factory=dict)
+    path: LoopPath = NO_LOOPS
+
+
+class TrainingRoundLog:
+    """Hears of backwards, of steps of optimizers and of what is printed, and keeps what is told of the rounds.
+
+    schedule: has the counts of iterations. step_count: how many steps are recorded so far.
+    """
+
+    def __init__(
+        self,
+        statements: ProgramStatements,
+        schedule: IterationSchedule,
+        tensor_uids: WeakUids,
+        delta: TraceDelta,
+        step_count: Callable[[], int],
+    ) -> None:
+        self._statements, self._schedule = statements, schedule
+        self._tensor_uids, self._step_count = tensor_uids, step_count
+        self._paused = self._has_optimizer = False
+        self._count, self._every = 0, 1
+        self._current, self._ended = Round(0), Round(None)
+        self._resumed_at = 0
+        self._stepped: set[int] = set()  # ids of the optimizers whose steps ended the last round
+        self._last_number = _graph_sequence_number()
+        self._entries: dict[int, TrainingRound] = {}
+        self._recorded: list[RecordedRound] = []
+        self._losses, self._printed, self._rows = LossTable(), PrintedTexts(), NormRows(delta)
+        self._stretches: list[RoundStretch] = []
+        self._rates: dict[int, list[float | None]] = {}
+        self._parameters: dict[str, TrackedParameter] = {}
+        self._elements = 0
+
+    # What happens
+
+    def set_recording_paused(self, paused: bool) -> None:
+        """A stretch without steps begins or ends."""
+        self._paused = paused
+        if not paused:
+            self._resumed_at = self._step_count()
+        if paused and not self._has_begun():
+            self._current.step = None
+        elif not paused and self._current.step is None:
+            self._current.step = self._step_count()
+
+    def note_backward(self, roots: Any, frame: FrameType, statement: int | None) -> None:
+        """The engine is about to run from these roots, to accumulate gradients."""
+        if torch._C._current_graph_task_id() != -1:
+            return
+        if not self._has_optimizer:
+            path = self._loop_path(frame)
+            if self._current.backwards and path != self._current.path:
+                self._end_round(self._current.path, None)
+            self._current.path = path
+            self._current.end = None if self._paused else self._step_count()
+        current = self._current
+        current.backwards += 1
+        for k, root in enumerate(roots[:MAX_ROOTS]):
+            loss = self._losses.number_of(statement, k)
+            if loss is not None:
+                current.losses[loss] = scalar_value(root)
+
+    def before_optimizer_step(self, optimizer: Optimizer) -> None:
+        """An optimizer is about to step: keep what tells how far it goes."""
+        if torch._C._current_graph_task_id() != -1 or not (self._is_due(self._count) or self._is_due(self._count - 1)):
+            return
+        for parameter, tensor in self._parameters_of(optimizer):
+            if self._elements <= MAX_KEPT_ELEMENTS:
+                parameter.keep(tensor)
+
+    def note_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
+        """An optimizer has stepped."""
+        if not self._ends_round():
+            return
+        self._last_number = _graph_sequence_number()
+        path = self._loop_path(frame)
+        self._note_rates(optimizer)
+        if not self._has_optimizer:
+            self._begin_counting_steps()
+        elif path[0] and path == self._ended.path and id(optimizer) not in self._stepped:
+            self._stepped.add(id(optimizer))
+            self._continue_ended_round(optimizer)
+            return
+        self._stepped = {id(optimizer)}
+        self._end_round(path, optimizer)
+
+    def note_output(self, text: str) -> None:
+        """The program printed: in the round that ended, until the next one makes a node."""
+        begun = self._has_begun() or not self._has_optimizer
+        if begun and (self._count or self._current.backwards):
+            self._printed.add(self._count, text)
+        elif self._count:
+            self._printed.add(self._count - 1, text)
+
+    # What is told
+
+    def record(self) -> TrainingRounds | None:
+        """What there is to tell; None for a program that does not train."""
+        if not self._has_optimizer and self._current.backwards and self._current.path[0]:
+            self._end_round(self._current.path, None)
+        if self._count < (1 if self._has_optimizer else 2):
+            return None
+        return {
+            "count": self._count, "optimizer": self._has_optimizer, "every": self._every,
+            "losses": self._losses.losses(), "rows": self._rows.rows, "stretches": self._stretches,
+            "rounds": [*self._entries.values()], "recorded": self._recorded,
+            "printed": self._printed.texts, "printed_every": self._printed.every,
+        }  # fmt: skip
+
+    # A round
+
+    def _has_begun(self) -> bool:
+        """Whether the next round has made a node, or called backward."""
+        return self._current.backwards > 0 or _graph_sequence_number() != self._last_number
+
+    def _ends_round(self) -> bool:
+        """Whether a step of an optimizer would end a round: not within a backward, whose other nodes are still to run."""
+        return torch._C._current_graph_task_id() == -1 and _graph_sequence_number() != self._last_number
+
+    def _end_round(self, path: LoopPath, optimizer: Optimizer | None) -> None:
+        current, n = self._current, self._count
+        current.path = path
+        self._losses.put(n, current.losses)
+        extend_stretches(self._stretches, n, path)
+        end = current.end if optimizer is None else None if self._paused else self._step_count()
+        recorded = current.step is not None and end is not None
+        if recorded or n % self._every == 0 or n in self._losses.broken_rounds:
+            losses = self._losses.row(current.losses)
+            entry: TrainingRound = {"n": n, "backwards": current.backwards, "losses": losses, "lr": self._rate_row()}
+            self._entries[n] = entry
+            if optimizer is not None:
+                self._note_norms(entry, optimizer)
+        if current.step is not None and end is not None and len(self._recorded) < MAX_RECORDED_ROUNDS:
+            self._recorded.append({"n": n, "step": current.step, "end": end})
+        self._count = n + 1
+        if len(self._entries) > MAX_ROUNDS:
+            self._thin_entries()
+        after = self._step_count() if optimizer is not None or end is None else end
+        self._begin_round(max(after + (end is not None), self._resumed_at))
+
+    def _begin_round(self, step: int) -> None:
+        self._ended = self._current
+        self._current = Round(None if self._paused else step)
+
+    def _continue_ended_round(self, optimizer: Optimizer) -> None:
+        """Another optimizer stepped in the same iteration: the last round ends here."""
+        current, ended, n = self._current, self._ended, self._count - 1
+        current.losses = {**ended.losses, **current.losses}
+        current.path, current.backwards = ended.path, ended.backwards + current.backwards
+        self._losses.put(n, current.losses)
+        entry = self._entries.get(n)
+        if entry is not None:
+            entry["backwards"], entry["losses"] = current.backwards, self._losses.row(current.losses)
+            entry["lr"] = self._rate_row()
+            self._note_norms(entry, optimizer)
+        if self._recorded and self._recorded[-1]["n"] == n and not self._paused:
+            self._recorded[-1]["end"] = self._step_count()
+        self._begin_round(self._step_count() + 1)
+
+    def _begin_counting_steps(self) -> None:
+        """The first optimizer steps: iterations that called backward before were only parts of its first round."""
+        self._has_optimizer = True
+        if not self._count:
+            return
+        self._current.step = self._recorded[0]["step"] if self._recorded else self._current.step
+        self._current.backwards += sum(entry["backwards"] for entry in self._entries.values())
+        self._losses.forget_values()
+        self._printed = PrintedTexts()
+        self._entries, self._recorded, self._stretches = {}, [], []
+        self._count, self._every = 0, 1
+
+    def _thin_entries(self) -> None:
+        """Leave out every other one, and those that are recorded only where that is not enough."""
+        self._every *= 2
+        recorded = {told["n"] for told in self._recorded}
+        for kept in (recorded | self._losses.broken_rounds, self._losses.broken_rounds):
+            for n in [n for n in self._entries if n % self._every and n not in kept]:
+                del self._entries[n]
+            if len(self._entries) < MAX_ROUNDS:
+                return
+
+    # Loops
+
+    def _loop_path(self, frame: FrameType) -> LoopPath:
+        """The loops around the place where a frame is, over all functions that wait for it."""
+        around = self._loops_of_frames(frame)
+        inner = next((len(loops) for loops in around if loops), 0)
+        path = tuple(loop for loops in reversed(around) for loop in loops)
+        counts, entered = self._schedule.counts, self._schedule.counts_at_entry
+        total = tuple(counts.get(loop, 0) for loop in path)
+        iteration = tuple(max(n - entered.get(loop, 0) - 1, 0) for loop, n in zip(path, total, strict=True))
+        return path, inner, iteration, total
+
+    def _loops_of_frames(self, frame: FrameType) -> list[tuple[int, ...]]:
+        around: list[tuple[int, ...]] = []
+        for f in frames_outward(frame):
+            if is_program_code(f.f_code):
+                i = self._statements.statement_at(f.f_code, f.f_lasti)
+                if i is not None:
+                    around.append(self._statements.enclosing_loops(i, include_self=False))
+        return around
+
+    def loops_around(self, frame: FrameType) -> set[int]:
+        """The loops around the place where a frame is, over all functions that wait for it."""
+        return {loop for loops in self._loops_of_frames(frame) for loop in loops}
+
+    # Learning rates and norms
+
+    def _note_rates(self, optimizer: Optimizer) -> None:
+        if id(optimizer) in self._rates or len(self._rates) < MAX_RATES:
+            groups = optimizer.param_groups[:MAX_RATES]
+            self._rates[id(optimizer)] = [learning_rate(group.get("lr")) for group in groups]
+
+    def _rate_row(self) -> list[Number | None]:
+        return [encode_rounded(rate) for rates in self._rates.values() for rate in rates][:MAX_RATES]
+
+    def _is_due(self, n: int) -> bool:
+        """Whether the norms of a round are read."""
+        if self._elements > MAX_ELEMENTS or n < 0:
+            return False
+        if not self._paused and self._current.step is not None:
+            return True
+        work = 1 + max(
+            self._elements // ELEMENTS_PER_ROUND,
+            len(self._parameters) // PARAMETERS_PER_ROUND,
+            len(self._rows.rows) * MAX_ROUNDS // MAX_NORMS,
+        )
+        return n % (self._every * -(-work // self._every)) == 0
+
+    def _parameters_of(self, optimizer: Optimizer) -> list[tuple[TrackedParameter, torch.Tensor]]:
+        """The parameters of an optimizer that the trace has."""
+        found: list[tuple[TrackedParameter, torch.Tensor]] = []
+        for group in optimizer.param_groups:
+            for tensor in group["params"]:
+                uid = self._tensor_uids.find_uid(tensor)
+                if uid is None:
+                    continue
+                parameter = self._parameters.get(uid)
+                if parameter is None:
+                    if len(self._parameters) == MAX_PARAMETERS:
+                        continue
+                    parameter = self._parameters[uid] = TrackedParameter(uid)
+                    self._elements += tensor.numel()
+                found.append((parameter, tensor))
+        return found
+
+    def _note_norms(self, entry: TrainingRound, optimizer: Optimizer) -> None:
+        if not self._is_due(entry["n"]):
+            return
+        parameters = self._parameters_of(optimizer)
+        if self._elements > MAX_ELEMENTS:
+            return
+        self._rows.add((parameter.uid for parameter, _ in parameters), self._entries.values())
+        with np.errstate(all="ignore"):
+            squares: dict[str, Squares] = {parameter.uid: parameter.squares(tensor) for parameter, tensor in parameters}
+        self._rows.put(entry, squares)
+
+
+def learning_rate(value: Any) -> float | None:
+    """Of a group of an optimizer; some have it as a tensor."""
+    return float(value) if type(value) in (float, int) else scalar_value(value)

@@ -1,0 +1,114 @@
+"""The rounds of a training, those that are not recorded too: their losses, and how far they moved the parameters."""
+
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from gradbox.wire.base import FailFastList, Number, Uid, closed_typed_dict
+
+MAX_ROUNDS = 500
+"""Rounds that are told of; where there are more, one in so many."""
+
+MAX_ROWS = 64
+"""Parameters, or modules, whose norms are told."""
+
+MAX_LOSSES, MAX_LOSS_VALUES = 8, 4096
+"""Losses of a training, and values of each; of more rounds, one in so many."""
+
+MAX_STRETCHES, MAX_RECORDED_ROUNDS, MAX_PRINTED = 2048, 10_000, 500
+
+MAX_PRINTED_CHARACTERS = 200
+"""Of a round."""
+
+
+@closed_typed_dict
+class RoundLoss(TypedDict):
+    """Where backwards began: at which statement, and at which of the tensors that it was called with. values: of the rounds 0,
+    every, 2 * every …; null where it did not run in a round, or its value was not read. Of several backwards in a round, the
+    last.
+    """
+
+    stmt: int | None
+    root: int
+    every: int
+    values: Annotated[FailFastList[Number | None], Field(max_length=MAX_LOSS_VALUES)]
+
+
+@closed_typed_dict
+class RoundRow(TypedDict):
+    """Whose norms are told: a parameter, or those of a module together. module: null where they are no module's."""
+
+    tensors: FailFastList[Uid]
+    module: NotRequired[Uid | None]
+
+
+@closed_typed_dict
+class RoundStretch(TypedDict):
+    """Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last `inner` are of
+    the function that trains. iteration: of each loop, from 0, in the first of these rounds; total: which iteration of the
+    whole run it is there, from 1. by: how many iterations of the last loop a round has; 0 where there is one round only.
+    """
+
+    first: int
+    loops: FailFastList[int]
+    inner: int
+    iteration: FailFastList[int]
+    total: FailFastList[int]
+    by: int
+
+
+Norms = Annotated[FailFastList[Number | None], Field(max_length=MAX_ROWS)]
+"""In the order of `TrainingRounds.rows`; null for what was not read, or is not there."""
+
+
+@closed_typed_dict
+class TrainingRound(TypedDict):
+    """n: from 0. backwards: how many ran. losses: in the order of `TrainingRounds.losses`. lr: learning rates of the groups of the
+    optimizers that have stepped, in the order of their first steps. grad, weight, moved: the norms of gradients and of weights
+    after the optimizer's step, and how far it moved the weights; absent where none was read.
+    """
+
+    n: int
+    backwards: int
+    losses: FailFastList[Number | None]
+    lr: FailFastList[Number | None]
+    grad: NotRequired[Norms]
+    weight: NotRequired[Norms]
+    moved: NotRequired[Norms]
+
+
+@closed_typed_dict
+class RecordedRound(TypedDict):
+    """A round with steps: the first of them, and that in which it ended."""
+
+    n: int
+    step: int
+    end: int
+
+
+@closed_typed_dict
+class RoundText(TypedDict):
+    """What a round printed, from its beginning."""
+
+    n: int
+    text: Annotated[str, Field(max_length=MAX_PRINTED_CHARACTERS)]
+
+
+@closed_typed_dict
+class TrainingRounds(TypedDict):
+    """count: rounds of the run. optimizer: whether one stepped; else a round is an iteration that calls backward. every: one round
+    in so many is among `rounds`, besides those that are recorded or in which something became not finite, as far as there is
+    room. printed_every: of the rounds that print, one in so many is among `printed`.
+    """
+
+    count: int
+    optimizer: bool
+    every: int
+    losses: Annotated[FailFastList[RoundLoss], Field(max_length=MAX_LOSSES)]
+    rows: Annotated[FailFastList[RoundRow], Field(max_length=MAX_ROWS)]
+    stretches: Annotated[FailFastList[RoundStretch], Field(max_length=MAX_STRETCHES)]
+    rounds: Annotated[FailFastList[TrainingRound], Field(max_length=MAX_ROUNDS)]
+    recorded: Annotated[FailFastList[RecordedRound], Field(max_length=MAX_RECORDED_ROUNDS)]
+    printed: Annotated[FailFastList[RoundText], Field(max_length=MAX_PRINTED)]
+    printed_every: int
