@@ -31,6 +31,10 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 PLAIN_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Import, ast.ImportFrom)
 """Most statements of most programs: they have one step, after them."""
 
+FOLDED_DISPLAYS = (ast.List, ast.Set)
+"""What CPython makes a tuple or a frozenset of where a `for` goes over it, and only there: a set of another size has another
+order."""
+
 LOOP_STATEMENT_KINDS = ("For", "AsyncFor", "While")
 SIMPLE_STATEMENT_KINDS = (
     "Assign",
@@ -141,10 +145,10 @@ class ProgramStatements:
         That is so for a notebook's cell that its file keeps as a function. All statements have to agree: what stands behind `case …:` has other instructions on its left.
         """
         first_columns: dict[int, int] = {}
+        offset = to_program_line(code, 0)
         for line, _, col, _ in code.co_positions():
             if line is not None and col is not None:
-                line = to_program_line(code, line)
-                first_columns[line] = min(col, first_columns.get(line, col))
+                first_columns[line + offset] = min(col, first_columns.get(line + offset, col))
         leftmost: dict[int, StatementRecord] = {}
         for row in self.rows:
             if row["line"] in first_columns and (
@@ -198,10 +202,10 @@ class Instrumenter:
         place = position_of.lineno, position_of.col_offset, position_of.end_lineno, position_of.end_col_offset
         return _hook_call(name, i, arguments, *place)
 
-    def make_hook_statement(self, name: str, i: int | None, position_of: Any) -> ast.Expr:
+    def make_hook_statement(self, name: str, i: int | None, position_of: Any, *arguments: ast.expr) -> ast.Expr:
         """The call as a statement; it stands at the first column of `position_of`, whatever that spans."""
         line, col = position_of.lineno, position_of.col_offset
-        call = _hook_call(name, i, (), line, col, line, col + 1)
+        call = _hook_call(name, i, arguments, line, col, line, col + 1)
         return ast.Expr(call, lineno=line, col_offset=col, end_lineno=line, end_col_offset=col + 1)
 
     def instrument_body(
@@ -250,14 +254,12 @@ class Instrumenter:
         if isinstance(node, ast.For | ast.AsyncFor):
             node.body = [self.make_hook_statement(HEAD_HOOK, i, node), *self.instrument_body(node.body, i, i)]
             node.orelse = self.instrument_body(node.orelse, i, loop)
-            if isinstance(node, ast.AsyncFor):
-                return [
-                    self.make_hook_statement(LOOP_HOOK, i, node),
-                    node,
-                    self.make_hook_statement(STEP_HOOK, i, node),
-                ]
-            node.iter = self.make_hook_call(LOOP_HOOK, i, node.iter, node.iter)
-            return [node, self.make_hook_statement(STEP_HOOK, i, node)]
+            before: list[ast.stmt] = []
+            if isinstance(node, ast.AsyncFor) or isinstance(node.iter, FOLDED_DISPLAYS):
+                before.append(self.make_hook_statement(LOOP_HOOK, i, node, *_stand_in_of_list(node.iter)))
+            else:
+                node.iter = self.make_hook_call(LOOP_HOOK, i, node.iter, node.iter)
+            return [*before, node, self.make_hook_statement(STEP_HOOK, i, node)]
         if isinstance(node, ast.With | ast.AsyncWith):
             node.body = [self.make_hook_statement(HEAD_HOOK, i, node), *self.instrument_body(node.body, i, loop)]
             return [node, self.make_hook_statement(STEP_HOOK, i, node)]
@@ -387,6 +389,14 @@ def _hook_call(
     if i is not None:
         passed.insert(0, ast.Constant(i, lineno=line, col_offset=col, end_lineno=end_line, end_col_offset=end_col))
     return ast.Call(function, passed, [], lineno=line, col_offset=col, end_lineno=end_line, end_col_offset=end_col)
+
+
+def _stand_in_of_list(display: ast.expr) -> tuple[ast.expr, ...]:
+    """A constant that is as long as the list that a display makes, where that can be seen."""
+    if not isinstance(display, ast.List) or any(isinstance(element, ast.Starred) for element in display.elts):
+        return ()
+    stand_in: Any = (None,) * len(display.elts)
+    return (ast.copy_location(ast.Constant(stand_in), display),)
 
 
 def is_docstring(node: ast.stmt) -> bool:

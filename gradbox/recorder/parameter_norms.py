@@ -10,7 +10,7 @@ import torch
 from gradbox.recorder.probes import cells
 from gradbox.recorder.probes.backward import copy_element_bytes
 from gradbox.recorder.probes.device_kernels import kernels_for_device
-from gradbox.recorder.probes.handles import has_storage
+from gradbox.recorder.probes.handles import grad_without_warning, has_storage
 
 MAX_DEVICE_ELEMENTS = 1 << 13
 """Elements of a tensor on a device up to which it is copied to be read."""
@@ -23,24 +23,23 @@ Array = np.ndarray[Any, Any]
 
 def elements_of(tensor: torch.Tensor) -> Array | None:
     """Its elements, flat: a view of its memory where that is possible, to be used at once; None where they are not to be had."""
-    dtype = _NUMPY_DTYPES.get(tensor.dtype)
-    if dtype is not None and tensor.device.type == "cpu" and tensor.layout is torch.strided and tensor.is_contiguous():
-        if type(tensor) not in PLAIN_TYPES or tensor.is_neg():
-            return None
-        count = tensor.numel()
-        if not count:
-            return np.zeros(0, dtype)
-        memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(tensor.data_ptr())
-        return np.frombuffer(memory, dtype)
-    return _copied_elements(tensor)
-
-
-PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter)
+    kind, dtype = type(tensor), _NUMPY_DTYPES.get(tensor.dtype)
+    if (kind is not torch.Tensor and kind is not torch.nn.Parameter) or tensor.is_neg():
+        return None
+    if dtype is None or tensor.device.type != "cpu" or tensor.layout is not torch.strided or not tensor.is_contiguous():
+        return _copied_elements(tensor)
+    count, place = tensor.numel(), tensor.data_ptr()
+    if not count:
+        return np.zeros(0, dtype)
+    if not place:  # its storage was given back
+        return None
+    memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(place)
+    return np.frombuffer(memory, dtype)
 
 
 def _copied_elements(tensor: torch.Tensor) -> Array | None:
     name = str(tensor.dtype)[6:]
-    if type(tensor) not in PLAIN_TYPES or not cells.can_summarize_dtype(name) or not has_storage(tensor):
+    if not cells.can_summarize_dtype(name) or not has_storage(tensor):
         return None
     if tensor.device.type != "cpu":
         is_cheap = tensor.numel() <= MAX_DEVICE_ELEMENTS and tensor.is_contiguous()
@@ -53,17 +52,25 @@ def _copied_elements(tensor: torch.Tensor) -> Array | None:
 
 
 def sum_of_squares(values: Array) -> float:
-    """Without an overflow where the norm itself is a number of the dtype."""
-    total = float(np.dot(values, values))
-    if not math.isfinite(total) and values.dtype.itemsize < 8:
-        wide = values.astype("f8")
-        total = float(np.dot(wide, wide))
+    """In float64 where the squares leave the range of the dtype, or where it would round them to nothing."""
+    total = float(values.dot(values))
+    if not SMALLEST_SUM <= total < math.inf and values.dtype.itemsize < 8:
+        values = values.astype("f8")
+        total = float(values.dot(values))
     return total
+
+
+SMALLEST_SUM = 1e-18
+"""Of squares in float32: what is lost of each element is less than a part of a million of a million of it."""
+
+SAFE_SUM = 1e30
+"""Of squares, up to which a difference of two such vectors can neither overflow nor be no number."""
 
 
 def scalar_value(tensor: Any) -> float | None:
     """The number in a tensor of one element; None where it is not to be had."""
-    if not isinstance(tensor, torch.Tensor) or tensor.numel() != 1 or not has_storage(tensor):
+    kind = type(tensor)
+    if (kind is not torch.Tensor and kind is not torch.nn.Parameter) or tensor.numel() != 1 or not has_storage(tensor):
         return None
     values = elements_of(tensor)
     if values is None:
@@ -83,18 +90,18 @@ class TrackedParameter:
 
     def keep(self, tensor: torch.Tensor) -> None:
         """Keep a copy of the elements, to compare with after the step."""
-        values, room = elements_of(tensor), self._room
+        values, room = readable_elements(tensor), self._room
         if values is None:
             self.kept = None
         elif room is not None and room.shape == values.shape and room.dtype == values.dtype:
-            np.copyto(room, values)
+            room[...] = values
             self.kept = room
         else:
             self.kept = self._room = values.copy()
 
     def squares(self, tensor: torch.Tensor) -> tuple[float | None, float | None, float | None]:
         """The sums of squares of its gradient, of its elements, and of how far these are from those that were kept."""
-        gradient, values, kept = tensor.grad, elements_of(tensor), self.kept
+        gradient, values, kept = grad_without_warning(tensor), readable_elements(tensor), self.kept
         self.kept = None
         grad = moved = None
         if gradient is not None:
@@ -102,6 +109,25 @@ class TrackedParameter:
             grad = None if elements is None else sum_of_squares(elements)
         if values is None:
             return grad, None, None
+        total = sum_of_squares(values)
         if kept is not None and kept.shape == values.shape and kept.dtype == values.dtype:
-            moved = sum_of_squares(np.subtract(values, kept))
-        return grad, sum_of_squares(values), moved
+            moved = sum_of_squares(_difference(values, kept, total))
+        return grad, total, moved
+
+
+def readable_elements(tensor: torch.Tensor) -> Array | None:
+    """Those of a tensor whose storage is an object of Python's anyway; None where that was given back, or is too small."""
+    kind = type(tensor)
+    if (kind is not torch.Tensor and kind is not torch.nn.Parameter) or tensor.layout is not torch.strided:
+        return None
+    if tensor.untyped_storage().nbytes() < (tensor.storage_offset() + tensor.numel()) * tensor.element_size():
+        return None
+    return elements_of(tensor)
+
+
+def _difference(values: Array, kept: Array, total: float) -> Array:
+    """total: the sum of squares of `values`. What is not finite warns of nothing, whatever the program does with warnings."""
+    if total < SAFE_SUM and float(kept.dot(kept)) < SAFE_SUM:
+        return np.asarray(values - kept)
+    with np.errstate(all="ignore"):
+        return np.asarray(values - kept)

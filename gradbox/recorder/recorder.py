@@ -211,9 +211,7 @@ class Recorder:
         ):
             self.focus_counts = {i: self._skipped.schedule.counts[i] - 1}
         if self._skipped.schedule.is_last_iteration(i):
-            self._skipped.schedule.ends_run = all(
-                map(self._skipped.schedule.is_last_iteration, self.rounds.loops_around(frame))
-            )
+            self._skipped.schedule.ends_run = self.rounds.are_all_loops_ending(frame)
         is_recorded = self._skipped.begin_iteration(
             frame, i, path, loop_ended, not self.backward.running_passes and not self._guard.busy
         )
@@ -303,6 +301,14 @@ class Recorder:
                 self._skipped.schedule.enter_loop(i, iteration_count(iterable))
                 self.frames.reset_iteration_count(frame or sys._getframe(1), i)
         return iterable
+
+    def note_iterator(self, i: int, iterator: Any) -> None:
+        """A `for` has taken its first item of this: an iterator, or anything else where it is not known."""
+        if not self._guard.busy:
+            with self._guard():
+                count = iteration_count(iterator)
+                if count is not None:
+                    self._skipped.schedule.set_length(i, count + 1)
 
     def on_lambda(self, *, frame: FrameType | None = None) -> None:
         if frame is None and is_recursion_too_deep():

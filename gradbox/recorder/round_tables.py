@@ -35,8 +35,8 @@ def encode_rounded(value: float | None) -> Number | None:
     """A number as the wire says it, to so many digits."""
     if value is None:
         return None
-    rounded: Number = encode_number(float(f"{value:.{SIGNIFICANT_DIGITS}g}"))
-    return rounded
+    rounded = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    return rounded if math.isfinite(rounded) else encode_number(rounded)
 
 
 class LossTable:
@@ -79,6 +79,8 @@ class LossTable:
 
     def row(self, values: dict[int, float | None]) -> list[Number | None]:
         """The values of a round, each loss's in its place."""
+        if len(self._losses) == len(values) == 1:
+            return [encode_number(values[0])]
         return [encode_number(values.get(k)) for k in range(len(self._losses))]
 
     def forget_values(self) -> None:

@@ -100,7 +100,14 @@ def stepping_depth(frame: FrameType | None) -> int:
 
 def program_frames(frame: FrameType | None) -> list[FrameType]:
     """The program's frames from this one outwards, the module's first."""
-    return [f for f in frames_outward(frame) if f.f_code.co_filename in line_offsets][::-1]
+    if engine_waits:
+        return [f for f in frames_outward(frame) if f.f_code.co_filename in line_offsets][::-1]
+    frames: list[FrameType] = []
+    while frame is not None:
+        if frame.f_code.co_filename in line_offsets:
+            frames.append(frame)
+        frame = frame.f_back
+    return frames[::-1]
 
 
 PROJECT_FOLDER = Path(__file__).parents[2]

@@ -16,8 +16,8 @@ from gradbox.wire.job_records import FocusRecord
 UNTHINNED_SHARE, MAX_SHARE = 0.4, 0.9
 """The share of a trace's room that is filled without leaving anything out, and the share that loops may fill at all."""
 
-LAST_SHARE = 0.98
-"""The same for the last iteration of all."""
+LAST_SHARE = 0.95
+"""The share up to which the last iteration of all is recorded, for which room was kept; the rest is for what follows the loops."""
 
 FOCUSED_SHARES = 0.15, 0.5
 """The same where a run is to show certain iterations."""
@@ -60,10 +60,15 @@ class IterationSchedule:
 
     def enter_loop(self, loop: int, length: int | None) -> None:
         """A loop begins anew. length: how many iterations it will have, unless it is left before; None where that is not known."""
-        self.counts_at_entry[loop] = begun = self.counts.get(loop, 0)
-        self._last_counts.pop(loop, None)
-        if length is not None:
-            self._last_counts[loop] = begun + length
+        self.counts_at_entry[loop] = self.counts.get(loop, 0)
+        if length is None:
+            self._last_counts.pop(loop, None)
+        else:
+            self.set_length(loop, length)
+
+    def set_length(self, loop: int, length: int) -> None:
+        """How many iterations a loop that has begun will have, unless it is left before."""
+        self._last_counts[loop] = self.counts_at_entry.get(loop, 0) + length
 
     def is_last_iteration(self, loop: int) -> bool:
         """Whether the iteration that runs is the last one of the loop, as far as that is known."""
@@ -78,9 +83,8 @@ class IterationSchedule:
         cost = self._cost.get(loop, 0.0)
         is_due = spent <= self._unthinned_share or count >= self._next_due.get(loop, 0)
         ends_run, self.ends_run = self.ends_run, False
-        room = LAST_SHARE if ends_run else self._max_share
         if not self._is_iteration_focused(loop, path) and not (
-            (is_due or ends_run) and spent + cost * COST_MARGIN <= room
+            (is_due or ends_run) and spent + cost * COST_MARGIN <= self._room(loop, cost, ends_run)
         ):
             return False
         if spent > self._unthinned_share:
@@ -89,6 +93,12 @@ class IterationSchedule:
             self._next_due[loop] = count + self._gap[loop]
         self._spent_at_start[loop] = spent
         return True
+
+    def _room(self, loop: int, cost: float, ends_run: bool) -> float:
+        """The share that may be used at the end of an iteration, so that the last one still has room where it is known."""
+        if loop not in self._last_counts or loop not in self._cost:
+            return self._max_share
+        return LAST_SHARE if ends_run else self._max_share - cost * COST_MARGIN
 
     def _is_iteration_focused(self, loop: int, path: list[int]) -> bool:
         if loop in self._counts:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-import numpy as np
 import torch
 from torch.optim import Optimizer
 
@@ -26,7 +25,7 @@ from gradbox.recorder.round_tables import (
     encode_rounded,
     extend_stretches,
 )
-from gradbox.recorder.stack import frames_outward, is_program_code
+from gradbox.recorder.stack import has_steps, program_frames
 from gradbox.recorder.thinning import IterationSchedule
 from gradbox.recorder.trace_delta import TraceDelta
 from gradbox.recorder.uids import WeakUids
@@ -252,33 +251,39 @@ class TrainingRoundLog:
 
     def _loop_path(self, frame: FrameType) -> LoopPath:
         """The loops around the place where a frame is, over all functions that wait for it."""
-        around = self._loops_of_frames(frame)
-        inner = next((len(loops) for loops in around if loops), 0)
-        path = tuple(loop for loops in reversed(around) for loop in loops)
         counts, entered = self._schedule.counts, self._schedule.counts_at_entry
-        total = tuple(counts.get(loop, 0) for loop in path)
-        iteration = tuple(max(n - entered.get(loop, 0) - 1, 0) for loop, n in zip(path, total, strict=True))
-        return path, inner, iteration, total
+        path, inner = self._loops_around(frame)
+        total: list[int] = []
+        iteration: list[int] = []
+        for loop in path:
+            count = counts.get(loop, 0)
+            total.append(count)
+            iteration.append(max(count - entered.get(loop, 0) - 1, 0))
+        return path, inner, tuple(iteration), tuple(total)
 
-    def _loops_of_frames(self, frame: FrameType) -> list[tuple[int, ...]]:
-        around: list[tuple[int, ...]] = []
-        for f in frames_outward(frame):
-            if is_program_code(f.f_code):
-                i = self._statements.statement_at(f.f_code, f.f_lasti)
-                if i is not None:
-                    around.append(self._statements.enclosing_loops(i, include_self=False))
-        return around
+    def _loops_around(self, frame: FrameType) -> tuple[tuple[int, ...], int]:
+        """Those loops, outermost first, and how many of them are of the innermost function that has any."""
+        path: tuple[int, ...] = ()
+        inner = 0
+        for f in program_frames(frame):
+            i = self._statements.statement_at(f.f_code, f.f_lasti) if has_steps(f.f_code) else None
+            loops = () if i is None else self._statements.enclosing_loops(i, include_self=False)
+            if loops:
+                path, inner = path + loops, len(loops)
+        return path, inner
 
-    def loops_around(self, frame: FrameType) -> set[int]:
-        """The loops around the place where a frame is, over all functions that wait for it."""
-        return {loop for loops in self._loops_of_frames(frame) for loop in loops}
+    def are_all_loops_ending(self, frame: FrameType) -> bool:
+        """Whether each loop around the place where a frame is runs its last iteration, as far as that is known."""
+        path, _ = self._loops_around(frame)
+        return all(map(self._schedule.is_last_iteration, path))
 
     # Learning rates and norms
 
     def _note_rates(self, optimizer: Optimizer) -> None:
         if id(optimizer) in self._rates or len(self._rates) < MAX_RATES:
-            groups = optimizer.param_groups[:MAX_RATES]
-            self._rates[id(optimizer)] = [learning_rate(group.get("lr")) for group in groups]
+            self._rates[id(optimizer)] = [
+                learning_rate(group.get("lr")) for group in optimizer.param_groups[:MAX_RATES]
+            ]
 
     def _rate_row(self) -> list[Number | None]:
         return [encode_rounded(rate) for rates in self._rates.values() for rate in rates][:MAX_RATES]
@@ -319,9 +324,8 @@ class TrainingRoundLog:
         parameters = self._parameters_of(optimizer)
         if self._elements > MAX_ELEMENTS:
             return
-        self._rows.add((parameter.uid for parameter, _ in parameters), self._entries.values())
-        with np.errstate(all="ignore"):
-            squares: dict[str, Squares] = {parameter.uid: parameter.squares(tensor) for parameter, tensor in parameters}
+        self._rows.add([parameter.uid for parameter, _ in parameters], self._entries.values())
+        squares: dict[str, Squares] = {parameter.uid: parameter.squares(tensor) for parameter, tensor in parameters}
         self._rows.put(entry, squares)
 
 

@@ -15,7 +15,7 @@ from gradbox.recorder.instrument import LOOP_STATEMENT_KINDS
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.stack import to_program_line
 from gradbox.sessions.statement_table import NOWHERE, SPECIAL, CodeTable, StatementTable
-from gradbox.sessions.value_stack import UNKNOWN, pending_return_value
+from gradbox.sessions.value_stack import UNKNOWN, pending_return_value, value_on_stack
 
 FOR_KINDS = ("For", "AsyncFor")
 WITH_KINDS = ("With", "AsyncWith")
@@ -50,7 +50,7 @@ class FrameTracer:
     """
 
     __slots__ = (
-        "__weakref__", "_code", "_ended_handler", "_exiting_with", "_is_root", "_last_statement", "_left_early",
+        "__weakref__", "_code", "_ended_handler", "_entered_loop", "_exiting_with", "_is_root", "_last_statement", "_left_early",
         "_pending_jump", "_pending_return", "_reached_from_body", "_recorded_return", "_recorder", "_sentinel",
         "_statement", "_statements_or_special", "_suspended_at", "_table", "_thread_tracer", "other_trace",
     )  # fmt: skip
@@ -67,7 +67,7 @@ class FrameTracer:
         self._code: CodeTable = table.code_table(frame.f_code)
         self._statements_or_special = self._code.statements_or_special
         self._statement = self._last_statement = self._exiting_with = self._pending_return = NOWHERE
-        self._suspended_at = self._pending_jump = self._recorded_return = NOWHERE
+        self._suspended_at = self._pending_jump = self._recorded_return = self._entered_loop = NOWHERE
         self._ended_handler: tuple[int, ...] = ()
         self._left_early: set[int] = set()
         self._reached_from_body = False
@@ -216,6 +216,7 @@ class FrameTracer:
             self._pending_jump = NOWHERE
             if place != i and not self._reached_from_body:
                 self._recorder.on_loop(i, frame=frame)
+                self._entered_loop = i
         self._statement = self._last_statement = i
         if table.statement_kind(i) in JUMP_KINDS:
             self._record_jump(frame, i)
@@ -278,6 +279,10 @@ class FrameTracer:
         else:
             due = kind not in TRY_KINDS and (kind == "While" or not self._reached_from_body)
         if due and next_statement != i:
+            if i == self._entered_loop:
+                self._entered_loop = NOWHERE
+                if kind == "For":
+                    self._recorder.note_iterator(i, value_on_stack(frame))
             self._set_recorded_line(frame, i)
             self._recorder.on_head(i, frame=frame)
             self._recorder.frames.recorded_lines.clear()
