@@ -60,7 +60,8 @@ export function createPicturePane(host: PageHost, { about, ...options }: Picture
 /** What draws a change of the state: of another run first, then of its step, then of what is chosen in it. */
 function createRenderer(host: PageHost, parts: PictureParts) {
   const { element, state: currentState } = host;
-  const { stage, tooltips, loom, net, parameters, timeline, training, printed, curves, findings, question, views } = parts;
+  const { stage, tooltips, loom, net, parameters, timeline, training, printed, curves, findings, question, views } =
+    parts;
 
   function showView(state: PageState) {
     const view = shownView(state);
