@@ -106,12 +106,54 @@ def test_show_me_brings_the_question_back(page: Any, site: str) -> None:
     first_screen(page, site)
     paste(page, "import torch\nmine = torch.ones(2)\n")
     run(page)
-    page.locator("#starts [data-start=show]").click()
+    page.locator("#new summary").click()
+    page.locator("#new [data-start=show]").click()
     page.locator("#first-question").wait_for()
     assert "a.detach()" in page.locator(".cm-content").inner_text()
     assert page.evaluate("() => document.activeElement.dataset.sees") == "a"
     page.keyboard.press("Enter")
     page.locator("#verdict", has_text="Right").wait_for()
+
+
+@pytest.mark.parametrize("way", ["pasted", "typed", "started"])
+def test_the_starts_fold_into_a_menu_once_there_is_a_program_of_ones_own(page: Any, site: str, way: str) -> None:
+    first_screen(page, site)
+    if way == "started":
+        page.locator("#starts [data-start=paste]").click()
+        assert page.locator("#starts").is_visible(), "nothing goes from under the pointer, and no program is there yet"
+        page.keyboard.insert_text("import torch\nmine = torch.ones(2)\n")
+    elif way == "pasted":
+        paste(page, "import torch\nmine = torch.ones(2)\n")
+    else:
+        page.locator(".cm-content").click()
+        page.keyboard.press("Control+End")
+        page.keyboard.type("x")
+    page.locator("#starts").wait_for(state="hidden")
+    box = page.locator("#run-button").bounding_box()
+    assert box["y"] < 120
+    run(page)
+    assert page.locator("#run-button").bounding_box() == box, "a run moves nothing"
+    page.locator("#new summary").click()
+    assert page.locator("#new [data-start]:visible").count() == 3
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => (localStorage.getItem('gradbox-last') ?? '').includes('#p=')")
+    later = come_back(page, site)
+    assert later.locator("#starts").is_hidden()
+
+
+def test_a_button_that_changes_the_opening_program_keeps_its_place(page: Any, site: str) -> None:
+    first_screen(page, site)
+    page.locator("[data-sees=a]").click()
+    text = page.locator(".cm-content").inner_text()
+    chip = page.locator("#siblings [data-sibling]:visible").first
+    page.keyboard.press("ArrowLeft")
+    page.locator("#where", has_text="c = a.detach()").wait_for()
+    chip.wait_for()
+    page.locator("#findings > *").first.wait_for()  # what is said of the run takes its room first
+    place = page.locator("#siblings").bounding_box()["y"]
+    chip.click()
+    page.wait_for_function("text => document.querySelector('.cm-content').innerText !== text", arg=text)
+    assert page.locator("#starts").is_visible() and page.locator("#siblings").bounding_box()["y"] == place
 
 
 def test_who_comes_back_finds_the_program_as_it_was_left(page: Any, site: str) -> None:

@@ -71,6 +71,36 @@ def test_on_a_phone_one_step_back_and_on_are_the_largest_keys(phone: Any, site: 
     at_step(phone, int(step))
 
 
+SENTENCES = """() => [...document.querySelectorAll("#sentences li")].slice(0, 2)
+    .filter(e => e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"""
+TRAINS = """import torch
+x = torch.ones(3, requires_grad=True)
+model = torch.nn.Linear(3, 2)
+loss = (model(x) ** 2).mean()
+loss.backward()
+print(x.grad)
+"""
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_on_a_phone_the_headline_wraps_and_its_room_only_grows(phone: Any, site: str, language: str) -> None:
+    phone.goto(f"{site}/?lang={language}")
+    paste(phone, TRAINS)
+    trace = run(phone)
+    assert phone.locator("#starts").is_hidden()
+    heights = []
+    for i in range(len(trace["steps"])):
+        phone.locator("#slider").fill(str(i))
+        at_step(phone, i)
+        phone.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert phone.evaluate(SENTENCES) == []
+        heights.append(phone.locator("#headline").bounding_box()["height"])
+    assert heights == sorted(heights) and heights[0] >= 88
+    phone.locator("#slider").fill("0")
+    at_step(phone, 0)
+    assert phone.locator("#headline").bounding_box()["height"] == heights[-1], "the picture stays where it is"
+
+
 def test_what_a_finger_is_to_hit_is_large_enough(phone: Any, site: str) -> None:
     phone.goto(site)
     phone.wait_for_selector("#stage [data-handle]")

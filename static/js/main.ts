@@ -157,7 +157,7 @@ function render(state: PageState, before: PageState | null) {
   stepStatus.render(state, before);
   moreMenu.render(state, before);
   firstQuestion.render(state);
-  if (hasChangedField(state, before, "text", "opened")) starts.render(state);
+  if (hasChangedField(state, before, "text", "opened")) starts.render(state, before);
   draft.render(state, before);
   runner.render(state, before, picture.timeline.pause);
   address.render(state, before);

@@ -9,7 +9,7 @@ import { isWorthAsking, refusalOfOtherText } from "../program/other_text.ts";
 import { programMessages } from "../program/messages.ts";
 import { outputComparisonMessages, showOutputSummary } from "../editor/output_diff.ts";
 import { compareOutputs, type OutputRow } from "../program/outputs.ts";
-import { doesTraceMatchText, isPageProgram, isUpToDate } from "../page_state/selectors.ts";
+import { doesTraceMatchText, isPageProgram, isUpToDate, wasTextWritten } from "../page_state/selectors.ts";
 import { hasHiddenSteps } from "../trace/future.ts";
 import { questionBeforeNextStep } from "../predict/mode.ts";
 import { createSettingsFields } from "../page_state/settings.ts";
@@ -152,6 +152,16 @@ export function createProgramPane(
     nextLine = line;
   }
 
+  /** What is said of the page's program is not said of another one. */
+  function showWhoseProgram(state: PageState, before: PageState | null) {
+    const isOwn = isPageProgram(state);
+    const { classList } = element("workbench");
+    if (!isOwn && !classList.contains("other")) classList.toggle("by-button", !wasTextWritten(state, before));
+    else if (wasTextWritten(state, before)) classList.remove("by-button");
+    classList.toggle("other", !isOwn);
+    element("heading").textContent = isOwn ? title : say("program");
+  }
+
   /** @param before null: the first time */
   function render(state: PageState, before: PageState | null) {
     const { opened, text } = state;
@@ -170,8 +180,7 @@ export function createProgramPane(
       editorHadFocus = false;
     }
     if (isProgramChanged) {
-      element("workbench").classList.toggle("other", !isPageProgram(state));
-      element("heading").textContent = isPageProgram(state) ? title : say("program");
+      showWhoseProgram(state, before);
       showMessages(state);
     }
     if (isProgramChanged || hasChangedField(state, before, "step")) showLine(state);

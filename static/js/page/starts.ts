@@ -1,9 +1,9 @@
 /** The three ways to begin: a program, an error message, the program that opens the page. On a first visit they stand
- * under the bar; afterwards they are the menu "New". */
+ * under the bar, until there is a program of the visitor's own; from then on they are the menu "New". */
 
 import { startMenu } from "../browser/menu.ts";
 import { keepUsed } from "./kept.ts";
-import { isPageProgram } from "../page_state/selectors.ts";
+import { isPageProgram, wasTextWritten } from "../page_state/selectors.ts";
 import type { PageState } from "../page_state/state.ts";
 import type { PageHost } from "./page_host.ts";
 
@@ -20,9 +20,8 @@ export function startStarts({ element, say }: PageHost, { isFirstVisit, editEmpt
   const band = document.getElementById("starts");
   const menu = element<HTMLDetailsElement>("new");
   startMenu(menu);
-  if (band) band.hidden = !isFirstVisit;
-  menu.hidden = band !== null && isFirstVisit;
-  document.body.classList.toggle("newcomer", band !== null && isFirstVisit);
+  let isUnfolded = band !== null && isFirstVisit;
+  showBand();
   const dialog = element<HTMLDialogElement>("error-search");
 
   async function openErrorSearch() {
@@ -33,6 +32,12 @@ export function startStarts({ element, say }: PageHost, { isFirstVisit, editEmpt
       { field: element("error-message"), status: element("error-found"), hits: element("error-hits") },
       say,
     );
+  }
+
+  function showBand() {
+    if (band) band.hidden = !isUnfolded;
+    menu.hidden = isUnfolded;
+    document.body.classList.toggle("newcomer", isUnfolded);
   }
 
   const showButtons = document.querySelectorAll<HTMLElement>("[data-start='show']");
@@ -54,8 +59,18 @@ export function startStarts({ element, say }: PageHost, { isFirstVisit, editEmpt
     if (event.target === dialog) dialog.close(); // on the backdrop
   });
   return {
-    render(state: PageState) {
+    render(state: PageState, before: PageState | null) {
+      if (isUnfolded && isOwnProgramWritten(state, before)) {
+        isUnfolded = false;
+        if (!state.waiting) keepUsed("starts"); // who came with a link has not begun
+        showBand();
+      }
       for (const button of showButtons) button.setAttribute("aria-current", String(isPageProgram(state)));
     },
   };
+}
+
+/** Whether a program of the reader's own has just come into the editor. */
+function isOwnProgramWritten(state: PageState, before: PageState | null) {
+  return wasTextWritten(state, before) && state.text.trim() !== "" && !isPageProgram(state);
 }

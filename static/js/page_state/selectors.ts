@@ -45,6 +45,12 @@ export function isPageProgram(state: PageState) {
   return [programTextForAddress(state), state.text].includes(state.page.source);
 }
 
+/** Whether the text has just been changed in the editor, by hand. A button that changes the program asks for its run, and
+ * its text comes together with that. */
+export function wasTextWritten(state: PageState, before: PageState | null) {
+  return before !== null && state.text !== before.text && state.opened === before.opened;
+}
+
 /** The focus that the shown run was asked for; before there is a trace, that of the link. */
 export function shownFocus(state: PageState): Focus | null {
   const { opened, linkedFocus, text } = state;
