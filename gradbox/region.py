@@ -164,7 +164,10 @@ class watch:  # noqa: N801 a context manager that is used like a function
         session, self._session = self._session, None
         _open_regions.remove(self)
         session.end(error)
-        self._run = Run.from_lines(session.lines, session.options.title, language=self._language)
+        self._run = Run.from_lines(
+            session.lines, session.options.title, language=self._language,
+            again=f'gradbox.{type(self).__name__}(…, also=["{{also}}"])',
+        )  # fmt: skip
         runs.append(self._run)
         del runs[:-MAX_RUNS]
         if self._out is not None:

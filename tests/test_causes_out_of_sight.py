@@ -38,6 +38,26 @@ def rows(x):
     some = x[[0, 1]]
     some.add_(1)
     return x
+def backward(loss):
+    loss.backward()
+def twice(w):
+    loss = w.exp().sum()
+    loss.backward()
+    loss.backward()
+def without_grad(w):
+    with torch.no_grad():
+        y = w * 2
+        return y.sum()
+def rebuilt(w):
+    loss = (w * 2).sum()
+    return torch.tensor(loss.item(), requires_grad=True)
+def stopped(w):
+    h = w.tanh().detach()
+    return (h * 3).sum()
+def mixed(w):
+    some = w.detach()
+    more = some * 1
+    return (w * 2).sum() + more.sum()
 """
 
 
@@ -63,6 +83,49 @@ def test_a_write_in_a_module_without_steps_is_found_at_its_line(tmp_path: Path, 
     assert (finding["kind"], finding["variant"]) == ("saved_overwritten", "elsewhere")
     assert f"`library.py:{line}`" in finding["what"] and finding["also"] == "library"
     assert finding["hints"] == []
+
+
+ROUND = "b = torch.zeros(1, requires_grad=True)\nloss = {loss} + b\nloss.backward()\nprint(x.grad)"
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "line", "others"),
+    [
+        ("loss = x.exp().sum()\nlibrary.backward(loss)\nlibrary.backward(loss)", "backward_twice", 26, [26]),
+        ("library.twice(x)", "backward_twice", 30, [29]),
+        ("library.without_grad(x).backward()", "no_graph", 33, []),
+        (ROUND.format(loss="library.rebuilt(x)"), "grad_none", 37, []),
+        (ROUND.format(loss="library.stopped(x)"), "grad_none", 40, []),
+    ],
+)
+def test_a_backward_and_a_cut_in_a_module_without_steps_are_found_at_their_lines(
+    tmp_path: Path, call: str, kind: str, line: int, others: list[int]
+) -> None:
+    finding = findings_with_library(tmp_path, call)[0]
+    assert finding["kind"] == kind and finding["also"] == "library"
+    text = LIBRARY.splitlines()[line - 1].strip()
+    assert f"`{text}` at `library.py:{line}`" in finding["what"] and "`--also library`" in finding["todo"]
+    for other in others:
+        assert any(f"`library.py:{other}`" in link["text"] for link in finding["chain"])
+
+
+def test_a_line_that_only_used_what_was_detached_is_not_said_to_have_detached_it(tmp_path: Path) -> None:
+    finding = findings_with_library(tmp_path, ROUND.format(loss="library.stopped(x)"))[0]
+    assert "It happens before `return (h * 3).sum()` at `library.py:40` uses it." in finding["what"]
+
+
+def test_a_cut_that_is_not_the_cause_gives_a_finding_no_place(tmp_path: Path) -> None:
+    call = "loss = library.mixed(x)\nloss.backward()\nx.grad = None\nloss.backward()"
+    finding = findings_with_library(tmp_path, call)[0]
+    assert finding["kind"] == "backward_twice"
+    assert finding["also"] is None and "library.py" not in finding["text"]
+
+
+def test_code_of_exec_is_a_part_of_the_statement_that_runs_it(tmp_path: Path) -> None:
+    call = "loss = x.exp().sum()\nexec('loss.backward()')\nexec('loss.backward()')"
+    finding = findings_with_library(tmp_path, call)[0]
+    assert (finding["kind"], finding["line"], finding["also"]) == ("backward_twice", 5, None)
+    assert "<string>" not in finding["text"]
 
 
 @pytest.mark.parametrize("call", ["layer = library.build()", "y = library.rows(torch.ones(3))"])

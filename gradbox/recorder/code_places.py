@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 
 from gradbox.recorder.stack import entries_of_begun_calls, is_in_passed_call, is_program_code, is_recorder_frame
-from gradbox.wire import events
+from gradbox.wire import entities
 
 _TORCH_FOLDER = torch.__path__[0] + "/"
 _STANDARD_LIBRARY = sysconfig.get_path("stdlib") + "/"
@@ -19,7 +19,7 @@ MAX_LINE_CHARACTERS = 200
 
 
 class CodePlace(NamedTuple):
-    """A line that runs. module: the name by which its module is imported."""
+    """A line that runs. module: the name by which its module is imported; "" for one that nobody can import."""
 
     code: CodeType
     line: int
@@ -29,14 +29,15 @@ class CodePlace(NamedTuple):
 def unrecorded_caller(frame: FrameType | None) -> CodePlace | None:
     """Which line of code without steps asked torch for something; None where the program itself did.
 
-    frame: torch's own, or the one that called it. Frames of torch and of the standard library are passed over.
+    frame: torch's own, the recorder's, or the one that called it. Frames of these, of the standard library and of code whose text
+    is not known, as that of `exec`, are passed over.
     """
     while frame is not None:
         code = frame.f_code
         if is_program_code(code) and not is_in_passed_call(frame):
             return None
-        if not code.co_filename.startswith(_TORCH_FOLDER) and not _is_of_standard_library(code):
-            return CodePlace(code, frame.f_lineno or 0, str(frame.f_globals.get("__name__", "")))
+        if is_of_user_or_package(frame, frame.f_lineno):
+            return code_place(frame, frame.f_lineno)
         frame = frame.f_back
     return None
 
@@ -48,9 +49,22 @@ def place_where_raised(error: BaseException) -> CodePlace | None:
         frame = entry.tb_frame
         if is_program_code(frame.f_code):
             place = None
-        elif not (is_torch_code(frame.f_code) or _is_of_standard_library(frame.f_code) or is_recorder_frame(frame)):
-            place = CodePlace(frame.f_code, entry.tb_lineno or 0, str(frame.f_globals.get("__name__", "")))
+        elif is_of_user_or_package(frame, entry.tb_lineno):
+            place = code_place(frame, entry.tb_lineno)
     return place
+
+
+def is_of_user_or_package(frame: FrameType, line: int | None) -> bool:
+    """Whether a frame is neither of torch, of the standard library nor of the recorder, and has a line whose text is known."""
+    code = frame.f_code
+    if is_torch_code(code) or _is_of_standard_library(code) or is_recorder_frame(frame):
+        return False
+    return bool(linecache.getline(code.co_filename, line or 0).strip())
+
+
+def code_place(frame: FrameType, line: int | None) -> CodePlace:
+    name = str(frame.f_globals.get("__name__", ""))
+    return CodePlace(frame.f_code, line or 0, "" if name == "__main__" else name)
 
 
 def is_raised_in_torch(error: BaseException) -> bool:
@@ -68,7 +82,7 @@ def _is_of_standard_library(code: CodeType) -> bool:
     return name.startswith("<frozen") or (name.startswith(_STANDARD_LIBRARY) and "-packages/" not in name)
 
 
-def code_place_record(place: CodePlace) -> events.CodePlace:
+def code_place_record(place: CodePlace) -> entities.CodePlace:
     """The place as the trace has it: no folder of the user's."""
     text = linecache.getline(place.code.co_filename, place.line).strip()
     return {

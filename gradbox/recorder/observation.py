@@ -7,14 +7,17 @@ from gradbox.recorder.code_places import CodePlace
 from gradbox.wire import entities
 from gradbox.wire.events import LogEntry, Op
 
+MAX_OP_PLACES = 20
+"""Operations of a step that say which line without steps asked for them."""
+
 
 class OpCall:
     """One operation of the running statement; `entry` is its entry in the log.
 
     inputs: (tensor, requires grad). results: of new tensors (uid, leaf, dtype). writes: (storage, tensor through
     which). called_directly: the program called it, not a function of torch. deep_copies: for `copy.deepcopy`.
-    repeated_counts: see `repeated_index_counts`. log_index: its place in the step's log. writer: of one that writes, the
-    line that asked for it where that has no steps.
+    repeated_counts: see `repeated_index_counts`. log_index: its place in the step's log. place: of one that writes or
+    cuts a path, the line that asked for it where that has no steps.
     """
 
     __slots__ = (
@@ -25,9 +28,9 @@ class OpCall:
         "inference_mode",
         "inputs",
         "log_index",
+        "place",
         "repeated_counts",
         "results",
-        "writer",
         "writes",
     )
 
@@ -39,15 +42,19 @@ class OpCall:
         self.called_directly = self.cuts_paths = self.deep_copies = self.inference_mode = False
         self.repeated_counts: tuple[int, int] | None = None
         self.log_index = 0
-        self.writer: CodePlace | None = None
+        self.place: CodePlace | None = None
 
 
 class DetachedCopy(NamedTuple):
-    """A new leaf that requires no grad on the storage of a tensor that does. reason: "detach" or "data"."""
+    """A new leaf that requires no grad on the storage of a tensor that does. reason: "detach" or "data".
+
+    user: the line without steps at which it was met, which used it: torch hides who made it.
+    """
 
     source: str
     copy: str
     reason: Literal["detach", "data"]
+    user: CodePlace | None = None
 
 
 @dataclass(slots=True)
@@ -58,7 +65,7 @@ class Observation:
     lives, not only what the statement may have changed; observe_all: that is what the observation does;
     unstepped_code_ran: only because code without steps may have run. slots_unobserved: what nodes saved may have changed in a
     way that no operation, counter or byte shows. exposes_memory: the statement may have handed out a tensor's memory. skipped_steps: steps that passed unrecorded
-    before; skipped_visits: the same of a backward pass. ops_unobserved: operators ran that were not recorded.
+    before; skipped_visits: the same of a backward pass. op_places: operations of the log that have one. ops_unobserved: operators ran that were not recorded.
     tensors_printed: torch put a tensor into words. storages_rebound: tensors may have gone to other storages.
     counters_ambiguous: a new tensor may share a version counter that only a saved slot holds. displayed_repr: what an
     interactive session shows of the statement's value. array_bases: the tensors that own the memory of new numpy
@@ -77,6 +84,7 @@ class Observation:
     exposes_memory: bool = False
     skipped_steps: int = 0
     skipped_visits: int = 0
+    op_places: int = 0
     ops_unobserved: bool = False
     tensors_printed: bool = False
     storages_rebound: bool = False
@@ -101,6 +109,12 @@ class Observation:
         self.log.append(entry)
         return len(self.log) - 1
 
+    def add_op_place(self, entry: Op, place: entities.CodePlace) -> None:
+        """Have an operation say which line without steps asked for it, while there is room for that in the step."""
+        if self.op_places < MAX_OP_PLACES:
+            self.op_places += 1
+            entry["place"] = place
+
     def note_ops_unobserved(self) -> None:
         """Operations run, or ran, that are not recorded."""
         self.ops_unobserved = self.slots_unobserved = True
@@ -117,7 +131,7 @@ class Observation:
         self.step += 1
         self.exposes_memory = self.storages_rebound = self.counters_ambiguous = False
         self.past_unknown = False
-        self.skipped_steps = self.skipped_visits = 0
+        self.skipped_steps = self.skipped_visits = self.op_places = 0
         self.displayed_repr = None
         self.log.clear()
         self.op_calls.clear()

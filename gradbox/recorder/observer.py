@@ -244,7 +244,7 @@ class Observer:
         if not writes:
             return {}
         by, call = writes[-1]
-        return {"by": by} if call.writer is None else {"by": by, "place": code_place_record(call.writer)}
+        return {"by": by} if call.place is None else {"by": by, "place": code_place_record(call.place)}
 
     def _counter_of_handle(self, uid: str, observation: Observation) -> str | None:
         """Its version counter; None where it died within the statement and that is not known."""

@@ -239,8 +239,21 @@ class Frame(TypedDict, total=False):
 
 
 @closed_typed_dict
+class CodePlace(TypedDict):
+    """A line of code that has no steps, as that of a module which was not recorded: file without folders, line, text.
+
+    module: the name by which `--also` takes it; "" for code that no import finds, as of a notebook's earlier cell.
+    """
+
+    file: str
+    module: str
+    line: int
+    code: str
+
+
+@closed_typed_dict
 class Backward(TypedDict, total=False):
-    """One call of the engine."""
+    """One call of the engine. place: the line that called it, where that has no steps."""
 
     kind: Literal["backward"]
     stmt: int | None
@@ -250,6 +263,7 @@ class Backward(TypedDict, total=False):
     keep_graph: bool | None
     create_graph: bool | None
     parent: Uid | None
+    place: CodePlace | None
 
 
 @closed_typed_dict

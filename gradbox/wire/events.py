@@ -10,7 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from gradbox.wire.base import FailFastList, JsonTuple, Uid, closed_typed_dict
-from gradbox.wire.entities import SlotState
+from gradbox.wire.entities import CodePlace, SlotState
 from gradbox.wire.limits import Limit
 
 
@@ -70,19 +70,6 @@ class VersionBumped(BaseEvent, _From):
 
 
 @closed_typed_dict
-class CodePlace(TypedDict):
-    """A line of code that has no steps, as that of a module which was not recorded: file without folders, line, text.
-
-    module: the name by which `--also` takes it.
-    """
-
-    file: str
-    module: str
-    line: int
-    code: str
-
-
-@closed_typed_dict
 class SlotEvent(BaseEvent):
     """What happened to what a node saved."""
 
@@ -126,13 +113,18 @@ class SavedDetached(BrokenSlotEvent):
 
 @closed_typed_dict
 class PathCut(BaseEvent):
-    """A result of a tensor that requires grad which no gradient will come back through, and why."""
+    """A result of a tensor that requires grad which no gradient will come back through, and why.
+
+    place: the line that asked for it, where that has no steps; of `detach` and `data` the first line that used the
+    result.
+    """
 
     event: Literal["path_cut"]
     tensor: Uid
     result: NotRequired[Uid | None]
     name: str
     reason: Literal["detach", "data", "no_grad", "inference", "item", "dtype", "numpy", "copy"]
+    place: NotRequired[CodePlace | None]
 
 
 @closed_typed_dict
@@ -465,7 +457,8 @@ EVENTS: dict[str, EventRow] = {
 class Op(TypedDict):
     """A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
 
-    failed: it raised, and has no outputs. call: the number of the innermost module's call that it is part of.
+    failed: it raised, and has no outputs. call: the number of the innermost module's call that it is part of. place: of some that
+    ran while grad mode was off, the line that asked for it, where that has no steps.
     """
 
     kind: Literal["op"]
@@ -476,6 +469,7 @@ class Op(TypedDict):
     grad_mode: bool
     call: NotRequired[int | None]
     failed: NotRequired[bool | None]
+    place: NotRequired[CodePlace | None]
 
 
 @closed_typed_dict

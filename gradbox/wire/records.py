@@ -9,8 +9,8 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from gradbox.wire.base import Value
-from gradbox.wire.entities import Entity
-from gradbox.wire.events import CodePlace, LogEntry
+from gradbox.wire.entities import CodePlace, Entity
+from gradbox.wire.events import LogEntry
 from gradbox.wire.limits import Limit
 from gradbox.wire.rounds import TrainingRounds
 from gradbox.wire.trace import Status, StepKind, Visit

@@ -7,8 +7,8 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from typing_extensions import TypedDict
 
 from gradbox.wire.base import FailFastList, Fields, Index, Model, RequestModel, Uid, Value, closed_typed_dict
-from gradbox.wire.entities import ENTITY_ADAPTERS, CellList, Summary
-from gradbox.wire.events import CodePlace, LogEntry
+from gradbox.wire.entities import ENTITY_ADAPTERS, CellList, CodePlace, Summary
+from gradbox.wire.events import LogEntry
 from gradbox.wire.gradient_check import GradientCheck
 from gradbox.wire.limits import Limit
 from gradbox.wire.program import Program, Refusal, Repair

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch.utils.hooks import RemovableHandle
 
+from gradbox.recorder.code_places import CodePlace, code_place_record, unrecorded_caller
 from gradbox.recorder.probes import cells, handles, ops
 from gradbox.recorder.probes.device_bytes import tensor_summary
 from gradbox.recorder.probes.device_kernels import kernels_for_device
@@ -202,7 +203,7 @@ class BackwardRecorder:
         current_pass: BackwardPass | None = None
         waiting_frame = get_ident(), sys._getframe()
         with self._context.guard():
-            current_pass = self._begin_pass(roots, args, kwargs)
+            current_pass = self._begin_pass(roots, args, kwargs, unrecorded_caller(waiting_frame[1].f_back))
             self._add_hooks_with_own_ids(roots, current_pass, handles)
         try:
             engine_waits.append(waiting_frame)
@@ -227,7 +228,7 @@ class BackwardRecorder:
         }
         self._context.delta.update_entity(self._context.uids.allocate_uid("b"), facts)
 
-    def _begin_pass(self, roots: Any, args: Any, kwargs: dict[str, Any]) -> BackwardPass:
+    def _begin_pass(self, roots: Any, args: Any, kwargs: dict[str, Any], caller: CodePlace | None) -> BackwardPass:
         self.record_finished_visits()
         arguments = dict(zip(("grads", "retain_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
         current_pass = BackwardPass(self._context.uids.allocate_uid("b"), accumulates(args, kwargs))
@@ -246,6 +247,8 @@ class BackwardRecorder:
             "parent": self.running_passes[-1].uid if self.running_passes else None,
             "stmt": self._recorder.running_statement_index(),
         }
+        if caller is not None:
+            facts["place"] = code_place_record(caller)
         self.running_passes.append(current_pass)
         self._context.note_backward_begun()
         self._context.delta.update_entity(current_pass.uid, facts)

@@ -21,7 +21,7 @@ import torch
 from torch._ops import _higher_order_ops
 from torch.autograd import forward_ad
 
-from gradbox.recorder.code_places import unrecorded_caller
+from gradbox.recorder.code_places import code_place_record, unrecorded_caller
 from gradbox.recorder.observation import Observation, OpCall
 from gradbox.recorder.probes import handles, probe
 from gradbox.recorder.probes.index_writes import is_index_put, may_copy, repeated_index_counts
@@ -127,9 +127,7 @@ class OpRecorder:
         if call is not None:
             try:
                 with torch._C.DisableTorchFunction():
-                    self._end_op_call(call, op, args, kwargs, result)
-                    if call.writes:
-                        call.writer = unrecorded_caller(frame)
+                    self._end_op_call(call, op, args, kwargs, result, frame)
             except Exception as error:
                 self._context.report_recorder_fault(error)
         return result
@@ -197,7 +195,9 @@ class OpRecorder:
         except Exception as error:
             self._context.report_recorder_fault(error)
 
-    def _end_op_call(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
+    def _end_op_call(
+        self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any, frame: FrameType | None
+    ) -> None:
         observation = self._context.observation
         entry = call.entry
         inputs = entry["inputs"]
@@ -222,6 +222,10 @@ class OpRecorder:
                 self._uninitialized.note_allocation(tensor)
             if uid not in inputs:
                 call.results.append((uid, handles.is_leaf(tensor) is True, handles.dtype_name(tensor)))
+        if call.writes or may_cut_path(call):
+            call.place = unrecorded_caller(frame)
+            if call.place is not None and is_result_cut_by_mode(call):
+                observation.add_op_place(entry, code_place_record(call.place))
         call.log_index = observation.append_log_entry(entry)
         observation.op_calls.append(call)
 
@@ -246,6 +250,16 @@ class OpRecorder:
                     positions.append(argument.name if argument.kwarg_only else k)
             self._written_arguments_by_op[op] = positions
         return positions
+
+
+def may_cut_path(call: OpCall) -> bool:
+    """Whether gradients may end at an operation: it took what requires grad, and something that it gave does not."""
+    return call.cuts_paths and not (call.results and all(call.entry["requires_grad"]))
+
+
+def is_result_cut_by_mode(call: OpCall) -> bool:
+    """Whether it made something without a history because grad mode was off."""
+    return bool(call.results) and (call.inference_mode or not call.entry["grad_mode"])
 
 
 def backward_engine_context(observation: Observation) -> Any:

@@ -3,6 +3,7 @@
 import re
 from typing import Literal
 
+from gradbox.recorder.code_places import CodePlace, code_place_record
 from gradbox.recorder.observation import DetachedCopy, Observation, OpCall
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.wire import events
@@ -25,27 +26,34 @@ def path_cut_events(observation: Observation, tensors: Tensors) -> list[events.P
             continue
         name = call.entry["name"]
         if name in _ITEM_OPERATIONS:
-            cuts.append(path_cut_event(source, name, "item", op=call.log_index))
+            cuts.append(path_cut_event(source, name, "item", op=call.log_index, place=call.place))
         if is_conversion_to_list(call, previous):
-            cuts.append(path_cut_event(source, "Tensor.tolist", "item", op=call.log_index))
+            cuts.append(path_cut_event(source, "Tensor.tolist", "item", op=call.log_index, place=call.place))
         previous = call
         for uid, leaf, dtype in call.results:
             reason = _path_cut_reason(call, leaf, dtype)
             if reason is not None and (call.called_directly or tensors.uids.get_object(uid) is not None):
-                cuts.append(path_cut_event(source, name, reason, uid, call.log_index))
+                cuts.append(path_cut_event(source, name, reason, uid, call.log_index, call.place))
     return cuts + [_detached_cut_event(detached, observation) for detached in observation.detached_copies]
 
 
 def path_cut_event(
-    tensor: str, name: str, reason: PathCutReason, result: str | None = None, op: int | None = None
+    tensor: str,
+    name: str,
+    reason: PathCutReason,
+    result: str | None = None,
+    op: int | None = None,
+    place: CodePlace | None = None,
 ) -> events.PathCut:
-    """op: the place of the operation in the step's log."""
+    """op: the place of the operation in the step's log. place: as the event has it."""
     event: events.PathCut = {"kind": "event", "event": "path_cut", "tensor": tensor, "name": name}  # type: ignore[typeddict-item]
     if op is not None:
         event["op"] = op
     if result is not None:
         event["result"] = result
     event["reason"] = reason
+    if place is not None:
+        event["place"] = code_place_record(place)
     return event
 
 
@@ -75,14 +83,14 @@ def _path_cut_reason(call: OpCall, leaf: bool, dtype: str) -> PathCutReason | No
 
 def _detached_cut_event(detached: DetachedCopy, observation: Observation) -> events.PathCut:
     """A detached handle may only have been on the way to a numpy array, or to a copy of its own memory."""
-    source, handle, reason = detached
+    source, handle, reason, user = detached
     array = observation.array_bases.get(handle)
     if array is not None:
-        return path_cut_event(source, "Tensor.numpy", "numpy", array)
+        return path_cut_event(source, "Tensor.numpy", "numpy", array, place=user)
     copied = _copying_operation(handle, observation.op_calls)
     if copied is not None:
-        return path_cut_event(source, copied.entry["name"], "copy", copied.results[0][0], copied.log_index)
-    return path_cut_event(source, f"Tensor.{reason}", reason, handle)
+        return path_cut_event(source, copied.entry["name"], "copy", copied.results[0][0], copied.log_index, user)
+    return path_cut_event(source, f"Tensor.{reason}", reason, handle, place=user)
 
 
 def _copying_operation(detached_handle: str, calls: list[OpCall]) -> OpCall | None:

@@ -5,12 +5,14 @@ The dense tensors that a sparse or nested one is made of are reported as handles
 torch makes a new object at every question.
 """
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch.autograd import forward_ad
 
+from gradbox.recorder.code_places import unrecorded_caller
 from gradbox.recorder.observation import DetachedCopy, Observation
 from gradbox.recorder.probes.counters import VersionCounters
 from gradbox.recorder.probes.handles import (
@@ -59,7 +61,8 @@ class DetachedCopies:
             copy = DetachedCopy(living[0][0], uid, "data")
         else:  # none is left whose counter could be compared
             copy = DetachedCopy(handles[-1], uid, "detach")
-        self._context.observation.detached_copies.append(copy)
+        user = unrecorded_caller(sys._getframe())
+        self._context.observation.detached_copies.append(copy if user is None else copy._replace(user=user))
 
     def forget_storages(self, storages: Iterable[str]) -> None:
         """These storages died."""

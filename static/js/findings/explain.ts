@@ -3,6 +3,7 @@
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { DIAGNOSES } from "./registry.ts";
 import { RunFacts } from "./run_facts.ts";
+import { withUnsteppedPlaces } from "./unstepped_places.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Finding } from "./finding.ts";
 
@@ -13,7 +14,10 @@ const SEVERITY_RANK = { error: 0, warning: 1, note: 2 };
 export function explain(opened: OpenTrace): Finding[] {
   const facts = new RunFacts(opened);
   const findings = DIAGNOSES.filter((row) => !row.onError || facts.error).flatMap(({ kind, severity, diagnose }) =>
-    diagnose(facts).map((diagnosis) => withoutRepeatedLinks({ severity, explainsError: false, ...diagnosis, kind })),
+    diagnose(facts).map((diagnosis) => {
+      const finding = { severity, explainsError: false, ...diagnosis, kind };
+      return withUnsteppedPlaces(withoutRepeatedLinks(finding), facts);
+    }),
   );
   return sortFindings(withoutDuplicateFindings(withoutUnrecordedCauses(findings, opened.trace.steps)));
 }

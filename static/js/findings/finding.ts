@@ -1,5 +1,7 @@
 /** What a finding is: facts by which a reader is told what happened, from which lines it follows, and what to do. No words. */
 
+import type { CodePlace } from "../trace/wire.ts";
+
 export type Severity = "error" | "warning" | "note";
 
 /** what a step has to do with the finding: its value is saved, it shares memory, writes, is where torch checks, uses
@@ -57,6 +59,9 @@ export interface LineAndStep {
   step: number;
 }
 
+/** a line of code without steps; isOfUse: it is the first that used what it is about */
+export type UnsteppedPlace = CodePlace & { isOfUse: boolean };
+
 export type ChainLink = LineAndStep & {
   role: LinkRole;
   facts: Facts;
@@ -64,6 +69,8 @@ export type ChainLink = LineAndStep & {
   uids: string[];
   /** `node:slot` of a saved value */
   slot?: string;
+  /** at which it happened, where that is no line of the program */
+  place?: UnsteppedPlace;
   /** of which kind of finding its sentence is, where that is another */
   words?: { kind: string; variant?: string };
 };
@@ -130,6 +137,11 @@ export function namesInFacts(...facts: (Fact | undefined)[]): CodeFact[] {
     facts.flatMap((fact) => (typeof fact === "object" && "code" in fact ? [fact.code, fact.also ?? fact.code] : [])),
   );
   return [...texts].map(codeFact);
+}
+
+/** The line without steps at which the cause happened, where it did at one. */
+export function placeOfCause({ cause, chain }: Finding): UnsteppedPlace | undefined {
+  return chain.findLast(({ step, line, place }) => place && step === cause.step && line === cause.line)?.place;
 }
 
 /** The link that is the cause: at its step, else at its line, the last of several. */

@@ -85,7 +85,9 @@ function inputsOfOutput({ name, inputs, outputs }: Operation, uid: string) {
 }
 
 function cutReason(facts: RunFacts, op: Operation) {
-  if (facts.backwardAt(op.step)) return "create_graph";
+  const call = facts.backwardAt(op.step);
+  // a statement may compute a loss and call its backward, which visits nothing where it raises at once
+  if (call && (call.step < op.step || facts.steps[op.step].kind === "visit")) return "create_graph";
   return op.grad_mode ? "dtype" : "no_grad";
 }
 

@@ -67,7 +67,6 @@ export function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
           file: place.file,
           file_line: place.line,
           file_code: codeFact(place.code),
-          module: place.module,
           unstepped_module: place.module,
         }
       : {}),

@@ -5,7 +5,7 @@ import { referencedUid } from "../trace/names.ts";
 import { operationName } from "./operation_name.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";
-import type { Delta, Event, Op, Step } from "../trace/wire.ts";
+import type { CodePlace, Delta, Event, Op, Step } from "../trace/wire.ts";
 
 export type Operation = Op & {
   step: number;
@@ -33,6 +33,8 @@ export interface BackwardCall {
   step: number;
   end: number;
   parent: string | null;
+  /** the line without steps that called it */
+  place: CodePlace | null;
 }
 
 /** an event with its step */
@@ -195,11 +197,11 @@ function nameHistoryOf({ frameChanges }: TraceIndex): NameHistory {
 
 /** Field by field, as copies of objects of many shapes cost more than all else here. */
 function operationAt(
-  { name, inputs, outputs, requires_grad, grad_mode, failed }: Op,
+  { name, inputs, outputs, requires_grad, grad_mode, failed, place }: Op,
   step: number,
   at: number,
 ): Operation {
-  return { kind: "op", name, inputs, outputs, requires_grad, grad_mode, failed, step, at };
+  return { kind: "op", name, inputs, outputs, requires_grad, grad_mode, failed, place, step, at };
 }
 
 function operationPlacesOf(steps: Step[], { lifetimes }: TraceIndex): OperationPlaces {
@@ -231,7 +233,7 @@ function tensorsReadIn(steps: Step[]) {
 function backwardCallsOf({ backwardChanges, lifetimes: lives }: TraceIndex, count: number): BackwardCall[] {
   return backwardChanges.flatMap(({ uid, step, fields }) => {
     if (!fields.kind) return [];
-    const { stmt = null, api, roots, inputs, keep_graph, create_graph, parent = null } = fields;
+    const { stmt = null, api, roots, inputs, keep_graph, create_graph, parent = null, place = null } = fields;
     return {
       uid,
       stmt,
@@ -243,6 +245,7 @@ function backwardCallsOf({ backwardChanges, lifetimes: lives }: TraceIndex, coun
       step,
       end: Math.min((lives.get(uid)?.death ?? count) + 1, count - 1),
       parent,
+      place,
     };
   });
 }

@@ -4,7 +4,7 @@ import { torchOffers, type TorchOffer } from "./torch_offers.ts";
 import { gradNameOf } from "./gradient_name.ts";
 import { questionAboutTensor, type TensorAnswer } from "./tensor_question.ts";
 import type { Say } from "../words/sentences.ts";
-import type { Fact, Facts, Finding } from "./finding.ts";
+import { placeOfCause, type Fact, type Facts, type Finding, type UnsteppedPlace } from "./finding.ts";
 import type { LookedFor } from "./looked_for.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -30,19 +30,41 @@ export function findingText(finding: Finding, say: Say): FindingText {
     const { kind, variant: ofKind } = link.words ?? finding;
     const keys = [ofKind, null].map((variant) => [kind, variant, "chain", link.role].filter(Boolean));
     keys.push(["chain", link.role]);
-    return firstKnownSentence(
+    const text = firstKnownSentence(
       keys.map((parts) => `finding.${parts.join(".")}`),
       { ...finding.facts, ...link.facts, line: link.line },
       say,
     );
+    return link.place ? text + say("finding.link_place", { place: placeText(link.place, say) }) : text;
   });
+  const place = placeOfCause(finding);
+  const isPlaceSaid = finding.facts.file_line || finding.facts.elsewhere;
   return {
-    what: sentenceOfPart("what"),
+    what: sentenceOfPart("what") + (place && !isPlaceSaid ? causePlaceText(place, say) : ""),
     why: sentenceOfPart("why"),
-    todo: sentenceOfPart("todo"),
+    todo: [sentenceOfPart("todo"), followText(finding, say)].filter(Boolean).join(say("finding.join")),
     chain,
     offers: torchOffers(finding, say),
   };
+}
+
+/** The line of code without steps that is the cause, as a sentence that follows another. */
+function causePlaceText(place: UnsteppedPlace, say: Say) {
+  return (
+    say("finding.join") +
+    say(place.isOfUse ? "finding.cause_place_of_use" : "finding.cause_place", { place: placeText(place, say) })
+  );
+}
+
+/** How the lines of the module are followed in another run of the person's own process. */
+function followText({ facts }: Finding, say: Say) {
+  return facts.is_own_process && facts.unstepped_module
+    ? say("finding.follow", { module: facts.unstepped_module })
+    : "";
+}
+
+function placeText({ code, file, line, isOfUse }: UnsteppedPlace, say: Say) {
+  return say(isOfUse ? "finding.place_of_use" : "finding.place", { code: `\`${code}\``, file, line });
 }
 
 /** A sentence with a capital at its beginning, where that is a letter of prose. */

@@ -117,12 +117,11 @@ function isFromTorch(facts: RunFacts) {
 function elsewhereFact(facts: RunFacts): Fact {
   const { place } = facts.error ?? {};
   if (!place) return "";
-  const { file, line, module } = place;
+  const { file, line } = place;
   return phrase("finding.unexplained_error.elsewhere", {
     file,
     file_line: line,
     file_code: codeFact(place.code),
-    module,
   });
 }
 

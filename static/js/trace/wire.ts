@@ -225,7 +225,8 @@ export interface Opaque {
 /**
  * A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
  *
- * failed: it raised, and has no outputs. call: the number of the innermost module's call that it is part of.
+ * failed: it raised, and has no outputs. call: the number of the innermost module's call that it is part of. place: of some that
+ * ran while grad mode was off, the line that asked for it, where that has no steps.
  */
 export interface Op {
   kind: "op";
@@ -236,6 +237,18 @@ export interface Op {
   grad_mode: boolean;
   call?: number | null;
   failed?: boolean | null;
+  place?: CodePlace | null;
+}
+/**
+ * A line of code that has no steps, as that of a module which was not recorded: file without folders, line, text.
+ *
+ * module: the name by which `--also` takes it; "" for code that no import finds, as of a notebook's earlier cell.
+ */
+export interface CodePlace {
+  file: string;
+  module: string;
+  line: number;
+  code: string;
 }
 /**
  * Printed text.
@@ -310,17 +323,6 @@ export interface SavedStale {
   place?: CodePlace | null;
   event: "saved_stale";
 }
-/**
- * A line of code that has no steps, as that of a module which was not recorded: file without folders, line, text.
- *
- * module: the name by which `--also` takes it.
- */
-export interface CodePlace {
-  file: string;
-  module: string;
-  line: number;
-  code: string;
-}
 export interface SavedChangedSilently {
   kind: "event";
   op?: number | null;
@@ -343,6 +345,9 @@ export interface SavedDetached {
 }
 /**
  * A result of a tensor that requires grad which no gradient will come back through, and why.
+ *
+ * place: the line that asked for it, where that has no steps; of `detach` and `data` the first line that used the
+ * result.
  */
 export interface PathCut {
   kind: "event";
@@ -353,6 +358,7 @@ export interface PathCut {
   result?: string | null;
   name: string;
   reason: "detach" | "data" | "no_grad" | "inference" | "item" | "dtype" | "numpy" | "copy";
+  place?: CodePlace | null;
 }
 export interface GraphReleased {
   kind: "event";
@@ -958,7 +964,7 @@ export interface Array {
   existed?: boolean;
 }
 /**
- * One call of the engine.
+ * One call of the engine. place: the line that called it, where that has no steps.
  */
 export interface Backward {
   kind: "backward";
@@ -969,6 +975,7 @@ export interface Backward {
   keep_graph?: boolean;
   create_graph?: boolean;
   parent?: string;
+  place?: CodePlace;
 }
 /**
  * A block of the caching allocator, in bytes. `requested`: what was asked for, where `size` is that rounded up.
