@@ -44,11 +44,21 @@ RUN set -e; \
         sys.exit(sys.argv[1] != 'cpu' and not torch.version.cuda and 'this torch is not built for CUDA')" "${TORCH_BUILD}"
 WORKDIR /app
 COPY pyproject.toml deploy/constraints.txt ./
-# torch is named again so that what it needs gets the versions of the constraints too
+# torch is named again so that what it needs gets the versions of the constraints too. PACKAGES: what programs may import
+# besides, by their names for pip: of torchvision the build that belongs to torch's
+ARG PACKAGES
 RUN python3 -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
         print(*p['dependencies'], *(q for extra in ('server', 'packages', 'cluster') for q in p['optional-dependencies'][extra]), sep='\n')" \
         >/wanted && \
     /venv/bin/pip install --no-cache-dir -c constraints.txt -r /wanted "torch==${TORCH}" && \
+    if [ -n "${PACKAGES}" ]; then \
+        /venv/bin/python -c "import torch; print('torch==' + torch.__version__)" >/torch && \
+        if [ -x /uv/bin/uv ]; then \
+            /uv/bin/uv pip install --no-cache --python /venv/bin/python --torch-backend "${TORCH_BUILD}" -c constraints.txt -c /torch ${PACKAGES}; \
+        else \
+            /venv/bin/pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "${TORCH_INDEX}"} -c constraints.txt -c /torch ${PACKAGES}; \
+        fi; \
+    fi && \
     /venv/bin/pip check && \
     /venv/bin/pip uninstall --yes triton pip && \
     cd /venv/lib/python3*/site-packages/torch && \
@@ -57,7 +67,25 @@ RUN python3 -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['
     rm -f ../nvidia/*/lib/libcusolverMg.so.* ../nvidia/*/lib/libnvrtc*.alt.so.* ../nvidia/*/lib/*.a ../nvidia/*/lib/*.bc
 COPY gradbox gradbox
 COPY server server
-RUN /venv/bin/python -m compileall -q --invalidation-mode unchecked-hash gradbox server
+RUN /venv/bin/python -m compileall -q --invalidation-mode unchecked-hash gradbox server && \
+    /venv/bin/python -c "import importlib, sys; from server.allowed_packages import allowed_modules; \
+        print('programs may import', [importlib.import_module(name).__name__ for name in allowed_modules(sys.argv[1])])" \
+        "${PACKAGES:-auto}"
+
+# the documentation, which the server has under /docs: its examples are run
+FROM python AS docs
+ARG PIP_INDEX_URL
+RUN python3 -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'], sep='\n')" \
+        >/wanted && \
+    python3 -m pip --python /venv/bin/python install --no-cache-dir -c constraints.txt -r /wanted
+COPY *.md ./
+COPY docs docs
+COPY --from=page /page/static/dist static/dist
+COPY static/locales static/locales
+COPY templates templates
+COPY scenarios scenarios
+COPY lessons lessons
+RUN GRADBOX_GPU=0 GRADBOX_WALL=120 GRADBOX_BOOT=300 /venv/bin/python -m server docs && rm -rf var/docs/.doctrees
 
 FROM ${BASE}
 RUN apt-get update && \
@@ -70,15 +98,18 @@ WORKDIR /app
 COPY --from=python /venv /venv
 COPY --from=python /app/gradbox gradbox
 COPY --from=python /app/server server
+COPY --from=docs /app/var/docs var/docs
 COPY --from=page /page/static/dist static/dist
 COPY static/locales static/locales
 COPY templates templates
 COPY scenarios scenarios
 COPY lessons lessons
 COPY LICENSE ./
+ARG PACKAGES
 ENV PATH=/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
+    GRADBOX_PACKAGES=${PACKAGES:+einops,tqdm,}${PACKAGES:-auto} \
     GRADBOX_DATA=/data
 USER 10001:10001
 VOLUME /data

@@ -108,6 +108,12 @@ class ServingSettings:
         "best: use the layers that this host supports; off: use none.",
         ("require", "best", "off"),
     )
+    packages = declare_setting(
+        "auto",
+        "Packages that programs may import beside torch, numpy and a part of Python, by their names for pip or for "
+        "import, with commas between, like einops,tqdm,pandas,scikit-learn. They have to be installed beside Gradbox. "
+        "auto: einops and tqdm, where they are installed; none: no package. Workers on other machines need the same value.",
+    )
     gpu = declare_setting(True, "Offer the GPU if torch finds one.")
     boot = declare_setting(60.0, "Maximum time that the workers' first process may take to import torch.", unit="s")
 

@@ -16,8 +16,8 @@ MAX_WAIT = 60
 class Workers:
     """The server's own pool with default settings but for time. It boots at the first run, and runs one after the other."""
 
-    def __init__(self) -> None:
-        settings = Settings({}, wall=float(MAX_WAIT), cpu=MAX_WAIT)
+    def __init__(self, **settings_of_test: Any) -> None:
+        settings = Settings({}, wall=float(MAX_WAIT), cpu=MAX_WAIT, **settings_of_test)
         self._limits, self._pool, self._loop = settings.run_limits(), Pool(settings), asyncio.new_event_loop()
         self._started = False
         self._traces: dict[str, bytes] = {}

@@ -4,8 +4,9 @@ This makes messages clear; it keeps nobody in. A program that gets around it mee
 """
 
 import ast
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,8 +23,8 @@ operator optparse os pathlib pickle platform pprint queue random re reprlib reso
 statistics string struct sys tarfile tempfile textwrap time timeit traceback types typing typing_extensions
 unicodedata uuid warnings weakref zipfile zlib
 """
-_OPTIONAL = "einops tqdm"
-"""Packages that a program may import where the host has them: see docs/decisions."""
+DEFAULT_PACKAGES = ("einops", "tqdm")
+"""Packages that a program may import where they are installed, until the host says otherwise: see docs/decisions."""
 
 _UNAVAILABLE = {
     "missing": """
@@ -38,8 +39,19 @@ tensorflow torchaudio torchinfo torchmetrics torchsummary torchtext torchvision 
 }
 _CLOSED_BY_REASON = {
     "missing": "torch.onnx torch.utils.tensorboard",
-    "files": "torch.from_file torch.package numpy.fromfile numpy.memmap",
-    "network": "torch.hub torch.utils.model_zoo",
+    "files": """
+torch.from_file torch.package numpy.fromfile numpy.memmap torchvision.datasets.DatasetFolder torchvision.datasets.ImageFolder
+""",
+    "network": """
+torch.hub torch.utils.model_zoo sklearn.datasets.fetch_20newsgroups sklearn.datasets.fetch_20newsgroups_vectorized
+sklearn.datasets.fetch_california_housing sklearn.datasets.fetch_covtype sklearn.datasets.fetch_file
+sklearn.datasets.fetch_kddcup99 sklearn.datasets.fetch_lfw_pairs sklearn.datasets.fetch_lfw_people
+sklearn.datasets.fetch_olivetti_faces sklearn.datasets.fetch_openml sklearn.datasets.fetch_rcv1
+sklearn.datasets.fetch_species_distributions torchvision.datasets.CIFAR10 torchvision.datasets.CIFAR100
+torchvision.datasets.CelebA torchvision.datasets.EMNIST torchvision.datasets.FashionMNIST torchvision.datasets.KMNIST
+torchvision.datasets.MNIST torchvision.datasets.QMNIST torchvision.datasets.STL10 torchvision.datasets.SVHN
+torchvision.datasets.USPS
+""",
     "processes": """
 torch.distributed torch.multiprocessing os.abort os.execl os.execle os.execlp os.execlpe os.execv os.execve os.execvp
 os.execvpe os.fork os.forkpty os.kill os.killpg os.pipe os.popen os.posix_spawn os.posix_spawnp os.spawnl os.spawnle
@@ -62,13 +74,26 @@ gi_frame cr_frame ag_frame tb_frame
     "processes": "share_memory share_memory_",
     "files": "fileno tofile",
 }
-ALLOWED_MODULES = frozenset(_ALLOWED.split()) | {name for name in _OPTIONAL.split() if find_spec(name) is not None}
-"""Top-level modules that may be imported, with what is below them."""
+ALLOWED_MODULES = set(_ALLOWED.split())
+"""Top-level modules that may be imported, with what is below them; `allow_packages` adds those of packages."""
 
-UNAVAILABLE_MODULES = {
-    name: why for why, names in _UNAVAILABLE.items() for name in names.split() if name not in ALLOWED_MODULES
-}
+UNAVAILABLE_MODULES: dict[str, str] = {}
 """Modules that programs like to import, and why they are not here."""
+
+
+def allow_packages(names: Iterable[str]) -> None:
+    """From now on programs of this process may import these packages, and no others, beside torch, numpy and the standard library.
+
+    names: of their top-level modules.
+    """
+    ALLOWED_MODULES.clear()
+    ALLOWED_MODULES.update(_ALLOWED.split(), names)
+    UNAVAILABLE_MODULES.clear()
+    for why, modules in _UNAVAILABLE.items():
+        UNAVAILABLE_MODULES.update({name: why for name in modules.split() if name not in ALLOWED_MODULES})
+
+
+allow_packages(name for name in DEFAULT_PACKAGES if find_spec(name) is not None)
 
 CLOSED_MEMBERS = {name: why for why, names in _CLOSED_BY_REASON.items() for name in names.split()}
 """Parts of allowed modules that are not available, and why."""
@@ -94,7 +119,7 @@ CLOSED_BUILTINS = {
 
 REASONS = {
     "import": "it is not one of the modules that a program here may import",
-    "missing": "it is not installed on this server",
+    "missing": "this server does not offer it",
     "files": "it needs a file on disk, and the files of a program here are kept in memory while it runs",
     "network": "a program here has no network access",
     "processes": "a program here runs alone, in one process",
@@ -145,8 +170,28 @@ def parse_and_check_program(
         return None, [Refusal(line=1, message=str(error), key="syntax", args={"text": str(error)})]
     lines = source.split("\n")
     refusals = [_make_refusal(lines, node, what, why) for node, what, why in refused]
+    _add_needing_lines(refusals, nodes)
     refusals.sort(key=lambda refusal: (refusal.line, refusal.col))
     return nodes, refusals[:MAX_REFUSALS]
+
+
+MAX_NEEDING_LINES = 40
+"""Lines of one package that a refusal names."""
+
+
+def _add_needing_lines(refusals: list[Refusal], nodes: SyntaxNodes) -> None:
+    """Say of each import of a package that is not here which package that is, and which lines use what it binds."""
+    uses: dict[str, set[int]] = {}
+    modules = ImportedModules(nodes) if any(refusal.key in ("missing", "import") for refusal in refusals) else None
+    for name in nodes.of_kind(ast.Name) if modules is not None else ():
+        path = modules.names.get(name.id) if modules is not None else None
+        if path is not None and type(name.ctx) is ast.Load:
+            uses.setdefault(path.partition(".")[0], set()).add(name.lineno)
+    for refusal in refusals:
+        imported = re.match(r"import of '(\w+)[\w.]*'$", str(refusal.args.get("what", "")))
+        if refusal.key in ("missing", "import") and imported is not None:
+            lines = sorted(uses.get(imported[1], ()))[:MAX_NEEDING_LINES]
+            refusal.args |= {"package": imported[1], "lines": lines}
 
 
 def find_compile_error(tree: ast.Module) -> SyntaxError | None:
@@ -196,7 +241,7 @@ class _PolicyChecker:
                 path = self._modules.dotted_path(attribute)
                 if path in OPEN_MEMBERS:
                     on_the_way.add(attribute.value)
-                elif path is not None and attribute not in on_the_way:
+                elif path is not None and attribute not in on_the_way and path.split(".")[0] not in UNAVAILABLE_MODULES:
                     yield from self._refuse_member(attribute, path)
         for name in self._nodes.of_kind(ast.Name):
             if name.id in CLOSED_BUILTINS and type(name.ctx) is ast.Load and name.id not in self._bound:

@@ -16,6 +16,7 @@ from typing import Any
 from gradbox.assembly.recorded_trace import RecordedTrace
 from gradbox.wire.api import Job
 from gradbox.wire.processes import DrawRequest
+from server.allowed_packages import allowed_modules
 from server.commands.doctor_verdict import CheckResult, judge_readiness
 from server.operating.settings_checks import check_settings, setting_warnings
 from server.pictures.renderer_client import Renderer, RenderingFailed
@@ -62,6 +63,7 @@ def check_host(settings: Settings) -> Iterator[CheckResult]:
     roomy = free > settings.quota or bool(settings.database_url)
     problem = "" if roomy else f"GRADBOX_QUOTA allows {format_bytes(settings.quota)} of saved programs"
     yield "disk", f"{format_bytes(free)} free", problem
+    yield "packages of programs", ", ".join(allowed_modules(settings.packages)) or "none", ""
     for name, why in setting_warnings(settings):
         yield name, "check", why
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
+from server.allowed_packages import PackageError, allowed_modules
 from server.settings import SettingError, Settings
 from server.store.database import parse_database_url
 from server.visitors.clients import parse_networks
@@ -36,6 +37,10 @@ def check_settings(settings: Settings, worker: bool = False) -> None:
         raise SettingError(
             f"GRADBOX_FRAMES is {settings.frames!r}; it takes *, 'none', or origins like https://example.org, separated by spaces"
         )
+    try:
+        allowed_modules(settings.packages)
+    except PackageError as error:
+        raise SettingError(f"GRADBOX_PACKAGES {error}") from error
     parse_database_url(settings.database_url, Path(settings.data))
     if settings.queue_url:
         check_queue_settings(settings)

@@ -18,6 +18,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.processes import Usage
 from gradbox.wire.trace import Error, Outcome, Stopped
 from server import PROJECT_FOLDER
+from server.allowed_packages import allowed_modules
 from server.pool.assembly import CANCELLED_OUTCOME, ChildRecording
 from server.pool.child import Child, ChildExit
 from server.pool.machine import max_workers_for_memory
@@ -84,7 +85,14 @@ class MachineWorkers:
         self.count = min(settings.workers, max_workers_for_memory(settings.memory))
         if self.count < settings.workers:
             log.warning("there is memory for %d of %d programs at once", self.count, settings.workers)
-        options = WorkerOptions(self.count, settings.sandbox, settings.memory, settings.cpu, prepare)
+        options = WorkerOptions(
+            self.count,
+            settings.sandbox,
+            settings.memory,
+            settings.cpu,
+            prepare,
+            packages=tuple(allowed_modules(settings.packages)),
+        )
         gpu_options = replace(
             options,
             spares=1,

@@ -18,7 +18,8 @@ class WorkerOptions:
     spares: how many children wait for a job. sandbox: require, best or off. memory: bytes of a run; cpu: seconds of a
     run. prepare: `module:function`, called once with these options before the first fork; returns a
     `server.worker.child.ChildWork`. device: cpu or cuda. gpu_memory: bytes of the GPU that a program may take.
-    visible_gpus: the server's own CUDA_VISIBLE_DEVICES, None where it has none.
+    visible_gpus: the server's own CUDA_VISIBLE_DEVICES, None where it has none. packages: top-level modules that programs
+    may import beside torch, numpy and a part of Python; None: those that the policy allows by itself.
     """
 
     spares: int
@@ -29,6 +30,7 @@ class WorkerOptions:
     device: str = "cpu"
     gpu_memory: int = 0
     visible_gpus: str | None = None
+    packages: tuple[str, ...] | None = None
 
 
 @final

@@ -34,6 +34,7 @@ import numpy.random
 import torch
 
 from gradbox.language.policy import ALLOWED_MODULES, CLOSED_MEMBERS
+from server.worker.package_parts import ENVIRONMENT, LATE_MODULES, LAZY_MODULES
 from server.worker.threads import note_import_as_thread_origin, note_thread_origin
 
 REPLACED_NAMES = {("torch", "manual_seed"): "torch._dynamo"}
@@ -285,9 +286,15 @@ def preload_torch() -> None:
 
 
 def import_recursively(name: str) -> None:
-    """Import a module and the public ones below it, where they can be imported."""
+    """Import a module and the public ones below it, where they can be imported; of a lazy package what LAZY_MODULES lists."""
     module = import_if_possible(name)
     if module is None:
+        return
+    for part in LATE_MODULES.get(name, ()):
+        import_if_possible(part)
+    if name in LAZY_MODULES:
+        for part in LAZY_MODULES[name]:
+            import_recursively(part)
         return
     excluded = {*CLOSED_MEMBERS, *EXCLUDED.split(), f"{name}.tests"}
     for below in pkgutil.iter_modules(getattr(module, "__path__", ())):
@@ -313,6 +320,7 @@ def preserving_interpreter_state() -> Iterator[None]:
     logging.disable(logging.CRITICAL)  # a handler that a module makes writes to the error stream that it finds
     collecting, warn_always = gc.isenabled(), torch.is_warn_always_enabled()
     path, environ = list(sys.path), dict(os.environ)
+    os.environ.update(ENVIRONMENT)
     generators = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
     gc.disable()  # or imports take twice the time
     torch.set_warn_always(True)  # what torch warns of once, it then does not remember

@@ -24,6 +24,7 @@ from gradbox.recorder.stack import PROGRAM_FILENAME
 from server.wire.link import WorkerOptions
 from server.worker import generator_seed, gpu
 from server.worker.child import ChildWork
+from server.worker.package_parts import read_package_data
 from server.worker.preload import preload_torch
 from server.worker.run import ProgramRun, run_job_and_exit
 from server.worker.threads import require_one_thread, run_in_thread
@@ -157,6 +158,7 @@ def prepare(options: WorkerOptions) -> ChildWork:
     torch.set_num_threads(1)
     if options.device == "cpu":
         gpu.hide_gpu()
+    run_job = functools.partial(run_job_and_exit, read_package_data())
     run_in_thread(preload_torch)
     ops.register_recording_kernels()
     module_calls.observe_module_calls()
@@ -172,9 +174,9 @@ def prepare(options: WorkerOptions) -> ChildWork:
     collapse_into_huge_pages()
     versions = {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}
     if options.device == "cpu":
-        return ChildWork(run_job_and_exit, versions, rehearse=rehearse_in_thread)
+        return ChildWork(run_job, versions, rehearse=rehearse_in_thread)
     initialize = functools.partial(gpu.initialize_gpu, options.gpu_memory, options.visible_gpus)
-    return ChildWork(run_job_and_exit, versions, initialize, warm_up_gpu)
+    return ChildWork(run_job, versions, initialize, warm_up_gpu)
 
 
 def warm_up_gpu() -> None:

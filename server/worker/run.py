@@ -16,7 +16,7 @@ import time
 import traceback
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -290,10 +290,12 @@ def seed_generators(seed: int, device: str) -> None:
     np.random.seed(seed)
 
 
-def run_program_and_exit(job: JobRecord, write: Callable[[bytes], None]) -> NoReturn:
+def run_program_and_exit(
+    job: JobRecord, write: Callable[[bytes], None], files_of_packages: Mapping[str, bytes] | None = None
+) -> NoReturn:
     """Run the program of `job` , write its trace as JSON lines, and end this process."""
     try:
-        install_files()
+        install_files(files_of_packages)
         ProgramRun(job, write).run_and_exit()
     except BaseException:
         write(encode_json_line({"fault": traceback.format_exc()[-4000:]}))
@@ -346,8 +348,8 @@ def run_answer_program(source: str) -> AnswerRecord:
     return {"printed": "\n".join(printed)}
 
 
-def run_job_and_exit(job: ChildJob, write: Callable[[bytes], None]) -> NoReturn:
-    """Do it, write its lines, and end this process."""
+def run_job_and_exit(files_of_packages: Mapping[str, bytes], job: ChildJob, write: Callable[[bytes], None]) -> NoReturn:
+    """Do it, write its lines, and end this process. files_of_packages: what a program finds in its files, by path."""
     if "source" in job:
-        run_program_and_exit(job, write)
+        run_program_and_exit(job, write, files_of_packages)
     answer_programs_and_exit(job, write)

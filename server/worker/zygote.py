@@ -20,7 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
+from gradbox.language.policy import allow_packages
 from server import PROJECT_FOLDER
+from server.allowed_packages import required_modules
 from server.wire.link import FailedMessage, WorkerOptions
 from server.worker.child import ChildWork, die_with_parent
 from server.worker.importable_packages import restrict_imports
@@ -113,6 +115,9 @@ def failure_reason(error: BaseException) -> str:
 def prepare_worker(options: WorkerOptions, *more: str) -> ChildWork:
     """The worker that the options name. From now on this process can import only what is listed, and `more` packages."""
     module, _, function = options.prepare.partition(":")
+    if options.packages is not None:
+        allow_packages(options.packages)
+        more = (*more, *required_modules(options.packages))
     restrict_imports(module.partition(".")[0], *more)
     with noting_thread_origins(), refusing_forks(), discarding_output():
         worker: ChildWork = getattr(importlib.import_module(module), function)(options)

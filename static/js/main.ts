@@ -38,10 +38,11 @@ import { startSeriesParts } from "./series/workbench.ts";
 import { createStore, hasChangedField } from "./browser/store.ts";
 import { startThemeButton } from "./browser/theme.ts";
 import { readAddress, VIEWS } from "./page_state/url.ts";
+import { packagesNotHere } from "./program/missing_packages.ts";
 import { refusalOfOtherText } from "./program/other_text.ts";
 import { preferredView } from "./page/view_switch.ts";
 import type { PageState } from "./page_state/state.ts";
-import type { Refusal } from "./trace/wire.ts";
+import type { Refusal, Repair, Trace } from "./trace/wire.ts";
 
 const { say } = await loadLocale(document.documentElement.lang);
 const page = servedPage();
@@ -139,6 +140,7 @@ function showPanes(state: PageState, before: PageState | null) {
   if (isEmpty) element("empty").textContent = say(opened.trace.outcome.status === "refused" ? "refused" : "no_steps");
   const refusal = isEmpty ? refusalOfOtherText(opened.trace) : null;
   if (refusal) void showFirstAnswer(refusal, opened?.trace.program.source ?? "");
+  else if (isEmpty && packagesNotHere(opened.trace).length) void showMissingPackages(opened.trace);
   element<HTMLButtonElement>("takeaway").disabled = !opened?.count;
 }
 
@@ -147,11 +149,28 @@ async function showFirstAnswer(refusal: Refusal, text: string) {
   await answer.showFirstAnswer({ host: element("empty"), refusal, text, startAnew: program.startAnew });
 }
 
+async function showMissingPackages(trace: Trace) {
+  const panel = await import("./page/missing_packages.ts");
+  const onRepair = (repair: Repair) => dispatch({ type: "repairRequested", repair });
+  await panel.showMissingPackages({ host: element("empty"), trace, pageSay: say, onRepair });
+}
+
+/** A program that asked for CUDA, and ran on the CPU: said as long as its run is shown. */
+function showOnCpuNotice(state: PageState, before: PageState | null) {
+  if (!hasChangedField(state, before, "onCpu", "opened")) return;
+  const { onCpu, opened } = state;
+  const isShown = onCpu?.trace != null && opened?.trace === onCpu.trace;
+  element("on-cpu").hidden = !isShown;
+  const undo = () => dispatch({ type: "cpuRunUndone" });
+  if (isShown) void import("./page/on_cpu.ts").then((parts) => parts.showOnCpu(element("on-cpu"), onCpu, say, undo));
+}
+
 /** Draws a change of the state, part by part. @param before null: the first time */
 function render(state: PageState, before: PageState | null) {
   program.render(state, before);
   runStatus.render(state, before);
   showPanes(state, before);
+  showOnCpuNotice(state, before);
   picture.render(state, before);
   siblings.render(state.predict ? { ...state, opened: null } : state);
   stepStatus.render(state, before);

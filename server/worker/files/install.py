@@ -14,7 +14,7 @@ import shutil
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
 from typing import Any, Self
 
@@ -247,12 +247,15 @@ class OsReplacements:
         return self._files.find_open_file(fd) is None and bool(self._real["get_inheritable"](fd))
 
 
-def install_files() -> None:
-    """Have `open`, the functions of `os` and torch's archives use a tree in memory, for good. It begins empty.
+def install_files(files_of_packages: Mapping[str, bytes] | None = None) -> None:
+    """Have `open`, the functions of `os` and torch's archives use a tree in memory, for good.
+
+    files_of_packages: what is in it at the beginning, by path; nothing else is.
 
     This makes programs work; it keeps nobody in: the machine's files are denied by the confinement.
     """
     files = OpenFiles(FileTree(), io.open)
+    files.tree.add_files(files_of_packages or {})
     calls = OsReplacements(files.tree, files).os_replacements()
     replace_default_arguments(tempfile, {getattr(os, name): call for name, call in calls.items()})
     vars(os).update(calls)

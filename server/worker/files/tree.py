@@ -5,6 +5,7 @@ import itertools
 import os
 import stat
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,10 +66,17 @@ class FileTree:
         self.root.entries["dev"].entries["null"] = File(0o666, is_null=True)  # type: ignore[attr-defined]
         self.current = HOME
 
-    def _makedirs(self, path: str) -> None:
+    def _makedirs(self, path: str) -> Directory:
         at = self.root
         for name in path.strip("/").split("/"):
             at = at.entries.setdefault(name, Directory())  # type: ignore[assignment]
+        return at
+
+    def add_files(self, files: Mapping[str, bytes]) -> None:
+        """Put files into the tree, by their full paths, with the directories that they lie in."""
+        for path, data in files.items():
+            folder, _, name = path.rpartition("/")
+            self._makedirs(folder).entries[name] = File(0o444, data=bytearray(data))
 
     def full_path(self, path: Any) -> str:
         """The path from the root, without `.`, `..` and doubled slashes. There are no links, so `..` is what precedes."""

@@ -1,6 +1,7 @@
 /** What a reader gets first for a text that is no program, in the place of the picture: what it is, the programs that end
  * with the same error or are about the same, and the command for his own machine. */
 
+import { commandElement, textElement } from "./answer_parts.ts";
 import { looksLikeError, matchError } from "../gallery/error_match.ts";
 import { buildScenarioIndex, searchScenarios } from "../gallery/search.ts";
 import { hitElement, loadEntries, type Entry } from "./error_search.ts";
@@ -80,29 +81,4 @@ function hitList(entries: Entry[], names: string[]) {
   const list = document.createElement("ol");
   list.append(...names.flatMap((name) => entries.find((entry) => entry.name === name) ?? []).map(hitElement));
   return list;
-}
-
-function commandElement(say: Say, command: string) {
-  const row = document.createElement("p");
-  row.className = "own-command";
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = say("copy");
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(command);
-      button.textContent = say("copied");
-    } catch {
-      getSelection()?.selectAllChildren(code); // then it can be copied by hand
-    }
-  });
-  const code = textElement("code", command);
-  row.append(code, button);
-  return row;
-}
-
-function textElement(tag: string, text: string) {
-  const element = document.createElement(tag);
-  element.textContent = text;
-  return element;
 }

@@ -20,6 +20,7 @@ export type Action =
   | { type: "pageProgramChosen"; stopsBefore: string }
   | { type: "findingMade"; trace: Trace; step: number }
   | { type: "repairRequested"; repair: Repair; shape?: string }
+  | { type: "cpuRunUndone" }
   | { type: "fixApplied"; edits: LineEdit[] }
   | { type: "siblingChosen"; edits: LineEdit[]; line: number }
   | { type: "cardChanged"; line: number }

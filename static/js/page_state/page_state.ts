@@ -46,6 +46,8 @@ export function initialState(page: ServedPage, view: View | null): PageState {
     revealed: null,
     problem: null,
     landing: null,
+    onCpu: null,
+    keptForCuda: null,
     isLive: page.isLive ?? false,
     predict: null,
     cardLine: null,
@@ -124,7 +126,15 @@ const TRANSITION_BY_ACTION: {
   runQueued: (state, { id, ahead }) => (state.pending?.id === id ? { ...state, ahead } : state),
   runStarted: (state, { id }) => (state.pending?.id === id ? { ...state, ahead: null } : state),
   traceArrived: (state, { id, trace }) =>
-    state.pending?.id === id ? showRequestedTrace(state, state.pending, trace) : state,
+    state.pending?.id === id
+      ? (runOnCpuInstead(state, state.pending, trace) ?? showRequestedTrace(state, state.pending, trace))
+      : state,
+  cpuRunUndone(state) {
+    if (!state.onCpu) return state;
+    const { before } = state.onCpu;
+    const { source, pasted } = before.program;
+    return { ...showTrace(state, before, null), text: source, onCpu: null, keptForCuda: pasted ?? source };
+  },
   traceMissing: (state, { id }) =>
     state.pending?.id === id ? restoreDraftWithoutResult(withoutPendingRequest(state)) : state,
   runFailed: (state, { id, problem }) =>
@@ -227,6 +237,17 @@ function showTrace(state: PageState, trace: Trace, step: number | null, landing 
   return predictMode.hideFutureSteps(shownState, opened, step);
 }
 
+/** Where a program ended because there is no GPU, it is run on the CPU at once; null: it did not, or its reader has said that
+ * he wants it as it is. */
+function runOnCpuInstead(state: PageState, request: TraceRequest, trace: Trace): PageState | null {
+  const repair = trace.outcome.error?.repairs?.find(({ key }) => key === "cuda");
+  const { reason, text, source } = request;
+  const isAsked = reason === "run" && state.text === text && !state.predict && state.page.devices.length < 2;
+  if (!repair || !isAsked || [state.keptForCuda, state.onCpu?.source].includes(source)) return null;
+  const onCpu = { before: trace, repair, source: textAfterRepair(trace.program, repair), trace: null };
+  return requestRun({ ...state, onCpu }, "run", { source: onCpu.source });
+}
+
 /** The trace that was asked for. */
 function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trace): PageState {
   const { reason, focus, text } = request;
@@ -239,6 +260,7 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
   const isLanding = reason === "run" && requested === null && !state.predict;
   const next = showTrace(state, trace, isLanding ? landingStep(trace) : requested, isLanding);
   if (isUnedited) next.text = trace.program.source;
+  if (state.onCpu) next.onCpu = state.onCpu.source === request.source ? { ...state.onCpu, trace } : null;
   if (reason === "elements") next.revealed = { storage: focus?.storage ?? "", at: request.at };
   if (iteration === -1) next.problem = { key: "unseen_none", args: { turn: focus?.iteration?.at(-1) } };
   else if (

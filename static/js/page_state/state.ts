@@ -1,6 +1,6 @@
 /** The page's state as plain data. */
 
-import type { Focus, Trace } from "../trace/wire.ts";
+import type { Focus, Repair, Trace } from "../trace/wire.ts";
 import type { Settings } from "./settings.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { View } from "./url.ts";
@@ -50,6 +50,17 @@ export interface TraceRequest {
   at: number;
 }
 
+/** What became of a program that asked for CUDA. */
+interface RunOnCpu {
+  /** the run that ended there, to which one click leads back */
+  before: Trace;
+  repair: Repair;
+  /** the program that was run instead, with the repair's edits */
+  source: string;
+  /** its trace; null until it has come */
+  trace: Trace | null;
+}
+
 export interface PageState {
   page: ServedPage;
   /** the editor's */
@@ -81,6 +92,10 @@ export interface PageState {
   problem: RequestProblem | null;
   /** the step at which a run was opened, until its reader goes to another: what is found in the run may lead on */
   landing: number | null;
+  /** a program that asked for CUDA, where there is none, and ran on the CPU instead; null: none did */
+  onCpu: RunOnCpu | null;
+  /** a program that its reader wants as it is, without CUDA */
+  keptForCuda: string | null;
   /** programs run while they are edited */
   isLive: boolean;
   /** null where nothing is hidden; else `opened` ends with what its reader has seen */

@@ -6,7 +6,7 @@ interface ErrorGloss {
   args: Record<string, string>;
 }
 
-/** The groups of a pattern are the facts of its sentence. */
+/** Types with `|` between; the groups of a pattern are the facts of its sentence. */
 const ERROR_GLOSSES: [key: string, type: string, pattern: RegExp][] = [
   ["not_leaf_flag", "RuntimeError", /^you can only change requires_grad flags of leaf variables/],
   ["not_leaf_optimized", "ValueError", /^can't optimize a non-leaf Tensor/],
@@ -14,13 +14,28 @@ const ERROR_GLOSSES: [key: string, type: string, pattern: RegExp][] = [
   ["item", "RuntimeError", /^a Tensor with (?<n>\d+) elements cannot be converted to Scalar/],
   ["truth", "RuntimeError", /^Boolean value of Tensor with more than one value is ambiguous/],
   ["index", "IndexError", /^index (?<index>-?\d+) is out of bounds for dimension (?<dim>\d+) with size (?<size>\d+)/],
+  [
+    "no_network",
+    "URLError|gaierror|ConnectionError|ConnectError|OSError",
+    /^<urlopen error|name resolution|couldn't connect to 'https?:/,
+  ],
+  [
+    "one_process",
+    "PermissionError|BlockingIOError",
+    /^\[Errno (?:1|11)\] (?:Operation not permitted|Resource temporarily)/,
+  ],
+  [
+    "no_such_model",
+    "ModuleNotFoundError",
+    /^(?:Could not import module '\w+'\. Are this object|No module named 'transformers\.models\.)/,
+  ],
   ["dimension", "IndexError", /^Dimension out of range \(expected to be in range of \[(?<low>-?\d+), (?<high>-?\d+)\]/],
 ];
 
 /** @returns null for an exception that is not known */
 export function errorGloss({ type, message }: { type: string; message: string }): ErrorGloss | null {
   for (const [key, errorType, pattern] of ERROR_GLOSSES) {
-    const match = isExceptionSubclass(type, errorType) && pattern.exec(message);
+    const match = errorType.split("|").some((one) => isExceptionSubclass(type, one)) && pattern.exec(message);
     if (match) return { key, args: { ...match.groups } };
   }
   return null;
