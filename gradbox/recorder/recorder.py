@@ -32,6 +32,7 @@ from gradbox.recorder.stack import (
     innermost_stepping_frame,
     is_program_code,
     is_recursion_too_deep,
+    is_within_module,
     to_program_line,
 )
 from gradbox.recorder.step_recorder import (
@@ -215,6 +216,8 @@ class Recorder:
         is_recorded = self._skipped.begin_iteration(
             frame, i, path, loop_ended, not self.backward.running_passes and not self._guard.busy
         )
+        if is_recorded and not is_within_module(frame):
+            self.steps.begin_stretch()
         if not is_recorded and self._run.on_skipped_iteration is not None:
             self._run.on_skipped_iteration(path[-1])
         return is_recorded

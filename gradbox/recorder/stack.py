@@ -28,6 +28,8 @@ engine_waits: list[tuple[int, FrameType]] = []
 """Threads and the frames in which they wait for torch's engine, the innermost backward last: the engine goes on in another
 thread where backwards are nested deeply, and on a GPU always."""
 
+_MODULE_CALL = torch.nn.Module._call_impl.__code__
+
 RECURSION_SLACK = 50
 """How far the interpreter's limit lies above the program's: a hook's first frames need room at the deepest call."""
 
@@ -61,6 +63,11 @@ def has_steps(code: CodeType) -> bool:
     return code.co_name == "<module>" or (
         not code.co_name.startswith("<") and bool(code.co_flags & inspect.CO_OPTIMIZED)
     )
+
+
+def is_within_module(frame: FrameType) -> bool:
+    """Whether it runs in a call of a module, whoever made that."""
+    return any(f.f_code is _MODULE_CALL for f in frames_outward(frame))
 
 
 def frames_outward(frame: FrameType | None) -> Iterator[FrameType]:

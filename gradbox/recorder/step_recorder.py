@@ -16,11 +16,19 @@ from gradbox.recorder.thinning import SkippedIterations
 from gradbox.recorder.uids import referenced_object_uid, referenced_uid
 from gradbox.recorder.values import contained_values
 from gradbox.wire.base import Value
+from gradbox.wire.entities import MAX_CELLS
 from gradbox.wire.events import EVENTS, GradAccumulated
 from gradbox.wire.job_records import FocusRecord
 from gradbox.wire.limits import Limit
 from gradbox.wire.records import StepRecord
 from gradbox.wire.trace import StepKind, Visit
+
+MAX_STRETCH_SHARE = 0.2
+"""The share of a trace's room that one stretch may fill, as a round of training or a program without loops, before the contents
+of memory are told in less room."""
+
+SHORT_MAX_CELLS = 32
+"""Elements up to which they are listed whole then."""
 
 
 def always_true() -> bool:
@@ -197,8 +205,20 @@ class StepRecorder:
         self.line = 1
         self.whole_looks = 0
         self.saved_tensors_modified = False
-        self._size = 0
+        self._size = self._stretch_began = 0
         self._returned: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) of what was returned
+
+    def begin_stretch(self) -> None:
+        """What begins is small enough for all there was before: an iteration of a loop outside of modules."""
+        self._stretch_began = self._size
+
+    def _limit_contents(self, observation: Observation) -> None:
+        """Have contents told in less room where a single stretch takes much of what there is: the end is worth more."""
+        share = (self._size - self._stretch_began) / self._limits["trace"]
+        max_cells = MAX_CELLS if share < MAX_STRETCH_SHARE else SHORT_MAX_CELLS
+        if max_cells < self._context.max_cells:
+            observation.append_log_entry({"kind": "event", "event": "contents_summarized", "elements": max_cells})
+        self._context.max_cells = max_cells
 
     def trace_share_used(self) -> float:
         """The share of what a trace may hold that is used."""
@@ -217,6 +237,7 @@ class StepRecorder:
     def record_step(self, request: StepRequest) -> None:
         """Observe what the request calls for, and write the step."""
         observation = self._context.observation
+        self._limit_contents(observation)
         inside = self._context.is_within_operation()
         if inside:
             observation.note_ops_unobserved()

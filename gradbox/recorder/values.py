@@ -18,7 +18,7 @@ from gradbox.recorder.probes.tensors import Tensors
 from gradbox.recorder.uids import NodeUids, ObjectUids, referenced_object_uid
 from gradbox.wire import entities
 from gradbox.wire.base import Opaque, Ref, Value
-from gradbox.wire.entities import MAX_ITEMS
+from gradbox.wire.entities import MAX_ITEMS, MAX_MORE_TENSORS
 
 MAX_VALUES = 20_000
 """Values that one observation reports; containers beyond are named and not opened."""
@@ -163,6 +163,7 @@ class ValueEncoder:
                     # kept as the other kind: it must not take the place of a list that the program frees
                     items = tuple(encoded) if issubclass(kind, list) else list(encoded)
                 facts["items"], facts["elided"] = items, length - len(items) or None
+                facts["more_tensors"] = self._runs_of_more_tensors(value, kind, length)
             attrs = dict(self._encode_attributes(value, kind, depth))
             facts["attrs"] = attrs or None
             if issubclass(kind, torch.nn.Module):
@@ -172,6 +173,22 @@ class ValueEncoder:
             )
             self._report_container(uid, facts)
         return {"ref": uid}
+
+    def _runs_of_more_tensors(self, value: Any, kind: type, length: int) -> list[tuple[int, int]] | None:
+        """The parameters behind the items that are reported of a longer list, as runs of uids; None where others are there."""
+        if length <= MAX_ITEMS or kind is not list:
+            return None
+        more = value[MAX_ITEMS : MAX_ITEMS + MAX_MORE_TENSORS]
+        if not all(map(is_parameter, more)):
+            return None
+        runs: list[tuple[int, int]] = []
+        for tensor in more:
+            number = int(self._tensors.register_tensor(tensor)[1:])
+            if runs and runs[-1][1] == number - 1:
+                runs[-1] = (runs[-1][0], number)
+            else:
+                runs.append((number, number))
+        return runs
 
     def _encode_attributes(self, instance: Any, kind: type, depth: int) -> Iterator[tuple[str, Value]]:
         members = instance_dict(instance)
@@ -216,6 +233,12 @@ class ValueEncoder:
             self._delta.update_entity(uid, facts)
         else:
             self._delta.splice_items(uid, facts, (start, len(old) - start - end, inserted))
+
+
+def is_parameter(value: Any) -> bool:
+    """Whether an optimizer would take it: a parameter, or another leaf that requires a gradient."""
+    kind = type(value)
+    return issubclass(kind, torch.nn.Parameter) or (kind is torch.Tensor and value.is_leaf and value.requires_grad)
 
 
 def module_training_mode(module: torch.nn.Module) -> bool | None:

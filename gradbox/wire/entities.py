@@ -35,6 +35,14 @@ Item = Value | JsonTuple[tuple[Value, Value]]
 Items = Annotated[list[Item], Field(fail_fast=True, max_length=MAX_ITEMS)]
 ItemIndex = Annotated[int, Field(ge=0, le=MAX_ITEMS)]
 
+MAX_MORE_TENSORS = 10_000
+"""Parameters of a longer list that are named beyond its items."""
+
+MoreTensors = Annotated[
+    list[JsonTuple[tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]]]],
+    Field(fail_fast=True, max_length=MAX_MORE_TENSORS),
+]
+
 MAX_BLOCKS = 1000
 """Blocks of an allocator that are listed; of a run that has more only the sums are reported."""
 
@@ -211,7 +219,8 @@ class Node(TypedDict, total=False):
 class Object(TypedDict, total=False):
     """A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out.
 
-    training: of a module, its mode.
+    training: of a module, its mode. more_tensors: of a longer list, if what follows its `items` are parameters, like those of an
+    optimizer's group, these in order: runs of uids, `[203, 205]` is t203, t204, t205.
     """
 
     kind: Literal["object"]
@@ -222,6 +231,7 @@ class Object(TypedDict, total=False):
     attrs: dict[str, Value] | None
     training: bool | None
     elided: int | None
+    more_tensors: MoreTensors | None
     existed: bool | None
 
 

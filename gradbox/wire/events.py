@@ -346,6 +346,14 @@ class LimitReached(BaseEvent):
 
 
 @closed_typed_dict
+class ContentsSummarized(BaseEvent):
+    """One stretch of the run takes so much of the trace's room that from here on contents of more elements have no cells."""
+
+    event: Literal["contents_summarized"]
+    elements: int
+
+
+@closed_typed_dict
 class TracerFault(BaseEvent):
     """The recorder failed at something; the program was not disturbed and the picture lacks what is named."""
 
@@ -381,6 +389,7 @@ Event = Annotated[
     | Replaced
     | TracingTaken
     | LimitReached
+    | ContentsSummarized
     | TracerFault,
     Field(discriminator="event"),
 ]
@@ -449,6 +458,7 @@ EVENTS: dict[str, EventRow] = {
     "replaced": EventRow(Replaced, "note", sentence="replaced_{what}"),
     "tracing_taken": EventRow(TracingTaken, "warning", sentence="tracing_taken"),
     "limit": EventRow(LimitReached, "error", sentence="limit"),
+    "contents_summarized": EventRow(ContentsSummarized, "note", sentence="contents_summarized"),
     "tracer_fault": EventRow(TracerFault, "error", sentence="fault"),
 }
 

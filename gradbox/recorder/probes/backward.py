@@ -69,10 +69,12 @@ def element_summary(tensor: torch.Tensor) -> Summary | None:
     return cells.summary_of_array(view, dtype)
 
 
-def gradient_facts(tensor: torch.Tensor | None, find_storage: Callable[[torch.Tensor], str | None]) -> Grad | None:
+def gradient_facts(
+    tensor: torch.Tensor | None, find_storage: Callable[[torch.Tensor], str | None], max_cells: int
+) -> Grad | None:
     """A gradient as it passed, its values copied: elements in logical order, or a summary of many.
 
-    find_storage: gives the uid of a storage that is already known, else None.
+    find_storage: gives the uid of a storage that is already known, else None. max_cells: elements up to which they are listed.
     """
     if tensor is None:
         return None
@@ -82,8 +84,12 @@ def gradient_facts(tensor: torch.Tensor | None, find_storage: Callable[[torch.Te
         if not has_storage(tensor) or tensor.device.type == "meta":
             return out
         out["storage"] = find_storage(tensor)
-        if tensor.numel() <= MAX_CELLS:
+        if tensor.numel() <= max_cells:
             out["cells"] = cells.decode_cells(copy_element_bytes(tensor), out["dtype"])
+        elif tensor.numel() <= MAX_CELLS:
+            summary = cells.summary_of_bytes(copy_element_bytes(tensor), out["dtype"], cells.SHORT_STRETCHES)
+            if summary is not None:
+                out["summary"] = summary
         else:
             out["summary"] = element_summary(tensor)
     except Exception:  # legacy vmap's tensors can be neither listed nor detached
@@ -346,7 +352,11 @@ class BackwardRecorder:
     def _gradient_facts(self, grads: Iterable[Any] | Any) -> list[Grad | None]:
         gradients_passed = grads if isinstance(grads, tuple | list) else (grads,)
         return [
-            gradient_facts(grad if isinstance(grad, torch.Tensor) else None, self._storages.find_tensor_storage)
+            gradient_facts(
+                grad if isinstance(grad, torch.Tensor) else None,
+                self._storages.find_tensor_storage,
+                self._context.max_cells,
+            )
             for grad in gradients_passed
         ]
 

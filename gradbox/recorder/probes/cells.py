@@ -29,6 +29,9 @@ MAX_UNDIGESTED_BYTES = 4096
 EDGE_CELLS = 16
 """Elements shown at either end of a longer one."""
 
+SHORT_STRETCHES = 8
+"""Stretches whose means stand for contents that would be listed if there were room."""
+
 MAX_SAFE_INTEGER = 2**53
 MAX_INTEGER_BITS = 14_000
 """Bits of an integer that is written in digits; about 4,200 of them."""
@@ -122,18 +125,18 @@ def can_summarize_dtype(dtype: str) -> bool:
     return dtype not in _COMPLEX_DTYPES and (dtype in _FLOAT_DTYPES or dtype in _INTEGER_DTYPES or dtype == "bfloat16")
 
 
-def summary_of_bytes(data: Any, dtype: str) -> Summary | None:
-    """Least, greatest and mean value, the Euclidean norm, a histogram and the mean of each of `STRETCHES` equal stretches.
+def summary_of_bytes(data: Any, dtype: str, stretches: int = STRETCHES) -> Summary | None:
+    """Least, greatest and mean value, the Euclidean norm, a histogram and the mean of each of so many equal stretches.
 
     None for what is no real number; all of finite values only.
     """
     if not can_summarize_dtype(dtype):
         return None
     data = memoryview(data)[: len(data) // dtype_itemsize(dtype) * dtype_itemsize(dtype)]
-    return summary_of_array(np.frombuffer(data, _STORED_DTYPES[dtype]), dtype)
+    return summary_of_array(np.frombuffer(data, _STORED_DTYPES[dtype]), dtype, stretches)
 
 
-def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
+def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str, stretches: int = STRETCHES) -> Summary:
     """The same of an array of any shape and strides; one of more than CHUNK_ELEMENTS is not copied."""
     if stored.size > CHUNK_ELEMENTS:
         return summary_of_large_array(stored, dtype)
@@ -150,7 +153,7 @@ def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
     if finite.size <= MAX_HISTOGRAM_ELEMENTS:
         bins, _ = np.histogram(finite.astype("f8"), bins=BINS)
         summary["bins"] = [int(n) for n in bins]
-        summary["heat"] = stretch_means(values)
+        summary["heat"] = stretch_means(values, stretches)
     return summary
 
 
@@ -194,9 +197,9 @@ def widen_bfloat16(stored: "np.ndarray[Any, Any]", dtype: str) -> "np.ndarray[An
     return (stored.astype("u4") << 16).view("f4") if dtype == "bfloat16" else stored
 
 
-def stretch_means(values: Any) -> list[Any]:
+def stretch_means(values: Any, stretches: int) -> list[Any]:
     """The mean of the finite values of each stretch, to four digits; nan where it has none."""
-    starts = [k * values.size // STRETCHES for k in range(STRETCHES)]
+    starts = [k * values.size // stretches for k in range(stretches)]
     counts = np.diff(starts, append=values.size)
     if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
         values, counts = np.where(finite, values, 0), np.add.reduceat(finite, starts, dtype="i8")

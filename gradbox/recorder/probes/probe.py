@@ -14,6 +14,7 @@ import torch
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.trace_delta import TraceDelta
 from gradbox.recorder.uids import UidAllocator
+from gradbox.wire.entities import MAX_CELLS
 
 RECURSION_ALLOWANCE = 400
 """Python frames that the recorder may use above the program's deepest."""
@@ -104,7 +105,7 @@ class ProbeContext:
 
     observation: of the step in the making; hooks add to it. running_backwards: how many backward passes run.
     running_operations: how many recorded operations have begun and not ended, one within another. module_calls: the numbers of
-    the calls of modules that run, the innermost last.
+    the calls of modules that run, the innermost last. max_cells: elements up to which contents are listed whole.
     """
 
     def __init__(self) -> None:
@@ -113,6 +114,7 @@ class ProbeContext:
         self.guard = RecorderGuard(self.report_recorder_fault)
         self.running_backwards = self.running_operations = 0
         self.module_calls: list[int] = []
+        self.max_cells = MAX_CELLS
         self._faults = 0
 
     def report_recorder_fault(self, error: BaseException) -> None:

@@ -152,18 +152,18 @@ def byte_extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
     return begin + first, sum(reach for reach in reaches if reach > 0) - first + array.itemsize
 
 
-def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: list[str]) -> None:
-    """Cells whole or patched, or a summary."""
+def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: list[str], max_cells: int) -> None:
+    """Cells whole or patched, or a summary. max_cells: elements up to which they are listed."""
     record.dtypes = list(dtypes)
     facts: entities.Storage = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
     if isinstance(buffer, UnreadableBytes):
         delta.update_entity(record.uid, facts)
         return
     listed = {
-        d: cells.decode_cells(bytes(buffer), d) for d in dtypes if len(buffer) // cells.dtype_itemsize(d) <= MAX_CELLS
+        d: cells.decode_cells(bytes(buffer), d) for d in dtypes if len(buffer) // cells.dtype_itemsize(d) <= max_cells
     }
     facts["summary"] = {
-        d: summary for d in dtypes if d not in listed and (summary := summary_of_buffer(buffer, d)) is not None
+        d: summary for d in dtypes if d not in listed and (summary := summary_of_contents(buffer, d)) is not None
     } or None
     recorded, record.cells = record.cells, listed
     if listed and list(listed) == list(recorded) and all(len(listed[d]) == len(recorded[d]) for d in listed):
@@ -204,8 +204,10 @@ def report_windows_of_large_storage(
     delta.update_entity(record.uid, facts)
 
 
-def summary_of_buffer(buffer: Any, dtype: str) -> entities.Summary | None:
-    """The summary of a storage's bytes, computed where they lie."""
+def summary_of_contents(buffer: Any, dtype: str) -> entities.Summary | None:
+    """The summary of a storage's bytes, computed where they lie; a short one of few."""
+    if len(buffer) // cells.dtype_itemsize(dtype) <= MAX_CELLS:
+        return cells.summary_of_bytes(bytes(buffer), dtype, cells.SHORT_STRETCHES)
     return buffer.summary(dtype) if isinstance(buffer, DeviceBytes) else cells.summary_of_bytes(buffer, dtype)
 
 

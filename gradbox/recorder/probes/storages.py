@@ -205,7 +205,7 @@ class Storages(Probe):
         uid = record.uid
         if record.never_compared:  # lived and died inside one statement
             if record.data is not None:
-                report_cells(self._delta, record, record.data, record.dtypes)
+                report_cells(self._delta, record, record.data, record.dtypes, self._context.max_cells)
             else:
                 self._delta.update_entity(
                     uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
@@ -275,7 +275,7 @@ class Storages(Probe):
                     continue
                 if record.never_compared:
                     self._compare_record_bytes(record, buffer, True)
-                report_cells(self._delta, record, buffer, dtypes)
+                report_cells(self._delta, record, buffer, dtypes, self._context.max_cells)
             if record.nbytes > MAX_CELLS and not record.never_compared:
                 report_windows_of_large_storage(self._delta, record, wanted.get(uid, {}))
             record.unreported = False
@@ -419,7 +419,7 @@ class StorageWindows(Probe):
         for uid in self._holders.holders_of(storage):
             if uid[0] == "t":
                 facts: Any = self._delta.tensor_state(uid)
-                if math.prod(facts.get("shape") or [0]) <= MAX_CELLS and "stride" in facts:
+                if math.prod(facts.get("shape") or [0]) <= self._context.max_cells and "stride" in facts:
                     elements = cells.strided_element_indices(facts["shape"], facts["stride"], facts["offset"])
                     wanted.setdefault(facts["dtype"], set()).update(elements)
         if storage in self._storages.changed:

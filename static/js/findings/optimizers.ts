@@ -87,7 +87,11 @@ export function optimizerGroups(facts: RunFacts, uid: string, step: number): Opt
     const dict = findEntity(entities, referencedUid(group as Value), "object");
     const fields = new Map((dict && keyValuePairs(dict)) ?? []);
     const list = findEntity(entities, referencedUid(fields.get("params")), "object");
-    const parameters = (list?.items ?? []).flatMap((item) => referencedUid(item as Value) ?? []);
-    return { parameters, complete: list !== undefined && !list.elided, lr: fields.get("lr") };
+    const listed = (list?.items ?? []).flatMap((item) => referencedUid(item as Value) ?? []);
+    const more = (list?.more_tensors ?? []).flatMap(([first, last]) =>
+      Array.from({ length: last - first + 1 }, (_, k) => `t${first + k}`),
+    );
+    const complete = list !== undefined && (list.elided ?? 0) <= more.length;
+    return { parameters: [...listed, ...more], complete, lr: fields.get("lr") };
   });
 }

@@ -1,9 +1,10 @@
 /** The modules that a run called, as a table: what went in and out, parameters, operations, and what each keeps for backward. */
 
-import { findEntity } from "../trace/entities.ts";
+import { findEntity, type EntityLookup } from "../trace/entities.ts";
+import { entityHistoryOf } from "../trace/entity_history.ts";
 import { referencedUid } from "../trace/names.ts";
 import { moduleCallsOf, type ModuleCall, type ModuleCalls } from "../trace/module_calls.ts";
-import type { Entities, OpenTrace } from "../trace/state.ts";
+import type { OpenTrace } from "../trace/state.ts";
 
 export interface ModuleRow {
   /** as the program reaches it; its class where no name leads to it */
@@ -99,7 +100,7 @@ function calledModules(opened: OpenTrace, { calls }: ModuleCalls): CalledModule[
     const known = modules.get(key);
     if (known) known.count += 1;
     else {
-      const entities = opened.state(call.ends ?? call.begins);
+      const entities = entityHistoryOf(opened).stateAfter(call.ends ?? call.begins);
       const [own, all] = [false, true].map((inner) => parametersOf(entities, call.module, inner));
       modules.set(key, { call, count: 1, own, all });
     }
@@ -144,7 +145,8 @@ export function shapeOfOutput(opened: OpenTrace, { outputs, begins, ends }: Modu
 /** A tensor's shape at a step, also of one that the step freed. */
 function shapeOf(opened: OpenTrace, uid: string, step: number): number[] | null {
   const birth = opened.index.lifetimes.get(uid)?.birth;
-  const tensor = findEntity(opened.state(step), uid, "tensor") ?? findEntity(opened.state(step - 1), uid, "tensor");
+  const [now, before] = [step, step - 1].map((i) => findEntity(entityHistoryOf(opened).stateAfter(i), uid, "tensor"));
+  const tensor = now ?? before;
   return tensor?.shape ?? (birth === undefined ? null : (opened.trace.steps[birth].set[uid]?.shape ?? null));
 }
 
@@ -152,7 +154,7 @@ function shapeOf(opened: OpenTrace, uid: string, step: number): number[] | null 
  * The parameters of a module, each once; null where the trace does not tell of the module.
  * @param inner whether those of inner modules are wanted too
  */
-function parametersOf(entities: Entities, module: string | null, inner: boolean): ParameterSizes | null {
+function parametersOf(entities: EntityLookup, module: string | null, inner: boolean): ParameterSizes | null {
   const parameters: ParameterSizes = new Map();
   if (!module || !findEntity(entities, module, "object")) return null;
   const seen = new Set([module]);
@@ -179,7 +181,7 @@ function keptBytes(opened: OpenTrace, calls: ModuleCall[]): number {
   const bytes = new Map<string, number>();
   for (const uid of calls.flatMap(({ nodes }) => nodes)) {
     const step = opened.index.lifetimes.get(uid)?.birth ?? -1;
-    const entities = opened.state(step);
+    const entities = entityHistoryOf(opened).stateAfter(step);
     const { set } = opened.trace.steps[step] ?? {};
     const node = findEntity(entities, uid, "node") ?? set?.[uid];
     for (const { storage } of Object.values((node && "saved" in node && node.saved) || {})) {
@@ -192,7 +194,7 @@ function keptBytes(opened: OpenTrace, calls: ModuleCall[]): number {
 }
 
 function isMemoryOfParameter(opened: OpenTrace, storage: string, step: number) {
-  const entities = opened.state(step);
+  const entities = entityHistoryOf(opened).stateAfter(step);
   return opened.index
     .handlesOfStorage(storage, step)
     .some((uid) => findEntity(entities, uid, "tensor")?.type === "Parameter");

@@ -1,6 +1,7 @@
 /** Which stretch of the run a step belongs to: a round of training has its own forward and backward through the same net. */
 
 import { findEntity } from "../trace/entities.ts";
+import { entityHistoryOf } from "../trace/entity_history.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Statement, Step } from "../trace/wire.ts";
 import type { UnitsOfRun } from "./net_calls.ts";
@@ -81,8 +82,9 @@ export function roundsOf(opened: OpenTrace, { frames }: Pick<UnitsOfRun, "frames
 /** Whether a step runs a node of a backward that ends a round. */
 export function isTraining(opened: OpenTrace, step: Step) {
   if (!step.visit) return false;
-  const call =
-    findEntity(opened.state(step.i), step.visit.backward, "backward") ??
-    findEntity(opened.state(step.i - 1), step.visit.backward, "backward");
+  const history = entityHistoryOf(opened);
+  const [call] = [step.i, step.i - 1].flatMap(
+    (i) => findEntity(history.stateAfter(i), step.visit?.backward, "backward") ?? [],
+  );
   return !call?.parent && !(call?.api === "grad" && call.create_graph);
 }

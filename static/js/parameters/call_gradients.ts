@@ -2,6 +2,7 @@
 
 import { cellAsNumber } from "../findings/numbers.ts";
 import { findEntity } from "../trace/entities.ts";
+import { entityHistoryOf } from "../trace/entity_history.ts";
 import { numelOf } from "../nets/module_table.ts";
 import type { ModuleCall } from "../trace/module_calls.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -31,7 +32,10 @@ function findOutputNodes(opened: OpenTrace, { outputs, ends }: ModuleCall): Outp
   const { set } = opened.trace.steps[ends];
   return outputs.flatMap((uid) => {
     const fields = set[uid];
-    const tensor = fields && fields.grad_fn !== undefined ? fields : findEntity(opened.state(ends), uid, "tensor");
+    const tensor =
+      fields && fields.grad_fn !== undefined
+        ? fields
+        : findEntity(entityHistoryOf(opened).stateAfter(ends), uid, "tensor");
     const node = tensor?.grad_fn;
     return typeof node === "string" ? [{ node, output: (tensor?.output_nr as number | undefined) ?? 0 }] : [];
   });

@@ -1,6 +1,7 @@
 /** What an entity was after any step, from its own changes alone: for those who ask for a few, and not for the whole state. */
 
 import { mergeEntityFields, type Entity, type EntityLookup } from "./entities.ts";
+import type { OpenTrace } from "./state.ts";
 import type { TraceIndex } from "./trace_index.ts";
 import type { Step } from "./wire.ts";
 
@@ -40,4 +41,16 @@ export class EntityHistory {
     if (isNew) this.lastAskedByUid.set(uid, { count: appliedCount, entity });
     return entity;
   }
+}
+
+const histories = new WeakMap<OpenTrace, EntityHistory>();
+
+/** That of an opened trace, which those who ask it share. */
+export function entityHistoryOf(opened: OpenTrace): EntityHistory {
+  let history = histories.get(opened);
+  if (!history) {
+    history = new EntityHistory(opened.trace.steps, opened.index);
+    histories.set(opened, history);
+  }
+  return history;
 }

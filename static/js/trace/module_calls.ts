@@ -1,6 +1,7 @@
 /** The calls of modules in a run, and which of them the nodes of the graph were made in. */
 
-import { findEntity, type Entity } from "./entities.ts";
+import { findEntity, type Container, type Entity } from "./entities.ts";
+import { entityHistoryOf, type EntityHistory } from "./entity_history.ts";
 import { gradFnInStep } from "./grad_fn_in_step.ts";
 import { referencedUid } from "./names.ts";
 import type { OpenTrace } from "./state.ts";
@@ -54,14 +55,15 @@ export function moduleCallsOf(opened: OpenTrace): ModuleCalls {
 
 /** A module's name at a step: by the module that has it, `net.0.body` rather than `self.body`; else one of its own names. */
 export function modulePathAt(opened: OpenTrace, module: string, i: number): string | null {
+  const entities = entityHistoryOf(opened).stateAfter(i);
   const names: string[] = [];
   const seen = new Set<string>();
   for (let uid = module; !seen.has(uid); ) {
     seen.add(uid);
     const owner = opened.index.modules.get(uid)?.within ?? "";
-    const object = findEntity(opened.state(i), owner, "object");
+    const object = findEntity(entities, owner, "object");
     const isModule = typeof object?.training === "boolean";
-    const name = isModule && Object.entries(object.attrs ?? {}).find(([, value]) => referencedUid(value) === uid)?.[0];
+    const name = isModule && attributeNames(object).get(uid);
     if (!name) {
       const root = ownNameAt(opened, uid, i);
       return root === null ? ownNameAt(opened, module, i) : [root, ...names].join(".");
@@ -72,13 +74,51 @@ export function modulePathAt(opened: OpenTrace, module: string, i: number): stri
   return ownNameAt(opened, module, i);
 }
 
+const namesOfAttributes = new WeakMap<Container, Map<string, string>>();
+
+/** What an object's attributes are called, by what they refer to; of several names the first. */
+function attributeNames(object: Container): Map<string, string> {
+  let names = namesOfAttributes.get(object);
+  if (!names) {
+    const named = Object.entries(object.attrs ?? {}).map(
+      ([name, value]) => [referencedUid(value) ?? "", name] as const,
+    );
+    names = new Map(named.reverse());
+    namesOfAttributes.set(object, names);
+  }
+  return names;
+}
+
 /** One of a module's names at a step: of the program's module before those of functions, `net` rather than `self`. */
 function ownNameAt(opened: OpenTrace, module: string, i: number): string | null {
+  const history = entityHistoryOf(opened);
+  const main = history.entityAfter(mainFrameOf(opened), i);
+  const variables = [...(main?.kind === "frame" ? main.vars : [])];
+  const isThere = history.entityAfter(module, i) !== undefined;
+  const own = variables.find(([, value]) => referencedUid(value) === module);
+  if (isThere && own) return own[0];
+  if (isThere && !variables.some(([, value]) => referencedUid(value)?.[0] === "o"))
+    for (const frame of framesOf(opened)) {
+      const entity = history.entityAfter(frame, i);
+      for (const [name, value] of entity?.kind === "frame" ? entity.vars : [])
+        if (referencedUid(value) === module) return name;
+    }
   const { tags, paths } = opened.names(i);
-  const main = opened.state(i).get(mainFrameOf(opened));
   const isOfMain = (text: string) => main?.kind === "frame" && main.vars.has(text.match(ROOT_PATTERN)?.[0] ?? text);
   const outer = tags.get(module)?.find(({ kind, scope, text }) => (kind === "var" ? !scope : isOfMain(text)));
   return outer?.text ?? paths.get(module) ?? null;
+}
+
+const framesByTrace = new WeakMap<OpenTrace, string[]>();
+
+/** All frames of a run, in order of appearance. */
+function framesOf(opened: OpenTrace): string[] {
+  let frames = framesByTrace.get(opened);
+  if (!frames) {
+    frames = [...opened.index.lifetimes.values()].flatMap(({ uid, kind }) => (kind === "frame" ? [uid] : []));
+    framesByTrace.set(opened, frames);
+  }
+  return frames;
 }
 
 /** An entity, or what a step said of one that it both made and freed. */
@@ -103,6 +143,7 @@ function mainFrameOf(opened: OpenTrace): string {
 
 class CallReader {
   opened: OpenTrace;
+  entities: EntityHistory;
   calls = new Map<number, ModuleCall>();
   callOfNode = new Map<string, number>();
   /** nodes whose origin is known, also those that no module made */
@@ -112,6 +153,7 @@ class CallReader {
 
   constructor(opened: OpenTrace) {
     this.opened = opened;
+    this.entities = entityHistoryOf(opened);
   }
 
   read(): ModuleCalls {
@@ -124,8 +166,9 @@ class CallReader {
   }
 
   readStep(step: Step, i: number) {
-    const entities = [this.opened.state(i), this.opened.state(i - 1)];
-    const entityOf = (uid: string) => entities[0].get(uid) ?? step.set?.[uid] ?? entities[1].get(uid);
+    if (!step.log?.length) return;
+    const entityOf = (uid: string) =>
+      this.entities.entityAfter(uid, i) ?? step.set?.[uid] ?? this.entities.entityAfter(uid, i - 1);
     const gradFnAt = gradFnInStep(step, (uid) => nodeOf(entityOf(uid))?.next);
     for (const [place, entry] of (step.log ?? []).entries()) {
       const nodesOf = (outputs: string[]) =>

@@ -42,5 +42,6 @@ export const EVENTS: Record<string, EventRow | undefined> = {
   replaced: { severity: "note", sentence: "replaced_{what}", in_visits: true, refs: [] },
   tracing_taken: { severity: "warning", sentence: "tracing_taken", in_visits: true, refs: [] },
   limit: { severity: "error", sentence: "limit", in_visits: true, refs: [] },
+  contents_summarized: { severity: "note", sentence: "contents_summarized", in_visits: true, refs: [] },
   tracer_fault: { severity: "error", sentence: "fault", in_visits: true, refs: [] },
 };

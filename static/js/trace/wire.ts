@@ -30,6 +30,7 @@ export type Event =
   | Replaced
   | TracingTaken
   | LimitReached
+  | ContentsSummarized
   | TracerFault;
 /**
  * This interface was referenced by `undefined`'s JSON-Schema definition
@@ -600,6 +601,16 @@ export interface LimitReached {
   limit: "steps" | "wall" | "cpu" | "memory" | "output" | "tensors" | "trace";
 }
 /**
+ * One stretch of the run takes so much of the trace's room that from here on contents of more elements have no cells.
+ */
+export interface ContentsSummarized {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "contents_summarized";
+  elements: number;
+}
+/**
  * The recorder failed at something; the program was not disturbed and the picture lacks what is named.
  */
 export interface TracerFault {
@@ -1156,7 +1167,8 @@ export interface Slot {
 /**
  * A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out.
  *
- * training: of a module, its mode.
+ * training: of a module, its mode. more_tensors: of a longer list, if what follows its `items` are parameters, like those of an
+ * optimizer's group, these in order: runs of uids, `[203, 205]` is t203, t204, t205.
  */
 export interface Object {
   kind: "object";
@@ -1175,6 +1187,10 @@ export interface Object {
   };
   training?: boolean;
   elided?: number;
+  /**
+   * @maxItems 10000
+   */
+  more_tensors?: [number, number][];
   existed?: boolean;
 }
 /**
