@@ -1,7 +1,7 @@
 /** The elements of the training axis, and what its reader does with them. */
 
 import { SVG_NAMESPACE } from "../browser/svg.ts";
-import { AXIS_HEIGHT, INSIDE_HEIGHT } from "./axis_marks.ts";
+import { INSIDE_HEIGHT } from "./axis_marks.ts";
 import type { Locale } from "../words/sentences.ts";
 
 type Say = Locale["say"];
@@ -31,9 +31,10 @@ export function axisControls(host: HTMLElement, say: Say) {
   slider.tabIndex = 0;
   for (const [name, value] of Object.entries({ role: "slider", "aria-label": say("round_axis"), "aria-valuemin": "0" }))
     slider.setAttribute(name, value);
-  const curve = hiddenDrawing("round-curves", AXIS_HEIGHT);
+  const curve = hiddenDrawing("round-curves");
   slider.append(curve);
-  const inside = hiddenDrawing("round-inside", INSIDE_HEIGHT);
+  const inside = hiddenDrawing("round-inside");
+  inside.style.height = `${INSIDE_HEIGHT}px`;
 
   const form = document.createElement("form");
   form.className = "round-chip";
@@ -71,16 +72,13 @@ export function axisControls(host: HTMLElement, say: Say) {
     choices,
     status,
     again,
-    height: AXIS_HEIGHT,
-    insideHeight: INSIDE_HEIGHT,
   };
 }
 
-function hiddenDrawing(name: string, height: number) {
+function hiddenDrawing(name: string) {
   const drawing = document.createElementNS(SVG_NAMESPACE, "svg");
   drawing.setAttribute("class", name);
   drawing.setAttribute("aria-hidden", "true");
-  drawing.style.height = `${height}px`;
   return drawing;
 }
 

@@ -9,13 +9,15 @@ import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
 /** Pixels: of the drawings, and of what stands beside, over and below the curve. */
-export const AXIS_HEIGHT = 92;
 export const INSIDE_HEIGHT = 22;
+const AXIS_HEIGHT = 92;
+const LOW_AXIS_HEIGHT = 60;
+/** A window that is lower, or narrower, has the lower axis. */
+const SMALL_WINDOW = "(max-height: 780px), (max-width: 860px)";
 export const PLOT_LEFT = 58;
 export const PLOT_RIGHT = 14;
 const TOP = 12;
-const BOTTOM = 24;
-const FLOOR = AXIS_HEIGHT - BOTTOM;
+const BOTTOM = 22;
 /** A curve that spans more is drawn logarithmically. */
 const LOGARITHMIC_SPAN = 30;
 const TICK_WIDTH = 70;
@@ -25,7 +27,13 @@ const RING_RADIUS = 3.6;
 /** Recorded rounds that are nearer to each other than this have smaller rings. */
 const RING_ROOM = 9;
 
+/** Pixels of the drawing, in a window of this size. */
+export function axisHeight(): number {
+  return matchMedia(SMALL_WINDOW).matches ? LOW_AXIS_HEIGHT : AXIS_HEIGHT;
+}
+
 interface AxisFacts {
+  height: number;
   width: number;
   series: RoundSeries | null;
   chosen: number;
@@ -36,7 +44,7 @@ const text = (content: string, x: number, y: number, anchor: string) =>
   h("text", { class: "round-text", x, y, "text-anchor": anchor }, [content]);
 
 /** How a series' values stand over the rounds. */
-function curveScale(series: RoundSeries | null) {
+function curveScale(series: RoundSeries | null, floor: number) {
   const finite = (series?.points ?? []).map(({ value }) => value).filter(Number.isFinite);
   const low = finite.reduce((a, b) => Math.min(a, b), Infinity);
   const high = finite.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -50,35 +58,40 @@ function curveScale(series: RoundSeries | null) {
     isEmpty: !finite.length,
     /** what is not finite stands at the top, what is not known at the bottom */
     y(value: number | null) {
-      if (value === null) return FLOOR;
-      return Number.isFinite(value) ? FLOOR - ((scaled(value) - scaled(low)) / span) * (FLOOR - TOP) : TOP;
+      if (value === null) return floor;
+      return Number.isFinite(value) ? floor - ((scaled(value) - scaled(low)) / span) * (floor - TOP) : TOP;
     },
   };
 }
 
 /** The curve, the recorded rounds as rings, and the round that was chosen. */
-export function axisMarks(trace: Trace, { width, series, chosen, news }: AxisFacts, say: Locale["say"]): VNode[] {
+export function axisMarks(
+  trace: Trace,
+  { width, height, series, chosen, news }: AxisFacts,
+  say: Locale["say"],
+): VNode[] {
   const last = (trace.rounds?.count ?? 1) - 1;
   const x = (n: number) => PLOT_LEFT + (n / Math.max(last, 1)) * (width - PLOT_LEFT - PLOT_RIGHT);
-  const scale = curveScale(series);
+  const floor = height - BOTTOM;
+  const scale = curveScale(series, floor);
   const yAt = (n: number) => scale.y(series?.valueAt(n) ?? null);
   const rounds = recordedRounds(trace);
   const gap = rounds.reduce((least, { n }, k) => (k ? Math.min(least, x(n) - x(rounds[k - 1].n)) : least), Infinity);
   const radius = gap < RING_ROOM ? 2 : RING_RADIUS;
   return [
-    h("path", { class: "round-base", d: `M${PLOT_LEFT} ${FLOOR}H${width - PLOT_RIGHT}` }),
-    ...roundTicks(last, width).map((n) => text(String(n), x(n), AXIS_HEIGHT - 8, n === last && n ? "end" : "middle")),
+    h("path", { class: "round-base", d: `M${PLOT_LEFT} ${floor}H${width - PLOT_RIGHT}` }),
+    ...roundTicks(last, width).map((n) => text(String(n), x(n), height - 7, n === last && n ? "end" : "middle")),
     ...(scale.isEmpty
       ? []
       : [
           text(shortNumber(scale.high), PLOT_LEFT - 10, TOP + 6, "end"),
-          text(shortNumber(scale.low), PLOT_LEFT - 10, FLOOR, "end"),
+          text(shortNumber(scale.low), PLOT_LEFT - 10, floor, "end"),
         ]),
-    text(scale.isLogarithmic ? say("round_log") : "", PLOT_LEFT - 10, (TOP + FLOOR) / 2 + 6, "end"),
+    text(scale.isLogarithmic ? say("round_log") : "", PLOT_LEFT - 10, (TOP + floor) / 2 + 6, "end"),
     h("path", { class: "round-curve", d: curvePath(series, x, scale.y) }),
     ...rounds.map(({ n }) => h("circle", { class: "round-ring", cx: x(n), cy: yAt(n), r: radius })),
     ...news.map(({ n, why }) => h("path", { class: `round-news ${why}`, d: `M${x(n) - 4} 2h8l-4 7z` })),
-    h("path", { class: "round-now", d: `M${x(chosen)} ${TOP}V${FLOOR}` }),
+    h("path", { class: "round-now", d: `M${x(chosen)} ${TOP}V${floor}` }),
     h("circle", {
       class: stepOfRound(trace, chosen) === null ? "round-knob away" : "round-knob",
       cx: x(chosen),

@@ -3,7 +3,7 @@
 
 import { focusOfRound, iterationOfRound, recordedRounds, roundAtStep, stepOfRound } from "../trace/training_rounds.ts";
 import { axisControls, listenToAxis } from "./axis_controls.ts";
-import { axisMarks, PLOT_LEFT, PLOT_RIGHT, phaseMarks } from "./axis_marks.ts";
+import { axisHeight, axisMarks, INSIDE_HEIGHT, PLOT_LEFT, PLOT_RIGHT, phaseMarks } from "./axis_marks.ts";
 import { lastIterations, roundFromText } from "./round_input.ts";
 import { roundNews, type RoundNews } from "./round_news.ts";
 import { roundPhases, type PhaseStretch } from "./phases.ts";
@@ -119,11 +119,13 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
   function draw() {
     if (!trace?.rounds) return;
     const width = Math.max(slider.clientWidth, MIN_WIDTH);
-    patchHost(document, curve, axisMarks(trace, { width, series, chosen, news }, say));
-    curve.setAttribute("viewBox", `0 0 ${width} ${controls.height}`);
+    const height = axisHeight();
+    patchHost(document, curve, axisMarks(trace, { width, height, series, chosen, news }, say));
+    curve.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    curve.style.height = `${height}px`;
     phases = isRecorded(chosen) ? roundPhases(trace, recordedRounds(trace), chosen) : [];
     patchHost(document, inside, phaseMarks(phases, { width, step }, say));
-    inside.setAttribute("viewBox", `0 0 ${width} ${controls.insideHeight}`);
+    inside.setAttribute("viewBox", `0 0 ${width} ${INSIDE_HEIGHT}`);
     const told = sentence();
     status.textContent = complaint || told;
     status.classList.toggle("complaint", complaint !== "");
