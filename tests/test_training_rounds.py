@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from gradbox.recorder.round_tables import extend_stretches
+from gradbox.wire.rounds import MAX_STRETCHES
 from tests.plain_python import call_in_plain, run_plain
 from tests.rounds_truth import PREAMBLE, rounds_of
 from tests.tracing import printed, trace
@@ -157,7 +159,7 @@ def test_losses_and_norms_are_those_of_a_plain_run(name: str) -> None:
     recorded, true = trace(source), call_in_plain(rounds_of, source)
     rounds = recorded["rounds"]
     steps_in_round = 2 if name == "gan" else 1
-    assert rounds["count"] == len(true["steps"]) // steps_in_round and rounds["optimizer"]
+    assert rounds["count"] == len(true["steps"]) // steps_in_round and rounds["optimizers"] == steps_in_round
     backwards = 0
     checked = 0
     for entry in rounds["rounds"]:
@@ -217,15 +219,35 @@ def test_loops_of_all_functions_place_a_round() -> None:
 
 
 def test_rates_and_broken_rounds_are_told() -> None:
-    rates = [entry["lr"] for entry in trace(NESTED)["rounds"]["rounds"]]
+    nested = trace(NESTED)["rounds"]
+    rates = [entry["lr"] for entry in nested["rounds"]]
     assert rates[39] == [0.05] and rates[40] == [0.025]
+    assert nested["new_rates"] == [40, 80, 120, 160, 200]
     broken = trace(BROKEN)["rounds"]["losses"][0]["values"]
     assert broken[136] != {"$f": "nan"} == broken[137]
 
 
+def test_rates_that_change_in_each_round_are_new_once() -> None:
+    source = MLP.replace("range(500)", "range(900)").replace(
+        "    opt.step()\n", "    opt.step()\n    if 700 <= t < 800:\n        opt.param_groups[0]['lr'] *= 0.99\n"
+    )
+    rounds = trace(source)["rounds"]
+    assert rounds["new_rates"] == [701]
+    rates = {entry["n"]: entry["lr"] for entry in rounds["rounds"]}
+    assert rates[700] == [0.01] and rates[701] == [0.0099], "the round of the change is told, whichever are left out"
+
+
+def test_rounds_beyond_those_whose_loops_are_told_lie_in_none() -> None:
+    stretches: list[Any] = []
+    for n in range(3000):
+        extend_stretches(stretches, n, ((1, 2), 1, (n, 0), (n + 1, n + 1)))
+    assert len(stretches) == MAX_STRETCHES
+    assert stretches[-2]["iteration"] == [MAX_STRETCHES - 2, 0] and stretches[-1]["loops"] == []
+
+
 def test_iterations_without_an_optimizer_are_rounds() -> None:
     rounds = trace(BY_HAND)["rounds"]
-    assert rounds["count"] == 300 and not rounds["optimizer"] and rounds["rows"] == []
+    assert rounds["count"] == 300 and not rounds["optimizers"] and rounds["rows"] == []
 
 
 @pytest.mark.parametrize(

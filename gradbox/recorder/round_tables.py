@@ -106,6 +106,8 @@ def extend_stretches(stretches: list[RoundStretch], n: int, path: LoopPath) -> N
             return
         if same_outer and last["by"] and steps == (passed * last["by"],) * 2:
             return
+    if len(stretches) == MAX_STRETCHES - 1 and loops:
+        loops, inner, iteration, total = NO_LOOPS
     if len(stretches) < MAX_STRETCHES:
         stretch: RoundStretch = {
             "first": n, "loops": [*loops], "inner": inner, "iteration": [*iteration], "total": [*total], "by": 0,

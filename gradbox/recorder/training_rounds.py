@@ -31,6 +31,7 @@ from gradbox.recorder.trace_delta import TraceDelta
 from gradbox.recorder.uids import WeakUids
 from gradbox.wire.base import Number
 from gradbox.wire.rounds import (
+    MAX_NEW_RATES,
     MAX_RECORDED_ROUNDS,
     MAX_ROUNDS,
     RecordedRound,
@@ -96,6 +97,8 @@ class TrainingRoundLog:
         self._losses, self._printed, self._rows = LossTable(), PrintedTexts(), NormRows(delta)
         self._stretches: list[RoundStretch] = []
         self._rates: dict[int, list[float | None]] = {}
+        self._new_rates: list[int] = []
+        self._rates_changed_in = -2
         self._parameters: dict[str, TrackedParameter] = {}
         self._elements = 0
 
@@ -142,14 +145,18 @@ class TrainingRoundLog:
             return
         self._last_number = _graph_sequence_number()
         path = self._loop_path(frame)
-        self._note_rates(optimizer)
+        has_new_rates = self._note_rates(optimizer)
         if not self._has_optimizer:
             self._begin_counting_steps()
         elif path[0] and path == self._ended.path and id(optimizer) not in self._stepped:
             self._stepped.add(id(optimizer))
+            if has_new_rates:
+                self._note_new_rates(self._count - 1)
             self._continue_ended_round(optimizer)
             return
         self._stepped = {id(optimizer)}
+        if has_new_rates:
+            self._note_new_rates(self._count)
         self._end_round(path, optimizer)
 
     def note_output(self, text: str) -> None:
@@ -169,9 +176,9 @@ class TrainingRoundLog:
         if self._count < (1 if self._has_optimizer else 2):
             return None
         return {
-            "count": self._count, "optimizer": self._has_optimizer, "every": self._every,
+            "count": self._count, "optimizers": len(self._rates), "every": self._every,
             "losses": self._losses.losses(), "rows": self._rows.rows, "stretches": self._stretches,
-            "rounds": [*self._entries.values()], "recorded": self._recorded,
+            "rounds": [*self._entries.values()], "recorded": self._recorded, "new_rates": self._new_rates,
             "printed": self._printed.texts, "printed_every": self._printed.every,
         }  # fmt: skip
 
@@ -192,7 +199,7 @@ class TrainingRoundLog:
         extend_stretches(self._stretches, n, path)
         end = current.end if optimizer is None else None if self._paused else self._step_count()
         recorded = current.step is not None and end is not None
-        if recorded or n % self._every == 0 or n in self._losses.broken_rounds:
+        if recorded or n % self._every == 0 or n in self._losses.broken_rounds or n in self._new_rates[-1:]:
             losses = self._losses.row(current.losses)
             entry: TrainingRound = {"n": n, "backwards": current.backwards, "losses": losses, "lr": self._rate_row()}
             self._entries[n] = entry
@@ -241,7 +248,8 @@ class TrainingRoundLog:
         """Leave out every other one, and those that are recorded only where that is not enough."""
         self._every *= 2
         recorded = {told["n"] for told in self._recorded}
-        for kept in (recorded | self._losses.broken_rounds, self._losses.broken_rounds):
+        new = self._losses.broken_rounds.union(self._new_rates)
+        for kept in (recorded | new, new):
             for n in [n for n in self._entries if n % self._every and n not in kept]:
                 del self._entries[n]
             if len(self._entries) < MAX_ROUNDS:
@@ -279,11 +287,20 @@ class TrainingRoundLog:
 
     # Learning rates and norms
 
-    def _note_rates(self, optimizer: Optimizer) -> None:
-        if id(optimizer) in self._rates or len(self._rates) < MAX_RATES:
-            self._rates[id(optimizer)] = [
-                learning_rate(group.get("lr")) for group in optimizer.param_groups[:MAX_RATES]
-            ]
+    def _note_rates(self, optimizer: Optimizer) -> bool:
+        """Whether they are others than at its last step."""
+        known = self._rates.get(id(optimizer))
+        if known is None and len(self._rates) == MAX_RATES:
+            return False
+        rates = [learning_rate(group.get("lr")) for group in optimizer.param_groups[:MAX_RATES]]
+        self._rates[id(optimizer)] = rates
+        return known is not None and rates != known
+
+    def _note_new_rates(self, n: int) -> None:
+        """Where they change in each round, the first one says so."""
+        if self._rates_changed_in < n - 1 and len(self._new_rates) < MAX_NEW_RATES:
+            self._new_rates.append(n)
+        self._rates_changed_in = n
 
     def _rate_row(self) -> list[Number | None]:
         return [encode_rounded(rate) for rates in self._rates.values() for rate in rates][:MAX_RATES]

@@ -16,7 +16,7 @@ MAX_ROWS = 64
 MAX_LOSSES, MAX_LOSS_VALUES = 8, 4096
 """Losses of a training, and values of each; of more rounds, one in so many."""
 
-MAX_STRETCHES, MAX_RECORDED_ROUNDS, MAX_PRINTED = 2048, 10_000, 500
+MAX_STRETCHES, MAX_RECORDED_ROUNDS, MAX_PRINTED, MAX_NEW_RATES = 2048, 10_000, 500, 64
 
 MAX_PRINTED_CHARACTERS = 200
 """Of a round."""
@@ -47,7 +47,8 @@ class RoundRow(TypedDict):
 class RoundStretch(TypedDict):
     """Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last `inner` are of
     the function that trains. iteration: of each loop, from 0, in the first of these rounds; total: which iteration of the
-    whole run it is there, from 1. by: how many iterations of the last loop a round has; 0 where there is one round only.
+    whole run it is there, from 1. by: how many iterations of the last loop a round has; 0 where there is one round only. The
+    last of as many as there is room for has no loops: of the rounds from there on they are not known.
     """
 
     first: int
@@ -97,18 +98,20 @@ class RoundText(TypedDict):
 
 @closed_typed_dict
 class TrainingRounds(TypedDict):
-    """count: rounds of the run. optimizer: whether one stepped; else a round is an iteration that calls backward. every: one round
+    """count: rounds of the run. optimizers: how many stepped; where none did, a round is an iteration that calls backward. every: one round
     in so many is among `rounds`, besides those that are recorded or in which something became not finite, as far as there is
-    room. printed_every: of the rounds that print, one in so many is among `printed`.
+    room. new_rates: rounds whose learning rates are others than those of the round before, which had those of the one before it;
+    the first ones. printed_every: of the rounds that print, one in so many is among `printed`.
     """
 
     count: int
-    optimizer: bool
+    optimizers: int
     every: int
     losses: Annotated[FailFastList[RoundLoss], Field(max_length=MAX_LOSSES)]
     rows: Annotated[FailFastList[RoundRow], Field(max_length=MAX_ROWS)]
     stretches: Annotated[FailFastList[RoundStretch], Field(max_length=MAX_STRETCHES)]
     rounds: Annotated[FailFastList[TrainingRound], Field(max_length=MAX_ROUNDS)]
     recorded: Annotated[FailFastList[RecordedRound], Field(max_length=MAX_RECORDED_ROUNDS)]
+    new_rates: Annotated[FailFastList[int], Field(max_length=MAX_NEW_RATES)]
     printed: Annotated[FailFastList[RoundText], Field(max_length=MAX_PRINTED)]
     printed_every: int

@@ -43,6 +43,8 @@ interface FindingsCardOptions {
   mark: (marks: ChainMark[], errorExplained: boolean) => void;
   /** called when a run is explained, and when another finding is opened */
   told?: () => void;
+  /** called with the steps of the causes, once a run is explained */
+  causes?: (steps: number[]) => void;
   /** how fixes are tried and applied, where there is a server to run them */
   fixes?: FixActions;
   /** what makes the panel that checks gradients, where there is a server to run them */
@@ -58,6 +60,7 @@ export function createFindingsCard(
     light: lightLink,
     mark: markChain,
     told: onTold,
+    causes: onCauses,
     found: onFound,
     fixes: fixing,
     loadCheckPanel,
@@ -101,6 +104,7 @@ export function createFindingsCard(
     texts = findings.map((finding) => findingsApi.findingText(finding, sayFinding));
     openIndex = findings.length && findings[0].severity !== "note" ? 0 : null;
     draw();
+    onCauses?.(findings.filter(({ severity }) => severity !== "note").map(({ cause }) => cause.step));
     const gravest = findings[0];
     // what raised is where the page is already
     if (gravest && gravest.severity !== "note" && !gravest.explainsError) onFound?.(trace.trace, gravest.cause.step);

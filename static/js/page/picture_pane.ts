@@ -9,6 +9,7 @@ import { onFirstInteraction } from "../browser/first_interaction.ts";
 import { hasHiddenSteps } from "../trace/future.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { createPictureParts, type PictureOptions, type PictureParts } from "./picture_parts.ts";
+import { hasTrainingAxis } from "../training/loader.ts";
 import { hasView, shownView } from "../page_state/selectors.ts";
 import { VIEWS, type View } from "../page_state/url.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -74,11 +75,12 @@ function createRenderer(host: PageHost, parts: PictureParts) {
     const hidesMore = opened !== null && hasHiddenSteps(opened.trace);
     const goesOn = predict !== null && predict.whole === before?.predict?.whole;
     printed.open(opened?.trace ?? null, hidesMore);
-    curves.open(opened?.trace ?? null);
+    curves.open(opened && !hasTrainingAxis(opened.trace) ? opened.trace : null);
     timeline.open(opened?.trace.steps ?? [], { hidesMore, goesPast: predict !== null, goesOn });
     findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
     element("views").hidden = !opened?.count;
     if (opened && !opened.count) timeline.show(0);
+    training.markFindings([]);
     if (!opened?.count || hidesMore) training.show(null, 0);
     if (!opened?.count) element("sentences").replaceChildren();
   }

@@ -51,6 +51,10 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
     nextRow: (direction) =>
       shownView(host.state()) === "net" && !host.state().predict ? net.nextRow(direction) : null,
   });
+  const record = options.canRun ? (n: number) => dispatch({ type: "roundRequested", n }) : null;
+  const training = createLazyTrainingAxis([element("training"), say, { go, record }], () =>
+    dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+  );
   const chain = createChainMarks((marks, errorExplained) => {
     timeline.markChain(marks);
     options.markLines?.(marks, errorExplained);
@@ -77,10 +81,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
       ],
       () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
     ),
-    training: createLazyTrainingAxis(element("training"), say, {
-      go,
-      record: options.canRun ? (n) => dispatch({ type: "roundRequested", n }) : null,
-    }),
+    training,
     loom: createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
       dispatch({ type: "problemFound", problem: { key: "error_network" } }),
     ),
@@ -95,6 +96,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
       found: (trace, step) => dispatch({ type: "findingMade", trace, step }),
       mark: chain.ofFinding,
       told: options.told,
+      causes: training.markFindings,
     }),
     question: createQuestionCard({ card: answerSection(say, element("findings")), stage: element("stage") }, say, {
       load: options.loadFindings,

@@ -4,6 +4,7 @@
 import { nonDefaultModes, bytesLabel, liveBytesByStep } from "../trace/memory_totals.ts";
 import { skippedIterationsBeforeStep } from "../page_state/selectors.ts";
 import { hasChangedField } from "../browser/store.ts";
+import { isTrainingLoop } from "../trace/training_rounds.ts";
 import type { PageHost } from "./page_host.ts";
 import type { SkippedIterations } from "../trace/skipped_iterations.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -29,8 +30,7 @@ export function createStepStatus(host: PageHost) {
   return {
     render(state: PageState, before: PageState | null) {
       const { opened, step } = state;
-      if (hasChangedField(state, before, "opened", "step", "text"))
-        showGap(state.predict ? null : skippedIterationsBeforeStep(state));
+      if (hasChangedField(state, before, "opened", "step", "text")) showGap(gapToAskFor(state));
       if (!hasChangedField(state, before, "opened", "step")) return;
       element("modes").replaceChildren();
       element("alive").textContent = "";
@@ -40,6 +40,12 @@ export function createStepStatus(host: PageHost) {
       element("alive").textContent = say("alive", { size: bytesInWords(bytesByStep[step], say) });
     },
   };
+}
+
+/** The iterations before a step that can be asked for there; those of a training loop are on the axis of rounds. */
+function gapToAskFor(state: PageState): SkippedIterations | null {
+  const gap = state.predict ? null : skippedIterationsBeforeStep(state);
+  return gap && state.opened && !isTrainingLoop(state.opened.trace, gap.loop) ? gap : null;
 }
 
 /** `24 bytes`; of many in a larger unit. */

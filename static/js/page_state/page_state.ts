@@ -115,7 +115,8 @@ const TRANSITION_BY_ACTION: {
   },
   roundRequested(state, { n }) {
     const focus = state.opened && focusOfRound(state.opened.trace, n);
-    if (!focus || !doesTraceMatchText(state) || state.predict) return state;
+    if (!focus || state.predict) return state;
+    if (!doesTraceMatchText(state)) return { ...state, problem: { key: "round_edited" } };
     return requestRun(state, "round", { source: programTextForAddress(state), focus, at: n });
   },
   elementsRequested(state, { storage, at }) {
@@ -262,7 +263,9 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
   if (isUnedited) next.text = trace.program.source;
   if (state.onCpu) next.onCpu = state.onCpu.source === request.source ? { ...state.onCpu, trace } : null;
   if (reason === "elements") next.revealed = { storage: focus?.storage ?? "", at: request.at };
-  if (iteration === -1) next.problem = { key: "unseen_none", args: { turn: focus?.iteration?.at(-1) } };
+  if (reason === "round" && stepOfRound(trace, request.at) === null)
+    next.problem = { key: "round_unreached", args: { n: request.at } };
+  else if (iteration === -1) next.problem = { key: "unseen_none", args: { turn: focus?.iteration?.at(-1) } };
   else if (
     before &&
     (reason === "iteration" || reason === "round" || reason === "elements") &&

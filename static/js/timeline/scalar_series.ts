@@ -30,7 +30,7 @@ const MIN_SERIES_POINTS = 3;
 const MAX_SERIES = 3;
 /** A text with more numbers than this is a table or a tensor, not a report. */
 const MAX_NUMBERS_IN_PRINTED_TEXT = 4;
-const NUMBER_PATTERN = /(?<![\w.])[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|nan|inf)(?!\.?\w)/gi;
+export const NUMBER_PATTERN = /(?<![\w.])[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|nan|inf)(?!\.?\w)/gi;
 const WORD_BEFORE_NUMBER_PATTERN = /([\p{L}_][\p{L}\w.]*)[\s:=([{]*$/u;
 const MEASURED_NAME_PATTERN = /loss|err|cost|mse|mae|nll|acc|score|reward|norm|损失|误差|精度/i;
 
@@ -130,9 +130,8 @@ function seriesOfSimilarTexts(group: { step: number; text: string }[], steps: St
   const first = [...group[0].text.matchAll(NUMBER_PATTERN)];
   return first.map((match, k) => {
     const from = k ? first[k - 1].index + first[k - 1][0].length : 0;
-    const word = WORD_BEFORE_NUMBER_PATTERN.exec(group[0].text.slice(from, match.index))?.[1] ?? null;
     return {
-      name: word === "tensor" ? null : word,
+      name: wordBefore(group[0].text.slice(from, match.index)),
       line: steps[group[0].step].line,
       source: "printed",
       points: group.map(({ step, text }) => {
@@ -143,7 +142,13 @@ function seriesOfSimilarTexts(group: { step: number; text: string }[], steps: St
   });
 }
 
-function parseNumberText(text: string): number {
+/** The word that a printed number stands behind; null where there is none that names it. */
+export function wordBefore(text: string): string | null {
+  const word = WORD_BEFORE_NUMBER_PATTERN.exec(text)?.[1] ?? null;
+  return word === "tensor" ? null : word;
+}
+
+export function parseNumberText(text: string): number {
   if (/inf/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
   return Number(text); // NaN for "nan"
 }

@@ -854,13 +854,14 @@ export interface MixingOperation {
   changed?: number | null;
 }
 /**
- * count: rounds of the run. optimizer: whether one stepped; else a round is an iteration that calls backward. every: one round
+ * count: rounds of the run. optimizers: how many stepped; where none did, a round is an iteration that calls backward. every: one round
  * in so many is among `rounds`, besides those that are recorded or in which something became not finite, as far as there is
- * room. printed_every: of the rounds that print, one in so many is among `printed`.
+ * room. new_rates: rounds whose learning rates are others than those of the round before, which had those of the one before it;
+ * the first ones. printed_every: of the rounds that print, one in so many is among `printed`.
  */
 export interface TrainingRounds {
   count: number;
-  optimizer: boolean;
+  optimizers: number;
   every: number;
   /**
    * @maxItems 8
@@ -882,6 +883,10 @@ export interface TrainingRounds {
    * @maxItems 10000
    */
   recorded: RecordedRound[];
+  /**
+   * @maxItems 64
+   */
+  new_rates: number[];
   /**
    * @maxItems 500
    */
@@ -912,7 +917,8 @@ export interface RoundRow {
 /**
  * Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last `inner` are of
  * the function that trains. iteration: of each loop, from 0, in the first of these rounds; total: which iteration of the
- * whole run it is there, from 1. by: how many iterations of the last loop a round has; 0 where there is one round only.
+ * whole run it is there, from 1. by: how many iterations of the last loop a round has; 0 where there is one round only. The
+ * last of as many as there is room for has no loops: of the rounds from there on they are not known.
  */
 export interface RoundStretch {
   first: number;

@@ -1,31 +1,34 @@
 /** The training axis of the timeline: its script is fetched with the first trace that has rounds. */
 
+import { createLazyView } from "../browser/lazy_view.ts";
 import type { createTrainingAxis, TrainingAxis } from "./training_axis.ts";
 import type { Trace } from "../trace/wire.ts";
 
-export function createLazyTrainingAxis(...axisArguments: Parameters<typeof createTrainingAxis>) {
+/** @param onLoadFailed called where the script can't be fetched */
+export function createLazyTrainingAxis(axisArguments: Parameters<typeof createTrainingAxis>, onLoadFailed: () => void) {
   const [host] = axisArguments;
-  let axis: TrainingAxis | null = null;
-  let isLoading = false;
-  let shown: { trace: Trace; step: number } | null = null;
-
-  async function load() {
-    isLoading = true;
-    const script = await import("./training_axis.ts").catch(() => null);
-    isLoading = false;
-    if (!script) return; // the next trace tries again
-    axis = script.createTrainingAxis(...axisArguments);
-    if (shown) axis.show(shown.trace, shown.step);
-  }
+  let causes: number[] = [];
+  const { show, current } = createLazyView<Parameters<TrainingAxis["show"]>, TrainingAxis>(async () => {
+    const axis = (await import("./training_axis.ts")).createTrainingAxis(...axisArguments);
+    axis.markFindings(causes);
+    return axis;
+  }, onLoadFailed);
 
   return {
+    /** @param steps those at which findings have their cause */
+    markFindings(steps: number[]) {
+      causes = steps;
+      current()?.markFindings(causes);
+    },
     /** @param trace null, or one without rounds: nothing is shown */
     show(trace: Trace | null, step: number) {
-      shown = trace?.rounds ? { trace, step } : null;
-      host.hidden = !shown;
-      if (!shown) return;
-      if (axis) axis.show(shown.trace, step);
-      else if (!isLoading) void load();
+      host.hidden = !hasTrainingAxis(trace);
+      if (trace && !host.hidden) show(trace, step);
     },
   };
+}
+
+/** Whether a run has rounds to choose among. */
+export function hasTrainingAxis(trace: Trace | null): boolean {
+  return (trace?.rounds?.count ?? 0) > 1;
 }

@@ -1,43 +1,30 @@
-/** The axis of rounds over the timeline: the loss as a slider, and a field that takes the number of any round. */
+/** The axis of rounds over the timeline: curves that are sliders, the phases of a round, and a field that takes the number of
+ * any round. */
 
-import { focusOfRound, iterationOfRound, roundAtStep, stepOfRound } from "../trace/training_rounds.ts";
-import { h, patchHost, SVG_NAMESPACE, type VNode } from "../browser/svg.ts";
+import { focusOfRound, iterationOfRound, recordedRounds, roundAtStep, stepOfRound } from "../trace/training_rounds.ts";
+import { axisControls, listenToAxis } from "./axis_controls.ts";
+import { axisHeight, axisMarks, INSIDE_HEIGHT, PLOT_LEFT, PLOT_RIGHT, phaseMarks } from "./axis_marks.ts";
+import { lastIterations, roundFromText } from "./round_input.ts";
+import { roundNews, type RoundNews } from "./round_news.ts";
+import { roundPhases, type PhaseStretch } from "./phases.ts";
+import { roundSeries, type RoundSeries } from "./round_series.ts";
+import { patchHost } from "../browser/svg.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 
-/** Pixels: of the drawing, and of what stands beside and below the curve. */
-const HEIGHT = 92;
-const LEFT = 58;
-const RIGHT = 14;
-const TOP = 8;
-const BOTTOM = 24;
-/** A loss that spans more is drawn logarithmically. */
-const LOGARITHMIC_SPAN = 30;
-const TICK_WIDTH = 70;
-
 export type TrainingAxis = ReturnType<typeof createTrainingAxis>;
 
-interface AxisOptions {
+export interface AxisOptions {
   go: (step: number) => void;
   /** null where nothing can be run from here */
   record: ((n: number) => void) | null;
 }
 
-function numberOf(value: unknown): number | null {
-  if (typeof value === "number") return value;
-  if (!value || typeof value !== "object" || !("$f" in value)) return null;
-  return value.$f === "nan" ? Number.NaN : value.$f === "inf" ? Infinity : -Infinity;
-}
-
-/** What a backward began at, as its statement says it. */
-export function lossName(trace: Trace, stmt: number | null): string {
-  const place = trace.program.statements?.[stmt ?? -1];
-  const line = place ? (trace.program.source.split("\n")[place.line - 1] ?? "") : "";
-  return /([\w.[\]]+)\.backward\(/.exec(line)?.[1] ?? "loss";
-}
+const MIN_WIDTH = 200;
+const VALUE_DIGITS = 4;
 
 /** A round as it is called: its number, and that of its loops where it is another. */
-export function roundLabel(trace: Trace, n: number): string {
+function roundLabel(trace: Trace, n: number): string {
   const iteration = iterationOfRound(trace, n);
   return iteration.length < 2 ? String(n) : `${n} (${iteration.join("·")})`;
 }
@@ -46,193 +33,187 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
   let trace: Trace | null = null;
   let step = 0;
   let chosen = 0;
-  let series = 0;
-  const drawing = document.createElementNS(SVG_NAMESPACE, "svg");
-  drawing.setAttribute("aria-hidden", "true");
-  const slider = document.createElement("div");
-  slider.className = "round-slider";
-  slider.tabIndex = 0;
-  slider.setAttribute("role", "slider");
-  slider.setAttribute("aria-label", say("round_axis"));
-  slider.setAttribute("aria-valuemin", "0");
-  slider.append(drawing);
-  const form = document.createElement("form");
-  form.className = "round-chip";
-  const count = document.createElement("span");
-  const label = document.createElement("label");
-  const field = document.createElement("input");
-  field.inputMode = "numeric";
-  field.autocomplete = "off";
-  label.append(say("round_go"), " ", field);
-  const losses = document.createElement("select");
-  losses.setAttribute("aria-label", say("round_losses"));
-  const status = document.createElement("output");
-  const again = document.createElement("button");
-  again.type = "button";
-  again.className = "quiet";
-  again.textContent = say("round_record");
-  form.append(count, label, losses, status, again);
-  host.replaceChildren(slider, form);
+  let list: RoundSeries[] = [];
+  let series: RoundSeries | null = null;
+  let phases: PhaseStretch[] = [];
+  let news: RoundNews[] = [];
+  let findingSteps: number[] = [];
+  /** what was wrong with what was typed */
+  let complaint = "";
+  const controls = axisControls(host, say);
+  const { slider, curve, inside, field, status, again, count, choices } = controls;
 
   const last = () => (trace?.rounds?.count ?? 1) - 1;
-  const lossAt = (n: number) => {
-    const loss = trace?.rounds?.losses[series];
-    return loss && n % loss.every === 0 ? numberOf(loss.values[n / loss.every]) : null;
-  };
+  const isRecorded = (n: number) => trace !== null && stepOfRound(trace, n) !== null;
+  const nextNews = () => news.find(({ n }) => n > chosen) ?? news.find(({ n }) => n < chosen) ?? null;
 
   /** Go to a round, or say what is known of it. */
   function choose(n: number) {
     if (!trace) return;
+    complaint = "";
     chosen = Math.max(0, Math.min(n, last()));
     const at = stepOfRound(trace, chosen);
-    if (at !== null) go(at);
+    if (at !== null && at !== step) go(at);
     else draw();
+  }
+
+  /** To the recorded round before this one, or after it. */
+  function chooseRecorded(direction: 1 | -1) {
+    const rounds = trace ? recordedRounds(trace) : [];
+    const target = direction > 0 ? rounds.find(({ n }) => n > chosen) : rounds.findLast(({ n }) => n < chosen);
+    if (target) choose(target.n);
+  }
+
+  /** To a round that was asked for by its number: it is recorded where it was not. */
+  function chooseAndRecord(n: number) {
+    choose(n);
+    if (trace && !isRecorded(n) && record && focusOfRound(trace, n)) record(n);
+  }
+
+  function chooseTyped() {
+    if (!trace || !field.value.trim()) return;
+    const n = roundFromText(trace, field.value);
+    field.setAttribute("aria-invalid", String(n === null));
+    if (n !== null) return chooseAndRecord(n);
+    const pair = lastIterations(trace);
+    complaint = say(pair ? "round_range_pair" : "round_range", { last: last(), pair });
+    field.select();
+    draw();
+  }
+
+  function valueText(): string {
+    const value = series?.valueAt(chosen) ?? null;
+    return series && value !== null ? ` · ${series.name} ${Number(value.toPrecision(VALUE_DIGITS))}` : "";
+  }
+
+  function newsText(): string {
+    const found = news.find(({ n }) => n === chosen);
+    return found ? ` · ${say(`round_news_${found.why}`)}` : "";
+  }
+
+  /** How an unrecorded round can be had where this page can't run anything. */
+  function whereToRecord(shown: Trace): string {
+    if (record) return focusOfRound(shown, chosen) ? "" : ` · ${say("round_in_no_loop")}`;
+    const near = [
+      recordedRounds(shown).findLast(({ n }) => n < chosen),
+      recordedRounds(shown).find(({ n }) => n > chosen),
+    ].flatMap((round) => (round ? [round.n] : []));
+    const command = shown.rounds?.optimizers === 1 ? `gradbox open --rounds ${chosen}` : null;
+    const where = shown.runtime.recorded ? command : say("round_on_page");
+    return ` · ${[say("round_near", { rounds: near.join(", ") }), where].filter(Boolean).join(" · ")}`;
   }
 
   function sentence(): string {
     if (!trace) return "";
-    const value = lossAt(chosen);
-    const loss =
-      value === null
-        ? ""
-        : ` · ${lossName(trace, trace.rounds?.losses[series]?.stmt ?? null)} ${Number(value.toPrecision(4))}`;
-    const round = say("round_of", { n: roundLabel(trace, chosen), count: last() + 1 });
-    if (stepOfRound(trace, chosen) !== null) return round + loss;
-    const how = record ? "" : ` · ${trace.runtime.recorded ? `gradbox open --rounds ${chosen}` : say("round_on_page")}`;
-    return `${round}${loss} · ${say("round_unrecorded")}${how}`;
-  }
-
-  function marks(width: number): VNode[] {
-    const rounds = trace?.rounds;
-    if (!trace || !rounds) return [];
-    const loss = rounds.losses[series];
-    const points = (loss?.values ?? []).map((value, k) => ({ n: k * loss.every, value: numberOf(value) }));
-    const finite = points.flatMap(({ value }) => (value !== null && Number.isFinite(value) ? [value] : []));
-    const low = finite.reduce((a, b) => Math.min(a, b), Infinity);
-    const high = finite.reduce((a, b) => Math.max(a, b), -Infinity);
-    const isLogarithmic = low > 0 && high / low > LOGARITHMIC_SPAN;
-    const scaled = (value: number) => (isLogarithmic ? Math.log(value) : value);
-    const span = scaled(high) - scaled(low) || 1;
-    const x = (n: number) => LEFT + (n / Math.max(last(), 1)) * (width - LEFT - RIGHT);
-    const y = (value: number) => HEIGHT - BOTTOM - ((scaled(value) - scaled(low)) / span) * (HEIGHT - BOTTOM - TOP);
-    let d = "";
-    let isDown = false;
-    for (const { n, value } of points) {
-      const isPoint = value !== null && Number.isFinite(value);
-      if (isPoint) d += `${isDown ? "L" : "M"}${x(n).toFixed(1)} ${y(value).toFixed(1)}`;
-      isDown = isPoint;
-    }
-    const floor = HEIGHT - BOTTOM;
-    const yAt = (n: number) => {
-      const value = lossAt(n);
-      return value !== null && Number.isFinite(value) ? y(value) : value === null ? floor : TOP;
-    };
-    const every = niceInterval(last(), Math.max(1, Math.floor((width - LEFT - RIGHT) / TICK_WIDTH)));
-    const ticks = [...new Set([...Array(Math.floor(last() / every) + 1).keys()].map((k) => k * every))].filter(
-      (n) => n === 0 || x(last()) - x(n) > TICK_WIDTH / 2,
-    );
-    const text = (content: string, tx: number, ty: number, anchor: string) =>
-      h("text", { class: "round-text", x: tx, y: ty, "text-anchor": anchor }, [content]);
-    return [
-      h("path", { class: "round-base", d: `M${LEFT} ${floor}H${width - RIGHT}` }),
-      ...[...ticks, ...(last() ? [last()] : [])].map((n) =>
-        text(String(n), x(n), HEIGHT - 8, n === last() ? "end" : "middle"),
-      ),
-      ...(finite.length
-        ? [text(high.toPrecision(3), LEFT - 10, TOP + 8, "end"), text(low.toPrecision(3), LEFT - 10, floor, "end")]
-        : []),
-      text(isLogarithmic ? say("round_log") : "", LEFT - 10, (TOP + floor) / 2 + 6, "end"),
-      h("path", { class: "round-curve", d }),
-      ...rounds.recorded.map(({ n }) => h("circle", { class: "round-ring", cx: x(n), cy: yAt(n), r: 3.6 })),
-      h("path", { class: "round-now", d: `M${x(chosen)} ${TOP}V${floor}` }),
-      h("circle", {
-        class: stepOfRound(trace, chosen) === null ? "round-knob away" : "round-knob",
-        cx: x(chosen),
-        cy: yAt(chosen),
-        r: 7,
-      }),
-    ];
+    const ended = recordedRounds(trace).findLast(({ n }) => n === last());
+    const isAfter = ended !== undefined && chosen === last() && step > ended.to;
+    const round = say(isAfter ? "round_after" : "round_of", { n: roundLabel(trace, chosen), count: last() + 1 });
+    if (isAfter) return round;
+    const known = round + valueText() + newsText();
+    if (isRecorded(chosen)) return known;
+    const drawn = roundAtStep(trace, step);
+    const unrecorded = drawn === null ? say("round_unrecorded") : say("round_not_drawn", { n: drawn });
+    return `${known} · ${unrecorded}${whereToRecord(trace)}`;
   }
 
   function draw() {
-    const rounds = trace?.rounds;
-    if (!trace || !rounds) return;
-    const width = Math.max(slider.clientWidth, 200);
-    drawing.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-    patchHost(document, drawing, marks(width));
-    const isRecorded = stepOfRound(trace, chosen) !== null;
-    status.textContent = sentence();
-    again.hidden = isRecorded || !record || !focusOfRound(trace, chosen);
+    if (!trace?.rounds) return;
+    const width = Math.max(slider.clientWidth, MIN_WIDTH);
+    const height = axisHeight();
+    patchHost(document, curve, axisMarks(trace, { width, height, series, chosen, news }, say));
+    curve.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    curve.style.height = `${height}px`;
+    phases = isRecorded(chosen) ? roundPhases(trace, recordedRounds(trace), chosen) : [];
+    patchHost(document, inside, phaseMarks(phases, { width, step }, say));
+    inside.setAttribute("viewBox", `0 0 ${width} ${INSIDE_HEIGHT}`);
+    const told = sentence();
+    status.textContent = complaint || told;
+    status.classList.toggle("complaint", complaint !== "");
+    again.hidden = complaint !== "" || isRecorded(chosen) || !record || !focusOfRound(trace, chosen);
     slider.setAttribute("aria-valuemax", String(last()));
     slider.setAttribute("aria-valuenow", String(chosen));
-    slider.setAttribute("aria-valuetext", sentence());
+    slider.setAttribute("aria-valuetext", told);
+    showMoves(trace);
   }
 
-  function goToPointer(event: PointerEvent) {
-    const box = slider.getBoundingClientRect();
-    const share = (event.clientX - box.left - LEFT) / Math.max(box.width - LEFT - RIGHT, 1);
-    choose(Math.round(share * last()));
+  function showMoves(shown: Trace) {
+    const rounds = recordedRounds(shown);
+    controls.previous.disabled = !rounds.some(({ n }) => n < chosen);
+    controls.next.disabled = !rounds.some(({ n }) => n > chosen);
+    const ahead = nextNews();
+    controls.news.hidden = !news.length;
+    controls.news.disabled = !ahead;
+    controls.news.textContent = say("round_next_news", { n: ahead?.n ?? chosen });
+    controls.news.title = `${ahead ? say(`round_news_${ahead.why}`) : say("round_news")} (r)`;
   }
-  slider.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    slider.setPointerCapture(event.pointerId);
-    goToPointer(event);
+
+  function open(shown: Trace) {
+    const name = series?.name;
+    list = roundSeries(shown, say("round_loss"));
+    series = list.find((other) => other.name === name) ?? list[0] ?? null;
+    news = roundNews(shown, findingSteps);
+    choices.replaceChildren(...list.map((other) => new Option(other.name, "", other === series, other === series)));
+    choices.hidden = list.length < 2;
+    const total = last() + 1;
+    const recorded = recordedRounds(shown).length;
+    count.textContent = say(recorded < total ? "round_count" : "round_all", { n: recorded, count: total });
+  }
+
+  function roundAtPointer(event: PointerEvent) {
+    const box = slider.getBoundingClientRect();
+    const share = (event.clientX - box.left - PLOT_LEFT) / Math.max(box.width - PLOT_LEFT - PLOT_RIGHT, 1);
+    return Math.round(share * last());
+  }
+
+  function stepAtPointer(event: PointerEvent): number | null {
+    const box = inside.getBoundingClientRect();
+    const share = (event.clientX - box.left - PLOT_LEFT) / Math.max(box.width - PLOT_LEFT - PLOT_RIGHT, 1);
+    const first = phases[0]?.from;
+    const end = phases[phases.length - 1]?.to;
+    if (first === undefined || end === undefined) return null;
+    return Math.max(first, Math.min(first + Math.floor(share * (end - first + 1)), end));
+  }
+
+  listenToAxis(host, controls, {
+    drag: (event) => choose(roundAtPointer(event)),
+    dragInside(event) {
+      const at = stepAtPointer(event);
+      if (at !== null) go(at);
+    },
+    move: (key) => {
+      if (key === "PageDown") chooseRecorded(1);
+      else if (key === "PageUp") chooseRecorded(-1);
+      else choose({ ArrowRight: chosen + 1, ArrowLeft: chosen - 1, Home: 0 }[key] ?? last());
+    },
+    chooseTyped,
+    chooseRecorded,
+    chooseNews: () => choose(nextNews()?.n ?? chosen),
+    recordChosen: () => record?.(chosen),
+    chooseSeries(index) {
+      series = list[index] ?? null;
+      draw();
+    },
+    redraw: draw,
   });
-  slider.addEventListener("pointermove", (event) => {
-    if (slider.hasPointerCapture(event.pointerId)) goToPointer(event);
-  });
-  slider.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const told = trace?.rounds?.recorded ?? [];
-    const target = {
-      ArrowRight: chosen + 1,
-      ArrowLeft: chosen - 1,
-      PageDown: told.find(({ n }) => n > chosen)?.n ?? chosen,
-      PageUp: told.findLast(({ n }) => n < chosen)?.n ?? chosen,
-      Home: 0,
-      End: last(),
-    }[event.key];
-    if (target === undefined) return;
-    event.preventDefault();
-    event.stopPropagation(); // elsewhere these keys go from step to step
-    choose(target);
-  });
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const n = Number(field.value.trim());
-    if (!trace || !field.value.trim()) return;
-    if (!Number.isInteger(n) || n < 0 || n > last()) status.textContent = say("round_last", { n: last() });
-    else if (n === chosen && stepOfRound(trace, n) === null && !again.hidden) record?.(n);
-    else choose(n);
-  });
-  again.addEventListener("click", () => record?.(chosen));
-  losses.addEventListener("change", () => {
-    series = losses.selectedIndex;
-    draw();
-  });
-  new ResizeObserver(draw).observe(slider);
 
   return {
+    /** @param causes the steps at which findings have their cause */
+    markFindings(causes: number[]) {
+      findingSteps = causes;
+      if (!trace) return;
+      news = roundNews(trace, findingSteps);
+      draw();
+    },
     show(shown: Trace, at: number) {
       const isNew = shown !== trace;
       trace = shown;
-      if (isNew) {
-        series = 0;
-        const named = (shown.rounds?.losses ?? []).map(({ stmt }) => new Option(lossName(shown, stmt)));
-        losses.replaceChildren(...named);
-        losses.hidden = named.length < 2;
-        const total = last() + 1;
-        const recorded = shown.rounds?.recorded.length ?? 0;
-        count.textContent = say(recorded < total ? "round_count" : "round_all", { n: recorded, count: total });
+      if (isNew) open(shown);
+      if (isNew || at !== step) {
+        chosen = roundAtStep(shown, at) ?? 0;
+        complaint = "";
       }
-      if (isNew || at !== step) chosen = roundAtStep(shown, at) ?? 0;
       step = at;
       draw();
     },
   };
-}
-
-/** The interval of so many ticks at most: 1, 2 or 5 times a power of ten. */
-function niceInterval(last: number, ticks: number): number {
-  for (let power = 1; ; power *= 10) for (const k of [1, 2, 5]) if (last / (k * power) <= ticks) return k * power;
 }

@@ -1,0 +1,159 @@
+/** What the training axis looks like: a curve over the rounds, and the phases of one of them. */
+
+import { recordedRounds, stepOfRound } from "../trace/training_rounds.ts";
+import { h, type VNode } from "../browser/svg.ts";
+import type { PhaseStretch } from "./phases.ts";
+import type { RoundNews } from "./round_news.ts";
+import type { RoundSeries } from "./round_series.ts";
+import type { Trace } from "../trace/wire.ts";
+import type { Locale } from "../words/sentences.ts";
+
+/** Pixels: of the drawings, and of what stands beside, over and below the curve. */
+export const INSIDE_HEIGHT = 22;
+const AXIS_HEIGHT = 92;
+const LOW_AXIS_HEIGHT = 60;
+/** A window that is lower, or narrower, has the lower axis. */
+const SMALL_WINDOW = "(max-height: 780px), (max-width: 860px)";
+export const PLOT_LEFT = 58;
+export const PLOT_RIGHT = 14;
+const TOP = 12;
+const BOTTOM = 22;
+/** A curve that spans more is drawn logarithmically. */
+const LOGARITHMIC_SPAN = 30;
+const TICK_WIDTH = 70;
+/** Pixels that a word of 12 pixels needs, for each letter. */
+const LETTER_WIDTH = 7.4;
+const RING_RADIUS = 3.6;
+/** Recorded rounds that are nearer to each other than this have smaller rings. */
+const RING_ROOM = 9;
+
+/** Pixels of the drawing, in a window of this size. */
+export function axisHeight(): number {
+  return matchMedia(SMALL_WINDOW).matches ? LOW_AXIS_HEIGHT : AXIS_HEIGHT;
+}
+
+interface AxisFacts {
+  height: number;
+  width: number;
+  series: RoundSeries | null;
+  chosen: number;
+  news: RoundNews[];
+}
+
+const text = (content: string, x: number, y: number, anchor: string) =>
+  h("text", { class: "round-text", x, y, "text-anchor": anchor }, [content]);
+
+/** How a series' values stand over the rounds. */
+function curveScale(series: RoundSeries | null, floor: number) {
+  const finite = (series?.points ?? []).map(({ value }) => value).filter(Number.isFinite);
+  const low = finite.reduce((a, b) => Math.min(a, b), Infinity);
+  const high = finite.reduce((a, b) => Math.max(a, b), -Infinity);
+  const isLogarithmic = low > 0 && high / low > LOGARITHMIC_SPAN;
+  const scaled = (value: number) => (isLogarithmic ? Math.log(value) : value);
+  const span = scaled(high) - scaled(low) || 1;
+  return {
+    low,
+    high,
+    isLogarithmic,
+    isEmpty: !finite.length,
+    /** what is not finite stands at the top, what is not known at the bottom */
+    y(value: number | null) {
+      if (value === null) return floor;
+      return Number.isFinite(value) ? floor - ((scaled(value) - scaled(low)) / span) * (floor - TOP) : TOP;
+    },
+  };
+}
+
+/** The curve, the recorded rounds as rings, and the round that was chosen. */
+export function axisMarks(
+  trace: Trace,
+  { width, height, series, chosen, news }: AxisFacts,
+  say: Locale["say"],
+): VNode[] {
+  const last = (trace.rounds?.count ?? 1) - 1;
+  const x = (n: number) => PLOT_LEFT + (n / Math.max(last, 1)) * (width - PLOT_LEFT - PLOT_RIGHT);
+  const floor = height - BOTTOM;
+  const scale = curveScale(series, floor);
+  const yAt = (n: number) => scale.y(series?.valueAt(n) ?? null);
+  const rounds = recordedRounds(trace);
+  const gap = rounds.reduce((least, { n }, k) => (k ? Math.min(least, x(n) - x(rounds[k - 1].n)) : least), Infinity);
+  const radius = gap < RING_ROOM ? 2 : RING_RADIUS;
+  return [
+    h("path", { class: "round-base", d: `M${PLOT_LEFT} ${floor}H${width - PLOT_RIGHT}` }),
+    ...roundTicks(last, width).map((n) => text(String(n), x(n), height - 7, n === last && n ? "end" : "middle")),
+    ...(scale.isEmpty
+      ? []
+      : [
+          text(shortNumber(scale.high), PLOT_LEFT - 10, TOP + 6, "end"),
+          text(shortNumber(scale.low), PLOT_LEFT - 10, floor, "end"),
+        ]),
+    text(scale.isLogarithmic ? say("round_log") : "", PLOT_LEFT - 10, (TOP + floor) / 2 + 6, "end"),
+    h("path", { class: "round-curve", d: curvePath(series, x, scale.y) }),
+    ...rounds.map(({ n }) => h("circle", { class: "round-ring", cx: x(n), cy: yAt(n), r: radius })),
+    ...news.map(({ n, why }) => h("path", { class: `round-news ${why}`, d: `M${x(n) - 4} 2h8l-4 7z` })),
+    h("path", { class: "round-now", d: `M${x(chosen)} ${TOP}V${floor}` }),
+    h("circle", {
+      class: stepOfRound(trace, chosen) === null ? "round-knob away" : "round-knob",
+      cx: x(chosen),
+      cy: yAt(chosen),
+      r: 7,
+    }),
+  ];
+}
+
+function shortNumber(value: number): string {
+  const size = Math.abs(value);
+  return size && (size < 1e-3 || size >= 1e5) ? value.toExponential(0) : String(Number(value.toPrecision(3)));
+}
+
+/** A line through what is finite, broken where a value is not. */
+function curvePath(series: RoundSeries | null, x: (n: number) => number, y: (value: number) => number): string {
+  let d = "";
+  let isDown = false;
+  for (const { n, value } of series?.points ?? []) {
+    const isPoint = Number.isFinite(value);
+    if (isPoint) d += `${isDown ? "L" : "M"}${x(n).toFixed(1)} ${y(value).toFixed(1)}`;
+    isDown = isPoint;
+  }
+  return d;
+}
+
+/** The rounds that have their number at the axis: round ones, and the last. */
+function roundTicks(last: number, width: number): number[] {
+  const room = width - PLOT_LEFT - PLOT_RIGHT;
+  const every = niceInterval(last, Math.max(1, Math.floor(room / TICK_WIDTH)));
+  const ticks = [...Array(Math.floor(last / every) + 1).keys()].map((k) => k * every);
+  return [
+    ...ticks.filter((n) => n === 0 || ((last - n) / Math.max(last, 1)) * room > TICK_WIDTH / 2),
+    ...(last ? [last] : []),
+  ];
+}
+
+/** The interval of so many ticks at most: 1, 2 or 5 times a power of ten. */
+function niceInterval(last: number, ticks: number): number {
+  for (let power = 1; ; power *= 10) for (const k of [1, 2, 5]) if (last / (k * power) <= ticks) return k * power;
+}
+
+/** The phases of a round, each as wide as its steps are many, and the step where the reader is. */
+export function phaseMarks(
+  phases: PhaseStretch[],
+  { width, step }: { width: number; step: number },
+  say: Locale["say"],
+): VNode[] {
+  const first = phases[0]?.from ?? 0;
+  const count = (phases.at(-1)?.to ?? first) - first + 1;
+  const room = width - PLOT_LEFT - PLOT_RIGHT;
+  const x = (i: number) => PLOT_LEFT + ((i - first) / count) * room;
+  const boxes = phases.flatMap(({ phase, from, to }) => {
+    const wide = x(to + 1) - x(from);
+    const word = phase === "rest" ? "" : say(`round_phase_${phase}`);
+    return [
+      h("rect", { class: `round-phase ${phase}`, x: x(from), y: 3, width: Math.max(wide - 1, 1), height: 15, rx: 2 }),
+      word && word.length * LETTER_WIDTH + 8 < wide ? text(word, (x(from) + x(to + 1)) / 2, 15, "middle") : null,
+    ];
+  });
+  const isInside = phases.length > 0 && step >= first && step < first + count;
+  const at = x(step) + room / count / 2;
+  const here = isInside ? h("path", { class: "round-step", d: `M${at - 5} 0h10l-5 8z` }) : null;
+  return [...boxes, here].filter((mark) => mark !== null);
+}

@@ -1,0 +1,36 @@
+/** The rounds in which something new happens: a loss that is no number any more, another learning rate, a finding. */
+
+import { roundAtStep } from "../trace/training_rounds.ts";
+import { numberOf } from "./round_series.ts";
+import type { Trace } from "../trace/wire.ts";
+
+export interface RoundNews {
+  n: number;
+  /** the gravest first, where one round has several */
+  why: "broken" | "finding" | "rate";
+}
+
+/** In the order of the rounds. @param findingSteps the steps at which findings have their cause */
+export function roundNews(trace: Trace, findingSteps: number[]): RoundNews[] {
+  const { rounds } = trace;
+  if (!rounds) return [];
+  const broken = rounds.losses.flatMap((loss) => {
+    const k = loss.values.findIndex((value) => {
+      const number = numberOf(value);
+      return number !== null && !Number.isFinite(number);
+    });
+    const listed = rounds.rounds.find(({ losses }) => {
+      const number = numberOf(losses[rounds.losses.indexOf(loss)]);
+      return number !== null && !Number.isFinite(number);
+    })?.n;
+    const n = k < 0 ? listed : Math.min(k * loss.every, listed ?? Infinity);
+    return n === undefined ? [] : [n];
+  });
+  const found = findingSteps.flatMap((step) => roundAtStep(trace, step) ?? []);
+  const all: RoundNews[] = [
+    ...broken.map((n) => ({ n, why: "broken" as const })),
+    ...found.map((n) => ({ n, why: "finding" as const })),
+    ...rounds.new_rates.map((n) => ({ n, why: "rate" as const })),
+  ];
+  return all.filter(({ n }, k) => all.findIndex((other) => other.n === n) === k).sort((a, b) => a.n - b.n);
+}
