@@ -17,6 +17,7 @@ from IPython.display import HTML, display
 from gradbox import page, shared_viewer
 from gradbox.run import Run
 from gradbox.sessions.options import STATELESS_TYPES, SessionFile, SessionOptions
+from gradbox.table_text import SORT_COLUMNS
 
 MAX_TRACE_BYTES = 2_000_000
 """Of a cell's trace; beyond, recording ends and the cell runs on. Its picture has room for about a third of that."""
@@ -58,8 +59,8 @@ class GradboxMagic:
         pattern like `pkg.*`, whose statements are steps too; of a module that was imported before, those of its functions.
         --cell-only: no other module of the notebook's folder has steps. --whole: the output has a viewer of its own; otherwise
         the first picture of a notebook has the one of all, and `%gradbox viewer` puts another into the notebook.
-        `%gradbox explain` says in words what went wrong in the cell recorded last; `%gradbox again --also MODULE` runs that
-        cell again; `run = %gradbox` gives it.
+        `%gradbox explain` says in words what went wrong in the cell recorded last; `%gradbox summary [--sort COLUMN]` shows
+        its modules and parameters as tables; `%gradbox again --also MODULE` runs that cell again; `run = %gradbox` gives it.
         """
         if cell is None and line.split()[:1] == ["again"] and self._last_cell is not None:
             before, cell = self._last_cell
@@ -69,14 +70,18 @@ class GradboxMagic:
             return self._record_and_display_cell(self._parse_options(line), cell)
         if line.split()[:1] == ["viewer"]:
             return display_viewer(line.split()[1:])
-        if line.strip() not in ("", "explain"):
+        is_summary = line.split()[:1] == ["summary"]
+        if line.strip() not in ("", "explain") and not is_summary:
             raise UsageError(
-                "%gradbox explain, %gradbox again, %gradbox viewer, %gradbox for the cell recorded last, or %%gradbox above a cell"
+                "%gradbox explain, %gradbox summary, %gradbox again, %gradbox viewer, %gradbox for the cell recorded last, "
+                "or %%gradbox above a cell"
             )
         if self._last_run is None:
             raise UsageError("%gradbox: no cell was recorded yet; put %%gradbox above one")
         if not line.strip():
             return self._last_run
+        if is_summary:
+            return display_tables(self._last_run, line.split()[1:])
         print(self._last_run.explain())
         return None
 
@@ -128,6 +133,14 @@ class GradboxMagic:
             hide_magic_frames_in_traceback(shell, error)
             raise error
         return session.last_expression if is_last_value_displayed(shell, source) else None
+
+
+def display_tables(run: Run, arguments: list[str]) -> None:
+    """Show the tables of a run in the output of this cell. arguments: none, or `--sort` with a column."""
+    if arguments and (len(arguments) != 2 or arguments[0] != "--sort" or arguments[1] not in SORT_COLUMNS):
+        raise UsageError(f"%gradbox summary, or %gradbox summary --sort with one of {', '.join(SORT_COLUMNS)}")
+    sort = arguments[1] if arguments else None
+    display({"text/html": run.tables_html(sort), "text/plain": run.tables_text(sort)}, raw=True)
 
 
 def display_viewer(languages: list[str]) -> None:

@@ -14,7 +14,7 @@ from gradbox import page, shared_viewer, terminal
 from gradbox.assembly.assemble import assemble_trace, crash_error
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.shortened_trace import shorten_trace
-from gradbox.table_text import MODULE_ORDERS, TABLE_NAMES, TableName, csv_text, sorted_tables, table_lines
+from gradbox.table_text import MODULE_ORDERS, TABLE_NAMES, TableName, csv_text, sorted_tables, table_lines, tables_html
 from gradbox.terminal import run_report_lines
 from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding, LookedFor, RunReading
@@ -152,6 +152,11 @@ class Run:
         words = terminal.load_sentences(self.language)
         lines = table_lines(sorted_tables(self.tables, sort), words, indented=sort not in MODULE_ORDERS)
         return "\n".join([self.summary(), "", *lines])
+
+    def tables_html(self, sort: str | None = None) -> str:
+        """Both tables for a notebook. sort: as in `tables_text`. Raises RuntimeError."""
+        words = terminal.load_sentences(self.language)
+        return tables_html(sorted_tables(self.tables, sort), words, indented=sort not in MODULE_ORDERS)
 
     def tables_csv(self, names: Sequence[TableName] = TABLE_NAMES, sort: str | None = None) -> str:
         """The tables as CSV. Raises RuntimeError."""

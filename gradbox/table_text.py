@@ -1,10 +1,11 @@
-"""The tables of a run in a terminal and as CSV: by module and by parameter."""
+"""The tables of a run in a terminal, in a notebook and as CSV: by module and by parameter."""
 
 import csv
 import io
 import math
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from html import escape
 from typing import Any, Literal
 
 from gradbox.wire.tables import ModuleRow, ParameterRow, RunTables
@@ -63,20 +64,16 @@ def table_lines(tables: RunTables, sentences: dict[str, str], indented: bool = T
 
 def module_lines(tables: RunTables, sentences: dict[str, str], indented: bool) -> Iterable[str]:
     """The table by module, and its totals."""
-    heading = [sentences[f"tables_{name}"] for name in (
-        "module", "class", "calls", "in", "out", "numbers", "own", "trainable", "operations", "kept",
-    )]  # fmt: skip
-    rows = [
-        [
-            "  " * (row.depth if indented else 0) + row.path, row.type, str(row.calls), shapes_text(row.inputs),
-            shapes_text(row.outputs), count_text(row.parameters), own_text(row, sentences), count_text(row.trainable),
-            count_text(row.operations), bytes_text(row.kept),
-        ]
-        for row in tables.modules
-    ]  # fmt: skip
-    yield from aligned_lines([heading, *rows], right={2, 5, 6, 7, 8, 9})
+    heading, *rows = module_cells(tables, sentences)
+    if indented:
+        rows = [["  " * row.depth + first, *rest] for row, (first, *rest) in zip(tables.modules, rows, strict=True)]
+    yield from aligned_lines([heading, *rows], right=MODULE_NUMBERS)
+    yield totals_text(tables, sentences)
+
+
+def totals_text(tables: RunTables, sentences: dict[str, str]) -> str:
     totals = tables.totals
-    yield sentences["tables_totals"].format(
+    return sentences["tables_totals"].format(
         numbers=count_text(totals.parameters),
         trainable=count_text(totals.trainable),
         operations=count_text(totals.operations),
@@ -86,6 +83,32 @@ def module_lines(tables: RunTables, sentences: dict[str, str], indented: bool) -
 
 def parameter_lines(tables: RunTables, sentences: dict[str, str]) -> Iterable[str]:
     """The table by parameter."""
+    yield from aligned_lines(parameter_cells(tables, sentences), right=PARAMETER_NUMBERS)
+
+
+MODULE_NUMBERS = frozenset({2, 5, 6, 7, 8, 9})
+PARAMETER_NUMBERS = frozenset({2, 4, 5, 6})
+"""Columns of numbers, which end below each other."""
+
+
+def module_cells(tables: RunTables, sentences: dict[str, str]) -> list[list[str]]:
+    """The headings of the table by module, and its rows."""
+    heading = [sentences[f"tables_{name}"] for name in (
+        "module", "class", "calls", "in", "out", "numbers", "own", "trainable", "operations", "kept",
+    )]  # fmt: skip
+    rows = [
+        [
+            row.path, row.type, str(row.calls), shapes_text(row.inputs), shapes_text(row.outputs),
+            count_text(row.parameters), own_text(row, sentences), count_text(row.trainable),
+            count_text(row.operations), bytes_text(row.kept),
+        ]
+        for row in tables.modules
+    ]  # fmt: skip
+    return [heading, *rows]
+
+
+def parameter_cells(tables: RunTables, sentences: dict[str, str]) -> list[list[str]]:
+    """The headings of the table by parameter, and its rows."""
     heading = [sentences[f"tables_{name}"] for name in (
         "parameter", "shape", "numbers", "held", "gradient", "weight", "updated", "fate",
     )]  # fmt: skip
@@ -98,7 +121,37 @@ def parameter_lines(tables: RunTables, sentences: dict[str, str]) -> Iterable[st
         ]
         for row in tables.parameters
     ]  # fmt: skip
-    yield from aligned_lines([heading, *rows], right={2, 4, 5, 6})
+    return [heading, *rows]
+
+
+def tables_html(tables: RunTables, sentences: dict[str, str], indented: bool = True) -> str:
+    """Both tables for a notebook: what `table_lines` has, in its order. Arguments: those of `table_lines`."""
+    parts = [] if tables.whole else [f"<p>{escape(sentences['tables_part'])}</p>"]
+    if tables.modules:
+        depths = [row.depth if indented else 0 for row in tables.modules]
+        parts.append(table_html(module_cells(tables, sentences), MODULE_NUMBERS, depths))
+        parts.append(f"<p>{escape(totals_text(tables, sentences))}</p>")
+    else:
+        parts.append(f"<p>{escape(sentences['tables_no_modules'])}</p>")
+    if tables.parameters:
+        parts.append(table_html(parameter_cells(tables, sentences), PARAMETER_NUMBERS, [0] * len(tables.parameters)))
+    else:
+        parts.append(f"<p>{escape(sentences['tables_no_parameters'])}</p>")
+    return "".join(parts)
+
+
+def table_html(cells: list[list[str]], right: Container[int], depths: Sequence[int]) -> str:
+    """One table. right: columns that end below each other. depths: of each row, how far its name is moved in."""
+    heading, *rows = cells
+    aligned = [f'style="text-align:{"right" if k in right else "left"}"' for k in range(len(heading))]
+    head = "".join(f'<th scope="col" {style}>{escape(text)}</th>' for style, text in zip(aligned, heading, strict=True))
+    body = []
+    for depth, (name, *rest) in zip(depths, rows, strict=True):
+        first = f'<th scope="row" style="text-align:left;padding-left:{depth + 0.5}em">{escape(name)}</th>'
+        body.append(
+            first + "".join(f"<td {style}>{escape(text)}</td>" for style, text in zip(aligned[1:], rest, strict=True))
+        )
+    return f"<table><thead><tr>{head}</tr></thead><tbody><tr>{'</tr><tr>'.join(body)}</tr></tbody></table>"
 
 
 def csv_text(tables: RunTables, names: Sequence[TableName] = TABLE_NAMES) -> str:
@@ -208,7 +261,7 @@ def norm_rank(value: Any) -> float:
     return math.inf if isinstance(value, dict) else float(value)
 
 
-def aligned_lines(rows: Sequence[Sequence[str]], right: set[int]) -> Iterable[str]:
+def aligned_lines(rows: Sequence[Sequence[str]], right: Container[int]) -> Iterable[str]:
     """Rows with their cells below each other. right: columns whose cells end below each other."""
     widths = [max(map(text_width, column)) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -45,6 +45,12 @@ CELLS = {
     "stepped_lines": "run = %gradbox\nprint([s['line'] for s in run.trace['steps']], len(run.trace['program']['files']), codes())",
     "again": "%gradbox again --cell-only",
     "again_lines": "run = %gradbox\nprint(len(run.trace['steps']), 'files' in run.trace['program'], c.tolist())",
+    "trained": "%%gradbox --cell-only\nnet = torch.nn.Linear(3, 2)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    "net(w.detach()).sum().backward()\nopt.step()",
+    "tables": "%gradbox summary",
+    "tables_sorted": "%gradbox summary --sort weight",
+    "tables_again": "run = %gradbox\nprint(run.tables_html() + run.tables_html('weight'), end='')",
+    "tables_wrong": "%gradbox summary --sort nothing",
 }
 
 
@@ -126,6 +132,16 @@ def test_a_cell_that_raises_shows_the_picture_then_its_traceback(outputs: dict[s
     explained = text_of(outputs["explained"])
     assert "saved_overwritten" in explained and "v.add_(1)" in explained
     assert "`await` outside of a function" in text_of(outputs["awaited"])
+
+
+def test_the_tables_of_a_cell_are_shown_below_it(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    (plain,), (by_weight,) = outputs["tables"], outputs["tables_sorted"]
+    tables = "".join(plain["data"]["text/html"]), "".join(by_weight["data"]["text/html"])
+    assert "".join(tables) == text_of(outputs["tables_again"])
+    assert tables[0].count("<table>") == 2 and tables[0].count("net.weight") == 1
+    assert "opt group 0, lr 0.1" in tables[0] and "1 of 1" in tables[0]
+    assert "net.weight" in shown(plain) and "opt group 0, lr 0.1" in shown(plain)
+    assert "--sort with one of" in text_of(outputs["tables_wrong"])
 
 
 def picture_of(outputs: list[dict[str, Any]]) -> str:

@@ -23,6 +23,15 @@ for i in range(3):
 """
 NET = "net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))\n"
 
+SCALER = (
+    HEAD
+    + NET
+    + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nscaler = torch.amp.GradScaler('cpu', init_scale=1024.0)\n"
+    + LOOP.replace("loss.backward()", "scaler.scale(loss).backward()").replace(
+        "opt.step()", "scaler.step(opt)\n    scaler.update()"
+    )
+)
+
 NETS = {
     "plain": HEAD + NET + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n" + LOOP,
     "tied": HEAD
@@ -62,6 +71,12 @@ NETS = {
     + LOOP.replace("zero_grad()", "zero_grad(set_to_none=False)"),
     "half": HEAD + NET + "net.to(torch.bfloat16)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
     + LOOP.replace("torch.randn(4, 3)", "torch.randn(4, 3, dtype=torch.bfloat16)"),
+    "scaler": SCALER,
+    "sparse": HEAD
+    + "emb, net = nn.Embedding(5, 3, sparse=True), nn.Linear(3, 2)\n"
+    + "opt, other = torch.optim.SparseAdam(emb.parameters(), lr=0.1), torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    + LOOP.replace("torch.randn(4, 3)", "emb(torch.tensor([1, 2, 1]))")
+    + "    other.step()\n    other.zero_grad()\n",
 }  # fmt: skip
 
 TRUTH = """
@@ -123,6 +138,25 @@ def test_at_the_end_of_every_round_the_numbers_are_those_of_torch() -> None:
                 if facts["held"]:
                     assert [facts["held"]] == [[h["type"], h["group"], h["lr"]] for h in row["held"]], place
                     assert row["moved"] == pytest.approx(facts["moved"], rel=10 * tolerance, abs=1e-7), place
+
+
+def test_a_scaled_gradient_is_told_with_its_scale_until_it_is_divided() -> None:
+    unscaled_early = SCALER.replace("    scaler.step(opt)", "    scaler.unscale_(opt)\n    scaler.step(opt)")
+    forgotten = SCALER.replace("    scaler.step(opt)\n    scaler.update()", "    opt.step()")
+    off = SCALER.replace("init_scale=1024.0", "enabled=False")
+    for name, source, ends in (
+        ("step", SCALER, None), ("early", unscaled_early, None), ("forgotten", forgotten, 1024), ("off", off, None),
+    ):  # fmt: skip
+        (moments,) = moments_of([source])
+        during = {row["scale"] for rows in moments["backwards"] for row in rows}
+        assert during == {None if name == "off" else 1024}, name
+        assert {row["scale"] for rows in moments["rounds"] for row in rows} == {ends}, name
+        plain = told_by_torch(NETS["plain"])[0] if name != "forgotten" else None
+        for row in moments["rounds"][0] if plain else ():
+            assert row["gradient"] == pytest.approx(plain[row["name"]]["gradient"], rel=1e-5), (name, row["name"])
+    (plain_moments,) = moments_of([NETS["plain"]])
+    for scaled, plain in zip(moments_of([SCALER])[0]["backwards"][0], plain_moments["backwards"][0], strict=True):
+        assert scaled["gradient"] == pytest.approx(1024 * plain["gradient"], rel=1e-5)
 
 
 def test_before_the_first_round_ended_nothing_is_said_to_never_learn() -> None:

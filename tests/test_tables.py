@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 
 from gradbox.command import main, with_default_csv_tables
 from gradbox.run import Run
-from gradbox.table_text import csv_text, sorted_tables, table_lines
+from gradbox.table_text import csv_text, module_cells, parameter_cells, sorted_tables, table_lines, totals_text
 from gradbox.terminal import load_sentences
 from gradbox.wire.tables import RunTables
 from tests.explaining import NODE
@@ -302,6 +304,51 @@ def test_csv_has_every_fact() -> None:
     assert parameters[0]["gradient_norm"] == "" and parameters[0]["has_gradient"] == "false"
     assert (parameters[0]["optimizer"], parameters[0]["group"], parameters[0]["lr"]) == ("opt", "1", "0.25")
     assert csv_text(tables, ["parameters"]) == second
+
+
+class TableReader(HTMLParser):
+    """The rows of tables, each a list of the texts of its cells."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self._is_in_cell = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+            self._is_in_cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th"):
+            self._is_in_cell = False
+
+    def handle_data(self, data: str) -> None:
+        if self._is_in_cell:
+            self.rows[-1][-1] += data
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_tables_of_a_notebook_have_what_the_terminal_has(language: str) -> None:
+    run = Run(json.dumps(trace(FORGOTTEN)).encode(), "run", language=language)
+    words = load_sentences(language)
+    for sort in (None, "kept", "weight"):
+        reader = TableReader()
+        reader.feed(run.tables_html(sort))
+        tables = sorted_tables(run.tables, sort)
+        assert reader.rows == [*module_cells(tables, words), *parameter_cells(tables, words)]
+        text = re.sub(r"  +", "  ", run.tables_text(sort))
+        for row in reader.rows:
+            assert re.sub(r"  +", "  ", "  ".join(row)).strip() in text
+        assert totals_text(tables, words) in run.tables_html(sort)
+
+
+def test_names_in_a_table_for_a_notebook_are_no_markup() -> None:
+    source = "import torch\nnet = {'<b>': torch.nn.Linear(1, 1)}\nnet['<b>'](torch.ones(1))\n"
+    shown = Run(json.dumps(trace(source)).encode(), "run").tables_html()
+    assert "&lt;b&gt;" in shown and "<b>" not in shown
 
 
 def test_csv_does_not_take_the_script_for_its_table() -> None:

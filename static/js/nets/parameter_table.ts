@@ -1,6 +1,6 @@
 /** The parameters of a run as a table: who holds each, whether gradients came and it was updated, and what that amounts to. */
 
-import { findEntity, type Cell, type Entity } from "../trace/entities.ts";
+import { findEntity, type Cell, type Entity, type EntityLookup } from "../trace/entities.ts";
 import { moduleCallsOf, modulePathAt } from "../trace/module_calls.ts";
 import { referencedUid } from "../trace/names.ts";
 import { unqualifiedDtype } from "../layout/reads.ts";
@@ -279,6 +279,7 @@ export class ParameterTable {
     const tensor = this.facts.tensor(uid, step);
     if (!tensor) return null;
     if (!numelOf(tensor.shape ?? [])) return 0;
+    if (tensor.parts) return normOfSparse(entities, tensor.parts);
     const cells = cellsReadBy(entities, tensor);
     if (cells) return encodeNumber(Math.sqrt(cells.reduce((sum: number, cell) => sum + squareOf(cell), 0)));
     const storage = findEntity(entities, tensor.storage, "storage");
@@ -367,6 +368,25 @@ type Module = Extract<Entity, { kind: "object" }>;
 
 function isModule(entity: Entity): entity is Module {
   return entity.kind === "object" && typeof entity.training === "boolean";
+}
+
+/** Of a sparse tensor in coordinates: values at the same indices are one element. Null where the trace does not list them. */
+function normOfSparse(entities: EntityLookup, parts: Record<string, string>): Cell | null {
+  const [indices, values] = [parts.indices, parts.values].map((uid) => findEntity(entities, uid, "tensor"));
+  if (!indices?.shape || !values?.shape) return null;
+  const [dimensions, count] = indices.shape;
+  if (!numelOf(values.shape)) return 0;
+  const [places, cells] = [cellsReadBy(entities, indices), cellsReadBy(entities, values)];
+  if (!places || !cells) return null;
+  const width = numelOf(values.shape.slice(1));
+  const sums = new Map<string, number[]>();
+  for (let k = 0; k < count; k++) {
+    const key = Array.from({ length: dimensions }, (_, d) => places[d * count + k]).join();
+    const sum = sums.get(key) ?? Array<number>(width).fill(0);
+    sums.set(key, sum);
+    for (let j = 0; j < width; j++) sum[j] += cellAsNumber(cells[k * width + j]);
+  }
+  return encodeNumber(Math.sqrt([...sums.values()].flat().reduce((total, value) => total + value ** 2, 0)));
 }
 
 function squareOf(cell: Cell): number {

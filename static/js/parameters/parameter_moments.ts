@@ -2,6 +2,8 @@
 
 import { cellAsNumber } from "../findings/numbers.ts";
 import { elementsAt } from "../findings/training/rounds.ts";
+import { backwardsOfScaledLosses } from "../findings/training/clip_while_scaled.ts";
+import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
 import { optimizerGroups, optimizersOf } from "../findings/optimizers.ts";
 import { tensorHistoryOf } from "../findings/tensor_history.ts";
 import { findEntity, type Cell } from "../trace/entities.ts";
@@ -40,6 +42,8 @@ export interface ParameterMoment {
   is_held: boolean | null;
   /** null where there is none, undefined where it is not known */
   gradient: Cell | null | undefined;
+  /** by how much a GradScaler has multiplied the gradient that is there; null where by nothing */
+  scale: number | null;
   weight: Cell | undefined;
   /** those that ended until the step, of optimizers that held it at their end; of all where none ever did */
   rounds: ParameterRound[];
@@ -58,6 +62,9 @@ const TOLD_AFTER_A_ROUND = new Set<ParameterFate>([
   "unknown",
 ]);
 const NEED_A_GRADIENT = new Set<ParameterFate>(["never_moved", "in_no_optimizer", "not_updated"]);
+
+/** What after which a gradient is not known to be times a scale any more. */
+const SCALE_ENDS = new Set(["reset", "unscaled", "unseen", "rewritten"]);
 
 const momentsByTrace = new WeakMap<OpenTrace, ParameterMoments>();
 
@@ -116,10 +123,27 @@ class ParameterMoments {
       is_held: held.length > 0 || (this.table.listedInPart.size ? null : false),
       learns: isThere ? this.learnsAt(uid, row, { step, updated, rounds: rounds.length }) : "not_made",
       gradient: grad ? (this.table.normAt(grad, step) ?? undefined) : isThere ? null : undefined,
+      scale: grad ? this.scaleAt(uid, step) : null,
       weight: this.table.normAt(uid, step) ?? undefined,
       rounds,
       updated,
     };
+  }
+
+  /** by backward, by how much its loss was multiplied */
+  scaledBackwards: Map<string, { value: number }> | null = null;
+
+  /** What a scaled loss multiplied a gradient by, as long as nothing divided it again. */
+  scaleAt(uid: string, step: number): number | null {
+    this.scaledBackwards ??= backwardsOfScaledLosses(this.table.facts);
+    if (!this.scaledBackwards.size) return null;
+    let scale: number | null = null;
+    for (const entry of gradientLedgerOf(this.table.facts, uid)?.entries ?? []) {
+      if (entry.step > step) break;
+      if (entry.kind === "added") scale = this.scaledBackwards.get(entry.by)?.value ?? null;
+      else if (SCALE_ENDS.has(entry.kind)) scale = null;
+    }
+    return scale;
   }
 
   learnsAt(

@@ -13,12 +13,22 @@ export interface ParameterSummary {
   learnsCount: number;
   held: string[];
   gradient: number | null;
+  /** of all gradients that are there; null where they have none, or different ones */
+  scale: number | null;
   weight: number;
   /** in the last round that ended; null before */
   moved: number | null;
-  rounds: { step: number; gradient: number | null; weight: number }[];
+  rounds: SummaryRound[];
   updated: number;
   ended: number;
+}
+
+interface SummaryRound {
+  step: number;
+  gradient: number | null;
+  weight: number;
+  /** how far the round moved it */
+  moved: number | null;
 }
 
 /** @param holderText says who holds a parameter */
@@ -34,12 +44,18 @@ export function summaryOf(
     learnsCount: moments.filter(({ learns }) => learns === worst.learns).length,
     held: [...new Set(moments.map(holderText))],
     gradient: normOfAll(moments.map(({ gradient }) => gradientNumber(gradient))),
+    scale: commonScale(moments),
     weight: normOfAll(moments.map(({ weight }) => normAsNumber(weight))) ?? Number.NaN,
     moved: normOfAll(moments.map(({ rounds }) => (rounds.length ? (rounds[rounds.length - 1].moved ?? NaN) : null))),
     rounds: roundsOfAll(moments),
     updated: Math.min(...moments.map(({ updated }) => updated)),
     ended: Math.max(...moments.map(({ rounds }) => rounds.length)),
   };
+}
+
+function commonScale(moments: ParameterMoment[]): number | null {
+  const scales = new Set(moments.filter(({ gradient }) => gradient !== null).map(({ scale }) => scale));
+  return scales.size === 1 ? [...scales][0] : null;
 }
 
 function gradientNumber(gradient: ParameterMoment["gradient"]): number | null {
@@ -53,27 +69,30 @@ function normOfAll(norms: (number | null)[]): number | null {
   return present.length === 1 ? present[0] : Math.sqrt(present.reduce((sum, norm) => sum + norm ** 2, 0));
 }
 
-function roundsOfAll(moments: ParameterMoment[]) {
+function roundsOfAll(moments: ParameterMoment[]): SummaryRound[] {
   if (moments.length === 1)
-    return moments[0].rounds.map(({ step, gradient, weight }) => ({
+    return moments[0].rounds.map(({ step, gradient, weight, moved }) => ({
       step,
       gradient: gradientNumber(gradient),
       weight: normAsNumber(weight),
+      moved: moved ?? Number.NaN,
     }));
-  const byStep = new Map<number, { gradients: (number | null)[]; weights: number[] }>();
+  const byStep = new Map<number, { gradients: (number | null)[]; weights: number[]; moves: number[] }>();
   for (const { rounds } of moments)
-    for (const { step, gradient, weight } of rounds) {
-      const round = byStep.get(step) ?? { gradients: [], weights: [] };
+    for (const { step, gradient, weight, moved } of rounds) {
+      const round = byStep.get(step) ?? { gradients: [], weights: [], moves: [] };
       byStep.set(step, round);
       round.gradients.push(gradientNumber(gradient));
       round.weights.push(normAsNumber(weight));
+      round.moves.push(moved ?? Number.NaN);
     }
   return [...byStep]
     .sort(([a], [b]) => a - b)
-    .map(([step, { gradients, weights }]) => ({
+    .map(([step, { gradients, weights, moves }]) => ({
       step,
       gradient: normOfAll(gradients),
       weight: normOfAll(weights) ?? Number.NaN,
+      moved: normOfAll(moves),
     }));
 }
 

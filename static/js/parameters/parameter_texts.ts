@@ -1,7 +1,7 @@
 /** What the view of parameters says: of each parameter, and of all of them in a sentence. */
 
 import { shortNumberText } from "../layout/format.ts";
-import type { ParameterMoment } from "./parameter_moments.ts";
+import { normAsNumber, type ParameterMoment } from "./parameter_moments.ts";
 import type { ParameterSummary } from "./parameter_rows.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -80,6 +80,21 @@ function progress(moments: ParameterMoment[], say: Say): string {
   if (isAlways) return say("say_all_updated", { n: made.length, rounds });
   if (updated.length) return say("say_updated", { updated: updated.length, n: made.length });
   return say(made.some(({ learns }) => learns === "not_yet") ? "say_not_yet" : "say_nothing");
+}
+
+/** As many times the smallest gradient fits into the largest before that is said. */
+const WIDE_RANGE = 1e4;
+
+/** The largest and the smallest gradient that are there, where they are far apart; null where they are not. */
+export function gradientRange(moments: ParameterMoment[], say: Say): string | null {
+  const known = moments
+    .map(({ row, gradient }) => ({ name: row.name, norm: normAsNumber(gradient) }))
+    .filter(({ norm }) => Number.isFinite(norm) && norm > 0)
+    .sort((a, b) => a.norm - b.norm);
+  const [smallest, largest] = [known[0], known[known.length - 1]];
+  if (!smallest?.name || !largest.name || largest.norm < smallest.norm * WIDE_RANGE) return null;
+  const [small, large] = [smallest, largest].map(({ norm }) => normText(norm));
+  return say("say_range", { small, smallest: smallest.name, large, largest: largest.name });
 }
 
 /** What stands small below it. */

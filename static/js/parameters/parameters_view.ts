@@ -7,12 +7,13 @@ import { bytesText } from "../layout/format.ts";
 import { createGradientStops } from "./gradient_stops_list.ts";
 import { createModuleSide, MAX_ROWS_AT_FIRST, moduleTreeOf } from "./module_side.ts";
 import { itemsIn, nameTree, openAtFirst, type NameNode } from "./name_tree.ts";
-import { parameterMomentsOf, type ParameterMoment } from "./parameter_moments.ts";
+import { normAsNumber, parameterMomentsOf, type ParameterMoment } from "./parameter_moments.ts";
 import { SORT_VALUES, summaryOf, type ParameterColumn, type ParameterSummary } from "./parameter_rows.ts";
 import {
   commonPart,
   countText,
   facts,
+  gradientRange,
   headlines,
   holderText,
   learnsReason,
@@ -66,6 +67,7 @@ export function createParametersView(
   let names = new Map<string, string>();
   let heightOfSparks = SPARK_HEIGHT.low;
   let roundCount = 0;
+  let largestGradient = 0;
 
   const sentences = element("div", "parameters-say");
   const small = element("p", "parameters-facts");
@@ -85,7 +87,7 @@ export function createParametersView(
     { id: "learns", label: say("learns") },
     { id: "gradient", label: say("gradient_rounds") },
     { id: "weight", label: say("weight") },
-    { id: "moved", label: say("moved"), isNumber: true },
+    { id: "moved", label: say("moved") },
   ];
   const parameters = createSortedTable<string>(columns, {
     className: "parameters-table",
@@ -147,6 +149,7 @@ export function createParametersView(
     const isGone = learns === "not_made";
     const gradients = summary.rounds.map((round) => round.gradient);
     const weights = summary.rounds.map((round) => round.weight);
+    const moves = summary.rounds.map((round) => round.moved);
     const wantsNone = learns === "frozen" && gradient === null;
     return [
       { className: "shape", content: [isPart ? "" : shapeText(moments[0].row.shape)] },
@@ -160,14 +163,18 @@ export function createParametersView(
           ? [""]
           : wantsNone
             ? [say("none_wanted")]
-            : [spark(gradients, "gradient"), normNode(gradient === null ? say("none") : normText(gradient))],
+            : [spark(gradients, "gradient"), ...gradientNodes(summary)],
       },
       {
         className: "norm weight",
         title: normTitle(weight),
         content: isGone ? [""] : [spark(weights, "weight"), normNode(normText(weight))],
       },
-      { title: normTitle(moved), content: [moved === null ? "" : normText(moved)] },
+      {
+        className: "norm moved",
+        title: normTitle(moved),
+        content: isGone || moved === null ? [""] : [spark(moves, "moved"), normNode(normText(moved))],
+      },
     ];
   }
 
@@ -181,6 +188,16 @@ export function createParametersView(
 
   function normNode(text: string) {
     return element("span", "value", text);
+  }
+
+  /** The norm, with a bar that is as long as it is large beside the largest of all, and the scale that is in it. */
+  function gradientNodes({ gradient, scale }: ParameterSummary): HTMLElement[] {
+    const value = normNode(gradient === null ? say("none") : normText(gradient));
+    value.style.setProperty("--share", String(shareOfLargest(gradient, largestGradient)));
+    if (scale === null) return [value];
+    const times = element("span", "scaled", say("scaled", { scale: countText(scale) }));
+    times.title = say("scaled_why", { scale: countText(scale) });
+    return [value, times];
   }
 
   function spark(values: (number | null)[], kind: string): SVGElement {
@@ -229,11 +246,12 @@ export function createParametersView(
     const { moments, nodes, openedAtFirst, root } = table;
     const { isWhole } = parameterMomentsOf(opened).table;
     roundCount = Math.max(0, ...moments.map(({ uid }) => parameterMomentsOf(opened).roundsOf(uid).length));
+    largestGradient = Math.max(0, ...moments.map(({ gradient }) => finiteNorm(gradient)));
     const isTall = moments.length <= MAX_TALL_ROWS;
     heightOfSparks = isTall ? SPARK_HEIGHT.tall : SPARK_HEIGHT.low;
     sheet.classList.toggle("tall", isTall);
     sentences.replaceChildren(
-      ...headlines(moments, say).map((text) => {
+      ...[...headlines(moments, say), gradientRange(moments, say) ?? []].flat().map((text) => {
         const line = element("p", "");
         line.append(...nodesWithCode(text));
         return line;
@@ -287,6 +305,20 @@ export function createParametersView(
       draw();
     },
   };
+}
+
+/** Powers of ten below the largest gradient at which a bar has no length any more. */
+const DECADES = 6;
+
+/** @returns from 0 to 1 */
+function shareOfLargest(norm: number | null, largest: number) {
+  if (norm === null || Number.isNaN(norm) || norm <= 0 || largest <= 0) return 0;
+  return Math.max(0, Math.min(1, 1 + Math.log10(norm / largest) / DECADES));
+}
+
+function finiteNorm(norm: ParameterMoment["gradient"]) {
+  const value = normAsNumber(norm);
+  return Number.isFinite(value) ? value : 0;
 }
 
 function allNodes<T>(nodes: NameNode<T>[]): NameNode<T>[] {

@@ -18,6 +18,7 @@ const PARAMETER_HEADINGS = [
   "updated",
   "rounds",
   "gradient_norm",
+  "gradient_scale",
   "weight_norm",
   "moved",
   "step",
@@ -25,7 +26,7 @@ const PARAMETER_HEADINGS = [
 
 /** @param step of the trace, from 0 */
 export function parameterLines(moments: ParameterMoment[], step: number): Cell[][] {
-  const rows = moments.map(({ row, held_by, learns, updated, rounds, gradient, weight }) => [
+  const rows = moments.map(({ row, held_by, learns, updated, rounds, gradient, scale, weight }) => [
     row.name,
     row.also.join(" "),
     shapeCell(row.shape),
@@ -38,6 +39,7 @@ export function parameterLines(moments: ParameterMoment[], step: number): Cell[]
     updated,
     rounds.length,
     gradient === null ? "None" : normAsNumber(gradient),
+    scale,
     normAsNumber(weight),
     rounds[rounds.length - 1]?.moved,
     step,
