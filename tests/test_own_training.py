@@ -1,7 +1,8 @@
 """Twenty ways of training, as people have them: recorded, each prints, ends and leaves what it does without, and a mistake that is
 put into it is found at its line in its file.
 
-A program of `own_training` has a line with `# mistake KIND: CODE`: with that code in its place the program has the finding.
+A program of `own_training` has a line with `# mistake KIND: CODE`: with that code in its place the program has the finding at that
+line, or where the mark has `at +1` at the one after it.
 """
 
 import json
@@ -76,10 +77,10 @@ def make_mistake(folder: Path) -> Mistake:
     for path in sorted(folder.rglob("*.py")):
         lines = path.read_text().split("\n")
         for k, line in enumerate(lines):
-            marked = re.match(r"(\s*).*# mistake (\w+): (.*)$", line)
+            marked = re.match(r"(\s*).*# mistake (\w+)(?: at \+(\d))?: (.*)$", line)
             if marked:
-                lines[k] = marked[1] + marked[3]
-                found.append(Mistake(marked[2], path.relative_to(folder).as_posix(), k + 1))
+                lines[k] = marked[1] + marked[4]
+                found.append(Mistake(marked[2], path.relative_to(folder).as_posix(), k + 1 + int(marked[3] or 0)))
         path.write_text("\n".join(lines))
     (mistake,) = found
     return mistake
@@ -131,6 +132,6 @@ def test_a_mistake_in_a_training_is_found_at_its_line(name: str, tmp_path: Path)
         done = run_in_folder([*gradbox_command(python), "trace", "--quiet", *arguments], folder)
     trace = json.loads(done.stdout)
     found = findings_of_traces([trace])[0]
-    places = {finding["kind"]: lines_of_finding(trace, finding) for finding in found[:3]}
-    file = mistake.file if (mistake.file, mistake.line) in places.get(mistake.kind, ()) else Path(mistake.file).name
-    assert (file, mistake.line) in places.get(mistake.kind, set()), places
+    places = {(finding["kind"], *place) for finding in found[:3] for place in lines_of_finding(trace, finding)}
+    names = {mistake.file, Path(mistake.file).name}
+    assert places & {(mistake.kind, name, mistake.line) for name in names}, places

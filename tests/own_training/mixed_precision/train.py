@@ -11,7 +11,7 @@ for k in range(4):
         prediction = model(x)
     loss = torch.nn.functional.mse_loss(prediction.float(), y)
     scaler.scale(loss).backward()
-    scaler.unscale_(optimizer)  # mistake clip_while_scaled: pass
+    scaler.unscale_(optimizer)  # mistake clip_while_scaled at +1: pass
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     scaler.step(optimizer)
     scaler.update()
