@@ -3,8 +3,10 @@
 Without that option nothing is imported, installed or recorded.
 """
 
+import argparse
 import importlib
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +14,17 @@ import pytest
 MAX_FINDINGS = 4
 """Findings that a report has; the gravest come first."""
 
+SESSION = pytest.StashKey[Any]()
+"""What records a test, from its fixtures on, until it ended."""
+
+EXPECTED_ENDS = (pytest.skip.Exception, pytest.xfail.Exception)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gradbox")
     group.addoption(
         "--gradbox", action="store_true",
-        help="record each test, and add to the report of a failing one what explains it",
+        help="record each test, and add to the report of a failing one what explains it, and the fix with which it passes",
     )  # fmt: skip
     group.addoption(
         "--gradbox-also", action="append", default=[], metavar="MODULE",
@@ -27,40 +34,101 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--gradbox-test-only", action="store_true",
         help="with --gradbox: record only statements of the test's file, and not those of functions of the project",
     )  # fmt: skip
+    group.addoption(
+        "--gradbox-no-fixes", action="store_true",
+        help="with --gradbox: do not run a failing test again with the fixes that may help",
+    )  # fmt: skip
+    group.addoption("--gradbox-functions", metavar="FILE", help=argparse.SUPPRESS)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Where a fix is tried: have the functions of a file be those of its changed text."""
+    changed = session.config.getoption("gradbox_functions")
+    if changed is not None:
+        importlib.import_module("gradbox.repaired_test").replace_functions(Path(changed))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Record the fixtures of a test."""
+    if isinstance(item, pytest.Function) and item.config.getoption("gradbox"):
+        begin_recording(item, "setup")
+    try:
+        return (yield)
+    except BaseException as error:
+        if isinstance(item, pytest.Function):
+            end_recording(item, error, "setup")
+        raise
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """Record the call where that is asked for."""
-    if not pyfuncitem.config.getoption("gradbox"):
-        return (yield)
-    recording = importlib.import_module("gradbox.region")
-    try:
-        session = recording.begin_session(
-            str(pyfuncitem.path), pyfuncitem.module.__dict__, None, title=pyfuncitem.name,
-            also=pyfuncitem.config.getoption("gradbox_also"), steps=None,
-            own_folder=None if pyfuncitem.config.getoption("gradbox_test_only") else pyfuncitem.config.rootpath,
-        )  # fmt: skip
-    except (RuntimeError, OSError) as error:
-        pyfuncitem.add_report_section("call", "gradbox", f"not recorded: {error}")
-        return (yield)
+    """Record the call; where its fixtures took all steps, anew."""
+    session = pyfuncitem.stash.get(SESSION, None)
+    if session is not None and not session.is_recording:
+        end_recording(pyfuncitem, None)
+        begin_recording(pyfuncitem, "call")
     try:
         result = yield
     except BaseException as error:
-        session.end(error)
-        add_findings_to_report(pyfuncitem, session)
+        end_recording(pyfuncitem, error)
         raise
-    session.end()
+    end_recording(pyfuncitem, None)
     return result
 
 
-def add_findings_to_report(item: pytest.Function, session: Any) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, object, object]:
+    """A method of a TestCase ended, which pytest does not call as a function."""
+    if call.when == "call" and isinstance(item, pytest.Function):
+        raised = call.excinfo or next(iter(getattr(item, "_excinfo", None) or ()), None)
+        end_recording(item, None if raised is None else raised.value)
+    return (yield)
+
+
+def begin_recording(item: pytest.Function, when: str) -> None:
+    recording = importlib.import_module("gradbox.region")
+    try:
+        item.stash[SESSION] = recording.begin_session(
+            str(item.path), item.module.__dict__, None, title=item.name, also=item.config.getoption("gradbox_also"),
+            steps=None, own_folder=None if item.config.getoption("gradbox_test_only") else item.config.rootpath,
+        )  # fmt: skip
+    except (RuntimeError, OSError) as error:
+        item.add_report_section(when, "gradbox", f"not recorded: {error}")
+
+
+def end_recording(item: pytest.Function, error: BaseException | None, when: str = "call") -> None:
+    """End it, where it has not ended yet, and add the findings of a test that failed to its report."""
+    session = item.stash.get(SESSION, None)
+    if session is None:
+        return
+    item.stash[SESSION] = None
+    session.end(error)
+    if error is not None and not isinstance(error, EXPECTED_ENDS):
+        add_findings_to_report(item, session, when)
+
+
+def add_findings_to_report(item: pytest.Function, session: Any, when: str) -> None:
     """Add the findings of a recorded test to its report."""
     run = importlib.import_module("gradbox.run").Run.from_lines(
         session.lines, item.name, again=f"pytest --gradbox --gradbox-also {{also}} '{item.nodeid}'"
     )
     try:
+        if not item.config.getoption("gradbox_no_fixes"):
+            add_working_fixes(item, run)
         text = run.explain(MAX_FINDINGS)
     except (RuntimeError, OSError) as error:
         text = f"recorded, but not explained: {error}"
-    item.add_report_section("call", "gradbox", text)
+    item.add_report_section(when, "gradbox", text)
+
+
+def add_working_fixes(item: pytest.Function, run: Any) -> None:
+    """Have the gravest finding say with which change the test passes. Raises RuntimeError where there are no findings to be had."""
+    findings = run.findings()
+    if not findings or not findings[0].hints:
+        return
+    source = item.path.read_text("utf-8")
+    fixes = importlib.import_module("gradbox.repaired_test").working_fixes(
+        findings[0], item.nodeid, item.config.rootpath, str(item.path), source, run.program_files()
+    )
+    run.add_fixes(0, fixes)

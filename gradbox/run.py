@@ -17,7 +17,7 @@ from gradbox.shortened_trace import shorten_trace
 from gradbox.table_text import MODULE_ORDERS, TABLE_NAMES, TableName, csv_text, sorted_tables, table_lines, tables_html
 from gradbox.terminal import run_report_lines
 from gradbox.wire.api import Job
-from gradbox.wire.findings import Finding, LookedFor, RunReading
+from gradbox.wire.findings import Finding, Fix, LookedFor, RunReading
 from gradbox.wire.processes import AssemblyRequest, DrawReply, DrawRequest, MovingFormat, Usage
 from gradbox.wire.program import ProgramFile
 from gradbox.wire.tables import ModuleRow, ParameterRow, RunTables
@@ -101,6 +101,10 @@ class Run:
         reply = render_in_subprocess(self.body, kind="findings", language=self.language)
         return [Finding.model_validate(value) for value in json.loads(reply)]
 
+    def add_fixes(self, index: int, fixes: Sequence[Fix]) -> None:
+        """Have a finding say which fixes were run and helped. index: of it in `findings`."""
+        self._findings[index] = self._findings[index].model_copy(update={"fixes": list(fixes)})
+
     @cached_property
     def looked_for(self) -> LookedFor | None:
         """What was looked for in a run whose findings are notes at most; None where one is an error or a warning. Raises
@@ -124,7 +128,7 @@ class Run:
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
         parts = [
-            "\n".join(terminal.finding_lines(finding, source, words, False, self._program_files(), self._again))
+            "\n".join(terminal.finding_lines(finding, source, words, False, self.program_files(), self._again))
             for finding in self.findings()[:max_findings]
         ]
         looked_for = self.looked_for
@@ -171,7 +175,7 @@ class Run:
         reading = RunReading.model_validate_json(reply)
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"]
-        lines = run_report_lines(self.title, reading, self.findings(), source, words, colours, self._program_files())
+        lines = run_report_lines(self.title, reading, self.findings(), source, words, colours, self.program_files())
         return "\n".join(lines)
 
     def summary(self) -> str:
@@ -187,13 +191,13 @@ class Run:
             end = outcome["status"]
         return f"{self.title}: {steps}, {end}."
 
-    def _program_files(self) -> list[Any]:
+    def program_files(self) -> list[Any]:
         """Those of the source, where it has several."""
         return [ProgramFile.model_validate(value) for value in self.trace["program"].get("files", ())]
 
     def _line_label(self, line: int) -> str:
         """A line of the source, with its file where there are several."""
-        files = self._program_files()
+        files = self.program_files()
         place: str = terminal.format_line_place(line, files)
         return place if files else f"line {place}"
 

@@ -21,8 +21,8 @@ from gradbox.run import Run
 from gradbox.sessions.streams import recorded_stream
 from gradbox.showing import LocalPageServer
 from gradbox.wire.trace import Trace
-from tests.forked_command import run_gradbox
 from tests.forked_script import facts_of_script
+from tests.own_programs import files_left, forked_gradbox, gradbox_command, run_in_folder
 from tests.plain_python import call_in_plain
 from tests.referee.comparison import disagreements
 
@@ -44,30 +44,6 @@ SAMPLE = {"package", "trainer_package", "uncaught"}
 pytestmark = pytest.mark.slow
 
 
-def ran(command: list[str], folder: Path, text: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": "", "COLUMNS": "80", "PYTHONHASHSEED": "0"}
-    return subprocess.run(command, cwd=folder, input=text, capture_output=True, text=True, env=environment, check=False)
-
-
-def left(folder: Path) -> dict[str, bytes]:
-    """The files of a folder, but for Python's cache, and for tensors in pickles, which hold addresses."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".pt", ".pickle")
-    }
-
-
-def gradbox(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    code = f"import sys; sys.path[0] = {str(ROOT)!r}; from gradbox.command import main; sys.exit(main())"
-    return ran([sys.executable, "-c", code, *arguments], folder, text)
-
-
-def forked_gradbox(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The same, where no process imports torch anew."""
-    return subprocess.CompletedProcess(arguments, *call_in_plain(run_gradbox, str(folder), arguments))
-
-
 def case(name: str) -> Any:
     return pytest.param(name, marks=() if name in SAMPLE else pytest.mark.exhaustive)
 
@@ -82,15 +58,14 @@ def test_a_script_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
         shutil.copytree(PROGRAMS / ALSO_RUN.get(name, name), folder)
     trace_file = tmp_path / "run.json"
     also = [option for pattern in ALSO.get(name, []) for option in ("--also", pattern)]
-    plain = ran([sys.executable, "train.py", *arguments], folders["plain"], text)
-    recorded = gradbox(
-        folders["recorded"], "open", "--trace", str(trace_file), *also, "train.py", *arguments, text=text
-    )
+    plain = run_in_folder([sys.executable, "train.py", *arguments], folders["plain"], text)
+    command = [*gradbox_command(), "open", "--trace", str(trace_file), *also, "train.py", *arguments]
+    recorded = run_in_folder(command, folders["recorded"], text)
     *said, summary = recorded.stderr.splitlines()
     assert recorded.stdout == plain.stdout
     assert "\n".join(said) == plain.stderr.rstrip("\n").replace(str(folders["plain"]), str(folders["recorded"]))
     assert recorded.returncode == plain.returncode
-    assert left(folders["recorded"]) == left(folders["plain"])
+    assert files_left(folders["recorded"]) == files_left(folders["plain"])
     assert summary.startswith("gradbox: train.py: ")
     assert name != "uncaught" or summary.endswith(f"raised ValueError at train.py:8. Written to {trace_file}")
     trace = json.loads(trace_file.read_bytes())
@@ -200,8 +175,7 @@ def test_a_killed_script_leaves_what_it_did(tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_the_script_with_what_it_did(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(ENDLESS)
-    code = f"import sys; sys.path[0] = {str(ROOT)!r}; from gradbox.command import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "open", "--trace", "run.json", "--steps", "100", "train.py"]
+    command = [*gradbox_command(), "open", "--trace", "run.json", "--steps", "100", "train.py"]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
@@ -253,8 +227,7 @@ print(len(interrupts))
 def test_an_interrupt_comes_to_the_script_once(tmp_path: Path, send: Any) -> None:
     """As `kill -INT` sends it, to this process alone, and as a shell does, to all of its group."""
     (tmp_path / "train.py").write_text(COUNTING)
-    code = f"import sys; sys.path[0] = {str(ROOT)!r}; from gradbox.command import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "open", "--trace", "run.json", "train.py"]
+    command = [*gradbox_command(), "open", "--trace", "run.json", "train.py"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

@@ -16,7 +16,7 @@ from gradbox.region import watch
 from gradbox.run import Run
 
 ROOT = Path(__file__).parent.parent
-DOCUMENT = ROOT / "docs/own-code.md"
+DOCUMENT = ROOT / "docs/recipes.md"
 pytestmark = pytest.mark.slow
 
 LOOP = """
@@ -218,8 +218,7 @@ def test_the_callbacks_of_the_document_record_and_change_nothing(
     python = os.environ.get("GRADBOX_TRAINERS_PYTHON", sys.executable)
     if subprocess.run([python, "-c", f"import {package}"], capture_output=True, check=False).returncode:
         pytest.skip(f"{package} is not installed; GRADBOX_TRAINERS_PYTHON names a Python that has it")
-    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
-    (callback,) = [block for block in blocks if f"({base})" in block]
+    (callback,) = re.findall(rf"^class Watch\({base}\):\n.*?(?=\n\n\n)", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)
     plain, _ = run_program(tmp_path, program.format(callback=callback, watch=""), python)
     watched = program.format(callback=callback, watch='Watch(every=2, to="pictures")')
     recorded, said = run_program(tmp_path, watched, python)

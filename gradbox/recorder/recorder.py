@@ -414,6 +414,8 @@ class Recorder:
     def _record_call(self, frame: FrameType) -> None:
         """A frame begins: the step is the calling statement's, and shows the new frame."""
         caller = innermost_stepping_frame(frame.f_back)
+        if caller is None:  # what comes with the call was made before, or by code that is not the program's
+            self._context.observation.past_unknown = True
         self._record_step(CallStep(self.steps.statement_at_frame(caller), caller, entered=frame))
 
     def _record_resume(self, frame: FrameType, value: Any = None) -> None:

@@ -2,7 +2,7 @@
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { DIAGNOSES } from "./registry.ts";
-import { RunFacts } from "./run_facts.ts";
+import { RunFacts, showsWhatWasThere } from "./run_facts.ts";
 import { withUnsteppedPlaces } from "./unstepped_places.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Finding } from "./finding.ts";
@@ -22,10 +22,10 @@ export function explain(opened: OpenTrace): Finding[] {
   return sortFindings(withoutDuplicateFindings(withoutUnrecordedCauses(findings, opened.trace.steps)));
 }
 
-/** What the recording found when it began was not made by its first step: no finding has its cause there, no chain
+/** What the recording found when it began, or what code from outside handed over, was not made by that step: no finding has its cause there, no chain
  * begins there. */
 function withoutUnrecordedCauses(findings: Finding[], steps: Step[]) {
-  const isBeforeRecording = ({ step }: { step: number }) => steps[step]?.kind === "begin";
+  const isBeforeRecording = ({ step }: { step: number }) => showsWhatWasThere(steps[step]);
   return findings
     .filter(({ cause }) => !isBeforeRecording(cause))
     .map((finding) => ({ ...finding, chain: finding.chain.filter((link) => !isBeforeRecording(link)) }));
@@ -49,8 +49,14 @@ function withoutDuplicateFindings(findings: Finding[]) {
 }
 
 function sortFindings(findings: Finding[]) {
-  const rankOf = (finding: Finding) => (finding.explainsError ? -1 : SEVERITY_RANK[finding.severity]);
+  const rankOf = (finding: Finding) =>
+    isFailedAssertion(finding) ? SEVERITY_RANK.note : finding.explainsError ? -1 : SEVERITY_RANK[finding.severity];
   return findings.sort((a, b) => rankOf(a) - rankOf(b) || a.cause.step - b.cause.step);
+}
+
+/** Whether all that it says is that an assertion of the program's failed: what is wrong stands before. */
+function isFailedAssertion({ kind, variant, facts }: Finding) {
+  return kind === "unexplained_error" && variant === "python" && facts.type === "AssertionError";
 }
 
 /** A finding without links that say the same of one step. */

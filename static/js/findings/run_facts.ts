@@ -123,9 +123,9 @@ export class RunFacts {
     return { line: this.steps[step]?.line ?? 0, step };
   }
 
-  /** A step's line in a sentence; empty for what was there when the recording began. */
+  /** A step's line in a sentence; empty for what was there before. */
   lineOf(step: number): number | "" {
-    return this.steps[step]?.kind === "begin" ? "" : this.place(step).line;
+    return showsWhatWasThere(this.steps[step]) ? "" : this.place(step).line;
   }
 
   /** The statement of a step as it is written, but for the end of a very long one; of a block its head; empty where
@@ -251,6 +251,12 @@ export class RunFacts {
   nodeOperationName(uid: string | null | undefined) {
     return operationName(this.index.nodes.get(uid ?? "")?.name ?? "");
   }
+}
+
+/** Whether a step made nothing of what it shows first: the one with which the recording began, and a call by code that is not
+ * the program's. */
+export function showsWhatWasThere(step: Step | undefined) {
+  return step?.kind === "begin" || (step?.kind === "call" && step.depth === 0 && (step.stmt ?? null) === null);
 }
 
 /** @param count of steps */

@@ -1,0 +1,97 @@
+"""Fixes of a failing test that were run: the test once more, in a process of its own, with a changed function in the place of its own.
+
+`pytest --gradbox-functions FILE` is that process; FILE has the changed text of one file.
+"""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import CodeType, FunctionType
+
+from gradbox.installation import STATIC_FOLDER
+from gradbox.language import fixes
+from gradbox.wire.findings import Finding, Fix, FixHint, LineEdit
+from gradbox.wire.program import ProgramFile
+
+MAX_TRIALS = 3
+"""Changed tests that are run for one failing test."""
+
+TRIAL_TIMEOUT = 120.0
+"""Seconds that one of them may take."""
+
+OPTION = "--gradbox-functions"
+
+
+def working_fixes(
+    finding: Finding, test: str, folder: Path, path: str, source: str, files: list[ProgramFile]
+) -> list[Fix]:
+    """The first fix of a finding with which the test passes, as a list; empty where none of those that were tried has it pass.
+
+    test: its id. folder: pytest's root. path, source: the file of the test. files: of the trace, empty for that one alone; fixes of
+    other files are not tried.
+    """
+    last_line = files[0].last_line if files else len(source.split("\n"))
+    hints = [hint for hint in finding.hints if lies_in_file(hint, last_line)]
+    asked = [fixes.Hint(hint.kind, hint.line, dict(hint.facts), tuple(finding.names)) for hint in hints]
+    for proposal in fixes.propose(source, asked)[:MAX_TRIALS]:
+        if passes_with(proposal.source, test, folder, path):
+            edits = [LineEdit(line=edit.line, old=edit.old, new=edit.new) for edit in proposal.edits]
+            return [Fix(edits=edits, outcome="The test passes with it.", text=fix_text(proposal))]
+    return []
+
+
+def lies_in_file(hint: FixHint, last_line: int) -> bool:
+    """Whether all lines that a hint names are of the first file, whose numbers are those of the trace."""
+    return all(line <= last_line for line in (hint.line, *hint.facts.values()) if isinstance(line, int))
+
+
+def fix_text(fix: fixes.Fix) -> str:
+    """What a fix does, in a sentence."""
+    sentences = json.loads((STATIC_FOLDER / "locales/findings.en.json").read_text("utf-8"))
+    text: str = sentences[f"fix.{fix.kind}"]
+    for name, value in fix.args.items():
+        text = text.replace(f"{{{name}}}", str(value))
+    return text
+
+
+def passes_with(source: str, test: str, folder: Path, path: str) -> bool:
+    """Whether a test passes where the functions of its file are those of a changed text."""
+    with tempfile.TemporaryDirectory(prefix="gradbox-") as place:
+        changed = Path(place) / "changed.json"
+        changed.write_text(json.dumps({"path": path, "source": source}))
+        command = [
+            sys.executable, "-m", "pytest", "-q", "-x", "-o", "addopts=", "-p", "no:cacheprovider", "--rootdir", str(folder),
+            OPTION, str(changed), test,
+        ]  # fmt: skip
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        try:
+            done = subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, timeout=TRIAL_TIMEOUT, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+    return done.returncode == 0
+
+
+def replace_functions(changed: Path) -> None:
+    """Give the functions of a file the code of a changed text. Raises OSError, SyntaxError, ValueError."""
+    request = json.loads(changed.read_text("utf-8"))
+    path = request["path"]
+    codes = {
+        code.co_qualname: code for code in nested_codes(compile(request["source"], path, "exec", dont_inherit=True))
+    }
+    for function in gc.get_objects():
+        if type(function) is FunctionType and function.__code__.co_filename == path:
+            code = codes.get(function.__code__.co_qualname)
+            if code is not None and code.co_freevars == function.__code__.co_freevars:
+                function.__code__ = code
+
+
+def nested_codes(code: CodeType) -> list[CodeType]:
+    """A code object and those of the functions and classes in it."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return [code, *(nested for constant in inner for nested in nested_codes(constant))]
