@@ -23,5 +23,5 @@ def adapt(worker: ChildWork) -> ChildWork:
     return worker
 
 
-def leave_files(_: Mapping[str, bytes] | None = None) -> None:
+def leave_files(files_of_packages: Mapping[str, bytes] | None = None) -> None:
     """Stands in for `install_files`, and changes nothing."""
