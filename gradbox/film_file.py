@@ -12,10 +12,10 @@ except ImportError:  # an optional package: a film as SVG needs nothing
     Image: Any = None  # type: ignore[no-redef]
 
 MAX_FILM_BYTES = 1_000_000
-"""Bytes of a file, at most, as long as it can be read."""
+"""Bytes of a file, at most."""
 
-SCALES = (1.0, 0.75, 0.5)
-"""Of a frame's size, one after the other until the file is small enough."""
+SCALES = (1.0, 0.75, 0.5, 0.35, 0.25)
+"""Of a frame's size, one after the other until the file is small enough: at the last, frames of noise are."""
 
 GIF_COLOURS = 256
 

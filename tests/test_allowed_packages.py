@@ -9,6 +9,9 @@ from unittest.mock import patch
 import pytest
 
 from gradbox.language import policy
+from gradbox.language.edits import apply_edits
+from gradbox.language.paste import normalise_pasted_text
+from gradbox.language.repairs import error_repairs
 from server import allowed_packages
 from server.allowed_packages import UNSUITABLE_PACKAGES, PackageError, allowed_modules, required_modules
 from server.operating.settings_checks import check_settings
@@ -165,6 +168,31 @@ def test_a_program_imports_an_allowed_package_with_what_that_requires(workers: W
     assert "is not one of the modules" in outcome(workers, "import helper_of_pandas")
     assert "is not one of the modules" in outcome(workers, "import not_allowed")
     assert "this server does not offer it" in outcome(workers, "import einops")  # it is not in this setting
+
+
+@pytest.mark.usefixtures("policy_as_before")
+def test_where_pandas_is_here_a_file_that_is_not_becomes_a_table_of_random_numbers() -> None:
+    policy.allow_packages(["pandas"])
+
+    def offered(source: str) -> list[tuple[str, str]]:
+        pasted = normalise_pasted_text(source)
+        message = "[Errno 2] No such file or directory: 'a.csv'"
+        repairs = error_repairs(pasted, source, "FileNotFoundError", message, 2, True)
+        return [
+            (repair.key, apply_edits(pasted.source, repair.edits, repair.shape).split("\n")[-2]) for repair in repairs
+        ]
+
+    assert offered("import pandas as pd\ndf = pd.read_csv('a.csv')\n") == [
+        ("table", "df = pd.DataFrame(np.random.randn(4, 4))")
+    ]
+    assert offered("import pandas\nprint((df := 1), pandas.read_csv('a.csv', sep=';'))\n") == [
+        ("table", "print((df := 1), pandas.DataFrame(np.random.randn(4, 4)))")
+    ]
+    ((key, last),) = offered(
+        "import pandas as pd\ndf = pd.read_csv('a.csv'); x = df.groupby('b')[['a']], df['c'], df[['a']]\n"
+    )
+    assert key == "columns" and "pd.DataFrame({column: np.random.randn(100) for column in ['c', 'a']})" in last
+    assert offered("from pandas import read_csv\ndf = read_csv('a.csv')\n") == []
 
 
 @pytest.mark.slow

@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
+from server.allowed_packages import allowed_modules
+from server.http.documentation import DOCUMENTATION_FOLDER
 from server.operating import healthcheck
 from server.settings import SETTINGS_TABLE
 from tests.container_engines import HARDENED
@@ -59,6 +61,28 @@ def test_the_build_takes_every_argument_that_compose_gives() -> None:
         assert set(COMPOSE["services"][name]["build"]["args"]) <= taken
 
 
+def test_the_documentation_is_built_in_a_stage_of_its_own_and_copied() -> None:
+    stages = re.split(r"^FROM ", DOCKERFILE, flags=re.M)
+    (docs,) = [stage for stage in stages if stage.startswith("python AS docs\n")]
+    assert "-m server docs" in docs and "['docs']" in docs
+    assert "--from=docs /app/var/docs var/docs" in lines("COPY")
+    assert DOCUMENTATION_FOLDER == ROOT / "var/docs"
+
+
+@pytest.mark.parametrize(
+    ("argument", "modules"),
+    [("", ["einops", "tqdm"]), ("pyyaml jinja2", ["einops", "tqdm", "yaml", "jinja2"])],
+)
+def test_what_the_argument_installs_programs_may_import(argument: str, modules: list[str]) -> None:
+    setting = next(line for line in LAST.split() if line.startswith("GRADBOX_PACKAGES=")).partition("=")[2]
+    command = ["sh", "-c", f'echo "{setting}"']
+    said = subprocess.run(
+        command, env={"PACKAGES": argument}, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert allowed_modules(said) == modules
+    assert '"${PACKAGES:-auto}"' in DOCKERFILE, "the build imports them, so that a broken one ends it"
+
+
 def test_what_runs_is_an_ordinary_user_with_one_place_to_write() -> None:
     assert lines("USER")[-1] == "10001:10001"
     assert lines("VOLUME") == ["/data"] and "GRADBOX_DATA=/data" in LAST
@@ -85,7 +109,7 @@ def tree(tmp_path: Path) -> Path:
     for line in lines("COPY"):
         *sources, target = [word for word in line.split() if not word.startswith("--from=")]
         source = ROOT / sources[0].removeprefix("/app/").removeprefix("/page/")
-        if sources == ["/venv"]:
+        if sources in (["/venv"], ["/app/var/docs"]):  # what other stages make
             continue
         assert source.exists(), source
         if source.is_dir():

@@ -234,7 +234,7 @@ def test_a_repair_uses_the_shape_that_the_reader_enters() -> None:
         "import torch\nmodel = torch.load('x')\nmodel.eval()\n",
         "import torch\nmodel = torch.nn.Linear(1, 1)\nstate = torch.load('x')\nmissing = model.load_state_dict(state['a'])\nprint(missing)\n",
         "import torch\nstate = torch.load('x')\nfor k, v in state.items():\n    print(k)\n",
-        "import pandas as pd\ndf = pd.read_csv('x')\nprint(df['a'].mean())\n",
+        "import pandas as pd\ndf = pd.read_csv('x')\nprint(df.mean())\n",
         "import pandas as pd\npd.read_csv('x').describe()\n",
         "import torch\nfrom torchvision import datasets, models\nd = datasets.MNIST('x')\nm = models.resnet18()\n",
         "from torchvision import datasets\nd = datasets.MNIST('x')\nprint(d.classes)\n",

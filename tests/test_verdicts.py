@@ -4,7 +4,9 @@ text leaves its picture or lies on another.
 
 import gzip
 import importlib.util
+import io
 import json
+import random
 import re
 import xml.etree.ElementTree as ET
 from functools import cache
@@ -14,8 +16,9 @@ from typing import Any
 import pytest
 from py_mini_racer import MiniRacer
 
+from gradbox.film_file import MAX_FILM_BYTES, FilmFrame, encode_film
 from gradbox.renderer_process import FontFamilies, render
-from gradbox.wire.processes import DrawRequest
+from gradbox.wire.processes import DrawRequest, MovingFormat
 from server.templating import render_partial
 from tests.explaining import findings_of_traces
 from tests.tracing import ROOT, trace
@@ -24,7 +27,6 @@ SVG = "{http://www.w3.org/2000/svg}"
 PROGRAMS = {path.stem: path.read_text("utf-8") for path in sorted((ROOT / "tests/verdicts").glob("*.py"))}
 DIST = ROOT / "static/dist"
 FONTS = FontFamilies("DejaVu Sans", "DejaVu Sans Mono")
-MAX_FILM_BYTES = 1_000_000
 
 TEXT_FAULTS = """(size) => {
   const texts = [...document.querySelectorAll("svg text")].filter((text) => text.textContent.trim());
@@ -182,3 +184,49 @@ def test_a_run_without_a_finding_has_the_card_and_the_film_of_its_step() -> None
         reply, body = render(renderer(), draw, gzip.compress(recorded), {"style": "", "script": ""}, FONTS)
         assert reply.failed is None
         assert "print(y)" in body.decode() or "y = x + 1" in body.decode()
+
+
+HOSTILE_FILMS = {
+    "thousands of steps between cause and effect": (
+        "import torch\nx = torch.randn(40, 40, requires_grad=True)\ny = x.sigmoid()\ny.mul_(2)\n"
+        "for i in range(4000):\n    z = i\n(y * y).sum().backward()\n"
+    ),
+    "long lines and names": (
+        "import torch\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\n"
+        f"y.add_([{', '.join(['1'] * 4000)}][0])\n{'名' * 3000} = y\nsum([{', '.join(['y.sum()'] * 60)}]).backward()\n"
+    ),
+    "many names of one memory": (
+        "import torch\nx = torch.ones(8, requires_grad=True)\ny = x.exp()\n"
+        + "".join(f"name_{k:03} = y[{k % 8}:]\n" for k in range(400))
+        + "y.zero_()\n(name_000 * y).sum().backward()\n"
+    ),
+}
+"""Runs whose films would be large or slow if they were made of all that there is: a step of each, each name, each character."""
+
+
+@pytest.mark.parametrize("name", HOSTILE_FILMS)
+def test_the_film_of_a_hostile_run_has_few_small_frames(name: str) -> None:
+    body = gzip.compress(json.dumps(trace(HOSTILE_FILMS[name])).encode())
+    parts = {"style": (DIST / "style.css").read_text("utf-8"), "script": ""}
+    for moving in (None, "gif"):
+        draw = DrawRequest.model_validate({"kind": "film", "language": "en", "moving": moving})
+        reply, film = render(renderer(), draw, body, parts, FONTS)
+        assert reply.failed is None, reply.failed
+        assert 1000 < len(film) <= MAX_FILM_BYTES
+        if moving is None:
+            frames = [g for g in ET.fromstring(film).iter(f"{SVG}g") if "film-frame" in g.get("class", "")]
+            assert 2 <= len(frames) <= 9
+            assert sum(1 for _ in ET.fromstring(film).iter()) < 9 * 2000, "elements of all frames"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("PIL") is None, reason="needs Pillow: pip install gradbox[film]")
+@pytest.mark.parametrize("moving", ["gif", "webp"])
+def test_frames_of_noise_are_packed_into_a_megabyte(moving: MovingFormat) -> None:
+    from PIL import Image
+
+    frames = []
+    for k in range(9):
+        target = io.BytesIO()
+        Image.frombytes("RGB", (800, 450), random.Random(k).randbytes(800 * 450 * 3)).save(target, "PNG")
+        frames.append(FilmFrame(target.getvalue(), 500))
+    assert 50_000 < len(encode_film(frames, moving)) <= MAX_FILM_BYTES

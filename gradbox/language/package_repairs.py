@@ -1,46 +1,12 @@
-"""Repairs for programs that use packages which are not here: data sets, tables and downloads become random numbers or text."""
+"""Repairs for programs that use data which is not here: data sets and downloads become random numbers or text."""
 
 import ast
 
-from gradbox.language.file_repairs import random_array_code, text_read_replacement
-from gradbox.language.repair_draft import DEFAULT_SHAPE, RepairDraft
+from gradbox.language.file_repairs import text_read_replacement
+from gradbox.language.repair_draft import RepairDraft
 from gradbox.wire.program import Repair
 
-_TABLE_READERS = {f"pandas.{name}" for name in ("read_csv", "read_table", "read_excel", "read_json", "read_parquet")}
 _GREYSCALE_SETS = ("MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST")
-
-
-def repair_pandas_readers(draft: RepairDraft) -> Repair | None:
-    """A table that is only asked for its numbers: `.values`, `.to_numpy()`, `.iloc[…]`."""
-    for call in draft.calls_with_path(_TABLE_READERS.__contains__):
-        name = draft.assigned_name(call)
-        for table in [*draft.reads_of_name(name), call]:
-            if not _remove_number_access(draft, table) and not (table is call and name):
-                return None
-        draft.replace_node(call, random_array_code(draft, call))
-    return draft.finish_repair("table", DEFAULT_SHAPE)
-
-
-def _remove_number_access(draft: RepairDraft, table: ast.AST) -> bool:
-    """Remove the access to a table's numbers, like `.values`; False where the table is used otherwise."""
-    access = draft.parent_of(table)
-    if not isinstance(access, ast.Attribute):
-        return False
-    outer = draft.parent_of(access)
-    if access.attr == "shape":
-        return True
-    if access.attr == "iloc" and isinstance(outer, ast.Subscript):
-        draft.delete_node_end(table, access)
-        return isinstance(draft.parent_of(outer), ast.Attribute) and _remove_number_access(draft, outer)
-    if access.attr == "values":
-        draft.delete_node_end(table, access)
-    elif access.attr == "to_numpy" and isinstance(outer, ast.Call) and outer.func is access:
-        dtype = [*outer.args[:1], *(keyword.value for keyword in outer.keywords if keyword.arg == "dtype")]
-        if dtype:
-            draft.replace_between(draft.node_end(table), draft.node_end(outer), f".astype({ast.unparse(dtype[0])})")
-        else:
-            draft.delete_node_end(table, outer)
-    return access.attr in ("values", "to_numpy")
 
 
 def repair_torchvision_datasets(draft: RepairDraft) -> Repair | None:

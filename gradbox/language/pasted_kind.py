@@ -43,6 +43,11 @@ _EMPTY_CALL = re.compile(r"(?<![\w.])\.?[A-Za-z_][\w.]*\(\)")
 _CLOSING = re.compile(r"^\s*[)\]}]+[\s,:)\]}]*$")
 _WORD = re.compile(r"^[\"“‘(]?[A-Za-z][A-Za-z'’-]*[\"”’)]?[.,;:!?]*$")
 _CHINESE = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
+_CHINESE_BESIDE_NAME = re.compile(
+    r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af] +(?!(?:and|as|else|for|if|import|in|is|not|or)\b)\w"
+)
+"""A word and a name with a blank between, as no program has them."""
+
 _OPERATOR_WORDS_LOWER = frozenset(
     [
         "and",
@@ -254,7 +259,7 @@ def has_code(lines: list[ProgramLine], enough: int = 1) -> bool:
     code = prose = 0
     scan = QuoteScan(lines)
     for k, line in enumerate(lines[:_MAX_LINES_LOOKED_AT]):
-        if line.is_blank:
+        if line.is_blank or line.text.lstrip().startswith(("```", "~~~")):
             continue
         verdict = reads_like(line.text)
         inside = len(scan.opened_before[k]) == 3 and verdict == "prose"
@@ -322,7 +327,7 @@ def is_sentence(text: str) -> bool:
     if comment >= 0 and (comment == 0 or bare[comment - 1].isspace()):
         bare = bare[:comment]
     chinese = len(_CHINESE.findall(bare))
-    if chinese >= 3 and chinese * 3 >= len(bare.replace(" ", "")):
+    if chinese >= 3 and (chinese * 3 >= len(bare.replace(" ", "")) or _CHINESE_BESIDE_NAME.search(bare)):
         return True
     return longest_run_of_words(bare) >= _MIN_WORDS_OF_SENTENCE
 

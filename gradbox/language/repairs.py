@@ -13,7 +13,6 @@ from gradbox.language.cuda import CudaEdits
 from gradbox.language.edits import apply_edits, map_edits_to_pasted
 from gradbox.language.file_repairs import repair_missing_file, repair_numpy_readers
 from gradbox.language.package_repairs import (
-    repair_pandas_readers,
     repair_sklearn_samples,
     repair_text_downloads,
     repair_torchvision_datasets,
@@ -22,7 +21,9 @@ from gradbox.language.paste import PastedProgram
 from gradbox.language.plot_repairs import repair_input_calls, repair_plots, repair_progress_bars
 from gradbox.language.policy import parse_and_check_program
 from gradbox.language.repair_draft import MAX_EDITS, RepairDraft
+from gradbox.language.table_repairs import repair_pandas_columns, repair_pandas_readers, repair_table_file
 from gradbox.language.text import is_parsable, parse_without_warnings
+from gradbox.language.transform_repairs import repair_transforms, repair_unused_imports
 from gradbox.wire.program import Edit, Refusal, Repair
 
 _KEYWORDS = {"backend": "backend", "nopython": "fullgraph", "dynamic": "dynamic"}
@@ -118,7 +119,9 @@ TYPE_INPUT = "type_input"
 REPAIR_RULES: tuple[Callable[[RepairDraft], Repair | None], ...] = (
     repair_numpy_readers,
     repair_pandas_readers,
+    repair_pandas_columns,
     repair_torchvision_datasets,
+    repair_transforms,
     repair_sklearn_samples,
     repair_text_downloads,
     repair_plots,
@@ -140,7 +143,9 @@ def refusals_with_repairs(pasted: PastedProgram, text: str, refusals: list[Refus
         return [first, *refusals[1:]]
     tree = parse_without_warnings(pasted.source)
     out = list(refusals)
-    for rule in REPAIR_RULES:
+    for rule in (*REPAIR_RULES, repair_unused_imports):
+        if rule is repair_unused_imports and any(refusal.repairs for refusal in out):
+            break  # those leave unused imports out as well
         repair = rule(RepairDraft(pasted.source, tree))
         at = _first_resolved_refusal(pasted.source, repair, out) if repair is not None else None
         if repair is not None and at is not None:
@@ -158,11 +163,12 @@ def error_repairs(
     if error_type == "EOFError" and message == EOF_MESSAGE:
         answer = repair_input_calls(RepairDraft(pasted.source, parse_without_warnings(pasted.source)))
         return [Repair(key=TYPE_INPUT), *([] if answer is None else [_repair_with_pasted_edits(answer, pasted, text)])]
-    repair = (
-        repair_missing_file(pasted.source, parse_without_warnings(pasted.source), error_type, message, line)
-        if line
-        else None
-    )
+    repair = None
+    if line:
+        tree = parse_without_warnings(pasted.source)
+        repair = repair_missing_file(pasted.source, tree, error_type, message, line)
+        if repair is None and error_type == "FileNotFoundError":
+            repair = repair_table_file(RepairDraft(pasted.source, tree, line))
     if repair is None or parse_and_check_program(apply_edits(pasted.source, repair.edits, repair.shape))[1]:
         return []
     return [_repair_with_pasted_edits(repair, pasted, text)]

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|\[(?:\d{1,2};)+\d{1,2}m|\[0m")
-_PREFIX = re.compile(r"^(?:\s*>+ (?!\s*\d)|\[rank\d+\]:? ?|\d{4}-\d\d-\d\d[ T][\d:.,]+ (?:\S+ ){0,3}?- ?|E   (?=\S))")
-_OF_PYTEST = re.compile(r"^E   \S")
+_PREFIX = re.compile(r"^(?:\s*>+ (?!\s*\d)|\[rank\d+\]:? ?|\d{4}-\d\d-\d\d[ T][\d:.,]+ (?:\S+ ){0,3}?- ?|E {3,}(?=\S))")
+_OF_PYTEST = re.compile(r"^E {3,}\S")
 _HEAD = re.compile(r"\bTraceback \(most recent call last\)")
 _FRAME = re.compile(r'^\s*File "?(?P<file>[^"\n]+?)"?, line (?P<line>\d+)(?:, in (?P<name>.+))?\s*$')
 _CELL_FRAME = re.compile(

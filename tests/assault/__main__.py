@@ -70,6 +70,7 @@ ALL = (
     Case(shares.two_networks, PROXY),
     Case(shares.saved_megabytes, SMALL_QUOTA),
     Case(shares.abandoned_drawings, pictures=True),
+    Case(shares.hostile_films, pictures=True),
     Case(shares.far_cells, pictures=True),
     Case(shares.full_series, pictures=True),
     Case(shares.long_sources),

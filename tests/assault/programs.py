@@ -173,3 +173,14 @@ COMPLEX_CELLS = forging(
     + """ + b']}}' for k in range(1, 560)]) + b'}}}\\n'"""
 )
 """A valid step of 7.5 MB, another one in each run, whose values take forty times as much in Python."""
+
+HOSTILE_FILMS = (
+    "import torch\nseed = {n}\nx = torch.randn(40, 40, requires_grad=True)\ny = x.sigmoid()\ny.mul_(2)\n"
+    "for i in range(4000):\n    z = i\n(y * y).sum().backward()\n",
+    "import torch\nseed = {n}\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\n"
+    f"y.add_([{', '.join(['1'] * 4000)}][0])\nsum([{', '.join(['y.sum()'] * 900)}]).backward()\n",
+    "import torch\nseed = {n}\nx = torch.ones(8, requires_grad=True)\ny = x.exp()\n"
+    + "".join(f"name_{k:03} = y[{k % 8}:]\n" for k in range(400))
+    + "y.zero_()\n(name_000 * y).sum().backward()\n",
+)
+"""Runs with a finding whose film would be large if it had all steps, characters or names."""

@@ -6,10 +6,11 @@ import sqlite3
 from pathlib import Path
 
 from benchmarks.load import program
+from gradbox.film_file import MAX_FILM_BYTES
 from server.store.database import DATABASE_FILE
 from server.wire.saved_programs import MAX_PROGRAMS
 from tests.assault.attackers import Assault, ask, ask_unread, get_request, save
-from tests.assault.programs import CROWDED, FAR_CELL, HALF_SECOND, LONG_SOURCE, RANDOM
+from tests.assault.programs import CROWDED, FAR_CELL, HALF_SECOND, HOSTILE_FILMS, LONG_SOURCE, RANDOM
 from tests.assault.visitor import VISITORS_FIRST
 from tests.chaos.clients import close_connection
 
@@ -51,6 +52,20 @@ def abandoned_drawings(assault: Assault) -> None:
         assault.over.wait(0.05)
         close_connection(connection)
         return "gone"
+
+    assault.repeat(4, get)
+
+
+def hostile_films(assault: Assault) -> None:
+    """Films of runs with thousands of steps, long lines and many names, each asked for in every form. A film of more than
+    a megabyte is counted as a fault."""
+    ids = [save(assault.server, source.replace("{n}", str(assault.seed))) for source in HOSTILE_FILMS]
+    options = itertools.cycle(itertools.product(ids, ("svg", "gif", "webp"), ("light", "dark"), ("en", "zh")))
+
+    def get(n: int) -> str:
+        id_, ending, theme, language = next(options)
+        status, body = ask(assault.server, "GET", f"/s/{id_}.film.{ending}?theme={theme}&lang={language}", number=n % 4)
+        return f"{ending} {status}{' TOO LARGE' if status == 200 and len(body) > MAX_FILM_BYTES else ''}"
 
     assault.repeat(4, get)
 
