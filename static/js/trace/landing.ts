@@ -14,7 +14,7 @@ const logsEvent = ({ log }: Step, isMeant: (name: string) => boolean) =>
 /**
  * The step at which a reader first looks at a run of his own, before anything is known of its findings: what raised; a
  * saved value that changed; else the first gradient that arrives in a `.grad`; else the first write, or the first cut of
- * the graph, that the program itself makes; else the end. Never the inside of a call: what a layer writes to its own
+ * the graph, that the program itself makes; else the last statement. Never the inside of a call: what a layer writes to its own
  * memory is not what its reader asked.
  */
 export function landingStep({ steps, outcome }: Trace): number {
@@ -34,8 +34,15 @@ export function landingStep({ steps, outcome }: Trace): number {
     firstStep((step) => logsEvent(step, (name) => name === "grad_accumulated")) ??
     withRank((rank) => rank === GRAVEST_RANK + 1) ??
     withRank((rank) => rank < Number.POSITIVE_INFINITY) ??
+    lastStatement(steps) ??
     last
   );
+}
+
+/** A loop that has found no more to do, and a program that has ended, say nothing of what it did. */
+function lastStatement(steps: Step[]) {
+  const i = steps.findLastIndex(({ kind }) => kind === "statement" || kind === "visit" || kind === "return");
+  return i < 0 ? null : i;
 }
 
 /**
