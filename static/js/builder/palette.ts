@@ -86,7 +86,8 @@ export function openOperationPalette({
   }
 
   /** Whether what is shown answers what the fields hold. */
-  const isAnswered = () => !isSettling && (searchField() !== null || cardForm() !== null) && fieldTexts() === answeredWith;
+  const isAnswered = () =>
+    !isSettling && (searchField() !== null || cardForm() !== null) && fieldTexts() === answeredWith;
 
   /** @param from what has the statement */
   function showDraftOf(from: HTMLElement | null) {
