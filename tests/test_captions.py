@@ -129,6 +129,28 @@ def sentences_by_line(source: str, language: str) -> dict[int, list[str]]:
     return by_line
 
 
+@pytest.mark.parametrize("first", ["pass", "assert True", "x: int", "for i in []:\n    pass"])
+def test_a_first_statement_that_changes_nothing_is_said_to_change_nothing(first: str) -> None:
+    assert sentences_by_line(f"{first}\n", "en")[1] == ["Nothing changes in memory or in the graph."]
+
+
+def test_an_end_that_frees_nothing_says_so() -> None:
+    assert sentences_by_line("# nothing\n", "en")[1] == ["There is no statement here to step through."]
+    assert sentences_by_line("# nothing\n", "zh")[1] == ["这里没有可以单步执行的语句。"]
+
+
+STALE = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x.exp()\ny.add_(1)\n"
+
+
+def test_a_saved_value_of_another_version_is_an_error_only_where_a_backward_fails_for_it() -> None:
+    unneeded = " ".join(sentences_by_line(STALE, "en")[4])
+    assert "A backward through Exp would raise an error." in unneeded and "will raise" not in unneeded
+    needed = " ".join(sentences_by_line(f"{STALE}y.sum().backward()\n", "en")[4])
+    assert "Backward through Exp will raise an error." in needed
+    caught = f"{STALE}try:\n    y.sum().backward()\nexcept RuntimeError:\n    pass\n"
+    assert "Backward through Exp will raise an error." in " ".join(sentences_by_line(caught, "en")[4])
+
+
 def test_each_kind_of_step_has_its_plain_sentence() -> None:
     said = sentences_by_line(WALK, "en")
     missing = {line: (text, said[line]) for line, texts in SAID.items() for text in texts if text not in said[line]}

@@ -298,7 +298,7 @@ def test_a_line_put_in_above_takes_neither_the_card_nor_the_form_away(empty: Any
     keys.press("/")
     keys.type("clo")
     empty.wait_for_function("() => document.querySelector('.card-source').textContent === 'import torch'")
-    assert empty.evaluate("document.activeElement.id") == "palette-q"
+    empty.wait_for_selector("#palette-q:focus")
     keys.type("ne")
     empty.locator("#operation-clone[aria-selected=true]").wait_for()
     keys.press("Enter")
@@ -311,6 +311,77 @@ def test_a_line_put_in_above_takes_neither_the_card_nor_the_form_away(empty: Any
     keys.press("Enter")
     on(empty, "y = w.clone()")
     assert current(empty) == "3 y = w.clone()"
+
+
+def hold(page: Any, pattern: str) -> list[Any]:
+    """The requests for an address, none of which goes on before it is let go."""
+    held: list[Any] = []
+    page.route(pattern, lambda route: held.append(route))  # a built-in method can not be wrapped
+    return held
+
+
+def let_go(page: Any, pattern: str, held: list[Any]) -> None:
+    """The requests that are held back, once there is one, and those to come."""
+    while not held:
+        page.wait_for_timeout(20)
+    for route in held:
+        route.continue_()
+    page.unroute(pattern)
+
+
+def test_a_line_put_in_above_leaves_the_field_that_is_written_in(empty: Any) -> None:
+    """The run adds the import that the text lacks, while the card is edited again."""
+    keys = empty.keyboard
+    held = hold(empty, "**/runs")
+    keys.press("Control+e")
+    keys.type("w = torch.ones(2)")
+    keys.press("Control+e")
+    on(empty, "w = torch.ones(2)")
+    keys.press("Enter")
+    keys.type(" + 1")
+    keys.press("Enter")
+    on(empty, "w = torch.ones(2) + 1")
+    keys.press("Enter")
+    keys.type(" + 2")
+    let_go(empty, "**/runs", held)
+    empty.wait_for_function("() => document.querySelector('.card-source').textContent === 'import torch'")
+    assert empty.evaluate("document.activeElement.value") == "w = torch.ones(2) + 1 + 2"
+    keys.press("Enter")
+    on(empty, "w = torch.ones(2) + 1 + 2")
+    assert text(empty).strip() == "import torch\nw = torch.ones(2) + 1 + 2"
+    assert current(empty).startswith("2 ")
+
+
+@pytest.mark.parametrize("part", ["palette", "form"])
+def test_enter_waits_for_the_answer_to_what_was_typed(empty: Any, part: str) -> None:
+    """The server has the question, and has not answered it, when Enter is pressed."""
+    keys = empty.keyboard
+    keys.press("/")
+    empty.wait_for_selector("#palette-q:focus")
+    if part == "palette":
+        held = hold(empty, "**/builder/palette*")
+        with empty.expect_request("**/builder/palette*"):
+            keys.type("leaf")
+        keys.press("Enter")
+        assert empty.locator(".card-form").count() == 0
+        let_go(empty, "**/builder/palette*", held)
+        empty.wait_for_selector(".card-form[data-operation=leaf] input:focus")
+        keys.press("Enter")
+        on(empty, "x = torch.tensor([1., 2., 4.], requires_grad=True)")
+        return
+    keys.type("leaf")
+    empty.locator("#operation-leaf[aria-selected=true]").wait_for()
+    keys.press("Enter")
+    empty.wait_for_selector(".card-form input:focus")
+    held = hold(empty, "**/builder/form/*")
+    keys.press("End")
+    keys.press("Backspace")
+    with empty.expect_request("**/builder/form/*"):
+        keys.type(", 8.5]")
+    keys.press("Enter")
+    assert empty.locator(".card-form").count() == 1, "the draft that is shown is of another text"
+    let_go(empty, "**/builder/form/*", held)
+    on(empty, "x = torch.tensor([1., 2., 4., 8.5], requires_grad=True)")
 
 
 @pytest.mark.parametrize("way", sampled(["click", "tap"], places(1)))

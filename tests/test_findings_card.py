@@ -164,6 +164,34 @@ def test_on_a_phone_the_card_unfolds_by_a_tap_and_by_its_key(page: Any, site: st
 
 
 @pytest.mark.usefixtures("raised")
+def test_what_the_picture_has_not_come_to_is_said_to_be_ahead(page: Any, raised: dict[str, Any]) -> None:
+    last = raised["outcome"]["error"]["step"]
+    at_step(page, last)
+    kicker = page.locator(".finding-kicker").first
+    assert "ahead" not in kicker.inner_text()
+    page.locator("#slider").fill("2")
+    at_step(page, 2)
+    assert kicker.inner_text().endswith(f"at step {last + 1}, still ahead")
+
+
+def test_the_fixes_that_are_tried_show_that_time_passes_and_a_server_without_an_answer_is_said(
+    page: Any, site: str
+) -> None:
+    held: list[Any] = []
+    page.route("**/api/fixes", lambda route: held.append(route))  # a built-in method can not be wrapped
+    page.goto(site)
+    paste(page, STALE)
+    run(page)
+    page.locator(".fix-clock", has_text="1 s").wait_for()
+    assert page.locator(".fix-status").inner_text().startswith("Trying fixes: each is run before it is shown.")
+    held[0].abort()
+    page.locator(".fix-status", has_text="The server did not answer.").wait_for()
+    page.unroute("**/api/fixes")
+    page.locator(".fix-status button").click()
+    page.locator(".fix-apply").first.wait_for()
+    assert page.locator(".fix-clock").count() == 0
+
+
 def test_of_several_fixes_the_open_one_is_applied(page: Any) -> None:
     page.locator(".fix[open] .fix-outcome", has_text="Runs.").wait_for()
     fixes = page.locator(".fix")

@@ -206,3 +206,35 @@ def test_the_page_lands_where_a_training_gets_its_first_gradient_and_after_a_fix
     page.locator(".fix-apply").first.click()
     page.wait_for_function("() => document.querySelector('#outcome').classList.contains('finished')")
     page.locator("#where", has_text="y.sum().backward()").wait_for()
+
+
+KEEPS_A_GRAPH = """import torch
+w = torch.ones(2, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+probe = (w * w).sum()
+loss = (w * 3).sum()
+loss.backward()
+optimizer.step()
+print(probe.item())
+"""
+
+
+def test_a_saved_value_that_no_backward_needs_is_no_alarm(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, KEEPS_A_GRAPH)
+    trace = press_run(page)
+    logged = [[entry.get("event") for entry in step["log"]] for step in trace["steps"]]
+    arrived = next(i for i, events in enumerate(logged) if "grad_accumulated" in events)
+    stale = next(i for i, events in enumerate(logged) if "saved_stale" in events)
+    at_step(page, arrived)
+    page.locator("#slider").fill(str(stale))
+    at_step(page, stale)
+    assert page.locator("#sentences li.bad").count() == 0
+    page.locator("#findings", has_text="Nothing wrong found").wait_for()
+
+
+def test_a_program_that_only_prints_opens_at_what_it_prints_last(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "for i in range(3):\n    print(i)\n")
+    press_run(page)
+    page.locator("#sentences", has_text="This line prints 2").wait_for()

@@ -142,17 +142,20 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     const card = cards.cardOf(item);
     if (!card) return;
     cards.removeInserted();
-    const parsedProgram = cards.parsedProgram();
-    openCardEditField(card, edits.cardText(parsedProgram, item), {
+    const row = cards.rowOf(item);
+    /** A line that was put in above has moved the card; null where it is gone with its text. */
+    const itemNow = () => (row && cards.itemOfRow(row)) ?? null;
+    openCardEditField(card, edits.cardText(cards.parsedProgram(), item), {
       label: say("card_edit_label", { line: item.first + 1 }),
       commit(text) {
-        if (cards.parsedProgram() !== parsedProgram) return null; // the card is gone with its text
-        const outcome = edits.rewriteCard(cards.parsedProgram(), item, text);
+        const edited = itemNow();
+        if (!edited) return null;
+        const outcome = edits.rewriteCard(cards.parsedProgram(), edited, text);
         if ("refused" in outcome) return say(outcome.refused, outcome.args);
         applyOutcome(outcome, "card_edited");
         return null;
       },
-      close: () => cards.setCurrent(item.first, true),
+      close: () => cards.setCurrent((itemNow() ?? item).first, true),
     });
   }
 

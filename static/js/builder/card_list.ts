@@ -51,6 +51,7 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     if (text === parsedProgram.source && rowsByItem.size) return;
     const focused = list.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
     const isFocusInserted = focused !== null && Boolean(insertedRow?.made.contains(focused));
+    const fieldOfReader = focused?.matches(".card-edit *") ? focused : null;
     const rowOfReader = focusableCard?.closest(".card-row") ?? null;
     parsedProgram = parseProgram(text);
     painter = createSourceHighlighter(parsedProgram);
@@ -78,9 +79,10 @@ export function createCardList(list: HTMLElement, toolsHost: HTMLElement, say: S
     list.parentElement?.classList.toggle("has-field", list.querySelector(".editing") !== null);
     const itemOfReader = rowOfReader && itemsByRow.get(rowOfReader);
     // A line that was put in above, as the import that a program lacked, moves the reader's card: he stays at it.
+    const isFieldKept = fieldOfReader !== null && list.contains(fieldOfReader);
     setCurrent(
       isNextLineKnown || !itemOfReader ? currentLine : itemOfReader.first,
-      focused !== null && !isFocusInserted,
+      focused !== null && !isFocusInserted && !isFieldKept,
     );
     isNextLineKnown = false;
     if (isFocusInserted) focused.focus({ preventScroll: true }); // what is put in anew has lost it

@@ -47,8 +47,10 @@ export function openOperationPalette({
   row.append(host);
   const queryValues = { alive: JSON.stringify(aliveNames), line: String(line), lang: document.documentElement.lang };
   let draft: StatementDraft | null = null;
-  /** what the fields held when the server was asked last; null where that got no answer */
+  /** what the fields held when the server was asked; null where no answer is on its way */
   let askedWith: string | null = null;
+  /** what the fields held in the question that is answered by what is shown */
+  let answeredWith: string | null = null;
   /** the answer is there, and nothing of it is selected yet */
   let isSettling = false;
   /** how often Enter was pressed before the answer to what the fields hold was there */
@@ -84,7 +86,8 @@ export function openOperationPalette({
   }
 
   /** Whether what is shown answers what the fields hold. */
-  const isAnswered = () => !isSettling && (searchField() !== null || cardForm() !== null) && fieldTexts() === askedWith;
+  const isAnswered = () =>
+    !isSettling && (searchField() !== null || cardForm() !== null) && fieldTexts() === answeredWith;
 
   /** @param from what has the statement */
   function showDraftOf(from: HTMLElement | null) {
@@ -129,7 +132,8 @@ export function openOperationPalette({
   function enter() {
     entersWaiting++;
     if (isAnswered()) doWhatWaits();
-    else if (!isSettling) cardForm()?.dispatchEvent(new Event("change", { bubbles: true })); // asks at once
+    else if (!isSettling && fieldTexts() !== askedWith)
+      cardForm()?.dispatchEvent(new Event("change", { bubbles: true })); // asks at once
   }
 
   function doWhatWaits() {
@@ -167,7 +171,8 @@ export function openOperationPalette({
       onFailed();
     });
   row.addEventListener("htmx:afterSwap", () => {
-    askedWith = fieldTexts();
+    askedWith = null;
+    answeredWith = fieldTexts();
     isSettling = true;
   });
   row.addEventListener("htmx:afterSettle", () => {

@@ -5,7 +5,8 @@ import { firstLine } from "./note_texts.ts";
 import { keptThing } from "./note_saved.ts";
 import { noteOfWrite } from "./note_writes.ts";
 import { EVENTS } from "../trace/registry.ts";
-import type { Event, PathCut } from "../trace/wire.ts";
+import { doesBackwardFailIn } from "../trace/saved_slots.ts";
+import type { Event, PathCut, SavedStale } from "../trace/wire.ts";
 import type { CaptionNote, NoteArguments, NoteContext } from "./note.ts";
 
 const TONE_BY_SEVERITY: Record<string, CaptionNote["tone"]> = { error: "bad", warning: "cut" };
@@ -36,12 +37,20 @@ export function eventNotes(context: NoteContext, event: Event): CaptionNote[] {
     case "version_bumped":
       return [{ ...note, args: { ...args, tensor: ownerOfCounter(context, event.counter) } }];
     case "saved_stale":
+      return [staleNote(note, event, context)];
     case "saved_changed_silently":
     case "saved_detached":
       return [{ ...note, args: { ...args, ...factsOfSlot(context, event.node, event.slot) } }];
     default:
       return [note];
   }
+}
+
+/** A saved value of another version. It is an error once a backward of the run fails for it; else it would be one. */
+function staleNote(note: CaptionNote, { node, slot }: SavedStale, context: NoteContext): CaptionNote {
+  const args = { ...note.args, ...factsOfSlot(context, node, slot) };
+  if (doesBackwardFailIn(context.opened.trace.steps, node)) return { ...note, args };
+  return { key: "stale_unneeded", args };
 }
 
 /** A number that is read for itself cuts nothing; a version matters where a saved value expects another. */

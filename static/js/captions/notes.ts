@@ -105,7 +105,7 @@ function missingGradientNotes({ opened, index, step, before }: NoteContext): Cap
 
 /** What there is to say of a step of which nothing else is said. */
 function noteOfUneventfulStep(traceStep: Step): CaptionNote {
-  if (traceStep.kind === "end") return { key: "ended", args: {} };
+  if (traceStep.kind === "end") return { key: endKey(traceStep), args: {} };
   if (traceStep.kind === "begin")
     return { key: "begun", args: { n: Object.keys(traceStep.set).filter((uid) => uid[0] === "t").length } };
   const freed = traceStep.log.filter((entry) => entry.kind === "event" && entry.event === "storage_freed").length;
@@ -113,15 +113,27 @@ function noteOfUneventfulStep(traceStep: Step): CaptionNote {
   return { key: changesNoEntity(traceStep) ? "quiet" : "other", args: {} };
 }
 
-/** Whether a step left everything but its frame's line as it was. */
+function endKey({ i, gone }: Step) {
+  if (i === 0) return "ended_empty";
+  return gone.length ? "ended" : "ended_quiet";
+}
+
+/** Fields in which a frame without names says nothing of the program. */
+const PLAIN_FRAME_FIELDS = ["kind", "name", "line", "state", "caller", "shared"];
+
+/** Whether a step left everything but its frame's line as it was; what the first step finds was there before. */
 function changesNoEntity(traceStep: Step) {
-  const setEntries = Object.entries(traceStep.set);
-  return (
-    !traceStep.gone.length &&
-    setEntries.every(
-      ([uid, fields]) => uid[0] === "f" && Object.keys(fields).every((field) => field === "kind" || field === "line"),
-    )
-  );
+  return !traceStep.gone.length && Object.entries(traceStep.set).every(([, fields]) => tellsNothing(fields));
+}
+
+function tellsNothing(fields: Step["set"][string]) {
+  if (!("kind" in fields)) return Object.keys(fields).every((field) => field === "line");
+  if (fields.kind === "mode" || fields.kind === "device") return true;
+  return fields.kind === "frame" && Object.entries(fields).every(isPlainFrameField);
+}
+
+function isPlainFrameField([field, value]: [string, unknown]) {
+  return PLAIN_FRAME_FIELDS.includes(field) || (field === "vars" && Object.keys(value as object).length === 0);
 }
 
 function exceptionNotes({ opened, step, index }: NoteContext): CaptionNote[] {

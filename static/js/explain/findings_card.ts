@@ -80,6 +80,9 @@ export function createFindingsCard(
   /** the links of the open finding */
   let openLinkButtons: { element: HTMLButtonElement; link: ChainLink }[] = [];
 
+  /** where it is said that the picture has not come to what a finding tells */
+  let stillAhead: { element: HTMLElement; step: number }[] = [];
+
   const fixList = createFixList(say, fixing ?? null);
 
   /** Find out what there is to say of a run; the page goes on meanwhile. */
@@ -133,6 +136,7 @@ export function createFindingsCard(
 
   function draw() {
     openLinkButtons = [];
+    stillAhead = [];
     lightLink(null);
     host.hidden = !findings.length && !calm;
     const graveCount = findings.filter(({ severity }) => severity !== "note").length;
@@ -160,6 +164,9 @@ export function createFindingsCard(
     button.type = "button";
     button.setAttribute("aria-expanded", String(isShown));
     const kicker = element("span", "finding-kicker", kickerText(finding));
+    const ahead = element("span", "finding-ahead");
+    kicker.append(ahead);
+    stillAhead.push({ element: ahead, step: lastStepOf(finding) });
     const sentence = element("span", "finding-sentence");
     sentence.append(...nodesWithCode(findingWords.what));
     button.append(severityIcon(finding.severity), kicker, sentence);
@@ -274,6 +281,14 @@ export function createFindingsCard(
       if (link.step === step) element.setAttribute("aria-current", "step");
       else element.removeAttribute("aria-current");
     }
+    for (const { element, step: last } of stillAhead)
+      element.textContent = step < last ? ` · ${say("finding_ahead", { step: last + 1 })}` : "";
+  }
+
+  /** The step at which all of it has happened. */
+  function lastStepOf({ chain, cause, explainsError }: Finding) {
+    const error = explainsError ? opened?.trace.outcome.error?.step : null;
+    return Math.max(cause.step, error ?? 0, ...chain.map((link) => link.step));
   }
 
   smallScreen.addEventListener("change", draw);

@@ -35,7 +35,7 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
     aborter.abort();
     aborter = new AbortController();
     const { signal } = aborter;
-    box.replaceChildren(element("p", "fix-status", say("fix_trying")));
+    showThatFixesAreTried(box, signal);
     await new Promise((resolve) => setTimeout(resolve, TRY_FIXES_AFTER_MS));
     if (signal.aborted || !fixing) return;
     try {
@@ -44,15 +44,32 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
       if (!signal.aborted) triedFixes.set(finding, "failed");
     }
     if (!signal.aborted) show({ box, bar }, finding);
+    if (aborter.signal === signal) aborter.abort(); // and the clock stops
+  }
+
+  /** With the seconds since, from the first on, for as long as it lasts: they are not read out. */
+  function showThatFixesAreTried(box: HTMLElement, signal: AbortSignal) {
+    const began = performance.now();
+    const clock = element("span", "fix-clock");
+    clock.setAttribute("aria-hidden", "true");
+    const status = element("p", "fix-status", `${say("fix_trying")} `);
+    status.append(clock);
+    box.replaceChildren(status);
+    const timer = setInterval(() => {
+      clock.textContent = `${Math.floor((performance.now() - began) / 1000)} s`;
+    }, 1000);
+    signal.addEventListener("abort", () => clearInterval(timer));
   }
 
   function show({ box, bar }: FixPlaces, finding: Finding) {
     const fixes = triedFixes.get(finding);
     if (fixes === "failed" || !fixes) {
+      const status = element("p", "fix-status", `${say("fix_failed")} `);
       const retryButton = element("button", "link", say("fix_try")) as HTMLButtonElement;
       retryButton.type = "button";
       retryButton.addEventListener("click", () => startTrying({ box, bar }, finding));
-      return box.replaceChildren(retryButton);
+      status.append(retryButton);
+      return box.replaceChildren(status);
     }
     if (!fixes.length) return box.replaceChildren(element("p", "fix-status", say("fix_none")));
     const heading = element("h4", "", say("fix_heading"));
@@ -102,7 +119,7 @@ export function createFixList(say: Locale["say"], fixing: FixActions | null) {
   }
 
   return {
-    /** Another run: nothing was tried yet. */
+    /** Another run: nothing was tried yet, and nobody waits for what is being tried. */
     forget() {
       aborter.abort();
       triedFixes.clear();

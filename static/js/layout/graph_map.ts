@@ -221,15 +221,13 @@ function keepLabelsOfStep(graphStep: GraphStep, dots: MapDot[]) {
   for (const dot of dots) if (!labelled.has(dot)) dot.label = null;
 }
 
-/** What a node is called, and the name of what it made. */
+/** What a node is called, with its number as everywhere else, and the name of what it made where that has room. */
 function placeLabel(graphStep: GraphStep, uid: string, x: number, right: number): MapDot["label"] {
   const full = graphStep.model.labels.get(uid) ?? uid;
   const name = graphStep.outputs.get(uid)?.texts[0] ?? "";
   const fits = (text: string) => x + textWidth(text, MAP_FONT_SIZE) <= right;
-  const short = full.replace(/ \d+$/, "");
-  const label = fits(`${full} ${name}`) || !name ? full : short;
   const characters = Math.max(2, Math.floor((right - x) / textWidth("0", MAP_FONT_SIZE)));
-  const text = shortenNodeLabel(label, characters);
+  const text = shortenNodeLabel(full, characters);
   const shown = name && fits(`${text} ${name}`) ? name : "";
   return { text, name: shown, x, nameX: x + textWidth(`${text} `, MAP_FONT_SIZE) };
 }

@@ -39,6 +39,11 @@ export function stepThatMadeBackwardFail({ trace, index }: OpenTrace): number | 
   return cause < Infinity ? cause : null;
 }
 
+/** Whether a backward of these steps reaches a node and fails in it. A saved value of another version harms nobody else. */
+export function doesBackwardFailIn(steps: Step[], node: string): boolean {
+  return steps.some(({ visit }) => visit?.failed && visit.node === node);
+}
+
 /** The node in which the backward of a step failed. */
 function nodeWhereBackwardFailed(steps: Step[], step: number) {
   for (let i = step; i >= 0 && steps[i].stmt === steps[step].stmt; i--)
