@@ -67,6 +67,7 @@ export function buildGraphModel(opened: OpenTrace): GraphModel {
     formerNames: namesOfVariables(trace.steps ?? []),
     ...collectVisitsAndBackwards(index),
     stills: new Map(),
+    spreads: new Map(),
   };
 }
 

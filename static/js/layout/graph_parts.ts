@@ -67,6 +67,8 @@ export interface GraphModel {
   /** their first and last visits' steps */
   backwards: Map<string, { first: number; last: number }>;
   stills: Map<string, FixedGraphPlaces>;
+  /** by the size of a pane */
+  spreads: Map<string, FixedGraphPlaces | null>;
 }
 
 /** Heights of a graph's parts, and the sizes of its type: second words are always 12. */
@@ -78,6 +80,8 @@ export interface GraphSizes {
   leafLine: number;
   leaf: number;
   nameFont: number;
+  /** between the last docked leaf and the node */
+  leavesGap: number;
   /** a gradient's chip, its line, and the numbers in it */
   chip: number;
   chipLine: number;
