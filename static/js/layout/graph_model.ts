@@ -66,6 +66,7 @@ export function buildGraphModel(opened: OpenTrace): GraphModel {
     labels,
     formerNames: namesOfVariables(trace.steps ?? []),
     ...collectVisitsAndBackwards(index),
+    additions: new Map(),
     stills: new Map(),
     spreads: new Map(),
   };

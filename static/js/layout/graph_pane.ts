@@ -157,7 +157,7 @@ function linesOfLivingNodes(graphStep: GraphStep, paneSize: PaneRoom, tops: Map<
         ? leafCount
         : shownLeafCount(leafCount, paneSize.h);
       const seedHeight =
-        hasRun && block.seed && !graphStep.mostGradientArrivals(block.uid).count
+        hasRun && block.seed && !graphStep.mostGradientArrivals(block.uid, component).count
           ? initialGradientHeight(column.sizes)
           : 0;
       return {

@@ -66,6 +66,8 @@ export interface GraphModel {
   visits: Map<string, VisitFacts[]>;
   /** their first and last visits' steps */
   backwards: Map<string, { first: number; last: number }>;
+  /** by step, whether what arrived at a leaf was added to a gradient that it had */
+  additions: Map<number, boolean>;
   stills: Map<string, FixedGraphPlaces>;
   /** by the size of a pane */
   spreads: Map<string, FixedGraphPlaces | null>;
