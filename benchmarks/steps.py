@@ -2,7 +2,8 @@
 
 `python -m benchmarks.steps --base CHECKOUT [--rounds N] [--only NAME…]` needs Chromium and a built page in both. Both
 pages show the same traces and take turns, each stepping through a run from its first step to its last; a step's time is
-what Chromium counts for the renderer's main thread in processor time, so that a busy machine changes it little.
+what Chromium counts for the renderer's main thread in processor time, so that a busy machine changes it little. Every
+program is measured on the stage, and in the Net view where the page offers it; a checkout without one shows its stage.
 """
 
 import argparse
@@ -33,6 +34,7 @@ loss.backward()
 opt.step()
 """
 """As many parameters, and a graph of all of them."""
+VIEWS = ("stage", "net")
 STEPS_SCRIPT = """async ([most]) => {
     const slider = document.querySelector("#slider"), last = Number(slider.max), from = Math.max(0, (last - most) >> 1);
     for (let i = from; i <= Math.min(last, from + most); i += 1) {
@@ -67,6 +69,16 @@ class ShownTrace:
         """Show a trace, as after a run."""
         self.text = text
         self.page.evaluate(SHOW_SCRIPT)
+
+    def choose(self, view: str) -> bool:
+        """Show a view, if the page offers it; whether it does."""
+        button = self.page.locator(f"[data-view={view}]:visible")
+        if button.count():
+            button.first.click()
+            self.page.wait_for_function(
+                "view => document.querySelector(`[data-view=${view}]`).ariaPressed === 'true'", arg=view
+            )
+        return bool(button.count())
 
     def metrics(self) -> dict[str, float]:
         """Milliseconds of the main thread so far, by part."""
@@ -110,8 +122,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="turns of each page (default %(default)s)")
     parser.add_argument("--most", type=int, default=150, help="steps of a run that are shown (default %(default)s)")
     parser.add_argument("--only", nargs="+", choices=programs, help="these programs in place of all")
+    parser.add_argument("--views", nargs="+", choices=VIEWS, default=VIEWS, help="these views in place of all")
     arguments = parser.parse_args()
-    print(f"{'ms of a step':12}" + "".join(f"{part:>22}" for part in PARTS) + "   this / base")
+    print(f"{'ms of a step':14}" + "".join(f"{part:>22}" for part in PARTS) + "   this / base")
     slower = 0
     with sync_playwright() as play, serving(ROOT) as here, serving(arguments.base.resolve()) as there:
         browser = play.chromium.launch(executable_path=find_chromium(), args=list(BROWSER_FLAGS))
@@ -120,12 +133,15 @@ def main() -> int:
             text = fetch_trace(here, programs[name])
             for shown in pages.values():
                 shown.show(text)
-            times = compare(pages, arguments.rounds, arguments.most)
-            medians = {stage: {part: median(times[stage][part]) for part in PARTS} for stage in pages}
-            ratio = median(a / b for a, b in zip(times["this"]["all"], times["base"]["all"], strict=True))
-            slower += ratio > 1
-            cells = "".join(f"{medians['this'][part]:11.1f} :{medians['base'][part]:9.1f}" for part in PARTS)
-            print(f"{name:12}{cells}   {ratio:8.2f}", flush=True)
+            for view in arguments.views:
+                if not [shown.choose(view) for shown in pages.values()][0] and view != "stage":
+                    continue
+                times = compare(pages, arguments.rounds, arguments.most)
+                medians = {stage: {part: median(times[stage][part]) for part in PARTS} for stage in pages}
+                ratio = median(a / b for a, b in zip(times["this"]["all"], times["base"]["all"], strict=True))
+                slower += ratio > 1
+                cells = "".join(f"{medians['this'][part]:11.1f} :{medians['base'][part]:9.1f}" for part in PARTS)
+                print(f"{name + (', net' if view == 'net' else ''):14}{cells}   {ratio:8.2f}", flush=True)
         browser.close()
     print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     return 1 if slower else 0

@@ -82,7 +82,7 @@ const readStep = () => ({
         return {uid: e.dataset.storageStrip, bands: e.querySelectorAll(".strip-frame").length, pos: at("pos"), neg: at("neg")};
     }),
     folds: all("[data-fold]", e => ({key: e.dataset.fold, text: [...e.querySelectorAll("text")].map(t => t.textContent).join("|"), open: e.getAttribute("aria-expanded"),
-        members: (e.dataset.members ?? "").split(" ").filter(Boolean), box: rect(e.querySelector("rect")), at: e.closest(".graph-row")?.querySelector("[data-node]:not(.accumulate):not(.shaping)")?.dataset.node ?? null})),
+        members: (e.dataset.members ?? "").split(" ").filter(Boolean), box: rect(e.querySelector("rect:not(.halo)")), at: e.closest(".graph-row")?.querySelector("[data-node]:not(.accumulate):not(.shaping)")?.dataset.node ?? null})),
     links: all("[data-link]", e => ({key: e.dataset.link, kind: e.classList[1]}), [stage]),
 });
 const BOXES = ".card-box,.tag > path,.rail-box,.strip-frame,.void,.pin-head > rect,.placeholder > rect,.object-box,.moves > .frame-box,.fold.line > .fold-ground," +

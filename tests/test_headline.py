@@ -30,7 +30,8 @@ def test_the_headline_stands_over_the_stage_and_nothing_moves_between_steps(clon
     assert len(boxes) == 1
     headline, stage = (clone.locator(selector).bounding_box() for selector in ("#headline", "#stage"))
     assert headline["height"] == 88 and headline["y"] + headline["height"] <= stage["y"] + 1
-    assert clone.locator("#sentences li").first.evaluate("e => getComputedStyle(e).font").startswith("20px / 26px")
+    font = clone.locator("#sentences li").first.evaluate("e => getComputedStyle(e).font")
+    assert font.startswith("24px / 30px"), "over a picture that is drawn large"
 
 
 def test_names_are_code_and_what_changed_is_underlined(clone: Any) -> None:

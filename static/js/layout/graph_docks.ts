@@ -17,6 +17,8 @@ const NARROW_GRAPH_WIDTH = 260;
 const MIN_LENGTH_WITH_GRAD = 10;
 /** The room of the count of leaves that have no place. */
 export const HIDDEN_LEAF_COUNT_WIDTH = 30;
+/** The room between a leaf and what is added to its gradient. */
+const ADDITION_SIGN_WIDTH = 18;
 /** The room of the mark at which gradients add up. */
 const GRADIENT_SUM_MARK_WIDTH = 14;
 
@@ -121,7 +123,8 @@ export function addAttachedLeaves(
       column.right - x,
     );
     const isShownAbove = !isPlaced(dock.leaf, row.uid);
-    const gradientsMet = turn && turn.step <= graphStep.i ? graphStep.mostGradientArrivals(dock.leaf).count : 0;
+    const gradientsMet =
+      turn && turn.step <= graphStep.i ? graphStep.mostGradientArrivals(dock.leaf, component).count : 0;
     row.docks.push({
       leaf: dock.leaf,
       label,
@@ -140,7 +143,9 @@ export function addAttachedLeaves(
       h: sizes.leaf,
     });
     const sumMarkWidth = gradientsMet > 1 && dock.ks.length === 1 ? GRADIENT_SUM_MARK_WIDTH : 0;
-    addLeafGradients(row, grads, new LineRoom(x + w + 8 + sumMarkWidth, column.right, cy), column);
+    const adds = gradientsMet < 2 && graphStep.isAddedToGradient(dock.leaf, component);
+    const gap = adds ? ADDITION_SIGN_WIDTH : 8;
+    addLeafGradients(row, grads, new LineRoom(x + w + gap + sumMarkWidth, column.right, cy), column, adds);
   }
 }
 
@@ -179,7 +184,9 @@ function leafGradients(
     return grad ? [{ key: `${row.uid}:${k}`, grad, now, to }] : [];
   });
   const sum =
-    graphStep.mostGradientArrivals(leaf).count > 1 ? graphStep.latestVisit(leaf, component)?.grad_outputs[0] : null;
+    graphStep.mostGradientArrivals(leaf, component).count > 1
+      ? graphStep.latestVisit(leaf, component)?.grad_outputs[0]
+      : null;
   if (
     !sum ||
     !nodeRunsAtStep(graphStep, graphStep.visitOrder(leaf, component)) ||
@@ -194,6 +201,7 @@ function addLeafGradients(
   grads: ReturnType<typeof leafGradients>,
   line: LineRoom,
   { sizes }: GraphColumn,
+  adds: boolean,
 ) {
   grads.forEach(({ key, grad, now, to }, i) => {
     const laterCount = grads.length - i - 1;
@@ -208,7 +216,15 @@ function addLeafGradients(
     if (chip.width > line.widthLeft - targetWidth + 6) return;
     const target = targetWidth ? { text: `↑${to}`, x: line.x } : null;
     line.x += targetWidth;
-    row.grads.push({ key, grad, chip, now, to: target, ...line.takeRectFromLeft(chip.width, sizes.chip, 12) });
+    row.grads.push({
+      key,
+      grad,
+      chip,
+      now,
+      adds: adds && !i,
+      to: target,
+      ...line.takeRectFromLeft(chip.width, sizes.chip, 12),
+    });
   });
 }
 
@@ -248,7 +264,8 @@ export function addLeavesToSlimRow(
       18,
     );
     const turn = graphStep.visitOrder(dock.leaf, component);
-    const gradientsMet = turn && turn.step <= graphStep.i ? graphStep.mostGradientArrivals(dock.leaf).count : 0;
+    const gradientsMet =
+      turn && turn.step <= graphStep.i ? graphStep.mostGradientArrivals(dock.leaf, component).count : 0;
     row.docks.push({
       leaf: dock.leaf,
       label,

@@ -20,7 +20,7 @@ import type { FocusLabel, GradientPlace, GraphRow } from "./graph_places.ts";
 
 /** The sum of the gradients that met at a node, when it runs. */
 export function addGradientSumAtNode(graphStep: GraphStep, row: GraphRow, line: LineRoom, { sizes }: GraphColumn) {
-  const { nr: outputNr, count } = graphStep.mostGradientArrivals(row.uid);
+  const { nr: outputNr, count } = graphStep.mostGradientArrivals(row.uid, row.block.component);
   const grad = graphStep.latestVisit(row.uid, row.block.component)?.grad_outputs[outputNr];
   if (count < 2 || !grad || line.widthLeft < 50 || !nodeRunsAtStep(graphStep, row.turn)) return;
   const chip = fittedGradientChip(grad, line.widthLeft, sizes.chipFont);
@@ -95,7 +95,7 @@ export function addInitialGradient(graphStep: GraphStep, row: GraphRow, column: 
   const grad = visit?.grad_outputs.find(Boolean);
   if (
     !grad ||
-    graphStep.mostGradientArrivals(row.uid).count ||
+    graphStep.mostGradientArrivals(row.uid, row.block.component).count ||
     row.bottom < row.y + row.h + initialGradientHeight(column.sizes) - 4
   )
     return;

@@ -1,5 +1,6 @@
 /** The map of a run's graph: a dot for every node at a place that is decided once, from the finished graphs. */
 
+import { addToList } from "../trace/multimap.ts";
 import { textWidth } from "./metrics.ts";
 import { shortenNodeLabel } from "./node_labels.ts";
 import { IntervalPacker } from "./packing.ts";
@@ -46,11 +47,11 @@ interface MapPlaces {
 }
 
 /** The highest and the lowest line, and the lowest that has room for a label. */
-const MAX_MAP_PITCH = 22;
+const MAX_MAP_PITCH = 24;
 export const MIN_LABELLED_PITCH = 11.5;
 const MAX_DOT_RADIUS = 4.5;
 export const MAP_FONT_SIZE = 12;
-/** What the step did is seen, however many nodes there are. */
+/** What the step did is seen, as far as no dot lies over another. */
 const MIN_TOUCHED_RADIUS = 2.6;
 const MAP_TOP = 12;
 /** Below the dots: a line for what has none. */
@@ -72,10 +73,11 @@ export function mapPlaces(model: GraphModel, h: number): MapPlaces {
   if (cached) return cached;
   const room = h - MAP_TOP - 2 * MAP_REST_HEIGHT;
   let ends = new Map(model.components.map((graph) => [graph.key, lastStepOfPlace(model, graph, false)]));
-  let packed = packGraphs(model, ends);
+  let packed = packGraphs(model, ends, true);
+  if (packed.count * MIN_LABELLED_PITCH > room) packed = packGraphs(model, ends, false);
   if (packed.count * MIN_LABELLED_PITCH > room) {
     ends = new Map(model.components.map((graph) => [graph.key, lastStepOfPlace(model, graph, true)]));
-    packed = packGraphs(model, ends);
+    packed = packGraphs(model, ends, false);
   }
   const pitch = Math.min(MAX_MAP_PITCH, room / Math.max(1, packed.count));
   const lines = new Map([...packed.lines].map(([uid, line]) => [uid, MAP_TOP + (line + 0.5) * pitch]));
@@ -85,13 +87,17 @@ export function mapPlaces(model: GraphModel, h: number): MapPlaces {
   return places;
 }
 
-/** Which line each node has, counted from 0, and how many lines there are. */
-function packGraphs(model: GraphModel, ends: Map<string, number>) {
+/**
+ * Which line each node has, counted from 0, and how many lines there are.
+ * @param hasShapings whether what stands between a leaf and its reader has a line above that
+ */
+function packGraphs(model: GraphModel, ends: Map<string, number>, hasShapings: boolean) {
   const packer = new IntervalPacker();
   const lines = new Map<string, number>();
   for (const { key, birth, order } of model.components) {
-    const first = packer.allocate(birth, ends.get(key) ?? birth, order.length + GRAPH_GAP);
-    order.forEach(({ uid }, k) => lines.set(uid, first + k));
+    const uids = order.flatMap((block) => [...(hasShapings ? shapingsOf(block) : []), block.uid]);
+    const first = packer.allocate(birth, ends.get(key) ?? birth, uids.length + GRAPH_GAP);
+    uids.forEach((uid, k) => lines.set(uid, first + k));
   }
   return { lines, count: Math.max(1, packer.height - GRAPH_GAP) };
 }
@@ -151,7 +157,8 @@ export function layoutGraphMap(
 function graphsOnMap(graphStep: GraphStep, { lines, ends }: MapPlaces): Set<GraphComponent> {
   const shown = new Set<GraphComponent>();
   const taken = new Set<number>();
-  const linesOf = ({ order }: GraphComponent) => order.map(({ uid }) => lines.get(uid) ?? 0);
+  const linesOf = ({ order }: GraphComponent) =>
+    order.flatMap((block) => [...shapingsOf(block), block.uid].flatMap((uid) => lines.get(uid) ?? []));
   const hasPlaces = (graph: GraphComponent) => (ends.get(graph.key) ?? -1) >= graphStep.i;
   const add = (graph: GraphComponent) => {
     shown.add(graph);
@@ -172,35 +179,75 @@ function uidsOfBlock({ uid, docks }: NodeBlock) {
   return [uid, ...docks.flatMap(({ vias, leaf }) => [...vias, leaf])];
 }
 
+/** What stands between a node and its leaves, from them down to it. */
+function shapingsOf({ docks }: NodeBlock) {
+  return [...new Set(docks.flatMap(({ vias }) => [...vias].reverse()))];
+}
+
 function dotsOfBlock(graphStep: GraphStep, places: MapPlaces, block: NodeBlock, left: number, w: number): MapDot[] {
   const cy = places.lines.get(block.uid) ?? 0;
   const x = left + DOT_OFFSET;
-  const { radius } = places;
-  const dots = [makeDot(graphStep, block, { uid: block.uid, kind: "node", x, cy, radius })];
+  const { radius, pitch } = places;
+  const most = pitch / 2;
+  const dots = [makeDot(graphStep, block, { uid: block.uid, kind: "node", x, cy, radius, most })];
   dots[0].label = placeLabel(graphStep, block.uid, x + MAX_DOT_RADIUS + 5, left + w - 4);
-  const docked = block.docks.flatMap(({ leaf, vias }) => [
-    ...vias.map((uid) => ({ uid, kind: "shaping" as const })),
-    { uid: leaf, kind: "leaf" as const },
-  ]);
-  const spacing = Math.min(LEAF_SPACING, (DOT_OFFSET - 8) / Math.max(1, docked.length));
-  docked.forEach(({ uid, kind }, n) => {
-    if (!graphStep.node(uid)) return;
-    const small = Math.max(0.6, Math.min(radius * 0.72, spacing * 0.4));
-    const dot = makeDot(graphStep, block, { uid, kind, x: x - radius - spacing * (n + 0.7), cy, radius: small });
-    dot.again = kind === "leaf" && graphStep.mainReaderOf(uid) !== block.uid;
+  for (const uid of shapingsOf(block)) {
+    const own = places.lines.get(uid);
+    if (own === undefined || !graphStep.node(uid)) continue;
+    const dot = makeDot(graphStep, block, { uid, kind: "shaping", x, cy: own, radius, most });
+    dot.label = placeLabel(graphStep, uid, x + MAX_DOT_RADIUS + 5, left + w - 4);
     dots.push(dot);
-  });
+  }
+  const beside = dotsBesideLines(block, places, cy);
+  for (const [lineY, docked] of beside) {
+    const spacing = Math.min(LEAF_SPACING, (DOT_OFFSET - 8) / Math.max(1, docked.length));
+    docked.forEach(({ uid, kind }, n) => {
+      if (!graphStep.node(uid)) return;
+      const small = Math.max(0.6, Math.min(radius * 0.72, spacing * 0.4));
+      const place = {
+        uid,
+        kind,
+        x: x - radius - spacing * (n + 0.7),
+        cy: lineY,
+        radius: small,
+        most: Math.min(most, spacing / 2),
+      };
+      const dot = makeDot(graphStep, block, place);
+      dot.again = kind === "leaf" && graphStep.mainReaderOf(uid) !== block.uid;
+      dots.push(dot);
+    });
+  }
   return dots;
+}
+
+/** By the height of a line, what stands at its left: leaves, and what is between them and their reader where that has no
+ * line of its own. */
+function dotsBesideLines(block: NodeBlock, { lines }: MapPlaces, cy: number) {
+  const out = new Map<number, { uid: string; kind: MapDot["kind"] }[]>();
+  for (const { leaf, vias } of block.docks) {
+    const lined = vias.filter((uid) => lines.has(uid));
+    const y = lines.get(lined.at(-1) ?? "") ?? cy;
+    for (const uid of vias) if (!lines.has(uid)) addToList(out, y, { uid, kind: "shaping" });
+    addToList(out, y, { uid: leaf, kind: "leaf" });
+  }
+  return out;
 }
 
 function makeDot(
   graphStep: GraphStep,
   block: NodeBlock,
-  { uid, kind, x, cy, radius }: { uid: string; kind: MapDot["kind"]; x: number; cy: number; radius: number },
+  {
+    uid,
+    kind,
+    x,
+    cy,
+    radius,
+    most,
+  }: { uid: string; kind: MapDot["kind"]; x: number; cy: number; radius: number; most: number },
 ): MapDot {
   const touched = uid === graphStep.visitedNode || graphStep.touched.uids.has(uid);
   const broken = graphStep.hasBrokenSlot(uid);
-  const r = touched || broken ? Math.max(MIN_TOUCHED_RADIUS, radius) : radius;
+  const r = touched || broken ? Math.max(Math.min(MIN_TOUCHED_RADIUS, most), radius) : radius;
   return {
     ...{ uid, kind, x: x - r, y: cy - r, w: 2 * r, h: 2 * r, again: false, label: null, touched, broken },
     turn: graphStep.visitOrder(uid, block.component),

@@ -66,7 +66,9 @@ export function buildGraphModel(opened: OpenTrace): GraphModel {
     labels,
     formerNames: namesOfVariables(trace.steps ?? []),
     ...collectVisitsAndBackwards(index),
+    additions: new Map(),
     stills: new Map(),
+    spreads: new Map(),
   };
 }
 

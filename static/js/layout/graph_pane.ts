@@ -75,14 +75,17 @@ type Line = CollapsibleLine & {
   seed: number;
 };
 
-/** Of a graph without rails. */
-const MIN_CHAIN_WIDTH = 270;
+/** Of a graph without rails, the least width and the part of the stage's: with gradients, and without. */
+const CHAIN_WIDTHS = { visited: { least: 270, share: 0.36 }, unvisited: { least: 200, share: 0.3 } };
 
 /** The graph's share of a stage. @param w of the stage @returns 0 without a graph */
 export function graphPaneWidth(model: GraphModel, w: number): number {
   if (!model.blocks.size && !model.leaves.length) return 0;
   const lanes = model.components.reduce((most, { rails }) => Math.max(most, rails.lanes), 0);
-  if (lanes <= 1) return Math.round(Math.min(0.44 * w, Math.max(MIN_CHAIN_WIDTH, 0.36 * w)));
+  if (lanes <= 1) {
+    const { least, share } = CHAIN_WIDTHS[model.visits.size ? "visited" : "unvisited"];
+    return Math.round(Math.min(0.44 * w, Math.max(least, share * w)));
+  }
   return Math.round(Math.min(0.44 * w, Math.max(345, 0.385 * w) + 12 * lanes));
 }
 
@@ -154,7 +157,7 @@ function linesOfLivingNodes(graphStep: GraphStep, paneSize: PaneRoom, tops: Map<
         ? leafCount
         : shownLeafCount(leafCount, paneSize.h);
       const seedHeight =
-        hasRun && block.seed && !graphStep.mostGradientArrivals(block.uid).count
+        hasRun && block.seed && !graphStep.mostGradientArrivals(block.uid, component).count
           ? initialGradientHeight(column.sizes)
           : 0;
       return {

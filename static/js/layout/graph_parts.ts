@@ -66,7 +66,11 @@ export interface GraphModel {
   visits: Map<string, VisitFacts[]>;
   /** their first and last visits' steps */
   backwards: Map<string, { first: number; last: number }>;
+  /** by step, whether what arrived at a leaf was added to a gradient that it had */
+  additions: Map<number, boolean>;
   stills: Map<string, FixedGraphPlaces>;
+  /** by the size of a pane */
+  spreads: Map<string, FixedGraphPlaces | null>;
 }
 
 /** Heights of a graph's parts, and the sizes of its type: second words are always 12. */
@@ -78,6 +82,8 @@ export interface GraphSizes {
   leafLine: number;
   leaf: number;
   nameFont: number;
+  /** between the last docked leaf and the node */
+  leavesGap: number;
   /** a gradient's chip, its line, and the numbers in it */
   chip: number;
   chipLine: number;

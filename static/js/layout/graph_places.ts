@@ -50,6 +50,8 @@ export type GradientPlace = Rect & {
   grad: Grad;
   chip: GradientChip;
   now: boolean;
+  /** it was added to what a `.grad` held: a sign before it says so */
+  adds?: boolean;
   /** where it climbs to, and where that is written */
   to: { text: string; x: number } | null;
   /** what is said after it */

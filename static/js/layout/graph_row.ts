@@ -58,7 +58,7 @@ export function layoutGraphRow(
     name: node.name ?? uid,
     turn: graphStep.visitOrder(uid, component),
     dot: false,
-    met: graphStep.mostGradientArrivals(uid).count,
+    met: graphStep.mostGradientArrivals(uid, component).count,
     tag: null,
     flags: [],
     slots: [],

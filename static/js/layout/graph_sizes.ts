@@ -3,12 +3,12 @@
 import type { GraphComponent, GraphSizes, NodeBlock } from "./graph_parts.ts";
 
 export const NORMAL_GRAPH_SIZES: GraphSizes = {
-  ...{ node: 26, nodeFont: 14, leafLine: 24, leaf: 20, nameFont: 12 },
+  ...{ node: 26, nodeFont: 14, leafLine: 24, leaf: 20, nameFont: 12, leavesGap: 4 },
   ...{ chip: 20, chipLine: 24, chipFont: 12, slot: 18 },
 };
 /** Where a whole graph of few nodes has its pane to itself. */
 export const LARGE_GRAPH_SIZES: GraphSizes = {
-  ...{ node: 38, nodeFont: 20, leafLine: 34, leaf: 28, nameFont: 14 },
+  ...{ node: 38, nodeFont: 20, leafLine: 34, leaf: 28, nameFont: 14, leavesGap: 4 },
   ...{ chip: 26, chipLine: 32, chipFont: 14, slot: 22 },
 };
 /** Second words, wherever they stand. */
@@ -16,8 +16,6 @@ export const GRAPH_WORD_FONT_SIZE = 12;
 /** A slim node with the room above it. */
 export const COLLAPSED_NODE_HEIGHT = 22;
 export const COLLAPSED_NODE_GAP = 7;
-/** The room between the last docked leaf and the node. */
-const ATTACHED_LEAVES_BOTTOM_GAP = 4;
 const NODE_GAP = 12;
 const FIRST_NODE_GAP = 4;
 export const GRAPH_FOLD_HEIGHT = 24;
@@ -94,7 +92,7 @@ export function gapAboveNode(block: NodeBlock, column: GraphColumn, hasChips: bo
 
 /** How high docked leaves are. @param count of their lines */
 export function attachedLeavesHeight(count: number, sizes: GraphSizes) {
-  return count ? count * sizes.leafLine + ATTACHED_LEAVES_BOTTOM_GAP : 0;
+  return count ? count * sizes.leafLine + sizes.leavesGap : 0;
 }
 
 /** How many of a node's leaves have a line in a room of this height. */

@@ -44,7 +44,7 @@ export class GraphStep {
   backwards = new Map<string, string>();
   /** as far as they were asked for */
   visitOrderCache = new Map<GraphComponent, Map<string, VisitOrder | null>>();
-  /** by node, how many gradients that backward brought to each of its outputs */
+  /** by backward and node, how many gradients that backward brought to each of its outputs */
   gradientArrivals = new Map<string, number[]>();
   /** graphs that backward has let go of */
   releasedComponents: Set<GraphComponent>;
@@ -124,16 +124,22 @@ export class GraphStep {
     const grads = this.latestVisit(uid, component)?.grad_inputs ?? [];
     (this.node(uid)?.next ?? []).forEach((edge, k) => {
       if (!edge || !grads[k]) return;
-      const counts = this.gradientArrivals.get(edge[0]) ?? [];
+      const key = this.arrivalsKey(edge[0], component);
+      const counts = this.gradientArrivals.get(key) ?? [];
       counts[edge[1]] = (counts[edge[1]] ?? 0) + 1;
-      this.gradientArrivals.set(edge[0], counts);
+      this.gradientArrivals.set(key, counts);
     });
   }
 
-  /** At which output of a node the most gradients met, and how many. */
-  mostGradientArrivals(uid: string) {
+  /** A leaf of several graphs gets gradients of several backwards: what they bring doesn't meet. */
+  arrivalsKey(uid: string, component: GraphComponent) {
+    return `${this.backwards.get(component.key)} ${uid}`;
+  }
+
+  /** At which output of a node the most gradients met in the backward that a graph was last in, and how many. */
+  mostGradientArrivals(uid: string, component: GraphComponent) {
     let most = { nr: 0, count: 0 };
-    this.gradientArrivals.get(uid)?.forEach((count, nr) => {
+    this.gradientArrivals.get(this.arrivalsKey(uid, component))?.forEach((count, nr) => {
       if (count > most.count) most = { nr, count };
     });
     return most;
@@ -189,6 +195,20 @@ export class GraphStep {
     const turn = this.visitOrder(uid, component);
     if (!turn || turn.step > this.i) return null;
     return this.model.opened.trace.steps[turn.step].visit ?? null;
+  }
+
+  /** Whether what arrived at a leaf in the backward that its graph was last in was added to a gradient that it had. */
+  isAddedToGradient(leafUid: string, component: GraphComponent): boolean {
+    const step = this.visitOrder(leafUid, component)?.step ?? Infinity;
+    if (step > this.i) return false;
+    const { additions, opened } = this.model;
+    let isAdded = additions.get(step);
+    if (isAdded === undefined) {
+      const before = opened.state(step - 1);
+      isAdded = Boolean(findEntity(before, findEntity(before, leafUid, "node")?.variable, "tensor")?.grad);
+      additions.set(step, isAdded);
+    }
+    return isAdded;
   }
 
   /** The reader at which a leaf stands for itself: the one whose gradient came last, else the first. */

@@ -18,8 +18,16 @@ import type { GraphModel, GraphComponent, GraphSizes, FixedGraphPlaces } from ".
 /** So many widths are remembered. */
 const MAX_CACHED_WIDTHS = 16;
 
-/** The most that is added above a node so that a graph takes its pane. */
-const MAX_SPREAD = 110;
+/** The most that is added above a node so that a graph takes its pane, and the part of it that is added below the leaves
+ * docked to it. */
+const MAX_SPREAD = 160;
+const LEAVES_SHARE_OF_SPREAD = 0.3;
+/** Of the height that a graph leaves, the part above it. */
+const SHARE_ABOVE = 0.4;
+/** Above the title of a graph that stands below another, where there is room. */
+const MAX_GAP_ABOVE_TITLE = 14;
+/** So finely is looked for the spread that fits. */
+const SPREAD_STEP = 4;
 /** Names are large in panes that are at least so wide. */
 const MIN_LARGE_WIDTH = 300;
 
@@ -27,27 +35,60 @@ const MIN_LARGE_WIDTH = 300;
  * @param h of the pane @returns null where they don't fit */
 export function spreadGraphPlaces(model: GraphModel, w: number, h: number): FixedGraphPlaces | null {
   if (!Number.isFinite(h)) return null;
+  const key = `${w} ${h}`;
+  const cached = model.spreads.get(key);
+  if (cached !== undefined) return cached;
+  if (model.spreads.size >= MAX_CACHED_WIDTHS) model.spreads.clear();
+  const places = largestSpread(model, w, h);
+  model.spreads.set(key, places);
+  return places;
+}
+
+function largestSpread(model: GraphModel, w: number, h: number): FixedGraphPlaces | null {
   const sizes = w >= MIN_LARGE_WIDTH ? [LARGE_GRAPH_SIZES, NORMAL_GRAPH_SIZES] : [NORMAL_GRAPH_SIZES];
   for (const size of sizes) {
-    const dense = fixedGraphPlaces(model, w, size);
-    if (dense.height > h) continue;
-    const gaps = fixedGraphPlaces(model, w, size, 1).height - dense.height;
-    const spread = gaps > 0 ? Math.floor(Math.min(MAX_SPREAD, (h - dense.height) / gaps)) : 0;
-    return spread > 0 ? fixedGraphPlaces(model, w, size, spread) : dense;
+    if (fixedGraphPlaces(model, w, size).height > h) continue;
+    let [fitting, tooMuch] = [0, MAX_SPREAD / SPREAD_STEP + 1];
+    while (tooMuch - fitting > 1) {
+      const middle = (fitting + tooMuch) >> 1;
+      if (arrangeGraphs(model, w, size, middle * SPREAD_STEP).height <= h) fitting = middle;
+      else tooMuch = middle;
+    }
+    const places = arrangeGraphs(model, w, size, fitting * SPREAD_STEP);
+    moveDown(places, Math.floor((h - places.height) * SHARE_ABOVE));
+    return places;
   }
   return null;
 }
 
-/** @param w of the pane @param spread what is added above each node but a graph's first */
+function moveDown(places: FixedGraphPlaces, by: number) {
+  for (const [key, top] of places.tops) places.tops.set(key, top + by);
+  for (const [uid, top] of places.blocks) places.blocks.set(uid, top + by);
+  places.idle += by;
+  places.height += by;
+}
+
+/** @param w of the pane */
 export function fixedGraphPlaces(
   model: GraphModel,
   w: number,
   sizes: GraphSizes = NORMAL_GRAPH_SIZES,
-  spread = 0,
 ): FixedGraphPlaces {
-  const key = `${w} ${sizes.node} ${spread}`;
+  const key = `${w} ${sizes.node}`;
   const cached = model.stills.get(key);
   if (cached) return cached;
+  if (model.stills.size >= MAX_CACHED_WIDTHS) model.stills.clear();
+  const places = arrangeGraphs(model, w, sizes, 0);
+  model.stills.set(key, places);
+  return places;
+}
+
+/** @param spread what is added above each node but a graph's first */
+function arrangeGraphs(model: GraphModel, w: number, denseSizes: GraphSizes, spread: number): FixedGraphPlaces {
+  const sizes = {
+    ...denseSizes,
+    leavesGap: denseSizes.leavesGap + Math.floor(spread * LEAVES_SHARE_OF_SPREAD),
+  };
   const packer = new IntervalPacker();
   const hasTitles = haveOverlappingLifetimes(model.components);
   const still: FixedGraphPlaces = {
@@ -73,14 +114,13 @@ export function fixedGraphPlaces(
         sizes.node +
         (seed ? initialGradientHeight(sizes) : 0);
     }
+    if (hasTitles) height += Math.min(MAX_GAP_ABOVE_TITLE, spread);
     const top = GRAPH_TOP_PADDING + packer.allocate(component.birth, component.death, height);
     still.tops.set(component.key, top);
     component.order.forEach((block, i) => still.blocks.set(block.uid, top + offsets[i]));
   }
   still.idle = GRAPH_TOP_PADDING + packer.height;
   still.height = still.idle + (hasUnreadLeaf(model) ? GRAPH_FOLD_HEIGHT : 0) + GRAPH_BOTTOM_PADDING;
-  if (model.stills.size >= MAX_CACHED_WIDTHS) model.stills.clear();
-  model.stills.set(key, still);
   return still;
 }
 

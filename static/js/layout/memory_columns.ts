@@ -56,15 +56,35 @@ const USUAL_PANE_WIDTH = 540;
 /** No phone is so wide. */
 const MIN_CONTENT_WIDTH = 400;
 /** Cells with a number in them, and how many of them beside each other are the most that a run is enlarged for. */
-const CONTENT_CELLS = { w: 38, most: 10 };
+const CONTENT_CELLS = { w: 40, most: 10 };
+/** A storage has so much room however few its cells are. */
+const MIN_STRIP_WIDTH = 76;
 
-/** How wide a pane is at least in which all of a run stands beside each other, with numbers. */
-export function leastContentWidth(homes: Homes): number {
+/** Of more cells, a line has colours, or several lines have the numbers. */
+const MAX_CELLS_IN_LINE = 8;
+/** A number of 20 has room in it. */
+const MIN_LARGE_CELL_WIDTH = 60;
+
+/** What a broken pin says above its strip. */
+const BROKEN_PIN_WIDTH = 210;
+
+/**
+ * How wide a pane is at least in which all of a run stands beside each other, with numbers.
+ * @param hasBrokenPins whether a saved value of the run is ever overwritten
+ */
+export function leastContentWidth(homes: Homes, hasBrokenPins = false): number {
   const names = Math.max(MIN_NAMES_WIDTH, Math.min(160, homes.widestName));
-  const strip = Math.max(76, Math.min(CONTENT_CELLS.most, homes.mostCells) * CONTENT_CELLS.w);
+  const strip = Math.max(MIN_STRIP_WIDTH, Math.min(CONTENT_CELLS.most, homes.mostCells) * CONTENT_CELLS.w);
   const cards = MEMORY_LEFT_MARGIN + names + 8 + CARD_WIDTH + 3 + RAIL_WIDTH + 12;
-  const w = cards + strip + 14 + (homes.hasGrads ? GRADIENT_GAP + strip : 0);
+  const strips = strip + 14 + (homes.hasGrads ? GRADIENT_GAP + strip : 0);
+  const w = cards + Math.max(strips, hasBrokenPins ? BROKEN_PIN_WIDTH + 8 : 0);
   return Math.max(MIN_CONTENT_WIDTH, Math.min(USUAL_PANE_WIDTH, w));
+}
+
+/** A row of few cells has no wider ones than a row beside it that needs its whole line. */
+function cellsOfOneSize(row: RowCells, stripW: number, mostCells: number): RowCells {
+  if (mostCells > MAX_CELLS_IN_LINE) return row;
+  return { ...row, w: Math.min(row.w, Math.max(MIN_LARGE_CELL_WIDTH, stripW / Math.max(1, mostCells))) };
 }
 
 export function layoutMemoryColumns(homes: Homes, w: number, row: RowCells = USUAL_ROW_CELLS): MemoryColumns {
@@ -78,8 +98,8 @@ export function layoutMemoryColumns(homes: Homes, w: number, row: RowCells = USU
   const card = MEMORY_LEFT_MARGIN + namesW + 8;
   const rail = card + cardW + 3;
   const strip = rail + railW + 12;
-  const stripsWidth = Math.max(MIN_STRIPS_WIDTH, w - strip - 14);
-  const stripW = homes.hasGrads ? Math.floor((stripsWidth - GRADIENT_GAP) * 0.52) : stripsWidth;
+  const stripsWidth = Math.max(isPhone ? MIN_STRIPS_WIDTH : MIN_STRIP_WIDTH, w - strip - 14);
+  const stripW = homes.hasGrads ? Math.floor((stripsWidth - GRADIENT_GAP) / 2) : stripsWidth;
   const gradW = homes.hasGrads ? stripsWidth - GRADIENT_GAP - stripW : 0;
   return {
     w,
@@ -99,7 +119,7 @@ export function layoutMemoryColumns(homes: Homes, w: number, row: RowCells = USU
     indent: isPhone ? 0 : 12,
     left: 0,
     cells: null,
-    row,
+    row: cellsOfOneSize(row, stripW, homes.mostCells),
     stacked: false,
     line: null,
   };

@@ -16,13 +16,20 @@ const AFTER_ITS_NAME = 0.5;
 /** Calls under way that each have a line. */
 const MAX_CALL_LINES = 6;
 
-/** @param rowBlocks those of the step */
-export function memoryItems(memoryStep: MemoryStep, rowBlocks: RowBlocks = memoryRowBlocks(memoryStep)): MemoryItem[] {
+/**
+ * @param rowBlocks those of the step
+ * @param foldsGradients whether gradients on their way are counted: they stand on their edges in the graph
+ */
+export function memoryItems(
+  memoryStep: MemoryStep,
+  rowBlocks: RowBlocks = memoryRowBlocks(memoryStep),
+  foldsGradients = false,
+): MemoryItem[] {
   const { named: namedBlocks, states, nameless } = rowBlocks;
   const former = nameless.filter((block) => block.former);
   const items = headingsWithRows(memoryStep, namedBlocks, states, former);
   const others = nameless.filter((block) => !block.former);
-  return [...items, ...namelessItems(memoryStep, others), ...allocatorItems(memoryStep)];
+  return [...items, ...namelessItems(memoryStep, others, foldsGradients), ...allocatorItems(memoryStep)];
 }
 
 /** Headings with the rows under them. */
@@ -109,15 +116,20 @@ function frameHeadingItem(memoryStep: MemoryStep, uid: string, key: string): Hea
   };
 }
 
+function isGradientOnItsWay({ purpose }: RowBlock) {
+  return purpose?.words === "gradient" || purpose?.words === "gradientFor";
+}
+
 /** At the foot: what has no name. */
-function namelessItems(memoryStep: MemoryStep, nameless: RowBlock[]): MemoryItem[] {
+function namelessItems(memoryStep: MemoryStep, nameless: RowBlock[], foldsGradients: boolean): MemoryItem[] {
   const folds = new Map<string, FoldItem>();
   const rows = [] as RowItem[];
   for (const block of nameless) {
     const foldKind = block.purpose?.foldKind ?? "unnamed";
     const key = `nameless ${foldKind}`;
     const isOpen = memoryStep.options.toggled.has(key) || memoryStep.options.toggled.has(NAMELESS_KEY);
-    if (!block.hot && !isOpen && !block.uids.includes(memoryStep.options.selected ?? "")) {
+    const isOnEdge = foldsGradients && isGradientOnItsWay(block);
+    if ((!block.hot || isOnEdge) && !isOpen && !block.uids.includes(memoryStep.options.selected ?? "")) {
       const fold = folds.get(key) ?? { kind: "fold", key, blocks: [], foldKind };
       fold.blocks.push(block);
       folds.set(key, fold);

@@ -5,6 +5,7 @@ import { findHomes } from "./homes.ts";
 import { memoryAnchorRects, touchedMemoryRects } from "./memory_anchors.ts";
 import { layoutMemoryOverview, type MemoryOverview } from "./memory_focus.ts";
 import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
+import { memoryItems } from "./memory_items.ts";
 import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
 import { MemoryStep, type MemoryModel } from "./memory_step.ts";
 import { findFixedPlaces, moveToFixedPlaces, fixedPlacesWithin, gapsBetweenPlaces } from "./memory_still.ts";
@@ -57,9 +58,10 @@ export function layoutMemoryPane(
   if (overview) return layoutMemoryOverview(memoryStep, { ...paneSize, overview });
   const columns = layoutMemoryColumns(model.homes, paneSize.w, paneSize.cells);
   const places = Number.isFinite(paneSize.h) ? fixedPlacesWithin(model, paneSize.w, paneSize.h, paneSize.cells) : null;
-  let placed = placeMemoryItems(memoryStep, columns, places ? Infinity : paneSize.h);
+  const items = memoryItems(memoryStep, undefined, places !== null);
+  let placed = placeMemoryItems(memoryStep, columns, places ? Infinity : paneSize.h, items);
   let height = places ? moveToFixedPlaces(places, placed, i, gapsBetweenPlaces(places, paneSize.h)) : null;
-  if (places && height === null) placed = placeMemoryItems(memoryStep, columns, paneSize.h);
+  if (places && height === null) placed = placeMemoryItems(memoryStep, columns, paneSize.h, items);
   height ??= stackItems(placed);
   for (const place of placed)
     if (place.item.kind === "row" && place.layout)

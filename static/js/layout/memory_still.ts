@@ -115,7 +115,7 @@ class FixedPlacesMeasurement {
     let plainStep = plainSteps.get(i);
     if (!plainStep) {
       const memoryStep = new MemoryStep(this.model, i, DEFAULT_PANE_OPTIONS);
-      plainStep = { step: memoryStep, items: memoryItems(memoryStep) };
+      plainStep = { step: memoryStep, items: memoryItems(memoryStep, undefined, true) };
       plainSteps.set(i, plainStep);
     }
     this.recordPlacedItems(placeMemoryItems(plainStep.step, this.columns, Infinity, plainStep.items), i);
@@ -198,13 +198,23 @@ function parsePlace(place: string) {
 }
 
 /** So much is added at most above a row where there is height to spare. */
-const MAX_ADDED_GAP = 46;
+const MAX_ADDED_GAP = 130;
+/** Of what is added above a row, the part above the first, above all that has no name, and below the last. */
+const GAP_SHARES = { first: 0.6, nameless: 0.5, below: 0.4 };
 
 /** Heights that are added above each place, so that the rows of a run fill the height that they have. */
 export function gapsBetweenPlaces({ y, h }: FixedMemoryPlaces, height: number): Map<string, number> {
   const places = [...y.keys()];
-  const each = Math.max(0, Math.min(MAX_ADDED_GAP, Math.floor((height - h) / Math.max(1, places.length))));
-  return new Map(places.map((place, k) => [place, (k + 1) * each]));
+  const foot = places.findIndex((place) => place.startsWith("foot"));
+  const named = foot < 0 ? places.length : foot;
+  const shares = places.map((_, k) => {
+    if (k >= named) return k === named ? GAP_SHARES.nameless : 0;
+    return k ? 1 : GAP_SHARES.first;
+  });
+  const all = shares.reduce((sum, share) => sum + share, GAP_SHARES.below);
+  const each = Math.max(0, Math.min(MAX_ADDED_GAP, (height - h) / all));
+  let added = 0;
+  return new Map(places.map((place, k) => [place, Math.floor((added += shares[k] * each))]));
 }
 
 /**

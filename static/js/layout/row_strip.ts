@@ -73,6 +73,9 @@ const COLUMN_ROW_HEIGHT = 15;
 const STRIP_CELL_WIDTHS = { most: 46, least: 38, tight: 30 };
 const COMPLEX_CELL_WIDTHS = { most: 90, least: 74, tight: 60 };
 
+/** A cell beside its names is so many times as high as it is wide at most. */
+const MAX_CELL_SLENDERNESS = 1.4;
+
 /** How tall cells as colours may get together. */
 const MAX_HEAT_MAP_HEIGHT = 64;
 
@@ -171,10 +174,11 @@ function layoutCellBand(dtype: string, n: number, stripRoom: Parameters<typeof l
   const largestCell = Math.max(maxCell, row.w);
   const bandOf = (columns: number, lines: number, cw: number, ch: number) =>
     ({ dtype, n, y: 0, columns, lines, cw, ch, mode: "numbers" }) as CellBand;
-  const lineHeight = (lines: number) => {
+  const lineHeight = (lines: number, cw: number) => {
     if (!full) return 16;
     if (low) return lines === 1 ? 20 : 16;
-    return lines === 1 ? row.h : lines === 2 ? Math.max(21, row.h * 0.5) : Math.max(18, row.h * 0.4);
+    const usual = Math.max(USUAL_ROW_CELLS.h, Math.min(row.h, MAX_CELL_SLENDERNESS * cw));
+    return lines === 1 ? usual : lines === 2 ? Math.max(21, row.h * 0.5) : Math.max(18, row.h * 0.4);
   };
   if (n && full && stripRoom.focus) return focusBand(dtype, n, stripRoom, stripRoom.focus);
   if (!n) return { ...bandOf(1, 1, 30, full ? (low ? 20 : 30) : 14), mode: "bare" };
@@ -184,7 +188,8 @@ function layoutCellBand(dtype: string, n: number, stripRoom: Parameters<typeof l
   }
   if (stripRoom.column && row.columns && !low && n > 1 && n <= MAX_COLUMN_ROWS)
     return bandOf(1, n, Math.min(largestCell, width), n > 4 ? COLUMN_ROW_HEIGHT : Math.min(24, row.h));
-  if (stripRoom.beads && width / n >= minBeadCell) return bandOf(n, 1, Math.min(largestCell, width / n), lineHeight(1));
+  if (stripRoom.beads && width / n >= minBeadCell)
+    return bandOf(n, 1, Math.min(largestCell, width / n), lineHeight(1, width / n));
   const maxLines = n > 40 ? 6 : 4;
   for (const minCellWidth of [minCell + 1, minCell])
     for (let lines = 1; lines <= maxLines; lines++) {
@@ -193,7 +198,7 @@ function layoutCellBand(dtype: string, n: number, stripRoom: Parameters<typeof l
       const cw = Math.min(largestCell, width / columns);
       if (cw < minCellWidth || (n % columns && lines < maxLines)) continue;
       const rows = Math.ceil(n / columns);
-      return bandOf(columns, rows, cw, lineHeight(rows));
+      return bandOf(columns, rows, cw, lineHeight(rows, cw));
     }
   const heatCellSize = Math.min(8, Math.max(3, Math.sqrt((width * MAX_HEAT_MAP_HEIGHT) / n)));
   const columns = heatMapColumns(n, Math.floor(width / heatCellSize), lastDimension);

@@ -29,6 +29,8 @@ export interface StageModel {
   opened: OpenTrace;
   memory: MemoryModel;
   graph: GraphModel;
+  /** whether a saved value is ever overwritten */
+  hasBrokenPins: boolean;
   /** those found for sizes */
   scales: Map<string, FittingSize | null>;
 }
@@ -90,9 +92,11 @@ const NARROW_STAGE_WIDTH = 620;
 /** The height of a pane's heading, in units. */
 export const PANE_HEADING_HEIGHT = 24;
 /** Scales at which everything is drawn if everything fits: the largest is taken. */
-const STAGE_SCALES = [2, 1.8, 1.6, 1.45, 1.3, 1.2, 1.1, 1];
+const STAGE_SCALES = [2, 1.9, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1];
 /** Sizes of cells in a row, in units: at the scale that fits, the largest that still fit. */
 const CELL_SIZES = [
+  { w: 96, h: 88 },
+  { w: 84, h: 76 },
   { w: 66, h: 64 },
   { w: 60, h: 52 },
   { w: 54, h: 44 },
@@ -114,7 +118,14 @@ const MIN_PANE_SHARE = 0.2;
 
 export function buildStageModel(opened: OpenTrace): StageModel {
   const graph = cachedGraphModel(opened);
-  return { opened, memory: buildMemoryModel(opened, nodeLabelsByUid(graph)), graph, scales: new Map() };
+  const slots = [...opened.index.slots.values()];
+  return {
+    opened,
+    memory: buildMemoryModel(opened, nodeLabelsByUid(graph)),
+    graph,
+    hasBrokenPins: slots.some(({ stale, changed }) => stale !== null || changed !== null),
+    scales: new Map(),
+  };
 }
 
 /** Whether a stage of that width shows one pane at a time. @param w pixels */
@@ -298,7 +309,7 @@ function fitsAtScale(
   const widths = paneWidths(model, size.w / k, share, null);
   const visibleHeight = size.h / k - PANE_HEADING_HEIGHT;
   const { memory, graph } = roomsOfPanes(widths, visibleHeight, footHeight / k);
-  if (k > 1 && memory.w < leastContentWidth(model.memory.homes)) return false;
+  if (k > 1 && memory.w < leastContentWidth(model.memory.homes, model.hasBrokenPins)) return false;
   if (graph.w && graphHeightForFixedPlaces(model.graph, graph.w) > graph.h) return false;
   return hasRoomForFixedPlaces(model.memory, memory.w, memory.h, cells, numbers);
 }

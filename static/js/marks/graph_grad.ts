@@ -44,6 +44,12 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
   return h(
     "g",
     { key: `grad ${key}` },
+    place.adds &&
+      h(
+        "text",
+        { key: "adds", class: "grad-adds", x: x - 9, y: y + height / 2 + chip.font * 0.36, "font-size": chip.font },
+        "+",
+      ),
     to && h("text", { key: "to", class: "grad-to", x: to.x, y: y + height / 2 + 4.3, "font-size": 12 }, to.text),
     place.words &&
       h(

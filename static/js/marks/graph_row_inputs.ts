@@ -39,6 +39,7 @@ export function graphRowMarkInputs(stepFacts: StepFacts, row: GraphRow, railed: 
       grad.key,
       grad.grad,
       grad.now,
+      grad.adds,
       grad.to?.text,
       grad.to?.x,
       grad.words?.label,

@@ -1,7 +1,8 @@
 /** The place of a `.grad` beside its tensor: its own strip with its version and name, None, or where else it stands. */
 
-import { findHandle, type Handle } from "../trace/entities.ts";
-import { tupleText } from "../layout/format.ts";
+import { findEntity, findHandle, type Handle } from "../trace/entities.ts";
+import { sumText } from "../layout/graph_sums.ts";
+import { shortNumberText, tupleText } from "../layout/format.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth, truncateText } from "../layout/metrics.ts";
 import { numel, cellReads } from "../layout/reads.ts";
 import { classNames, h } from "../browser/svg.ts";
@@ -9,8 +10,12 @@ import { cellStripMark } from "./row_cells.ts";
 import { gradientCounterMark, isVersionNews } from "./row_counter.ts";
 import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { CellStrip } from "../layout/row_strip.ts";
+import type { Entities } from "../trace/state.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { HandleLine, RowBlock } from "../layout/memory_parts.ts";
+
+/** In characters. */
+const MAX_ADDED_LENGTH = 6;
 
 interface GradPlace {
   x: number;
@@ -53,8 +58,10 @@ function gradientStripMark(
   const { path } = place;
   const fresh = stepFacts.snap.fresh.has(uid);
   const nameY = columns.stacked && columns.phone ? place.y - 6 : place.y + strip.h + 12;
-  const note = gradientMemoryNote(stepFacts, block, handle);
+  const addition = additionNotes(stepFacts, ownerUid, block);
   const maxWidth = columns.w - 6 - place.x;
+  const hasRoom = (text: string) => textWidth(`${path}  ${text}`, FONT_SIZES.small) <= maxWidth;
+  const note = addition ? (addition.find(hasRoom) ?? "") : gradientMemoryNote(stepFacts, block, handle);
   const shape = tupleText(handle?.shape ?? []);
   const name = shrinkOrCutText(`${path}${note ? `  ${note}` : ""}`, maxWidth, 12);
   const layout = shrinkOrCutText(
@@ -119,6 +126,19 @@ function arrivedGradientHaloMark({ bands }: CellStrip, place: GradPlace) {
 function shrinkOrCutText(text: string, maxWidth: number, largest: number): { shown: string; size: number } {
   const size = Math.max(12, Math.min(largest, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10));
   return { shown: truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * size)))), size };
+}
+
+/** What the step's gradient was added to: as a sum, the part that arrived, or in words; null where it was added to nothing. */
+function additionNotes({ snap, previous, labels }: StepFacts, ownerUid: string, block: RowBlock): string[] | null {
+  const visit = snap.step?.visit;
+  if (visit?.accumulates !== ownerUid) return null;
+  const before = findHandle(previous, findHandle(previous, ownerUid)?.grad);
+  if (!before) return null;
+  const cellsOf = (entities: Entities, storage: string | null | undefined) =>
+    Object.values(findEntity(entities, storage, "storage")?.cells ?? {})[0] ?? [];
+  const arrived = visit.grad_outputs.find(Boolean)?.cells ?? [];
+  const sum = sumText([cellsOf(previous, before.storage), arrived], cellsOf(snap.entities, block.storage));
+  return sum ? [sum, `+ ${shortNumberText(arrived[0], MAX_ADDED_LENGTH)}`] : [labels.addedToGrad];
 }
 
 /** What is odd about a gradient's memory: that one cell is read more than once, or that others read it too. */

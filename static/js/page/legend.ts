@@ -27,6 +27,7 @@ const MARKS_ON_STAGE: Record<string, string> = {
   pin: ".pin:not(.stale, .changed, .detached), .slot:not(.stale, .changed, .detached)",
   broken: ".pin:is(.stale, .changed, .detached), .slot:is(.stale, .changed, .detached)",
   grad: ".strip-frame.grad",
+  map: ".map-circle",
   order: ".order",
   released: ".node.released",
 };

@@ -119,8 +119,16 @@ export function focusFragment(focus: object | null) {
   return focus === null ? "" : `&focus=${encodeURIComponent(JSON.stringify(focus))}`;
 }
 
+/** While one steps through a run, its text stays. */
+let lastCompressed: { text: string; packed: Promise<string> } | null = null;
+
 /** @returns deflated, in the alphabet of addresses */
-export async function compressTextForUrl(text: string): Promise<string> {
+export function compressTextForUrl(text: string): Promise<string> {
+  if (lastCompressed?.text !== text) lastCompressed = { text, packed: compress(text) };
+  return lastCompressed.packed;
+}
+
+async function compress(text: string): Promise<string> {
   const bytes = await pipeBytesThrough(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);

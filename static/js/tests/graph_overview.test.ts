@@ -140,6 +140,10 @@ for (const { name, opened } of [...goldens, ...made]) {
           before.set(uid, place);
           assert.ok(!seen.has(place), `two at ${place}, step ${i}`);
           seen.add(place);
+          const over = map.dots.find(
+            (one) => one.x < x + w - 0.01 && x < one.x + one.w - 0.01 && one.y < y && y < one.y + one.h - 0.01,
+          );
+          assert.ok(!over, `${uid} lies over ${over?.uid}, step ${i}`);
           assert.ok(y >= 0 && y + h <= room.h && x >= map.left && x + w <= room.w, `${uid} at step ${i} sticks out`);
         }
       }

@@ -5,6 +5,7 @@ import { fullNumberText } from "../layout/format.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
 import { cellReads, numel, unqualifiedDtype } from "../layout/reads.ts";
 import { findEntity, findHandle, type Handle } from "../trace/entities.ts";
+import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { pythonValueText } from "../captions/note_texts.ts";
 import type { Target } from "../browser/targets.ts";
@@ -220,9 +221,23 @@ class MarkDescriber {
     const targets = [...new Set((node?.next ?? []).flatMap((edge) => (edge ? [this.nodeName(edge[0])] : [])))];
     const parts = [
       this.say(targets.length ? "node_to" : "node", { targets: this.list(targets) }),
-      ...(node?.released ? [this.say("node_released")] : []),
+      ...this.nodeStateTexts(uid),
     ];
     return { name: this.nodeName(uid), text: parts.join(" ") };
+  }
+
+  /** What a node's looks say: that the step made it or runs it, that backward has run it, that it keeps what was overwritten. */
+  private nodeStateTexts(uid: string) {
+    const node = findEntity(this.entities, uid, "node");
+    const { trace, index } = this.opened;
+    const said: string[] = [];
+    if (trace.steps[this.step]?.visit?.node === uid) said.push("node_run_now");
+    else if (node?.released) said.push("node_released");
+    else if (index.visitStepsByNode.get(uid)?.some((step) => step < this.step)) said.push("node_run");
+    else if (node?.born === this.step) said.push("node_made_now");
+    const isStale = Object.values(node?.saved ?? {}).some(({ state }) => BROKEN_SLOT_STATES.has(state));
+    if (isStale && !node?.released) said.push("node_stale");
+    return said.map((key) => this.say(key));
   }
 
   /** Why a tensor has no gradient at the step, as far as the steps before it say. */
