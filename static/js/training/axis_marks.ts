@@ -87,7 +87,7 @@ export function axisMarks(
           text(shortNumber(scale.high), PLOT_LEFT - 10, TOP + 6, "end"),
           text(shortNumber(scale.low), PLOT_LEFT - 10, floor, "end"),
         ]),
-    text(scale.isLogarithmic ? say("round_log") : "", PLOT_LEFT - 10, (TOP + floor) / 2 + 6, "end"),
+    text(scale.isLogarithmic ? say("round_log") : "", width - PLOT_RIGHT, TOP + 10, "end"),
     h("path", { class: "round-curve", d: curvePath(series, x, scale.y) }),
     ...rounds.map(({ n }) => h("circle", { class: "round-ring", cx: x(n), cy: yAt(n), r: radius })),
     ...news.map(({ n, why }) => h("path", { class: `round-news ${why}`, d: `M${x(n) - 4} 2h8l-4 7z` })),
