@@ -5,7 +5,7 @@ import { INSIDE_HEIGHT } from "./axis_marks.ts";
 import type { Locale } from "../words/sentences.ts";
 
 type Say = Locale["say"];
-export type AxisControls = ReturnType<typeof axisControls>;
+type AxisControls = ReturnType<typeof axisControls>;
 
 interface AxisMoves {
   drag: (event: PointerEvent) => void;

@@ -3,7 +3,7 @@
 import type { RoundSteps } from "../trace/training_rounds.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 
-export type Phase = "forward" | "backward" | "step" | "rest";
+type Phase = "forward" | "backward" | "step" | "rest";
 
 export interface PhaseStretch {
   phase: Phase;

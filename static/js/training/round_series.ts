@@ -5,7 +5,7 @@ import { recordedRounds } from "../trace/training_rounds.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { Trace } from "../trace/wire.ts";
 
-export interface RoundPoint {
+interface RoundPoint {
   n: number;
   value: number;
   /** how far the value may be from what it was before it was rounded */

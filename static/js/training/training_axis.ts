@@ -14,7 +14,7 @@ import type { Locale } from "../words/sentences.ts";
 
 export type TrainingAxis = ReturnType<typeof createTrainingAxis>;
 
-export interface AxisOptions {
+interface AxisOptions {
   go: (step: number) => void;
   /** null where nothing can be run from here */
   record: ((n: number) => void) | null;
