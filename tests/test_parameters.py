@@ -71,6 +71,10 @@ NETS = {
     + LOOP.replace("zero_grad()", "zero_grad(set_to_none=False)"),
     "half": HEAD + NET + "net.to(torch.bfloat16)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
     + LOOP.replace("torch.randn(4, 3)", "torch.randn(4, 3, dtype=torch.bfloat16)"),
+    "wide": HEAD
+    + "net = nn.Sequential(nn.Linear(3, 600), nn.Tanh(), nn.Linear(600, 2))\n"
+    + "opt = torch.optim.Adam(net.parameters(), lr=0.01)\n"
+    + LOOP,
     "scaler": SCALER,
     "sparse": HEAD
     + "emb, net = nn.Embedding(5, 3, sparse=True), nn.Linear(3, 2)\n"
