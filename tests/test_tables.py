@@ -257,16 +257,23 @@ def test_norms_of_what_is_not_finite() -> None:
     assert norms["small.weight"] == {"$f": "nan"} and norms["large.weight"] is None and norms["large.bias"] is not None
 
 
-def test_of_more_parameters_than_a_trace_lists_the_rest_is_not_said_to_be_in_no_optimizer() -> None:
-    source = (
-        "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
-        "net = nn.Sequential(*[nn.Linear(1, 1) for _ in range(120)])\nopt = torch.optim.SGD(net.parameters(), 0.1)\n"
+def test_of_more_parameters_than_a_list_has_items_the_rest_is_known_and_never_said_to_be_in_no_optimizer() -> None:
+    head = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
+    known = (
+        head
+        + "net = nn.Sequential(*[nn.Linear(1, 1) for _ in range(120)])\nopt = torch.optim.SGD(net.parameters(), 0.1)\n"
         "net(torch.ones(1, 1)).sum().backward()\nopt.step()\n"
     )
-    (tables,) = tables_of([source])
-    assert len(tables.parameters) == 240
-    assert {row.fate for row in tables.parameters} <= {"updated", "not_updated", "unknown"}
-    assert sum(not row.held_by for row in tables.parameters) == 40
+    other = (  # leaves of a class of their own, which the trace does not name beyond the list's items
+        head + "class Own(torch.Tensor):\n    pass\nnet = nn.Linear(1, 1)\n"
+        "ws = [torch.ones(1).as_subclass(Own).requires_grad_() for _ in range(210)]\n"
+        "opt = torch.optim.SGD([*ws, *net.parameters()], 0.1)\nnet(torch.ones(1, 1)).sum().backward()\nopt.step()\n"
+    )
+    tables, partly = tables_of([known, other])
+    assert len(tables.parameters) == 240 and all(row.held_by for row in tables.parameters)
+    assert {row.fate for row in tables.parameters} <= {"updated", "not_updated"}
+    fates = {row.name: row.fate for row in partly.parameters}
+    assert {fates["net.weight"], fates["net.bias"]} <= {"updated", "unknown"}
 
 
 def test_the_text_has_both_tables_in_either_language() -> None:

@@ -6,6 +6,7 @@ import { backwardsOfScaledLosses } from "../findings/training/clip_while_scaled.
 import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
 import { optimizerGroups, optimizersOf } from "../findings/optimizers.ts";
 import { tensorHistoryOf } from "../findings/tensor_history.ts";
+import { RoundNorms } from "./round_norms.ts";
 import { findEntity, type Cell } from "../trace/entities.ts";
 import { modulePathAt } from "../trace/module_calls.ts";
 import {
@@ -90,9 +91,11 @@ class ParameterMoments {
   /** by parameter, in the order in which modules have them */
   rows: Map<string, ParameterRow>;
   rounds = new Map<string, ParameterRound[]>();
+  norms: RoundNorms;
 
   constructor(opened: OpenTrace) {
     this.opened = opened;
+    this.norms = new RoundNorms(opened.trace);
     this.table = new ParameterTable(opened);
     this.rows = this.table.rows();
   }
@@ -180,14 +183,16 @@ class ParameterMoments {
   roundsOf(uid: string): ParameterRound[] {
     const known = this.rounds.get(uid);
     if (known) return known;
-    const rounds = this.stepsThatMayUpdate(uid).map((step): ParameterRound => {
+    const steps = this.stepsThatMayUpdate(uid);
+    const rounds = steps.map((step): ParameterRound => {
       const { has_gradient, gradient_norm } = this.table.gradientAt(uid, step);
+      const computed = (kind: "grad" | "weight") => this.norms.at(uid, kind, step, steps);
       return {
         step,
         changed: this.table.changedAt(uid, step),
-        gradient: has_gradient === false ? null : (gradient_norm ?? undefined),
-        weight: this.table.normAt(uid, step) ?? undefined,
-        moved: this.movedAt(uid, step),
+        gradient: has_gradient === false ? null : (gradient_norm ?? computed("grad")),
+        weight: this.table.normAt(uid, step) ?? computed("weight"),
+        moved: this.movedAt(uid, step) ?? this.norms.numberAt(uid, "moved", step, steps),
       };
     });
     this.rounds.set(uid, rounds);
