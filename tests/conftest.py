@@ -59,6 +59,8 @@ LONGEST = [
     "test_random",
     "test_agreement",
     "test_own_code_command",
+    "test_own_training",
+    "test_recipes",
     "test_openapi",
     "test_hostile",
     "test_replacements",
