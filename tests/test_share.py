@@ -4,6 +4,7 @@ import contextlib
 import http.server
 import json
 import threading
+import time
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,9 +65,9 @@ def made(page: Any, site: str, program: str = PROGRAM, title: str = "Squares", d
     return saved(page, title, description).split("#")[0].split("?")[0]
 
 
-def posted(page: Any, site: str) -> str:
-    """The permalink of the same program, saved without the page; for what begins where it is open."""
-    response = page.request.post(f"{site}/api/scenarios", data={"source": PROGRAM, "title": "Squares"})
+def posted(page: Any, site: str, **content: str) -> str:
+    """The permalink of the same program, or of other content, saved without the page; for what begins where it is open."""
+    response = page.request.post(f"{site}/api/scenarios", data=content or {"source": PROGRAM, "title": "Squares"})
     assert response.ok, response.text()
     address: str = response.json()["url"]
     return address
@@ -497,3 +498,22 @@ def test_under_a_prefix_everything_is_found(page: Any, public: str) -> None:
     use(page, "a[lang=zh]").click()
     page.wait_for_selector("html[lang=zh]")
     assert page.url.startswith(f"{public}/") and not lost
+
+
+def test_other_sites_learn_what_was_found_where_a_program_has_no_words_of_its_own(page: Any, public: str) -> None:
+    found = "Line 4 overwrote numbers that backward still needs: exp had saved y."
+    source = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x.exp()\ny.add_(1)\ny.sum().backward()\n"
+    address = posted(page, public, source=source)
+    deadline = time.monotonic() + 60
+    while page.request.get(f"{public}/oembed", params={"url": address}).json()["title"] != found:
+        assert time.monotonic() < deadline, "it is there once it was drawn"
+    html = page.request.get(address).text()
+    assert f'<meta property="og:description" content="{found}">' in html
+    assert f'<meta property="og:title" content="{found}">' in html
+    hidden = page.request.get(f"{address}?predict=1").text()
+    assert found not in hidden, "it tells what is to be predicted"
+    named = posted(page, public, source=f"{source}# named\n", title="Mine", description="In my words.")
+    assert page.request.get(f"{public}/oembed", params={"url": named}).json()["title"] == "Mine"
+    assert '<meta property="og:description" content="In my words.">' in page.request.get(named).text()
+    calm = posted(page, public, source="import torch\na = torch.ones(2)\n")
+    assert page.request.get(f"{public}/oembed", params={"url": calm}).json()["title"] == "Gradbox"

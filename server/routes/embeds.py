@@ -10,8 +10,9 @@ from gradbox.wire.processes import Theme
 from server.http.responses import MAX_AGE, not_modified_response, with_cache_headers
 from server.http.security import content_security_policy
 from server.routes.saved_programs import NOT_FOUND
+from server.saved.headline import OEMBED_SECONDS, finding_headline
 from server.saved.oembed import program_oembed, series_oembed
-from server.services import SavedDep, Services, ServicesDep, SettingsDep
+from server.services import ClientDep, Services, ServicesDep
 from server.store.repository import SavedProgram
 from server.templating import render_public_page, request_language
 from server.urls import parse_permalink_id, parse_series_place, program_permalink, public_url, trace_url
@@ -87,8 +88,8 @@ def frame_headers(request: Request, frames: str) -> dict[str, str]:
     summary="How a saved program, or a series, is embedded in another page",
 )
 async def get_oembed(
-    saved: SavedDep,
-    settings: SettingsDep,
+    services: ServicesDep,
+    client: ClientDep,
     url: Annotated[
         str, Query(max_length=2000, description="A permalink or a series of this server, with or without a step.")
     ],
@@ -99,7 +100,8 @@ async def get_oembed(
     """oEmbed 1.0. The frame opens with the step and the view of the address's fragment."""
     if format_ != "json":
         raise ProblemError(501, "not_implemented", "this server supports the format json only", field="format")
-    base = public_url(settings)
+    saved, limits = services.saved, services.visitors.limits.pictures
+    base = public_url(services.settings)
     if not base:
         raise ProblemError(501, "no_address", "GRADBOX_PUBLIC_URL is not set on this server")
     headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": f"public, max-age={MAX_AGE}"}
@@ -112,5 +114,10 @@ async def get_oembed(
     if id_ is None:
         raise ProblemError(404, "not_ours", "this address is no permalink of this server", field="url")
     program = await saved.programs.find_program(id_)
-    body = program_oembed(program, base, url.partition("#")[2], maxwidth, maxheight)
+    headline = ""
+    if not program.content.title:
+        headline = await finding_headline(
+            services.renderer, program, lambda: limits.count_request(client), client.network, OEMBED_SECONDS
+        )
+    body = program_oembed(program, headline, base, url.partition("#")[2], maxwidth, maxheight)
     return JSONResponse(body.model_dump(), headers=headers)

@@ -14,6 +14,7 @@ from server.http.responses import not_modified_response, trace_response, with_ca
 from server.pool.executions import ExecutionResult
 from server.routes.api import TRACE_RESPONSES
 from server.runs.service import RunService
+from server.saved.headline import PAGE_SECONDS, finding_headline
 from server.saved.programs import RunProgram, describe_program, python_script
 from server.services import ClientDep, DisconnectedDep, RunsDep, SavedDep, Services, ServicesDep, SettingsDep
 from server.store.repository import SavedProgram
@@ -140,7 +141,7 @@ async def get_script(request: Request, id_: Id, saved: SavedDep, settings: Setti
 
 
 @router.get("/s/{id}", response_class=HTMLResponse, include_in_schema=False)
-async def saved_program_page(request: Request, id_: Id, services: ServicesDep) -> Response:
+async def saved_program_page(request: Request, id_: Id, services: ServicesDep, client: ClientDep) -> Response:
     """The workbench with a saved program and its stored trace; needs no worker."""
     program = await services.saved.programs.find_program(id_)
     values: dict[str, Any] = {}
@@ -148,6 +149,11 @@ async def saved_program_page(request: Request, id_: Id, services: ServicesDep) -
     if base:
         url = program_permalink(services.settings, request.scope["root_path"], program.id)
         values = {"url": url, "oembed": f"{base}/oembed?{urlencode({'url': url})}"}
+        if not program.content.description:  # what other sites show of the link is asked for with the page
+            limits = services.visitors.limits.pictures
+            values["headline"] = await finding_headline(
+                services.renderer, program, lambda: limits.count_request(client), client.network, PAGE_SECONDS
+            )
     return render_saved_program_page(request, services, program, {}, **values)
 
 

@@ -18,12 +18,19 @@ _FRAGMENT_PART = re.compile(r"i=[0-9]{1,9}|at=[A-Za-z0-9%:._~-]{1,200}|v=(?:net|
 
 
 def program_oembed(
-    program: SavedProgram, base: str, fragment: str, max_width: int | None = None, max_height: int | None = None
+    program: SavedProgram,
+    headline: str,
+    base: str,
+    fragment: str,
+    max_width: int | None = None,
+    max_height: int | None = None,
 ) -> OEmbed:
-    """base: the public URL. fragment: of the permalink, what the frame opens with. max_width, max_height: pixels."""
+    """headline: of its first finding, the title of a program without one. base: the public URL. fragment: of the permalink, what the frame opens with. max_width, max_height: pixels."""
     parts = "&".join(part for part in fragment.split("&") if _FRAGMENT_PART.fullmatch(part))
     source = f"{base}/embed/{program.id}" + (f"#{parts}" if parts else "")
-    return create_oembed_reply(source, program.content.title or "Gradbox", program.id, base, max_width, max_height)
+    return create_oembed_reply(
+        source, program.content.title or headline or "Gradbox", program.id, base, max_width, max_height
+    )
 
 
 def series_oembed(

@@ -14,6 +14,7 @@ export function commandElement(say: Say, command: string) {
   row.className = "own-command";
   const button = document.createElement("button");
   button.type = "button";
+  button.className = "quiet";
   button.textContent = say("copy");
   button.addEventListener("click", async () => {
     try {
