@@ -55,7 +55,7 @@ export function handleReadingMark(
     middle: y + (open && !layout.low ? 15 : 8),
     open,
     stacked: layout.head > 0,
-    right: columns.gradW && !columns.phone ? columns.grad - 26 : columns.w - 8,
+    right: layout.lines.some(({ grad }) => grad) && !columns.phone ? columns.grad - 26 : columns.w - 8,
   };
   if (place.stacked) [place.start, place.middle] = [place.x - 6, line.first ? place.top - 4 : place.y + 4];
   const tape = handle.requires_grad ? "tape" : "free";
