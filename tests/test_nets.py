@@ -86,6 +86,12 @@ def test_calls_of_some_of_these_nets_are_those_that_hooks_tell_of() -> None:
     assert_equal_calls([ROOT / f"tests/nets/{name}.py" for name in chosen])
 
 
+def test_a_repetition_over_time_is_one_press() -> None:
+    facts = view("rnn_by_hand")
+    assert facts["stops"] == 3, "the loss, the lines after the loop, and all of the loop"
+    assert of_program(MANY_CALLS)["stops"] <= 2
+
+
 def test_a_cut_is_drawn_where_a_program_detaches() -> None:
     facts = view("gan")
     cuts = [(edge["from"], edge["to"]) for edge in facts["edges"] if edge["cut"]]

@@ -41,10 +41,23 @@ const RECENT_ROWS_WEIGHT = 0.2;
 /** A column's cells may be as wide as this, however little room there is. */
 const MIN_COLUMN_WIDTH = 100;
 
+/** The width of a loom that is taken away, and by which it is judged whether storages are too many. */
+const USUAL_WIDTH = 1180;
+/** More storages than these that outlive a step never stand beside each other. */
+const MAX_STORAGES = 60;
+
+/** Whether all storages that outlive their statement stand beside each other in a loom of the usual width. */
+export function hasColumnForEachStorage(opened: OpenTrace): boolean {
+  let count = 0;
+  for (const { kind, birth, death } of opened.index.lifetimes.values())
+    if (kind === "storage" && death > birth) count += 1;
+  return count <= MAX_STORAGES && !layoutLoom(opened).bounded;
+}
+
 /** @param options room: the width that there is; stacked: code above its row, not beside */
 export function layoutLoom(
   opened: OpenTrace,
-  { room: stageWidth = 1180, stacked = false }: { room?: number; stacked?: boolean } = {},
+  { room: stageWidth = USUAL_WIDTH, stacked = false }: { room?: number; stacked?: boolean } = {},
 ): LoomPlan {
   const run = buildRunRows(opened);
   const code = stacked ? 8 : loomCodeWidth(run, stageWidth, MAX_CODE_WIDTH_SHARE.roomy);
@@ -139,6 +152,7 @@ function assembleLoom(
     memory: { x: code, w: right - code },
     graph: { x: right + 10, w: 16, names: 0, short: stacked || bounded, chars: 30 },
     stacked,
+    bounded,
     cell,
     width: 0,
     height: 0,

@@ -126,6 +126,22 @@ export class StorageColumns {
   }
 }
 
+/** A name that is cut to less says nothing. */
+const MIN_NAME_ROOM = 60;
+/** How far a name goes on beside the cells where there is no rail, or no room before it. */
+const NAME_OVERHANG = 34;
+
+/** The room of a name over a column's cells: until the first rail, and where that is too little, over it. */
+export function nameRoom({ x, w, rails }: Pick<StorageColumn, "x" | "w" | "rails">): {
+  room: number;
+  isOverRail: boolean;
+} {
+  const first = Math.min(...[...rails].flatMap(([counter, railX]) => (counter ? [railX] : [])));
+  const before = first - x - 5;
+  const isOverRail = before < MIN_NAME_ROOM;
+  return { room: isOverRail || !Number.isFinite(first) ? w + NAME_OVERHANG : before, isOverRail };
+}
+
 /** The room that pins and ticks of counters need beside their rails. */
 export function railMargins(runRows: RunRows): RailMargins {
   return { pins: maxPinsByRail(runRows), bumps: counterBumpWidths(runRows) };

@@ -103,6 +103,8 @@ export interface LoomPlan {
   memory: { x: number; w: number };
   graph: { x: number; w: number; names: number; short: boolean; chars: number };
   stacked: boolean;
+  /** storages give way to each other, since there is no room for a column of each */
+  bounded: boolean;
   cell: number;
   width: number;
   height: number;

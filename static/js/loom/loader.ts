@@ -1,7 +1,7 @@
 /** The loom's place on the page until its script has come. */
 
 import { createLazyView } from "../browser/lazy_view.ts";
-import type { LoomView, createLoom } from "./loom.ts";
+import type { LoomView, createLoomView } from "./loom_view.ts";
 
 /**
  * @param loomArguments the loom's own
@@ -9,11 +9,11 @@ import type { LoomView, createLoom } from "./loom.ts";
  * @returns prepare: resolves once the loom draws at once
  */
 export function createLazyLoom(
-  loomArguments: Parameters<typeof createLoom>,
+  loomArguments: Parameters<typeof createLoomView>,
   onLoadFailed: () => void,
 ): LoomView & { prepare: () => Promise<void> } {
   const { prepare, show, current } = createLazyView<Parameters<LoomView["show"]>, LoomView>(
-    async () => (await import("./loom.ts")).createLoom(...loomArguments),
+    async () => (await import("./loom_view.ts")).createLoomView(...loomArguments),
     onLoadFailed,
   );
   return {
@@ -21,5 +21,6 @@ export function createLazyLoom(
     show,
     print: (opened) => current()?.print(opened),
     clearPrint: () => current()?.clearPrint(),
+    nextRow: (direction) => current()?.nextRow(direction) ?? null,
   };
 }

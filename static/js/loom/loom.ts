@@ -1,4 +1,4 @@
-/** The loom view: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
+/** The loom by storage: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
 
 import { LOOM_HEADER_HEIGHT, MIN_LOOM_SCALE } from "../layout/loom_sizes.ts";
 import { layoutLoom as makeLoom } from "../layout/loom.ts";
@@ -11,7 +11,8 @@ import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { LoomPlan } from "../layout/loom_plan.ts";
 
-export interface LoomView {
+interface StorageLoom {
+  root: HTMLElement;
   show: (opened: OpenTrace, i: number) => void;
   print: (opened: OpenTrace) => void;
   clearPrint: () => void;
@@ -29,7 +30,7 @@ export function createLoom(
   host: HTMLElement,
   document: Document,
   { labels = {}, go }: { labels?: Partial<LoomLabels>; go: (i: number) => void },
-): LoomView {
+): StorageLoom {
   const root = document.createElement("div");
   root.className = "loom";
   root.tabIndex = 0;
@@ -67,7 +68,7 @@ export function createLoom(
 
   function draw() {
     const plan = currentPlan();
-    if (!plan || !shown) return;
+    if (!plan || !shown || root.hidden) return;
     const { opened, i } = shown;
     scale = Math.min(1, (host.clientWidth - 1) / plan.width);
     if (scale < MIN_LOOM_SCALE) scale = 1;
@@ -157,6 +158,7 @@ export function createLoom(
   }).observe(host);
 
   return {
+    root,
     show(opened, i) {
       const sameRun = shown?.opened === opened;
       shown = { opened, i };

@@ -15,7 +15,7 @@ import { loomNodeMarks } from "./loom_node.ts";
 import { loomPinMark } from "./loom_pin.ts";
 import { clampToBand, rowAtHeight, shelfOfStep, visibleRows, type LoomScene } from "./loom_scene.ts";
 import { versionBumpMarks, loomWriteMark } from "./loom_write.ts";
-import type { StorageColumn } from "../layout/loom_columns.ts";
+import { nameRoom, type StorageColumn } from "../layout/loom_columns.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "./svg_document.ts";
 import type { StorageLifetime } from "../layout/run_row.ts";
@@ -222,13 +222,21 @@ function storageColumnMarks({ plan, band, labels }: LoomScene, column: StorageCo
   ];
 }
 
+/** The width of a usual letter of a note. */
+const NOTE_CHARACTER = 6;
+
 /** Whose cells begin here, where nothing else says it. @param y its top */
 function storageNameMark(plan: LoomPlan, column: StorageColumn, y: number) {
   const row = plan.rows[rowAtHeight(plan, y)];
   const nameTop = plan.stacked && row.y + 1 >= y ? row.codeY + row.codeH + 4 : y;
   const name = plan.run.storageNames.get(column.uid) ?? "";
-  const text = pathThatFits(name, Math.max(4, Math.floor((column.right - column.x - 6) / 6)));
-  return h("text", { key: "name", class: "loom-note", x: column.x + 1, y: nameTop + 12 }, text);
+  const { room, isOverRail } = nameRoom(column);
+  const text = pathThatFits(name, Math.max(4, Math.floor(room / NOTE_CHARACTER)));
+  return h(
+    "text",
+    { key: "name", class: classNames("loom-note", isOverRail && "over"), x: column.x + 1, y: nameTop + 12 },
+    text,
+  );
 }
 
 /** Whether something in the row in which a column begins says whose it is. */

@@ -1,6 +1,7 @@
 /** A handle in the loom: windows under the cells that it reads, line by line. */
 
 import { tupleText } from "../layout/format.ts";
+import { nameRoom } from "../layout/loom_columns.ts";
 import { READ_LINE_HEIGHT, HANDLE_TITLE_HEIGHT } from "../layout/loom_sizes.ts";
 import { namesThatFit } from "../layout/loom_names.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../layout/metrics.ts";
@@ -61,15 +62,22 @@ export function loomHandleMark({ plan, labels, i, now }: LoomScene, box: HandleB
 
 /** The name of a handle, and behind it the first of some notes for which there is room. @param y of their foot */
 function handleNameMarks(name: string, notes: string[], column: HandleBox["column"], y: number) {
-  const nameWidth = Math.max(column.w, 0) + 34;
+  const { room: nameWidth, isOverRail } = nameRoom(column);
   const parts = [];
   const shown = namesThatFit(name, Math.max(3, Math.floor(nameWidth / (13 * CHARACTER_WIDTH_EM))));
-  if (name) parts.push(h("text", { key: "name", class: "loom-name", x: column.x + 1, y }, shown));
+  const nameClass = classNames("loom-name", isOverRail && "over");
+  if (name) parts.push(h("text", { key: "name", class: nameClass, x: column.x + 1, y }, shown));
   const usedWidth = name ? textWidth(shown, 13) + 7 : 0;
   const maxCharacters = Math.floor((nameWidth - usedWidth) / 6);
   const noteThatFits = notes.find((text) => text.length <= maxCharacters);
   if (noteThatFits)
-    parts.push(h("text", { key: "meta", class: "loom-note", x: column.x + 1 + usedWidth, y }, noteThatFits));
+    parts.push(
+      h(
+        "text",
+        { key: "meta", class: classNames("loom-note", isOverRail && "over"), x: column.x + 1 + usedWidth, y },
+        noteThatFits,
+      ),
+    );
   return parts;
 }
 

@@ -1,7 +1,7 @@
 /** What a row of the loom wrote: the new values over the old ones, and the counters that ticked. */
 
 import { encodedValueJson } from "../layout/format.ts";
-import { elementSpan, type StorageColumn } from "../layout/loom_columns.ts";
+import { elementSpan, nameRoom, type StorageColumn } from "../layout/loom_columns.ts";
 import { READ_LINE_HEIGHT, WRITE_TITLE_HEIGHT } from "../layout/loom_sizes.ts";
 import { pathThatFits } from "../layout/loom_names.ts";
 import { textWidth, truncateText } from "../layout/metrics.ts";
@@ -17,7 +17,8 @@ export function loomWriteMark(
   { write, column, y, cy }: WriteBox,
   r: number,
 ) {
-  const maxChars = Math.max(4, Math.floor((column.w + 30) / 6));
+  const { room, isOverRail } = nameRoom(column);
+  const maxChars = Math.max(4, Math.floor(room / 6));
   const storageName = plan.graph.short ? (plan.run.storageNames.get(write.storage) ?? "") : "";
   const fullText = write.by ? `${labels.through} ${write.by}` : `${storageName} ${labels.written}`.trim();
   const shownText =
@@ -25,7 +26,13 @@ export function loomWriteMark(
       ? fullText
       : pathThatFits(write.by ?? storageName, maxChars) || truncateText(fullText, maxChars);
   const cellsY = y + WRITE_TITLE_HEIGHT;
-  const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shownText)];
+  const parts = [
+    h(
+      "text",
+      { key: "by", class: classNames("loom-note", isOverRail && "over"), x: column.x + 1, y: y + 11 },
+      shownText,
+    ),
+  ];
   if (write.silent)
     parts.push(
       ...silentWriteHatchMarks({ x: column.x - 2, y: cellsY - 2.5, w: column.w + 4, h: READ_LINE_HEIGHT + 1 }, 3),

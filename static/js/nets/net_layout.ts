@@ -1,6 +1,6 @@
 /** Where the rows of a net stand, and the rails between them: arithmetic over rows, in pixels. */
 
-import { HEAD_HEIGHT, MIN_ROW_HEIGHT, netRows, pathAt, touchedPlaces, type OpenedRows, type Row } from "./net_rows.ts";
+import { HEAD_HEIGHT, MIN_ROW_HEIGHT, netRows, pathOfStep, type OpenedRows, type Row } from "./net_rows.ts";
 import type { EdgeRun, NetEdge, Place } from "./net_places.ts";
 import type { NetFacts, PlaceState } from "./net_state.ts";
 
@@ -90,9 +90,7 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices }
   for (const row of placed) row.joins = isJoin(facts, row, rails);
   for (const rail of rails) rail.isResidual = rail.lane > 0 && rail.to.joins;
   const last = placed.at(-1);
-  const path = [...pathAt(facts, i)].sort((a, b) => a.key.length - b.key.length);
-  const touched = touchedPlaces(facts, i);
-  if (touched.length === 1) path.push(touched[0]);
+  const path = pathOfStep(facts, i);
   const bottom = last ? last.y + last.h + PADDING - TOP : 0;
   return { width, height: bottom, rows: placed, rails, frames: framesAround(placed), columns: columnsFor(width), path };
 }

@@ -35,22 +35,48 @@ const MIN_REPETITION = 5;
 /** What the reader opened and closed: by the key of a place, or of a fold. */
 export type OpenedRows = ReadonlyMap<string, boolean>;
 
+/** What there is room for, along the way in which rows follow each other: in pixels, and how many at most. */
+interface RowRoom {
+  room: number;
+  /** of what is opened, of a row where there is enough room, and at least */
+  head: number;
+  row: number;
+  least: number;
+  most: number;
+  /** whether no more is folded than has to be */
+  isSparing?: boolean;
+}
+
 /** The rows of a net at a step. @param room in pixels */
 export function netRows(facts: NetFacts, i: number, room: number, choices: OpenedRows): Row[] {
+  const size = { room, head: HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS };
   const path = pathAt(facts, i);
-  const open = placesToOpen(facts, path, room, choices);
+  const open = placesToOpen(facts, path, size, choices);
   const rows = rowsOf(facts, facts.net.top, open).filter(
     ({ places: [place] }) => !place.isLoop || facts.units(place).has(facts.net.stretchOfStep[i]),
   );
   const touched = touchedPlaces(facts, i);
-  let folded = foldRows(rows, new Set([...path, ...touched]), room, choices);
+  let folded = foldRows(rows, new Set([...path, ...touched]), size, choices);
   // the path above names the frames that there is no room for; a step that runs too much is folded like all else
-  for (let head = 0; !doFit(folded, room, choices) && head >= 0; ) {
+  for (let head = 0; !doFit(folded, size, choices) && head >= 0; ) {
     head = folded.findIndex(({ kind }, k) => kind === "head" && folded.slice(k + 1).some((row) => row.kind === "head"));
     if (head >= 0) folded = folded.filter((_, k) => k !== head);
   }
-  const isTooMuch = !doFit(folded, room, choices) && touched.length > MAX_KEPT;
-  return isTooMuch ? foldRows(folded, new Set(), room, choices) : folded;
+  const isTooMuch = !doFit(folded, size, choices) && touched.length > MAX_KEPT;
+  return isTooMuch ? foldRows(folded, new Set(), size, choices) : folded;
+}
+
+/** The rows of a net for a whole run: the same at every step, opened by the reader alone and where there is room. */
+export function rowsOfRun(facts: NetFacts, size: RowRoom, choices: OpenedRows): Row[] {
+  const open = placesToOpen(facts, new Set(), size, choices);
+  return foldRows(rowsOf(facts, facts.net.top, open), new Set(), size, choices);
+}
+
+/** The path to a step: the places around it, and its own where it is one. */
+export function pathOfStep(facts: NetFacts, i: number): Place[] {
+  const path = [...pathAt(facts, i)].sort((a, b) => a.key.length - b.key.length);
+  const touched = touchedPlaces(facts, i);
+  return touched.length === 1 ? [...path, touched[0]] : path;
 }
 
 /** The places around what a step touched, and around the code that it runs. */
@@ -66,7 +92,7 @@ export function pathAt(facts: NetFacts, i: number): Set<Place> {
 }
 
 /** The places that a step is about, without those around them; where they are many, what they are in, closed. */
-export function touchedPlaces(facts: NetFacts, i: number): Place[] {
+function touchedPlaces(facts: NetFacts, i: number): Place[] {
   const places = facts.touchedAt(i).flatMap((unit) => facts.net.placeOfUnit.get(unit) ?? []);
   let touched = new Set(places.filter((place) => !place.inner.length));
   while (touched.size > MAX_TOUCHED) {
@@ -99,7 +125,7 @@ function placeOfStep({ net, opened }: NetFacts, i: number): Place | null {
   return place?.key ? place : null;
 }
 
-function placesToOpen(facts: NetFacts, path: Set<Place>, room: number, choices: OpenedRows): Set<Place> {
+function placesToOpen(facts: NetFacts, path: Set<Place>, size: RowRoom, choices: OpenedRows): Set<Place> {
   const open = new Set<Place>();
   const opens = (place: Place) =>
     place.inner.length > 0 && (place.isBare || (choices.get(place.key) ?? path.has(place)));
@@ -111,7 +137,7 @@ function placesToOpen(facts: NetFacts, path: Set<Place>, room: number, choices: 
       }
   };
   collect(facts.net.top);
-  const cost = (rows: Row[]) => rows.reduce((sum, { kind }) => sum + (kind === "head" ? HEAD_HEIGHT : ROW_HEIGHT), 0);
+  const cost = (rows: Row[]) => rows.reduce((sum, { kind }) => sum + (kind === "head" ? size.head : size.row), 0);
   const rows = rowsOf(facts, facts.net.top, open);
   let [height, count] = [cost(rows), rows.length];
   const closed = rows.flatMap(({ kind, places }) => (kind === "place" && places[0].inner.length ? [places[0]] : []));
@@ -121,8 +147,8 @@ function placesToOpen(facts: NetFacts, path: Set<Place>, room: number, choices: 
     for (const place of level) {
       if (choices.get(place.key) === false) continue;
       const inside = rowsOf(facts, place.inner, withBare(place.inner));
-      const added = cost(inside) + HEAD_HEIGHT - ROW_HEIGHT;
-      if (height + added > room || count + inside.length > MAX_ROWS) {
+      const added = cost(inside) + size.head - size.row;
+      if (height + added > size.room || count + inside.length > size.most) {
         isFull = true; // nothing of a deeper level opens while something of this one is closed
         continue;
       }
@@ -188,21 +214,30 @@ function isShapeLine({ net, opened }: NetFacts, { kind, units }: Place) {
 }
 
 /** Rows that fit: the outermost, longest runs of closed neighbours become one row, but not what the step is in. */
-function foldRows(rows: Row[], kept: ReadonlySet<Place>, room: number, choices: OpenedRows): Row[] {
+function foldRows(rows: Row[], kept: ReadonlySet<Place>, size: RowRoom, choices: OpenedRows): Row[] {
   const isFixed = (row: Row) =>
     row.kind === "head" || choices.get(`rows ${row.key}`) === true || row.places.some((place) => kept.has(place));
   for (;;) {
-    if (doFit(rows, room, choices)) return rows;
+    if (doFit(rows, size, choices)) return rows;
     const run = runToFold(rows, isFixed);
     if (!run) return rows;
+    if (size.isSparing) shorten(run, rows, size);
     rows = [...rows.slice(0, run.from), foldedRow(rows.slice(run.from, run.to)), ...rows.slice(run.to)];
   }
 }
 
-function doFit(rows: Row[], room: number, choices: OpenedRows) {
-  const height = rows.reduce((sum, { kind }) => sum + (kind === "head" ? HEAD_HEIGHT : MIN_ROW_HEIGHT), 0);
+function doFit(rows: Row[], { room, head, least, most }: RowRoom, choices: OpenedRows) {
+  const height = rows.reduce((sum, { kind }) => sum + (kind === "head" ? head : least), 0);
   const pinned = rows.filter((row) => choices.get(`rows ${row.key}`) === true).length;
-  return height <= room && rows.length - pinned <= MAX_ROWS;
+  return height <= room && rows.length - pinned <= most;
+}
+
+/** The middle of a run: as many rows as make room for the others. */
+function shorten(run: { from: number; to: number }, rows: Row[], { room, head, least }: RowRoom) {
+  const height = rows.reduce((sum, { kind }) => sum + (kind === "head" ? head : least), 0);
+  const count = Math.min(run.to - run.from, Math.max(2, Math.ceil((height - room) / least) + 1));
+  run.from += Math.floor((run.to - run.from - count) / 2);
+  run.to = run.from + count;
 }
 
 /** The run that is folded next; of one class only its middle at first. */

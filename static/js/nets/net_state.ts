@@ -193,18 +193,23 @@ export class NetFacts {
     return this.shapeOf(unit.outputs[0] ?? this.resultOfNode.get(this.outputNode(unit) ?? ""));
   }
 
+  /** The norm of the gradient that came to a unit's output last; null where none came until the step, or it is not known. */
+  arrivedNorm(unit: Unit, i: number): number | null {
+    const output = this.outputNode(unit);
+    const step = output ? this.lastVisit(output, i) : null;
+    return step === null ? null : arrivedNorm(this.opened.trace.steps[step].visit?.grad_outputs ?? []);
+  }
+
   callState(unit: Unit, i: number, isWaiting: boolean, now: ReadonlySet<Unit>): CallState {
     const nodes = this.nodes(unit);
     const hasBegun = !isWaiting && unit.begins <= i;
-    const output = this.outputNode(unit);
-    const step = hasBegun && output ? this.lastVisit(output, i) : null;
     return {
       unit,
       hasBegun,
       hasRun: hasBegun && unit.ends <= i,
       nodes: nodes.length,
       visited: hasBegun ? nodes.filter((node) => this.lastVisit(node, i) !== null).length : 0,
-      norm: step === null ? null : arrivedNorm(this.opened.trace.steps[step].visit?.grad_outputs ?? []),
+      norm: hasBegun ? this.arrivedNorm(unit, i) : null,
       isNow: hasBegun && isAround(unit, now),
     };
   }

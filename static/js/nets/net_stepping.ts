@@ -1,10 +1,11 @@
 /** Which step a press leads to in the view of a net: the next one at which a row, as it is shown, has done all that it does there. */
 
 import { pathAt, type Row } from "./net_rows.ts";
+import { repetitionsOf } from "./net_repetitions.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { Place } from "./net_places.ts";
 
-/** A row of the net by its key; a step outside of the net by its number; null for code of a net that no row is about. */
+/** A row of the net, or a repetition, by its key; a step outside of the net by its number; null for code of a net that no row is about. */
 type Stop = string | number | null;
 
 export class NetStepping {
@@ -12,11 +13,15 @@ export class NetStepping {
   rowOf = new Map<Place, Row>();
   /** rows that only add: they are passed together with the row before or after them */
   passed: ReadonlySet<string>;
+  repetitions;
+  /** repetitions that the reader is within: of these each row is a stop */
+  entered: ReadonlySet<string> = new Set();
 
   /** @param rows those that are shown @param passed the keys of rows that are no stop of their own */
   constructor(facts: NetFacts, rows: Row[], passed: ReadonlySet<string>) {
     this.facts = facts;
     this.passed = passed;
+    this.repetitions = repetitionsOf(facts);
     const add = (place: Place, row: Row) => {
       this.rowOf.set(place, row);
       if (row.kind !== "head") for (const inner of place.inner) add(inner, row);
@@ -26,6 +31,7 @@ export class NetStepping {
 
   /** @returns the step itself where there is no further one */
   next(i: number, direction: 1 | -1): number {
+    this.entered = this.repetitions.within(i);
     return direction > 0 ? this.forward(i) : this.back(i);
   }
 
@@ -34,6 +40,8 @@ export class NetStepping {
       const place = this.facts.net.placeOfUnit.get(unit);
       return (place && this.rowOf.get(place)?.key) ?? [];
     });
+    const repetition = this.repetitions.at(step).find(({ key }) => !this.entered.has(key));
+    if (repetition && rows.length) return `repetition ${repetition.key}`;
     if (rows.length) return rows[rows.length - 1];
     return pathAt(this.facts, step).size ? null : step;
   }

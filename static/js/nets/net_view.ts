@@ -11,10 +11,11 @@ import { layoutNet, type NetLayout, type RowPlace } from "./net_layout.ts";
 import { choicesToUnfold } from "./net_rows.ts";
 import { nameOf, netHeadMarks, netMarks, totalsOf } from "./net_marks.ts";
 import { netOf } from "./net_places.ts";
+import { repetitionsOf } from "./net_repetitions.ts";
 import { NetFacts } from "./net_state.ts";
 import { NetStepping } from "./net_stepping.ts";
 import { normText, shapeText } from "./net_texts.ts";
-import { operationWord } from "./net_words.ts";
+import { pathElements } from "./net_path.ts";
 import { sideElements } from "./net_side.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
@@ -65,23 +66,18 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   function writeSentenceAndPath(facts: NetFacts) {
     const layout = shown?.layout;
     const { i } = shown ?? { i: 0 };
-    const node = facts.opened.trace.steps[i].visit?.node;
-    const known = facts.opened.index.nodes.get(node ?? "");
-    const leaf = known?.variable && facts.leafName(known.variable, i);
-    const word = node ? leaf || operationWord(known?.name ?? "") : "";
-    const named = (layout?.path ?? []).filter(
-      ({ isBare, parent, kind }) => !(isBare && parent) && !(word && kind === "line"),
-    );
-    const names = named.map(({ name }) => name);
-    if (word && word !== names.at(-1)) names.push(word);
-    const line = facts.opened.trace.program.source.split("\n")[facts.opened.trace.steps[i].line - 1] ?? "";
-    parts.path.replaceChildren(
-      ...(names.length
-        ? names.flatMap((name, k) => [...(k ? [" › "] : []), element(k === names.length - 1 ? "b" : "span", "", name)])
-        : [line.trim()]),
-    );
+    parts.path.replaceChildren(...pathElements(facts, i, layout?.path ?? []));
     const row = layout?.rows.findLast(({ isNow }) => isNow);
-    parts.said.replaceChildren(...nodesWithCode(row ? rowSentence(row) : backwardSentence(facts, i)));
+    const said = repetitionSentence(facts, i) || (row ? rowSentence(row) : backwardSentence(facts, i));
+    parts.said.replaceChildren(...nodesWithCode(said));
+  }
+
+  /** Where a repetition is done. */
+  function repetitionSentence(facts: NetFacts, i: number) {
+    const ending = repetitionsOf(facts).endingAt(i);
+    if (!ending) return "";
+    const args = { name: ending.place.name, n: ending.count };
+    return say(facts.opened.trace.steps[i].visit ? "net_said_repetition_back" : "net_said_repetition", args);
   }
 
   /** After a backward: which nets it came through, and which not. */

@@ -46,10 +46,16 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   const net = createLazyNet([element("net"), document, { go }], () =>
     dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
+  const loom = createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
+    dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+  );
   const timeline = createPageTimeline(host, go, {
     stopsAt: options.stopsAt,
-    nextRow: (direction) =>
-      shownView(host.state()) === "net" && !host.state().predict ? net.nextRow(direction) : null,
+    nextRow(direction) {
+      const view = shownView(host.state());
+      if (host.state().predict) return null;
+      return view === "net" ? net.nextRow(direction) : view === "loom" ? loom.nextRow(direction) : null;
+    },
   });
   const record = options.canRun ? (n: number) => dispatch({ type: "roundRequested", n }) : null;
   const training = createLazyTrainingAxis([element("training"), say, { go, record }], () =>
@@ -61,7 +67,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
   });
   return {
     stage,
-    tooltips: startTooltips(element("stage"), () => {
+    tooltips: startTooltips([element("stage"), element("loom")], () => {
       const { opened, step } = host.state();
       return opened?.count ? { opened, step } : null;
     }),
@@ -82,9 +88,7 @@ export function createPictureParts(host: PageHost, options: PictureOptions) {
       () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
     ),
     training,
-    loom: createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
-      dispatch({ type: "problemFound", problem: { key: "error_network" } }),
-    ),
+    loom,
     printed: createPrinted({ pane: element("printed-box"), text: element("printed") }, say, go),
     curves: createSeriesCurves(element("curves"), say, go),
     findings: createFindingsCard(element("findings"), say, {

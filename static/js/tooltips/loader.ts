@@ -9,16 +9,15 @@ const HOLD_MS = 450;
 const MAX_FINGER_MOVE = 10;
 
 /**
- * @param host of the stage
+ * @param hosts of the stage and other pictures
  * @param shown the run and the step that is drawn; null where there is none
  * @returns hide: the picture is another one now
  */
-export function startTooltips(host: HTMLElement, shown: () => { opened: OpenTrace; step: number } | null) {
+export function startTooltips(hosts: HTMLElement[], shown: () => { opened: OpenTrace; step: number } | null) {
   let tooltip: ReturnType<typeof createTooltip> | null = null;
   let timer = 0;
   let asked: Element | null = null;
   let finger: { x: number; y: number } | null = null;
-  host.dataset.tips = "";
 
   async function explain(mark: Element) {
     tooltip ??= (await import("./tooltip.ts").catch(() => null))?.createTooltip(document) ?? null;
@@ -41,29 +40,32 @@ export function startTooltips(host: HTMLElement, shown: () => { opened: OpenTrac
     timer = window.setTimeout(() => void explain(mark), delay);
   }
 
-  host.addEventListener("pointerover", ({ target, pointerType }) => {
-    if (pointerType !== "touch") ask(target, REST_MS);
-  });
-  host.addEventListener("pointerleave", hide);
-  host.addEventListener("focusin", ({ target }) => {
-    if (target instanceof Element && target.matches(":focus-visible")) ask(target, REST_MS);
-  });
-  host.addEventListener("focusout", hide);
-  host.addEventListener("pointerdown", ({ target, pointerType, clientX: x, clientY: y }) => {
-    if (pointerType !== "touch") return hide();
-    finger = { x, y };
-    ask(target, HOLD_MS);
-  });
-  host.addEventListener("pointermove", ({ pointerType, clientX, clientY }) => {
-    if (pointerType === "touch" && finger && Math.hypot(clientX - finger.x, clientY - finger.y) > MAX_FINGER_MOVE)
-      hide();
-  });
-  host.addEventListener("pointerup", ({ pointerType }) => {
-    if (pointerType === "touch" && !tooltip?.isShown()) hide();
-  });
-  host.addEventListener("contextmenu", (event) => {
-    if (finger && asked) event.preventDefault(); // the menu of a long press
-  });
+  for (const host of hosts) {
+    host.dataset.tips = "";
+    host.addEventListener("pointerover", ({ target, pointerType }) => {
+      if (pointerType !== "touch") ask(target, REST_MS);
+    });
+    host.addEventListener("pointerleave", hide);
+    host.addEventListener("focusin", ({ target }) => {
+      if (target instanceof Element && target.matches(":focus-visible")) ask(target, REST_MS);
+    });
+    host.addEventListener("focusout", hide);
+    host.addEventListener("pointerdown", ({ target, pointerType, clientX: x, clientY: y }) => {
+      if (pointerType !== "touch") return hide();
+      finger = { x, y };
+      ask(target, HOLD_MS);
+    });
+    host.addEventListener("pointermove", ({ pointerType, clientX, clientY }) => {
+      if (pointerType === "touch" && finger && Math.hypot(clientX - finger.x, clientY - finger.y) > MAX_FINGER_MOVE)
+        hide();
+    });
+    host.addEventListener("pointerup", ({ pointerType }) => {
+      if (pointerType === "touch" && !tooltip?.isShown()) hide();
+    });
+    host.addEventListener("contextmenu", (event) => {
+      if (finger && asked) event.preventDefault(); // the menu of a long press
+    });
+  }
   document.addEventListener("scroll", hide, { capture: true, passive: true });
   document.addEventListener("keydown", ({ key }) => key === "Escape" && hide());
   return { hide };

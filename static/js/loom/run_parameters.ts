@@ -1,0 +1,85 @@
+/** The parameters of places of a net: those of their modules, and those that their nodes read. */
+
+import { numelOf } from "../nets/module_table.ts";
+import { addToList } from "../trace/multimap.ts";
+import { parameterMomentsOf } from "../parameters/parameter_moments.ts";
+import type { NetFacts } from "../nets/net_state.ts";
+import type { OpenTrace } from "../trace/state.ts";
+import type { Place } from "../nets/net_places.ts";
+
+interface Parameters {
+  /** by module, its own and those of the modules in it */
+  byModule: Map<string, string[]>;
+  /** by parameter, its version counters in order of steps */
+  counters: Map<string, string[]>;
+}
+
+const known = new WeakMap<OpenTrace, Parameters>();
+
+function parametersOf(opened: OpenTrace): Parameters {
+  let found = known.get(opened);
+  if (!found) {
+    found = readParameters(opened);
+    known.set(opened, found);
+  }
+  return found;
+}
+
+function readParameters(opened: OpenTrace): Parameters {
+  const counters = new Map<string, string[]>();
+  for (const { set } of opened.trace.steps)
+    for (const uid in set) {
+      const { type, counter } = set[uid];
+      if ((type === "Parameter" || type?.endsWith(".Parameter")) && !counters.has(uid)) counters.set(uid, []);
+      if (counter && counters.has(uid)) addToList(counters, uid, counter);
+    }
+  const byModule = new Map<string, string[]>();
+  for (const uid of counters.keys()) {
+    const seen = new Set<string>();
+    for (let module = opened.index.moduleOfTensor.get(uid) ?? null; module && !seen.has(module); ) {
+      seen.add(module);
+      addToList(byModule, module, uid);
+      module = opened.index.modules.get(module)?.within ?? null;
+    }
+  }
+  return { byModule, counters };
+}
+
+/** The uids of the parameters, each once. */
+export function parameterUidsOf(facts: NetFacts, places: Place[]): string[] {
+  const { byModule, counters } = parametersOf(facts.opened);
+  const found = new Set<string>();
+  for (const place of places) {
+    for (const { uid } of place.units) for (const parameter of byModule.get(uid ?? "") ?? []) found.add(parameter);
+    for (const node of place.units.length ? facts.nodes(place.units[0]) : [])
+      for (const edge of facts.opened.index.nodes.get(node)?.next ?? []) {
+        const leaf = edge && facts.opened.index.nodes.get(edge[0])?.variable;
+        if (leaf && counters.has(leaf)) found.add(leaf);
+      }
+  }
+  return [...found];
+}
+
+/** How many numbers there are in parameters. */
+export function numbersIn(facts: NetFacts, parameters: string[]): number {
+  return parameters.reduce((sum, uid) => sum + numelOf(facts.shapeOf(uid) ?? [0]), 0);
+}
+
+/** Those of the parameters that a step wrote in place. */
+export function writtenIn(facts: NetFacts, parameters: string[], step: number): string[] {
+  const { counters } = parametersOf(facts.opened);
+  const { set } = facts.opened.trace.steps[step];
+  return parameters.filter((uid) => counters.get(uid)?.some((counter) => set?.[counter]?.value !== undefined));
+}
+
+/** How far a step moved parameters together: the norm of the difference; null where the trace does not list all elements. */
+export function movedBy(facts: NetFacts, parameters: string[], step: number): number | null {
+  const moments = parameterMomentsOf(facts.opened);
+  let sum = 0;
+  for (const uid of parameters) {
+    const moved = moments.roundsOf(uid).find((round) => round.step === step)?.moved;
+    if (moved === undefined) return null;
+    sum += moved ** 2;
+  }
+  return Math.sqrt(sum);
+}

@@ -1,0 +1,21 @@
+/** The path of modules to a step, as it stands above a net. */
+
+import { element } from "../browser/elements.ts";
+import { operationWord } from "./net_words.ts";
+import type { NetFacts } from "./net_state.ts";
+import type { Place } from "./net_places.ts";
+
+/** @param path the places around the step @returns its names, or where there are none the line that runs */
+export function pathElements(facts: NetFacts, i: number, path: Place[]): (string | HTMLElement)[] {
+  const { trace, index } = facts.opened;
+  const node = trace.steps[i].visit?.node;
+  const known = index.nodes.get(node ?? "");
+  const leaf = known?.variable && facts.leafName(known.variable, i);
+  const word = node ? leaf || operationWord(known?.name ?? "") : "";
+  const named = path.filter(({ isBare, parent, kind }) => !(isBare && parent) && !(word && kind === "line"));
+  const names = named.map(({ name }) => name);
+  if (word && word !== names.at(-1)) names.push(word);
+  const line = trace.program.source.split("\n")[trace.steps[i].line - 1] ?? "";
+  if (!names.length) return [line.trim()];
+  return names.flatMap((name, k) => [...(k ? [" › "] : []), element(k === names.length - 1 ? "b" : "span", "", name)]);
+}

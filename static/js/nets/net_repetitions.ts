@@ -1,0 +1,94 @@
+/** What a round runs again and again, as the time steps of a loop: in how many such repetitions each step of the run is. */
+
+import { loopsAround } from "./net_rounds.ts";
+import type { NetFacts } from "./net_state.ts";
+import type { Place } from "./net_places.ts";
+import type { Unit } from "./net_calls.ts";
+
+interface Repetition {
+  /** its name among all */
+  key: string;
+  /** of what is repeated, the first */
+  place: Place;
+  /** how often */
+  count: number;
+}
+
+/** So often something runs until it is a repetition. */
+const MIN_COUNT = 3;
+
+const known = new WeakMap<NetFacts, NetRepetitions>();
+
+export function repetitionsOf(facts: NetFacts): NetRepetitions {
+  let repetitions = known.get(facts);
+  if (!repetitions) {
+    repetitions = new NetRepetitions(facts);
+    known.set(facts, repetitions);
+  }
+  return repetitions;
+}
+
+class NetRepetitions {
+  facts: NetFacts;
+  /** by what calls them, the runs of each place in each stretch */
+  counts = new Map<Unit | null, Map<string, number>>();
+  numbers = new Map<Unit | null, number>();
+  chains = new Map<number, Repetition[]>();
+
+  constructor(facts: NetFacts) {
+    this.facts = facts;
+    for (const [unit, place] of facts.net.placeOfUnit) {
+      const counts = this.counts.get(unit.parent) ?? new Map<string, number>();
+      this.counts.set(unit.parent, counts);
+      if (!this.numbers.has(unit.parent)) this.numbers.set(unit.parent, this.numbers.size);
+      const key = this.keyIn(unit, place);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  }
+
+  keyIn(unit: Unit, place: Place) {
+    return `${this.facts.net.stretchOfStep[unit.begins]} ${place.key}`;
+  }
+
+  /** The repetitions that a step is in, the outermost first. */
+  at(i: number): Repetition[] {
+    let chain = this.chains.get(i);
+    if (!chain) {
+      chain = [];
+      const unit = this.facts.touchedAt(i).at(-1) ?? null;
+      for (let outer = unit; outer; outer = outer.parent) {
+        const repetition = this.repetitionOf(outer);
+        if (repetition) chain.unshift(repetition);
+      }
+      this.chains.set(i, chain);
+    }
+    return chain;
+  }
+
+  /** What runs in the same loop belongs together. */
+  repetitionOf(unit: Unit): Repetition | null {
+    const { net, opened } = this.facts;
+    const place = net.placeOfUnit.get(unit);
+    if (!place?.key) return null;
+    const count = this.counts.get(unit.parent)?.get(this.keyIn(unit, place)) ?? 0;
+    if (count < MIN_COUNT) return null;
+    const loop = loopsAround(opened.trace.program.statements ?? [], unit.stmt).at(-1);
+    const key = `${this.numbers.get(unit.parent)} ${net.stretchOfStep[unit.begins]} ${loop ?? place.key}`;
+    return { key, place, count };
+  }
+
+  /** The repetitions that a step is within: not those of which it is the last step. */
+  within(i: number): Set<string> {
+    const { count } = this.facts.opened;
+    let next = i + 1;
+    while (next < count && !this.facts.touchedAt(next).length) next += 1;
+    const goOn = new Set(next < count ? this.at(next).map(({ key }) => key) : []);
+    return new Set(this.at(i).flatMap(({ key }) => (goOn.has(key) ? [key] : [])));
+  }
+
+  /** The outermost repetition whose last step is this one. */
+  endingAt(i: number): Repetition | null {
+    const within = this.within(i);
+    return this.at(i).find(({ key }) => !within.has(key)) ?? null;
+  }
+}
