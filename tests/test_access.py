@@ -112,6 +112,49 @@ def test_axe_finds_nothing(themed: Any, site: str, what: str) -> None:
     assert axe(themed) == []
 
 
+TRAINS = """import torch
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.LayerNorm(4), torch.nn.Linear(4, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+X = torch.randn(8, 2)
+for i in range(3):
+    opt.zero_grad()
+    loss = model(X).square().mean()
+    loss.backward()
+    opt.step()
+print(loss.item())
+"""
+LOOKS = {
+    "dark": {"color_scheme": "dark"},
+    "forced": {"forced_colors": "active"},
+    "phone": {"color_scheme": "light"},
+    "twice": {"color_scheme": "light"},
+}
+SIZES = {"phone": (390, 844), "twice": (720, 450)}
+
+
+@pytest.mark.parametrize(("what", "look"), in_turn(["new", "net", "parameters", "raised", "empty"], list(LOOKS), 2))
+def test_views_menu_and_card_hold_in_every_look(page: Any, site: str, what: str, look: str) -> None:
+    page.emulate_media(reduced_motion="reduce", **LOOKS[look])
+    width, height = SIZES.get(look, (1280, 720))
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(site)
+    page.wait_for_selector("#workbench[data-steps]")
+    page.locator(".cm-now").click()
+    paste(page, {"raised": STALE, "empty": "# nothing\n"}.get(what, TRAINS))
+    run(page)
+    if what == "raised":
+        page.locator(".fix-apply").first.wait_for(state="attached")
+    elif what == "new":
+        page.locator("#new > summary").click()
+    elif what != "empty":
+        use(page, f"#views [data-view={what}]").click()
+        page.wait_for_function(f"() => document.querySelector('#workbench').dataset.shownView === '{what}'")
+        page.locator(f"#{what} > *").first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert axe(page) == []
+
+
 @pytest.mark.parametrize(("width", "themed"), in_turn([1440, 390], THEMES, 2), indirect=["themed"])
 def test_axe_finds_nothing_in_a_comparison(themed: Any, site: str, width: int) -> None:
     themed.set_viewport_size({"width": width, "height": 844})

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.page_driver import at_step, paste, run
+from tests.page_driver import STALE, at_step, paste, run
 
 IN_SIGHT = """() => {
     const line = document.querySelector(".cm-now")?.getBoundingClientRect();
@@ -99,6 +99,17 @@ def test_on_a_phone_the_headline_wraps_and_its_room_only_grows(phone: Any, site:
     phone.locator("#slider").fill("0")
     at_step(phone, 0)
     assert phone.locator("#headline").bounding_box()["height"] == heights[-1], "the picture stays where it is"
+
+
+def test_on_a_phone_what_the_card_says_is_not_said_again_below_it(phone: Any, site: str) -> None:
+    phone.goto(site)
+    paste(phone, STALE)
+    run(phone)
+    said = phone.locator(".finding.error .finding-sentence")
+    said.wait_for()
+    phone.locator("#sentences [data-sentence=explained]").wait_for(state="hidden")
+    assert phone.locator("#sentences li:visible").first.inner_text().startswith("RuntimeError")
+    assert phone.locator("#headline > button").inner_text() == "…", "the rest of torch's words"
 
 
 def test_what_a_finger_is_to_hit_is_large_enough(phone: Any, site: str) -> None:

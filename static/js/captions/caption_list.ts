@@ -4,9 +4,10 @@ import type { CaptionSentence } from "./captions.ts";
 import type { SentencePart } from "./sentence.ts";
 
 export function captionListItems(sentences: CaptionSentence[]): HTMLLIElement[] {
-  return sentences.map(({ text, parts, tone }) => {
+  return sentences.map(({ text, parts, tone, key }) => {
     const item = document.createElement("li");
     item.className = tone;
+    if (key) item.dataset.sentence = key;
     if (parts) item.append(...parts.map(partNode));
     else item.textContent = text;
     return item;

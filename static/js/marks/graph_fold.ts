@@ -29,13 +29,21 @@ export function graphFoldMark({ labels, snap }: StepFacts, fold: GraphFoldPlace)
   const namesX = 26 + textWidth(count, FOLD_FONT_SIZE);
   const rightPadding = fold.broken ? 20 : 8;
   const isNew = !fold.open && fold.uids.some((uid) => snap.fresh.has(uid));
+  const shownCount = textThatFits(count, w - 24, FOLD_FONT_SIZE);
+  const detailsWidth = w - namesX - rightPadding;
+  const shownDetails = detailsWidth > 30 ? textThatFits(details, detailsWidth, SMALL_FOLD_FONT_SIZE) : "";
   return h(
     "g",
     {
       key: `fold ${fold.key}`,
       class: classNames("graph-fold moves", fold.running && "running", fold.broken && "broken"),
       transform: `translate(0 ${y})`,
-      ...foldToggleAttributes(fold.key, fold.open, `${count}: ${details}`, fold.open ? [] : fold.uids),
+      ...foldToggleAttributes(
+        fold.key,
+        fold.open,
+        spokenName([shownCount, shownDetails], `${count}: ${details}`),
+        fold.open ? [] : fold.uids,
+      ),
     },
     isNew && h("rect", { key: "halo", class: "halo thin", x: x - 2, y: -2, width: w + 4, height: height + 4, rx: 7 }),
     h("rect", { key: "box", class: "fold-line-box", x, y: 0, width: w, height, rx: 5 }),
@@ -43,17 +51,23 @@ export function graphFoldMark({ labels, snap }: StepFacts, fold: GraphFoldPlace)
     h(
       "text",
       { key: "count", class: "fold-count", x: x + 18, y: height / 2 + 4, "font-size": FOLD_FONT_SIZE },
-      textThatFits(count, w - 24, FOLD_FONT_SIZE),
+      shownCount,
     ),
-    w - namesX - rightPadding > 30 &&
+    shownDetails &&
       h(
         "text",
         { key: "names", class: "fold-names", x: x + namesX, y: height / 2 + 3.6, "font-size": SMALL_FOLD_FONT_SIZE },
-        textThatFits(details, w - namesX - rightPadding, SMALL_FOLD_FONT_SIZE),
+        ` ${shownDetails}`, // read in one go with the count
       ),
     fold.broken && h("circle", { key: "broken", class: "broken-dot", cx: x + w - 11, cy: height / 2, r: 4 }),
     h("title", { key: "title" }, `${count}\n${details}`),
   );
+}
+
+/** What is spoken begins with what is read, where that is cut: who speaks to the page presses by it. */
+function spokenName(shown: string[], full: string) {
+  const read = shown.filter(Boolean).join(": ");
+  return read.includes("…") ? `${read}, ${full}` : full;
 }
 
 function foldSignMark(x: number, height: number, open: boolean) {
@@ -80,21 +94,18 @@ function foldToggleAttributes(key: string, open: boolean, label: string, members
 export function unreadLeavesLineMark(labels: StageLabels, line: NonNullable<UnreadLeafPlaces["line"]>) {
   const { x, y, w, h: height } = line;
   const text = `${labels.idleLeaves.replace("{n}", String(line.uids.length))}: ${line.names}`;
+  const shown = textThatFits(text, w - 24, 12);
   return h(
     "g",
     {
       key: "idle",
       class: "graph-fold moves",
       transform: `translate(0 ${y})`,
-      ...foldToggleAttributes(line.key, line.open, text, line.open ? [] : line.uids),
+      ...foldToggleAttributes(line.key, line.open, spokenName([shown], text), line.open ? [] : line.uids),
     },
     h("rect", { key: "box", class: "fold-line-box plain", x, y: 0, width: w, height, rx: 5 }),
     foldSignMark(x, height, line.open),
-    h(
-      "text",
-      { key: "count", class: "fold-count", x: x + 18, y: height / 2 + 4, "font-size": 12 },
-      textThatFits(text, w - 24, 12),
-    ),
+    h("text", { key: "count", class: "fold-count", x: x + 18, y: height / 2 + 4, "font-size": 12 }, shown),
     h("title", { key: "title" }, text),
   );
 }

@@ -2,6 +2,9 @@
 
 import type { Say } from "../words/sentences.ts";
 
+/** On a small screen the card of the finding has this sentence right above. */
+const SAID_ELSEWHERE = "[data-sentence=explained]";
+
 /**
  * Its room is fixed: what does not fit is behind a button.
  * @param headline around a list and a button; whoever writes into the list need not know of it
@@ -22,7 +25,8 @@ export function startHeadline(headline: HTMLElement, say: Say) {
   function settle() {
     open(false);
     if (!list || !button) return;
-    const hidden = [...list.children].filter((item) => !item.getClientRects().length).length;
+    const isHidden = (item: Element) => !item.getClientRects().length && !item.matches(SAID_ELSEWHERE);
+    const hidden = [...list.children].filter(isHidden).length;
     const text = hidden > 0 ? say("more_sentences", { n: hidden }) : "…";
     button.textContent = text;
     // what is spoken has what is read in it: who speaks to the page presses by that
