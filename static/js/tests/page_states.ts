@@ -19,7 +19,7 @@ export const ADDRESS = {
   broken: false,
 };
 
-/** A trace of so many steps, a line each. */
+/** A trace of so many steps, a line each; the last leaves a tensor. */
 export function trace(source: string, { steps = 3, seed = 0, pasted = null, printed = "", ...rest }: any = {}): any {
   return {
     program: { source, pasted, statements: [{ kind: "For" }], notices: [] },
@@ -30,7 +30,7 @@ export function trace(source: string, { steps = 3, seed = 0, pasted = null, prin
       stmt: 0,
       line: i + 1,
       frame: "f1",
-      set: i === 0 ? { s1: storage([1, 2]) } : {},
+      set: i === 0 ? { s1: storage([1, 2]) } : i === steps - 1 ? { s2: storage([3]) } : {},
       gone: [],
       log: printed && i === steps - 1 ? [{ kind: "out", stream: "stdout", text: printed }] : [],
     })),

@@ -94,7 +94,7 @@ test("the caption says the line, the step and the sentences, in the language ask
   const [english, chinese] = ["en", "zh"].map((language) => stageSvg(made, 3, { language }));
   assert.match(english, /<text class="paper-line"[^>]*>d\.zero_\(\)</);
   assert.match(english, /Step 4 of 5 · line 4/);
-  assert.match(english, /<text class="paper-note bad"[^>]*>Sigmoid kept out for backward at version 0/);
+  assert.match(english, /<text class="paper-note plain"[^>]*>Sigmoid kept out for backward at version 0/);
   assert.match(english, /<title id="picture-title">d\.zero_\(\) · Step 4 of 5 · line 4<\/title>/);
   assert.match(chinese, /xml:lang="zh"/);
   assert.match(chinese, /第 4 步/);
