@@ -34,7 +34,7 @@ interface TableOptions<T> {
 }
 
 /** Rows of one part that are made at a time: the next come when they are asked for. */
-const ROWS_AT_A_TIME = 200;
+const ROWS_AT_A_TIME = 60;
 
 export function createSortedTable<T>(columns: TableColumn[], options: TableOptions<T>) {
   const table = element("table", `sorted-table ${options.className}`);
