@@ -168,7 +168,7 @@ def test_the_pictures_of_marimo_step(chromium: Any, tmp_path: Path) -> None:
         page.set_default_timeout(TIMEOUT * 1000)
         page.goto(address)
         frames = page.locator("div.gradbox > iframe")
-        frames.nth(1).wait_for()
+        frames.nth(1).wait_for(state="attached")
         for k in range(2):
             frames.nth(k).scroll_into_view_if_needed()
             inside = frames.nth(k).content_frame

@@ -67,7 +67,7 @@ EXPECTED = {
         package="lightning",
     ),
     "The Trainer of transformers": Expected(
-        ("pictures/step-0.html", "pictures/step-2.html"), ("round 1",), package="transformers"
+        ("pictures/step-0.html", "pictures/step-2.html"), ("round 2",), package="transformers"
     ),
     "One rank of several": Expected(texts=("rank 1", "round 2")),
     "A failing test": Expected(
