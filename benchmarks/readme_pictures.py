@@ -1,11 +1,13 @@
-"""The pictures of the README: the page at the telling step of a program, as a visitor has it before him.
+"""The pictures of the README: the page at the telling step of a program, as a visitor has it before him; and a film.
 
 `python -m benchmarks.readme_pictures [--folder docs] [--only NAME…]` needs a built page and Chromium; it starts a server
 of its own. Look at what it writes before you commit it.
 """
 
 import argparse
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,6 +109,7 @@ PICTURES = {
     "tour/loom": Picture(BROKEN, None, (1280, 760), view="loom", theme="dark", has_fixes=True),
 }
 """By file."""
+FILM = "tour/film"
 
 
 def take(browser: Any, address: str, picture: Picture, file: Path) -> None:
@@ -141,6 +144,16 @@ def take(browser: Any, address: str, picture: Picture, file: Path) -> None:
     context.close()
 
 
+def write_film(source: str, file: Path) -> None:
+    """From the cause of what is found in a program to where it shows, as `gradbox export --film` makes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        program, trace = Path(folder, "overwritten.py"), Path(folder, "overwritten.json")
+        program.write_text(source)
+        done = subprocess.run([sys.executable, "-m", "server", "trace", program], stdout=subprocess.PIPE, check=True)
+        trace.write_bytes(done.stdout)
+        subprocess.run([sys.executable, "-m", "gradbox", "export", trace, "--film", file], check=True)
+
+
 def main() -> int:
     from playwright.sync_api import sync_playwright
 
@@ -148,15 +161,20 @@ def main() -> int:
         "python -m benchmarks.readme_pictures", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("--folder", type=Path, default=ROOT / "docs", help="where the PNGs are written (default docs)")
-    parser.add_argument("--only", nargs="+", choices=PICTURES, default=list(PICTURES), help="these pictures alone")
+    parser.add_argument(
+        "--only", nargs="+", choices=[*PICTURES, FILM], default=[*PICTURES, FILM], help="these pictures alone"
+    )
     arguments = parser.parse_args()
     (arguments.folder / "tour").mkdir(parents=True, exist_ok=True)
     with serving(ROOT) as address, sync_playwright() as play:
         browser = play.chromium.launch(executable_path=find_chromium(), args=list(BROWSER_FLAGS))
-        for name in arguments.only:
+        for name in (name for name in arguments.only if name in PICTURES):
             take(browser, address, PICTURES[name], arguments.folder / f"{name}.png")
             print(name)
         browser.close()
+    if FILM in arguments.only:
+        write_film(OVERWRITTEN, arguments.folder / f"{FILM}.webp")
+        print(FILM)
     return 0
 
 
