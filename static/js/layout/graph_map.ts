@@ -44,6 +44,17 @@ interface MapPlaces {
   lines: Map<string, number>;
   /** by graph, the last step for which it has its places */
   ends: Map<string, number>;
+  /** what the steps before had by node: most of it stays */
+  labels: Map<string, { name: string; x: number; right: number; label: MapDot["label"] }>;
+  /** for each of its edges */
+  edges: Map<string, DrawnEdge[]>;
+}
+
+/** an edge, and what it goes from and to: each x from the map's left, y, and width */
+interface DrawnEdge {
+  edge: EdgePlace;
+  input: [number, number, number];
+  reader: [number, number, number];
 }
 
 /** The highest and the lowest line, and the lowest that has room for a label. */
@@ -63,6 +74,7 @@ const DOT_OFFSET = 34;
 const LEAF_SPACING = 9;
 const MAX_CACHED_SIZES = 8;
 
+const shapingsByBlock = new WeakMap<NodeBlock, string[]>();
 const placesByModel = new WeakMap<GraphModel, Map<string, MapPlaces>>();
 
 /** Where every node of a run has its dot. @param h of the pane */
@@ -81,7 +93,14 @@ export function mapPlaces(model: GraphModel, h: number): MapPlaces {
   }
   const pitch = Math.min(MAX_MAP_PITCH, room / Math.max(1, packed.count));
   const lines = new Map([...packed.lines].map(([uid, line]) => [uid, MAP_TOP + (line + 0.5) * pitch]));
-  const places = { pitch, radius: Math.max(0.8, Math.min(MAX_DOT_RADIUS, pitch * 0.36)), lines, ends };
+  const places = {
+    pitch,
+    radius: Math.max(0.8, Math.min(MAX_DOT_RADIUS, pitch * 0.36)),
+    lines,
+    ends,
+    labels: new Map(),
+    edges: new Map(),
+  };
   if (cache.size >= MAX_CACHED_SIZES) cache.clear();
   cache.set(String(h), places);
   return places;
@@ -180,8 +199,13 @@ function uidsOfBlock({ uid, docks }: NodeBlock) {
 }
 
 /** What stands between a node and its leaves, from them down to it. */
-function shapingsOf({ docks }: NodeBlock) {
-  return [...new Set(docks.flatMap(({ vias }) => [...vias].reverse()))];
+function shapingsOf(block: NodeBlock) {
+  let uids = shapingsByBlock.get(block);
+  if (!uids) {
+    uids = [...new Set(block.docks.flatMap(({ vias }) => [...vias].reverse()))];
+    shapingsByBlock.set(block, uids);
+  }
+  return uids;
 }
 
 function dotsOfBlock(graphStep: GraphStep, places: MapPlaces, block: NodeBlock, left: number, w: number): MapDot[] {
@@ -190,12 +214,12 @@ function dotsOfBlock(graphStep: GraphStep, places: MapPlaces, block: NodeBlock, 
   const { radius, pitch } = places;
   const most = pitch / 2;
   const dots = [makeDot(graphStep, block, { uid: block.uid, kind: "node", x, cy, radius, most })];
-  dots[0].label = placeLabel(graphStep, block.uid, x + MAX_DOT_RADIUS + 5, left + w - 4);
+  dots[0].label = cachedLabel(graphStep, places, block.uid, x + MAX_DOT_RADIUS + 5, left + w - 4);
   for (const uid of shapingsOf(block)) {
     const own = places.lines.get(uid);
     if (own === undefined || !graphStep.node(uid)) continue;
     const dot = makeDot(graphStep, block, { uid, kind: "shaping", x, cy: own, radius, most });
-    dot.label = placeLabel(graphStep, uid, x + MAX_DOT_RADIUS + 5, left + w - 4);
+    dot.label = cachedLabel(graphStep, places, uid, x + MAX_DOT_RADIUS + 5, left + w - 4);
     dots.push(dot);
   }
   const beside = dotsBesideLines(block, places, cy);
@@ -268,10 +292,17 @@ function keepLabelsOfStep(graphStep: GraphStep, dots: MapDot[]) {
   for (const dot of dots) if (!labelled.has(dot)) dot.label = null;
 }
 
-/** What a node is called, with its number as everywhere else, and the name of what it made where that has room. */
-function placeLabel(graphStep: GraphStep, uid: string, x: number, right: number): MapDot["label"] {
-  const full = graphStep.model.labels.get(uid) ?? uid;
+function cachedLabel(graphStep: GraphStep, { labels }: MapPlaces, uid: string, x: number, right: number) {
   const name = graphStep.outputs.get(uid)?.texts[0] ?? "";
+  const cached = labels.get(uid);
+  if (cached && cached.name === name && cached.x === x && cached.right === right) return cached.label;
+  const label = placeLabel(graphStep.model.labels.get(uid) ?? uid, name, x, right);
+  labels.set(uid, { name, x, right, label });
+  return label;
+}
+
+/** What a node is called, with its number as everywhere else, and the name of what it made where that has room. */
+function placeLabel(full: string, name: string, x: number, right: number): MapDot["label"] {
   const fits = (text: string) => x + textWidth(text, MAP_FONT_SIZE) <= right;
   const characters = Math.max(2, Math.floor((right - x) / textWidth("0", MAP_FONT_SIZE)));
   const text = shortenNodeLabel(full, characters);
@@ -283,26 +314,34 @@ function placeLabel(graphStep: GraphStep, uid: string, x: number, right: number)
 function mapEdges(
   graphStep: GraphStep,
   { dots, dotsByUid, left }: { dots: MapDot[]; dotsByUid: Map<string, MapDot>; left: number },
-  { pitch }: MapPlaces,
+  places: MapPlaces,
   drawn: ReadonlySet<string>,
 ): EdgePlace[] {
   const out: EdgePlace[] = [];
-  const againByLine = new Map(dots.filter(({ again }) => again).map((dot) => [`${dot.uid} ${middle(dot)}`, dot]));
+  const dotsAgain = dots.filter(({ again }) => again);
+  const uidsAgain = new Set(dotsAgain.map(({ uid }) => uid));
+  const againByLine = new Map(dotsAgain.map((dot) => [`${dot.uid} ${middle(dot)}`, dot]));
+  const inputOf = (uid: string, reader: MapDot) =>
+    (uidsAgain.has(uid) ? againByLine.get(`${uid} ${middle(reader)}`) : undefined) ?? dotsByUid.get(uid);
   for (const reader of dots) {
     if (reader.kind === "leaf") continue;
     const visit = reader.turn && reader.turn.step <= graphStep.i ? reader.turn.step : -1;
+    const cachedEdges = places.edges.get(reader.uid) ?? [];
+    places.edges.set(reader.uid, cachedEdges);
     const grads = graphStep.model.opened.trace.steps[visit]?.visit?.grad_inputs;
     (graphStep.node(reader.uid)?.next ?? []).forEach((edge, k) => {
-      const input = edge && (againByLine.get(`${edge[0]} ${middle(reader)}`) ?? dotsByUid.get(edge[0]));
-      const key = `${reader.uid}:${k}`;
-      if (!edge || !input || drawn.has(key)) return;
+      const input = edge && inputOf(edge[0], reader);
+      if (!edge || !input) return;
       const flow = !grads?.[k] ? "" : visit === graphStep.i ? "flow" : "flowed";
-      const [top, bottom] = [Math.min(input.y, reader.y), Math.max(input.y, reader.y) + reader.h];
-      out.push({
-        ...{ key, from: reader.uid, to: edge[0], top, bottom, flow, arrow: null, lane: 0 },
-        d: mapEdgePath(fromLeft(input, left), fromLeft(reader, left), pitch),
-        past: false,
-      });
+      const cached = cachedEdges[k];
+      const isSame =
+        cached?.edge.to === edge[0] &&
+        cached.edge.flow === flow &&
+        isPlacedAt(cached.input, input, left) &&
+        isPlacedAt(cached.reader, reader, left);
+      const place = isSame ? cached.edge : mapEdge({ input, reader, left, to: edge[0], k, flow }, places.pitch);
+      if (!isSame) cachedEdges[k] = { edge: place, input: placeOf(input, left), reader: placeOf(reader, left) };
+      if (!drawn.has(place.key)) out.push(place);
     });
   }
   return out;
@@ -315,6 +354,27 @@ function middle({ y, h }: Rect) {
 /** A place counted from the map's left: the same number wherever the map stands. */
 export function fromLeft<T extends { x: number }>(place: T, left: number): T {
   return { ...place, x: Math.round((place.x - left) * 100) / 100 };
+}
+
+function mapEdge(
+  ends: { input: MapDot; reader: MapDot; left: number; to: string; k: number; flow: EdgePlace["flow"] },
+  pitch: number,
+): EdgePlace {
+  const { input, reader, left, to, k, flow } = ends;
+  return {
+    ...{ key: `${reader.uid}:${k}`, from: reader.uid, to, flow, arrow: null, lane: 0, past: false },
+    top: Math.min(input.y, reader.y),
+    bottom: Math.max(input.y, reader.y) + reader.h,
+    d: mapEdgePath(fromLeft(input, left), fromLeft(reader, left), pitch),
+  };
+}
+
+function placeOf({ x, y, w }: MapDot, left: number): DrawnEdge["input"] {
+  return [x - left, y, w];
+}
+
+function isPlacedAt([x, y, w]: DrawnEdge["input"], dot: MapDot, left: number) {
+  return x === dot.x - left && y === dot.y && w === dot.w;
 }
 
 /** Straight between neighbours, else an arc at the left. */

@@ -29,11 +29,10 @@ export function graphMapMarks(
     const inputsOf = () => [edge.d, edge.flow, stepFacts.snap.fresh.has(edge.from)];
     return cachedMark(markCache, `map edge ${edge.key} ${edge.to}`, inputsOf, null, () => mapEdgeMark(stepFacts, edge));
   });
-  const dots = map.dots.map((absolute) => {
-    const dot = dotFromLeft(absolute, map.left);
-    const inputsOf = () => dotMarkInputs(stepFacts, dot, inFocus.has(dot.uid));
+  const dots = map.dots.map((dot) => {
+    const inputsOf = () => dotMarkInputs(stepFacts, dot, map.left, inFocus.has(dot.uid));
     return cachedMark(markCache, `map ${dotKey(dot)}`, inputsOf, null, () =>
-      mapDotMark(stepFacts, dot, inFocus.has(dot.uid)),
+      mapDotMark(stepFacts, dotFromLeft(dot, map.left), inFocus.has(dot.uid)),
     );
   });
   return h(
@@ -58,12 +57,13 @@ function dotKey({ uid, again, y, h: height }: MapDot) {
   return `dot ${uid} ${again ? Math.round(y + height / 2) : ""}`;
 }
 
-/** All that the description of a dot is made from. */
-function dotMarkInputs({ snap, names }: StepFacts, dot: MapDot, inFocus: boolean): unknown[] {
-  const { uid, label, x, y, w } = dot;
+/** All that the description of a dot is made from: where its label stands follows from its text. */
+function dotMarkInputs({ snap, names }: StepFacts, dot: MapDot, left: number, inFocus: boolean): unknown[] {
+  const { uid, label, y, w } = dot;
+  const x = Math.round((dot.x - left) * 100);
   const node = snap.entities.get(uid) as Node | undefined;
   const path = node?.variable ? names.paths.get(node.variable) : undefined;
-  const said = [label?.text, label?.name, label?.x, label?.nameX, dot.turn?.state, snap.fresh.has(uid)];
+  const said = [label?.text, label?.name, dot.turn?.state, snap.fresh.has(uid)];
   return [x, y, w, dot.kind, dot.again, dot.touched, dot.broken, inFocus, node, path, ...said];
 }
 
