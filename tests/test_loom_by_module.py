@@ -254,7 +254,7 @@ def test_each_mark_has_a_sentence(language: str) -> None:
     last = len(traced("gan")["steps"]) - 1
     request = {"trace": traced("gan"), "room": in_room("1440x900"), "language": language, "drawn": [10, 60, last]}
     for svg in shown(request)["svgs"]:
-        pressed = re.findall(r'<g [^>]*role="button"[^>]*>', svg)
+        pressed = re.findall(r'<rect [^>]*role="button"[^>]*>', svg)
         labels = [re.search('aria-label="([^"]*)"', each) for each in pressed]
         assert len(pressed) > 20 and all(labels)
         titles = re.findall("<title>([^<]*)</title>", svg)

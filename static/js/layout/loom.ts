@@ -43,15 +43,16 @@ const MIN_COLUMN_WIDTH = 100;
 
 /** The width of a loom that is taken away, and by which it is judged whether storages are too many. */
 const USUAL_WIDTH = 1180;
-/** More storages than these that outlive a step never stand beside each other. */
+/** So few storages that outlive a step are read in columns that they share; so many never stand beside each other. */
+const FEW_STORAGES = 24;
 const MAX_STORAGES = 60;
 
-/** Whether all storages that outlive their statement stand beside each other in a loom of the usual width. */
-export function hasColumnForEachStorage(opened: OpenTrace): boolean {
+/** Whether storages that outlive their statement are few, or all stand beside each other in a loom of the usual width. */
+export function hasRoomForStorages(opened: OpenTrace): boolean {
   let count = 0;
   for (const { kind, birth, death } of opened.index.lifetimes.values())
     if (kind === "storage" && death > birth) count += 1;
-  return count <= MAX_STORAGES && !layoutLoom(opened).bounded;
+  return count <= FEW_STORAGES || (count <= MAX_STORAGES && !layoutLoom(opened).bounded);
 }
 
 /** @param options room: the width that there is; stacked: code above its row, not beside */

@@ -1,7 +1,7 @@
 /** Whether a run is drawn by its modules: where it calls some, and has more storages than there is room for beside each other. */
 
 import { callsModules } from "../trace/net_runs.ts";
-import { hasColumnForEachStorage } from "../layout/loom.ts";
+import { hasRoomForStorages } from "../layout/loom.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 const known = new WeakMap<OpenTrace, boolean>();
@@ -9,7 +9,7 @@ const known = new WeakMap<OpenTrace, boolean>();
 export function isRunByModule(opened: OpenTrace): boolean {
   let is = known.get(opened);
   if (is === undefined) {
-    is = callsModules(opened) && !hasColumnForEachStorage(opened);
+    is = callsModules(opened) && !hasRoomForStorages(opened);
     known.set(opened, is);
   }
   return is;

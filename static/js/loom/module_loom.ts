@@ -92,7 +92,7 @@ export function createModuleLoom(
     if (y - layout.head < scroller.scrollTop) scroller.scrollTop = Math.max(0, y - layout.head - 30);
     else if (bottom > scroller.scrollTop + scroller.clientHeight)
       scroller.scrollTop = bottom - scroller.clientHeight + 30;
-    const column = parts.head.querySelector(".run-column.now .run-hit");
+    const column = parts.head.querySelector(".run-column-now");
     if (!column) return;
     const x = Number(column.getAttribute("x"));
     const right = x + Number(column.getAttribute("width"));

@@ -4,7 +4,7 @@ import { bytesLabel } from "../trace/memory_totals.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { nameOf } from "../nets/net_marks.ts";
 import { normText } from "../nets/net_texts.ts";
-import { pathThatFits } from "../layout/loom_names.ts";
+import { namesThatFit, pathThatFits } from "../layout/loom_names.ts";
 import { textWidth } from "../layout/metrics.ts";
 import { columnBox, heightOfStep } from "./run_layout.ts";
 import { keptAt } from "./run_kept.ts";
@@ -46,15 +46,27 @@ const MIN_TEXT_HEIGHT = 12;
 const BAR_MARGIN = 26;
 const LINE = 15;
 
-/** What can be pressed: a target, a name, and a place in the order of keys. */
-function pressable(scene: RunScene, key: string, sentence: string) {
-  return {
-    key,
-    role: "button",
-    tabindex: scene.reached === key ? 0 : -1,
-    "aria-label": sentence,
-    target: { kind: "loom part" as const, key },
-  };
+/** What can be pressed, over what is drawn there: a target, a name, and a place in the order of keys. */
+function pressable(
+  scene: RunScene,
+  key: string,
+  sentence: string,
+  place: { x: number; y: number; width: number; height: number; rx?: number },
+  isOpen: boolean | null = null,
+) {
+  return h(
+    "rect",
+    {
+      ...place,
+      class: "run-hit",
+      role: "button",
+      tabindex: scene.reached === key ? 0 : -1,
+      "aria-label": sentence,
+      "aria-expanded": isOpen === null ? null : String(isOpen),
+      target: { kind: "loom part", key },
+    },
+    h("title", {}, sentence),
+  );
 }
 
 /** The heads of the columns, and of what is opened. */
@@ -102,11 +114,10 @@ function groupMark(scene: RunScene, group: Group) {
   const sentence = groupSentence(scene, group);
   return h(
     "g",
-    { ...pressable(scene, `group ${key}`, sentence), class: "run-group opens", "aria-expanded": "true" },
-    h("rect", { class: "run-hit", x, y, width, height: GROUP_HEIGHT - 2, rx: 4 }),
+    { key: `group ${key}`, class: "run-group opens" },
     h("path", { class: "run-fold", d: `M${x + 4} ${y + 6}h8l-4 6z` }),
     h("text", { class: "run-name", x: x + 16, y: y + 13 }, pathThatFits(place.name, charactersIn(width - 20))),
-    h("title", {}, sentence),
+    pressable(scene, `group ${key}`, sentence, { x, y, width, height: GROUP_HEIGHT - 2, rx: 4 }, true),
   );
 }
 
@@ -122,21 +133,19 @@ function columnMark(scene: RunScene, column: Column, isNow: boolean) {
   const sentence = columnSentence(scene, column);
   const [place] = column.row.places;
   const isLine = column.row.kind === "lines" || (column.row.kind === "place" && place.kind === "line");
-  const name = pathThatFits(nameOf(column.row), charactersIn(w - (opens ? 12 : 2)));
+  const fits = column.row.kind === "fold" ? namesThatFit : pathThatFits;
+  const name = fits(nameOf(column.row), charactersIn(w - (opens ? 12 : 2)));
   const nameWidth = textWidth(name, TEXT) + (opens ? 10 : 0);
   const start = x + Math.max(0, (w - nameWidth) / 2);
+  const head = { x, y: y + 1, width: w, height: 32, rx: 4 };
   return h(
     "g",
-    {
-      ...pressable(scene, `column ${column.key}`, sentence),
-      class: classNames("run-column", isNow && "now", opens && "opens"),
-      "aria-expanded": opens ? "false" : null,
-    },
-    h("rect", { class: "run-hit", x, y: y + 1, width: w, height: 32, rx: 4 }),
+    { key: `column ${column.key}`, class: classNames("run-column", isNow && "now", opens && "opens") },
+    isNow && h("rect", { class: "run-column-now", ...head }),
     opens && h("path", { class: "run-fold", d: `M${start} ${y + 6}v8l6 -4z` }),
     h("text", { class: classNames("run-name", isLine && "line"), x: start + (opens ? 10 : 0), y: y + 14 }, name),
     h("text", { class: "run-size mid", x: x + w / 2, y: y + 29 }, secondLine(column, charactersIn(w), facts, say)),
-    h("title", {}, sentence),
+    pressable(scene, `column ${column.key}`, sentence, head, opens ? false : null),
   );
 }
 
@@ -193,9 +202,13 @@ function sectionGroundMarks(scene: RunScene, { section, y, h: height, isFull }: 
     marks.push(
       h(
         "g",
-        { ...pressable(scene, `section ${section.stretch}`, sentence), class: "run-section opens" },
-        h("rect", { class: "run-hit", x: 0, y: y - 2, width: layout.width, height: height + 4 }),
-        h("title", {}, sentence),
+        { key: `section ${section.stretch}`, class: "run-section opens" },
+        pressable(scene, `section ${section.stretch}`, sentence, {
+          x: 0,
+          y: y - 2,
+          width: layout.width,
+          height: height + 4,
+        }),
       ),
     );
   }
@@ -365,13 +378,13 @@ function boxMark(scene: RunScene, { isFull }: SectionPlace, box: Box): VNode {
   const came = run.arrived.some(({ step }) => step <= i);
   return h(
     "g",
-    { ...pressable(scene, `box ${run.key}`, sentence), class: name },
+    { key: `box ${run.key}`, class: name },
     h("rect", { x, y, width: w, height, rx: 3 }),
     ...tickMarks(scene, box),
     height >= MIN_TEXT_HEIGHT &&
       h("text", { class: "mid", x: x + w / 2 - (came ? 4 : 0), y: y + height / 2 + 4.2 }, boxText(facts, box, i, say)),
     came && h("circle", { class: "run-arrived", cx: x + w - 6, cy: y + height / 2, r: 2.6 }),
-    h("title", {}, sentence),
+    pressable(scene, `box ${run.key}`, sentence, { x, y, width: w, height, rx: 3 }),
   );
 }
 
@@ -417,12 +430,12 @@ function stepMark(scene: RunScene, { isFull }: SectionPlace, box: StepBox): VNod
   const moved = step > i ? null : movedBy(facts, parameters, step);
   return h(
     "g",
-    { ...pressable(scene, `step ${key}`, sentence), class: name },
+    { key: `step ${key}`, class: name },
     h("rect", { x, y, width: w, height, rx: 3 }),
     moved !== null &&
       height >= MIN_TEXT_HEIGHT &&
       h("text", { class: "mid", x: x + w / 2, y: y + height / 2 + 4.2 }, normText(moved)),
-    h("title", {}, sentence),
+    pressable(scene, `step ${key}`, sentence, { x, y, width: w, height, rx: 3 }),
   );
 }
 
@@ -462,7 +475,7 @@ function phaseLabels(
   const isWide = layout.left > 100;
   const { kind, first, line } = place.phase;
   const next = section.phases[section.phases.indexOf(place) + 1];
-  const room = (next?.y ?? section.y + section.h + 8) - place.y;
+  const room = (next?.y ?? section.y + section.h) - place.y;
   const what = say(`loom_${kind}`);
   const missing = section.section.round?.missing ?? 0;
   const code = `${line} ${(lines[line - 1] ?? "").trim()}`;
@@ -497,9 +510,8 @@ function hiddenMark(scene: RunScene, hidden: RunLayout["hidden"][number]): VNode
   const sentence = hiddenSentence(scene, hidden);
   return h(
     "g",
-    { ...pressable(scene, `section ${section.stretch}`, sentence), class: "run-section opens" },
-    h("rect", { class: "run-hit", x: 0, y, width: layout.width, height: height - 2 }),
+    { key: `section ${section.stretch}`, class: "run-section opens" },
     h("text", { class: "run-label", x: 12, y: y + 15 }, say("loom_hidden", { n: count })),
-    h("title", {}, sentence),
+    pressable(scene, `section ${section.stretch}`, sentence, { x: 0, y, width: layout.width, height: height - 2 }),
   );
 }

@@ -69,7 +69,7 @@ export function boxSentence({ facts, i, say }: Asked, { run, column }: Box): str
   if (phase.kind !== "backward") {
     if (progress === "waits") return say("loom_forward_waits", { name });
     const [k, shape] = [Math.max(1, units.filter(({ begins }) => begins <= i).length), outputText(facts, run)];
-    const what = phase.kind === "again" ? "loom_ran_again" : "loom_ran";
+    const what = phase.kind === "again" ? "loom_ran_again" : progress === "part" ? "loom_runs" : "loom_ran";
     const times = n > 1 ? say("loom_calls", { k, n }) : "";
     const output = shape && progress === "done" ? say("loom_output", { shape }) : "";
     return [say(what, { name }), times, output].filter(Boolean).join(say("loom_comma")) + say("loom_stop");

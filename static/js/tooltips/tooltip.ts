@@ -21,7 +21,7 @@ export function createTooltip(document: Document) {
   element.className = "mark-tooltip";
   element.setAttribute("role", "tooltip");
   element.hidden = true;
-  document.body.append(element);
+  (document.querySelector("main") ?? document.body).append(element);
   let described: Element | null = null;
 
   function hide() {
