@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.page_driver import STALE, leave, page_trace, paste, press_run, use
+from tests.page_driver import STALE, leave, paste, press_run, use
 
 TABLE = """\
 import torch
@@ -119,4 +119,14 @@ def test_a_finding_goes_to_the_clipboard_as_a_picture_with_text(page: Any, site:
     )
     assert sizes[0] == 3 and sizes[1] >= 1200 and sizes[2] >= 600
     assert "y.add_(1)" in sizes[3] and "<img" not in sizes[3], "an unsaved run has no address for its picture"
-    assert page_trace(page)["outcome"]["status"] == "raised"
+
+
+def test_the_gallery_says_first_that_no_program_ends_with_an_error(page: Any, site: str) -> None:
+    page.goto(f"{site}/gallery")
+    page.locator("#gallery-q").fill("RuntimeError: zorgon flux of the quux exceeded its limit")
+    page.locator("#gallery-unknown:not([hidden])").wait_for()
+    assert page.locator("#gallery-none").is_hidden()
+    assert page.locator(".gallery li:not([hidden])").count() <= 3
+    page.locator("#gallery-q").fill("RuntimeError: grad can be implicitly created only for scalar outputs")
+    page.locator("#found li[data-name=scalar_outputs]").wait_for()
+    assert page.locator("#gallery-unknown").is_hidden()

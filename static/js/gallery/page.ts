@@ -1,5 +1,6 @@
 /** The gallery: its search and filters, which need no request, and its stills. */
 
+import { looksLikeError, matchError } from "./error_match.ts";
 import { buildScenarioIndex, searchScenarios } from "./search.ts";
 import { currentTheme } from "../browser/theme.ts";
 
@@ -11,13 +12,17 @@ export function startGalleryPage() {
   const cards = [...(document.querySelectorAll(".gallery li[data-name]") as NodeListOf<HTMLElement>)];
   const sectionListOf = new Map(cards.map((card) => [card, card.parentElement as HTMLElement]));
   const filters = [...(document.querySelectorAll("button[data-filter]") as NodeListOf<HTMLButtonElement>)];
-  const index = buildScenarioIndex(JSON.parse(elementById("gallery-index").textContent ?? "[]"));
+  const entries = JSON.parse(elementById("gallery-index").textContent ?? "[]");
+  const index = buildScenarioIndex(entries);
 
   /** Shows what the field and the filters ask for; the search field's best hits first. */
   function render() {
     const query = field.value.trim();
     const pressedFilters = filters.filter(isPressed).map(({ dataset }) => dataset.filter ?? "");
-    const orderedNames = searchScenarios(index, query);
+    const { exact, similar } = looksLikeError(query) ? matchError(entries, index, query) : { exact: null, similar: [] };
+    const isUnknownError = exact?.length === 0;
+    const orderedNames = isUnknownError ? similar : (exact ?? searchScenarios(index, query));
+    elementById("gallery-unknown").hidden = !isUnknownError;
     const shownCards = cards.filter((card) => {
       const marks = (card.dataset.marks ?? "").split(" ");
       card.hidden =
@@ -33,7 +38,7 @@ export function startGalleryPage() {
     hitList.hidden = !query;
     for (const section of document.querySelectorAll(".gallery section[id]") as NodeListOf<HTMLElement>)
       section.hidden = Boolean(query) || !section.querySelector("li:not([hidden])");
-    elementById("gallery-none").hidden = shownCards.length > 0;
+    elementById("gallery-none").hidden = shownCards.length > 0 || isUnknownError;
     const countElement = elementById("gallery-count");
     countElement.textContent = (countElement.dataset.form ?? "")
       .replace("{n}", String(shownCards.length))
