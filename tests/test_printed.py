@@ -4,6 +4,17 @@ from typing import Any
 
 from tests.page_driver import at_step, paste, run
 
+SEARCH = """\
+import torch
+w = torch.tensor(0.)
+for epoch in range(5):
+    loss = (w - 3) ** 2
+    w = w + (3 - w) * 0.5
+    print(f"epoch {epoch}: {loss.item():.3f}")
+print("done")
+"""
+"""A loop that is no training: one that is has its curves on the axis of rounds."""
+
 TRAINING = """\
 import torch
 w = torch.tensor(0., requires_grad=True)
@@ -51,7 +62,7 @@ def test_all_output_is_there_at_once_and_what_is_still_to_come_is_grey(page: Any
 
 def test_a_loss_is_a_curve_that_leads_to_its_steps_by_pointer_and_keys(page: Any, site: str) -> None:
     page.goto(site)
-    paste(page, TRAINING)
+    paste(page, SEARCH)
     trace = run(page)
     steps = [step["i"] for step in trace["steps"] if step["line"] == 4]
     curve = page.get_by_role("slider", name="loss")
