@@ -9,7 +9,7 @@ import torch
 w = torch.tensor(0.)
 for epoch in range(5):
     loss = (w - 3) ** 2
-    w = w + (3 - w) * 0.5
+    w.add_((3 - w) * 0.5)
     print(f"epoch {epoch}: {loss.item():.3f}")
 print("done")
 """
