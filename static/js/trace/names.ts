@@ -132,15 +132,26 @@ export function collectNamesAndPaths(entities: NamesAndPathsEntities, sources: I
         addTag(ref, { kind: "item", text: path + suffix, frame: null, name: path + suffix, scope: "" });
     }
   };
+  /** Optimizers come after all else, for a parameter is called as its module has it, however deep that is. */
+  const optimizers: string[] = [];
   /** whose keys have no names yet: an optimizer's state by parameter, before the module is gone through */
   const withUnnamedKeys: string[] = [];
   let queueIndex = 0;
-  for (; queueIndex < queue.length; queueIndex++) {
-    const object = entities.get(queue[queueIndex]) as Container;
-    if (dictKeyUids(object).some((uid) => isThere(uid) && !paths.has(uid))) withUnnamedKeys.push(queue[queueIndex]);
-    else visitObject(queue[queueIndex]);
-  }
-  for (queue.push(...withUnnamedKeys); queueIndex < queue.length; queueIndex++) visitObject(queue[queueIndex]);
+  const visitQueued = (isLater: (object: Container) => string[] | null) => {
+    for (; queueIndex < queue.length; queueIndex++) {
+      const uid = queue[queueIndex];
+      const later = isLater(entities.get(uid) as Container);
+      if (later) later.push(uid);
+      else visitObject(uid);
+    }
+  };
+  const hasUnnamedKeys = (object: Container) => dictKeyUids(object).some((uid) => isThere(uid) && !paths.has(uid));
+  const unlessKeysAreUnnamed = (object: Container) => (hasUnnamedKeys(object) ? withUnnamedKeys : null);
+  visitQueued((object) => (object.attrs?.param_groups ? optimizers : unlessKeysAreUnnamed(object)));
+  for (const uid of optimizers) visitObject(uid);
+  visitQueued((object) => unlessKeysAreUnnamed(object));
+  queue.push(...withUnnamedKeys);
+  visitQueued(() => null);
   // What a tensor is made of or carries: `s.values`, `d.tangent`, and under a transform the tensor that it wraps.
   for (const [uid, tensor] of sources) {
     if (tensor.kind !== "tensor") continue;
