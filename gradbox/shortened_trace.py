@@ -11,7 +11,8 @@ MAX_PACKED_BYTES = 190_000
 def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tuple[bytes, int]:
     """A trace's JSON with the first of its steps that fit, and how many those are; its outcome says that it ends there.
 
-    max_packed_bytes: of the result, compressed and in base64. There is one step at least.
+    max_packed_bytes: of the result, compressed and in base64. There is one step at least. What the trace tells of all rounds is
+    left out where it takes half of that.
     """
     value: dict[str, Any] = json.loads(trace)
     steps = value["steps"]
@@ -21,6 +22,8 @@ def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tup
         text = json.dumps(part, separators=(",", ":")).encode()
         return -(-(len(compressor.compress(text)) + len(compressor.flush(zlib.Z_SYNC_FLUSH))) * 4 // 3)
 
+    if len(zlib.compress(json.dumps(value.get("rounds")).encode())) * 4 // 3 > max_packed_bytes // 2:
+        value.pop("rounds", None)
     size = packed_size({**value, "steps": []})
     count = 0
     while count < len(steps) and (count == 0 or size <= max_packed_bytes):
@@ -31,6 +34,8 @@ def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tup
     if count == len(steps):
         return trace, count
     value["steps"] = steps[:count]
+    if "rounds" in value:
+        value["rounds"]["recorded"] = [told for told in value["rounds"]["recorded"] if told["end"] < count]
     value["outcome"] = {
         "status": "stopped",
         "stopped": {"limit": "trace", "value": max_packed_bytes, "line": steps[count - 1]["line"]},

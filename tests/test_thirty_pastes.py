@@ -205,7 +205,7 @@ v.detach().add_(1)
         holds=("v = torch.ones(2, requires_grad=True)", "v.detach().add_(1)"),
     ),
     # lines for a terminal
-    "pip": Paste("pip3 install --upgrade torch torchvision --index-url https://download.pytorch.org/whl/cu126", "install",
+    "pip": Paste("pip3 install --upgrade torch torchvision --index-url https://download.pytorch.org" "/whl/cu126", "install",
                  facts={"packages": "torch torchvision", "here": "torch", "absent": "torchvision"}),
     "conda": Paste("$ conda install pytorch pytorch-cuda=12.4 -c pytorch -c nvidia", "install",
                    facts={"packages": "pytorch pytorch-cuda"}),

@@ -72,7 +72,7 @@ HOSTILE_LINES = {
 FAR_CELL = forging(storage("""b'"device":"cpu","nbytes":16,"cells_at":{"float32":{"4294967290":1}}'"""))
 """A cell so far out that a picture with all cells before it would never be drawn."""
 
-BIG = "import torch\nx = torch.ones(1000) * {n}\n" + "x = x + 1\n" * 1500
+BIG = "import torch\nx = torch.ones(1000) * {n}\n" + "y = [str(k) * 20 for k in range(100_000, 100_200)]\n" * 600
 """Fills its trace: 8 MB of it, which gzip makes small."""
 
 RANDOM = "import torch\ntorch.manual_seed({n})\nfor k in range(100):\n    x = torch.rand(1000)\n"

@@ -1,7 +1,7 @@
 """Programs that the checks ask for; `{n}` in one stands for a number, so that no two are the same."""
 
 SPIN, SLEEP = "x = {n}\nwhile True: pass\n", "import time\nx = {n}\ntime.sleep(50)\n"
-BIG = "import torch\nx = torch.ones(1000) * {n}\n" + "x = x + 1\n" * 1500
+BIG = "import torch\nx = torch.ones(1000) * {n}\n" + "y = [str(k) * 20 for k in range(100_000, 100_200)]\n" * 600
 """Fills its trace: 8 MB of it."""
 
 LARGE = 160_000_000
