@@ -192,6 +192,7 @@ def test_the_fixes_that_are_tried_show_that_time_passes_and_a_server_without_an_
     assert page.locator(".fix-clock").count() == 0
 
 
+@pytest.mark.usefixtures("raised")
 def test_of_several_fixes_the_open_one_is_applied(page: Any) -> None:
     page.locator(".fix[open] .fix-outcome", has_text="Runs.").wait_for()
     fixes = page.locator(".fix")

@@ -144,6 +144,9 @@ def test_an_edit_outlives_the_gallery_and_the_way_back(page: Any, site: str) -> 
     assert "mine = 1" in page.locator(".cm-content").inner_text()
     assert page.locator("#stage [data-handle]").count() >= 1 and page.locator("#edited").is_visible()
     page.locator(".wordmark a").click()
+    page.locator(".cm-line", has_text="mine = 1").wait_for()  # who has begun finds what he had there last
+    page.locator("#new > summary").click()
+    page.locator("#new [data-start=show]").click()
     page.locator("#kept:not([hidden])").wait_for()
     assert "mine = 1" not in page.locator(".cm-content").inner_text()
     page.locator("#kept-show").click()
