@@ -116,8 +116,9 @@ function frameHeadingItem(memoryStep: MemoryStep, uid: string, key: string): Hea
   };
 }
 
-function isGradientOnItsWay({ purpose }: RowBlock) {
-  return purpose?.words === "gradient" || purpose?.words === "gradientFor";
+/** One that is in a `.grad` has arrived. */
+function isGradientOnItsWay({ owners }: MemoryStep, { purpose, uids }: RowBlock) {
+  return (purpose?.words === "gradient" || purpose?.words === "gradientFor") && !uids.some((uid) => owners.has(uid));
 }
 
 /** At the foot: what has no name. */
@@ -128,7 +129,7 @@ function namelessItems(memoryStep: MemoryStep, nameless: RowBlock[], foldsGradie
     const foldKind = block.purpose?.foldKind ?? "unnamed";
     const key = `nameless ${foldKind}`;
     const isOpen = memoryStep.options.toggled.has(key) || memoryStep.options.toggled.has(NAMELESS_KEY);
-    const isOnEdge = foldsGradients && isGradientOnItsWay(block);
+    const isOnEdge = foldsGradients && isGradientOnItsWay(memoryStep, block);
     if ((!block.hot || isOnEdge) && !isOpen && !block.uids.includes(memoryStep.options.selected ?? "")) {
       const fold = folds.get(key) ?? { kind: "fold", key, blocks: [], foldKind };
       fold.blocks.push(block);

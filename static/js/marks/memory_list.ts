@@ -215,7 +215,7 @@ function slimStripMark(
       class: classNames("line-frame", isGradient && "grad", isChanged && !stepFacts.manyChanged && "changed"),
       ...box,
     }),
-    isChanged && stepFacts.manyChanged && changedBarMark(x - 5, y, STRIP_HEIGHT),
+    isChanged && stepFacts.manyChanged && changedBarMark(x - 5, y, STRIP_HEIGHT, lineHeight - 2),
   );
 }
 

@@ -88,10 +88,11 @@ function describeCellStrip(stepFacts: StepFacts, uid: string, strip: CellStrip, 
 
 const CHANGED_BAR = { width: 3, height: 18 };
 
-/** Beside what changed, where too much did for frames. */
-export function changedBarMark(x: number, top: number, room: number) {
-  const y = top + Math.min(6, (room - CHANGED_BAR.height) / 2);
-  return h("rect", { key: "changed", class: "changed-bar", x, y, ...CHANGED_BAR, rx: 1.5 });
+/** Beside what changed, where too much did for frames. @param most that it may be high */
+export function changedBarMark(x: number, top: number, room: number, most = CHANGED_BAR.height) {
+  const height = Math.min(CHANGED_BAR.height, most);
+  const y = top + Math.min(6, (room - height) / 2);
+  return h("rect", { key: "changed", class: "changed-bar", x, y, width: CHANGED_BAR.width, height, rx: 1.5 });
 }
 
 function stripOutlineMark(dtype: string, place: CellStripPlace, y: number, w: number, height: number) {
