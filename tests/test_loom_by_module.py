@@ -196,8 +196,8 @@ def test_a_gpt_is_on_one_screen_in_few_columns_with_its_blocks_to_open() -> None
     assert {"model.transformer.h.0", "model.transformer.h.3", "model.lm_head"} <= set(names)
     assert facts["height"] <= ROOMS["1440x900"][1]
     assert [section["round"] for section in facts["sections"]] == [
+        {"number": 0, "total": 2, "missing": 0},
         {"number": 1, "total": 2, "missing": 0},
-        {"number": 2, "total": 2, "missing": 0},
     ]
 
 
@@ -242,8 +242,12 @@ def test_rounds_that_were_not_recorded_are_counted() -> None:
     thinned = trace(THINNED)
     facts = shown({"trace": thinned, "room": in_room("1440x900"), "drawn": [len(thinned["steps"]) - 1]})
     rounds = [section["round"] for section in facts["sections"] if section["round"]]
-    assert rounds[0] == {"number": 1, "total": None, "missing": 0}
-    assert sum(each["missing"] + 1 for each in rounds) == rounds[-1]["number"] > len(rounds)
+    told = thinned["rounds"]
+    assert [each["number"] for each in rounds] == [each["n"] for each in told["recorded"]], (
+        "as the axis of rounds counts"
+    )
+    assert rounds[0] == {"number": 0, "total": told["count"], "missing": 0}
+    assert sum(each["missing"] + 1 for each in rounds) == rounds[-1]["number"] + 1 > len(rounds)
     assert max(each["missing"] for each in rounds) > 10
     hidden = len(rounds) - facts["svgs"][0].count("Round ") // 2
     assert hidden > 0 and "more round" in facts["svgs"][0], "what there is no room for is counted"

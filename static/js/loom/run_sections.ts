@@ -36,7 +36,7 @@ export interface Section {
 }
 
 interface Round {
-  /** from 1, as the program's loop counts where it goes on from round to round */
+  /** from 0: of the training's rounds, or as the program's loop counts where it goes on from round to round */
   number: number;
   /** null where the trace does not tell */
   total: number | null;
@@ -123,21 +123,35 @@ function lineOutside({ opened, net }: NetFacts, i: number): number {
 }
 
 function numberRounds({ opened, net }: NetFacts, sections: Section[]) {
+  const { trace } = opened;
   const byLoop = new Map<number, Section[]>();
   for (const section of sections) {
     const loop = net.loopOfStretch[section.stretch];
     if (loop !== null) byLoop.set(loop, [...(byLoop.get(loop) ?? []), section]);
   }
-  const isThinned = opened.trace.steps.some(({ skipped }) => skipped);
+  const isThinned = trace.steps.some(({ skipped }) => skipped);
   for (const [loop, rounds] of byLoop) {
-    const counts = rounds.map(({ first, last }) => iterationIn(opened.trace, loop, first, last));
-    const isCounted = counts.every((count, k) => count !== null && (k === 0 || count > (counts[k - 1] ?? count)));
+    const ofTraining = rounds.map(({ first, last }) => onlyRoundIn(trace, first, last));
+    const ofLoop = rounds.map(({ first, last }) => iterationIn(trace, loop, first, last));
+    const isTold = isRising(ofTraining);
+    const counts = isTold ? ofTraining : isThinned && isRising(ofLoop) ? ofLoop : rounds.map((_, k) => k);
+    const total = isTold ? (trace.rounds?.count ?? null) : isThinned ? null : rounds.length;
+    let before = -1;
     rounds.forEach((section, k) => {
-      const number = isCounted && isThinned ? (counts[k] ?? k) + 1 : k + 1;
-      const before = k ? (rounds[k - 1].round?.number ?? 0) : isCounted && isThinned ? 0 : number - 1;
-      section.round = { number, total: isThinned ? null : rounds.length, missing: number - before - 1 };
+      const number = counts[k] ?? k;
+      section.round = { number, total, missing: number - before - 1 };
+      before = number;
     });
   }
+}
+
+const isRising = (counts: (number | null)[]) =>
+  counts.every((count, k) => count !== null && (k === 0 || count > (counts[k - 1] ?? count)));
+
+/** The round of a training that ended within some steps; null where there is none, or another too. */
+function onlyRoundIn({ rounds }: NetFacts["opened"]["trace"], first: number, last: number): number | null {
+  const ended = (rounds?.recorded ?? []).filter(({ end }) => first <= end && end <= last);
+  return ended.length === 1 ? ended[0].n : null;
 }
 
 /** The count from 0 of a loop in the first of some steps that tells it. */

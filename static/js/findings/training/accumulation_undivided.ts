@@ -4,7 +4,7 @@ import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
 import { optimizersOf } from "../optimizers.ts";
 import { plainName } from "../gradient_name.ts";
-import { roundOf } from "./rounds.ts";
+import { iterationOf } from "./rounds.ts";
 import type { BackwardCall } from "../scan.ts";
 import type { RunFacts } from "../run_facts.ts";
 
@@ -77,7 +77,7 @@ function diagnosisOf(facts: RunFacts, { calls, used }: Accumulation): Diagnosis 
         chainLink(
           facts.place(step),
           "gradient",
-          { round: roundOf(facts, step), code: facts.statementFact(step) },
+          { iteration: iterationOf(facts, step), code: facts.statementFact(step) },
           roots,
         ),
       ),

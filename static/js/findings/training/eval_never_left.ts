@@ -2,7 +2,7 @@
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { callingStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_modes.ts";
-import { modulePath, roundOf } from "./rounds.ts";
+import { modulePath, iterationOf } from "./rounds.ts";
 import type { RunFacts } from "../run_facts.ts";
 
 /** trained: in training; evaluated: an evaluation in eval; left: the first training in eval after it */
@@ -62,19 +62,24 @@ function diagnosisOf(facts: RunFacts, { trained, evaluated, left }: ForgottenEva
     name: modulePath(module),
     layer,
     code: facts.statementFact(evalStep),
-    round: roundOf(facts, leftStep),
+    iteration: iterationOf(facts, leftStep),
     forward: facts.place(leftStep).line,
   };
   const forwardLink = (step: number, role: "way" | "none") =>
-    chainLink(facts.place(step), role, { ...names, round: roundOf(facts, step), code: facts.statementFact(step) }, [
-      left.inner?.module,
-    ]);
+    chainLink(
+      facts.place(step),
+      role,
+      { ...names, iteration: iterationOf(facts, step), code: facts.statementFact(step) },
+      [left.inner?.module],
+    );
   return {
     variant: left.layer,
     cause: facts.place(evalStep),
     chain: [
       forwardLink(trainedStep, "way"),
-      chainLink(facts.place(evalStep), "cut", { ...names, round: roundOf(facts, evalStep) }, [left.outer?.module]),
+      chainLink(facts.place(evalStep), "cut", { ...names, iteration: iterationOf(facts, evalStep) }, [
+        left.outer?.module,
+      ]),
       forwardLink(leftStep, "none"),
     ],
     names: namesInFacts(module, layer),

@@ -1,7 +1,7 @@
 /** Backwards whose gradients a reset dropped before anything used them: micro batches that are emptied one by one. */
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { elementsAt, isComplete, roundOf } from "./rounds.ts";
+import { elementsAt, isComplete, iterationOf } from "./rounds.ts";
 import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
 import { gradNameOf } from "../gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../optimizers.ts";
@@ -72,13 +72,16 @@ function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
       chainLink(
         facts.place(call.step),
         "gradient",
-        { grad: gradNameOf(x), round: roundOf(facts, call.step), code: facts.statementFact(call.step) },
+        { grad: gradNameOf(x), iteration: iterationOf(facts, call.step), code: facts.statementFact(call.step) },
         [uid],
       ),
-      chainLink(resetPlace, "released", { round: roundOf(facts, resetStep), code: facts.statementFact(resetStep) }, [
-        uid,
-      ]),
-      chainLink(facts.place(step.step), "used", { round: roundOf(facts, step.step), x: optimizerName }, [
+      chainLink(
+        resetPlace,
+        "released",
+        { iteration: iterationOf(facts, resetStep), code: facts.statementFact(resetStep) },
+        [uid],
+      ),
+      chainLink(facts.place(step.step), "used", { iteration: iterationOf(facts, step.step), x: optimizerName }, [
         optimizer.uid,
       ]),
     ],

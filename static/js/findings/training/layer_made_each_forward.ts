@@ -2,7 +2,7 @@
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { elementsAt, numberFact, roundOf } from "./rounds.ts";
+import { elementsAt, numberFact, iterationOf } from "./rounds.ts";
 import { gradientLedgers } from "./gradient_ledger.ts";
 import { optimizersOf, optimizerParameters } from "../optimizers.ts";
 import type { RunFacts } from "../run_facts.ts";
@@ -71,14 +71,16 @@ function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagno
     chainLink(
       facts.place(parameter.born),
       "made",
-      { ...names, round: roundOf(facts, parameter.added), value: firstWeight(parameter) },
+      { ...names, iteration: iterationOf(facts, parameter.added), value: firstWeight(parameter) },
       [parameter.uid],
     );
   return {
     cause: facts.place(first.born),
     chain: [
       madeLink(first),
-      chainLink(facts.place(first.added), "gradient", { ...names, round: roundOf(facts, first.added) }, [first.uid]),
+      chainLink(facts.place(first.added), "gradient", { ...names, iteration: iterationOf(facts, first.added) }, [
+        first.uid,
+      ]),
       madeLink(second),
     ],
     names: namesInFacts(names.x, code),

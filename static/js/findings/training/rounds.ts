@@ -6,9 +6,9 @@ import { plainName } from "../gradient_name.ts";
 import { tensorHistoryOf } from "../tensor_history.ts";
 import type { RunFacts } from "../run_facts.ts";
 
-/** The round of the innermost loop around a step, from 1; 1 where there is no loop. */
-export function roundOf(facts: RunFacts, step: number) {
-  return (facts.steps[step]?.iter?.at(-1) ?? 0) + 1;
+/** The iteration of the innermost loop around a step, from 0; 0 where there is no loop. */
+export function iterationOf(facts: RunFacts, step: number) {
+  return facts.steps[step]?.iter?.at(-1) ?? 0;
 }
 
 /** The name of a module as the program can write it: `net[0]` for `net.0`. */
