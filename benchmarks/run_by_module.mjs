@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { runBodyMarks, runHeadMarks } from "../static/js/loom/run_marks.ts";
-import { RunPlanner } from "../static/js/loom/run_planner.ts";
+import { ModuleLoomPlanner } from "../static/js/loom/run_planner.ts";
 import { netOf } from "../static/js/nets/net_places.ts";
 import { NetFacts } from "../static/js/nets/net_state.ts";
 import { openTrace } from "../static/js/trace/state.ts";
@@ -22,7 +22,7 @@ for (const path of process.argv.slice(2)) {
   const opened = openTrace(JSON.parse(readFileSync(path, "utf8")));
   const [net, netTime] = timed(() => netOf(opened));
   const [facts, factsTime] = timed(() => new NetFacts(opened, net));
-  const [planner, plannerTime] = timed(() => new RunPlanner(facts));
+  const [planner, plannerTime] = timed(() => new ModuleLoomPlanner(facts));
   const half = opened.count >> 1;
   const draw = (i, choices) => {
     const layout = planner.layout(i, { ...ROOM, choices });

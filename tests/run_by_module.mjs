@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { heightOfStep } from "../static/js/loom/run_layout.ts";
 import { keptAt } from "../static/js/loom/run_kept.ts";
 import { runBodyMarks, runHeadMarks } from "../static/js/loom/run_marks.ts";
-import { RunPlanner } from "../static/js/loom/run_planner.ts";
+import { ModuleLoomPlanner } from "../static/js/loom/run_planner.ts";
 import { isIn } from "../static/js/loom/run_state.ts";
 import { netOf } from "../static/js/nets/net_places.ts";
 import { pathOfStep } from "../static/js/nets/net_rows.ts";
@@ -76,7 +76,7 @@ function sectionFacts(facts, layout, full) {
 function factsOf({ trace, room, opened: chosen = [], language = "en", drawn = [] }) {
   const opened = openTrace(trace);
   const facts = new NetFacts(opened, netOf(opened));
-  const planner = new RunPlanner(facts);
+  const planner = new ModuleLoomPlanner(facts);
   const choices = new Map(chosen);
   const layouts = new Set();
   const sights = [];

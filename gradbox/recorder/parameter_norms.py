@@ -51,7 +51,7 @@ def _copied_elements(tensor: torch.Tensor) -> Array | None:
     return copied.astype("f8")
 
 
-def sum_of_squares(values: Array) -> float:
+def fast_sum_of_squares(values: Array) -> float:
     """In float64 where the squares leave the range of the dtype, or where it would round them to nothing."""
     total = float(values.dot(values))
     if not SMALLEST_SUM <= total < math.inf and values.dtype.itemsize < 8:
@@ -106,12 +106,12 @@ class TrackedParameter:
         grad = moved = None
         if gradient is not None:
             elements = elements_of(gradient)
-            grad = None if elements is None else sum_of_squares(elements)
+            grad = None if elements is None else fast_sum_of_squares(elements)
         if values is None:
             return grad, None, None
-        total = sum_of_squares(values)
+        total = fast_sum_of_squares(values)
         if kept is not None and kept.shape == values.shape and kept.dtype == values.dtype:
-            moved = sum_of_squares(_difference(values, kept, total))
+            moved = fast_sum_of_squares(_difference(values, kept, total))
         return grad, total, moved
 
 

@@ -148,7 +148,7 @@ def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str, stretches: int 
     mean = float(finite.mean(dtype="f8"))
     summary: Summary = {
         "min": encode_number(low), "max": encode_number(high), "mean": encode_number(mean),
-        "norm": encode_number(math.sqrt(sum_of_squares(finite))), "bins": None, "heat": None,
+        "norm": encode_number(math.sqrt(sum_of_squares_in_double(finite))), "bins": None, "heat": None,
     }  # fmt: skip
     if finite.size <= MAX_HISTOGRAM_ELEMENTS:
         bins, _ = np.histogram(finite.astype("f8"), bins=BINS)
@@ -173,7 +173,7 @@ def summary_of_large_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summar
             if finite.size:
                 low, high = min(low, finite.min().item()), max(high, finite.max().item())
                 total, count = total + float(finite.sum(dtype="f8")), count + finite.size
-                squares += sum_of_squares(finite)
+                squares += sum_of_squares_in_double(finite)
     if not count:
         return {"min": None, "max": None, "mean": None, "norm": None, "bins": None, "heat": None}
     return {
@@ -186,7 +186,7 @@ def summary_of_large_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summar
     }
 
 
-def sum_of_squares(values: "np.ndarray[Any, Any]") -> float:
+def sum_of_squares_in_double(values: "np.ndarray[Any, Any]") -> float:
     """Of finite elements, in double precision."""
     wide = values.astype("f8").reshape(-1)
     return float(np.dot(wide, wide))

@@ -46,7 +46,7 @@ _listeners_key = object()
 """In torch's table: a handle of torch's would take a number that the program's next hook has without the recorder."""
 
 
-class StepObserver(Protocol):
+class OptimizerStepObserver(Protocol):
     """Who is told of every step, recorded or not."""
 
     def before_optimizer_step(self, optimizer: Optimizer) -> None:
@@ -63,7 +63,11 @@ class OptimizerSteps:
     """
 
     def __init__(
-        self, context: ProbeContext, objects: ObjectUids, observer: StepObserver, is_recorded: Callable[[], bool]
+        self,
+        context: ProbeContext,
+        objects: ObjectUids,
+        observer: OptimizerStepObserver,
+        is_recorded: Callable[[], bool],
     ) -> None:
         self._context, self._objects, self._observer = context, objects, observer
         self._is_recorded = is_recorded

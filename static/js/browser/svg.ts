@@ -282,3 +282,10 @@ function writeElementTitle(el: Element, title: string | null) {
   else el.setAttribute("data-title", title);
   if (shownTitleElement?.parentNode === el) shownTitleElement.textContent = title;
 }
+
+/** Give a picture its size in pixels, one unit each. */
+export function sizeSvg(svg: SVGElement, width: number, height: number) {
+  svg.setAttribute("width", String(width));
+  svg.setAttribute("height", String(height));
+  svg.setAttribute("viewBox", `0 0 ${Math.max(1, width)} ${Math.max(1, height)}`);
+}

@@ -6,14 +6,14 @@ import zh from "../../locales/net.zh.json" with { type: "json" };
 import { createLocale, type Say } from "../words/sentences.ts";
 import { element, nodesWithCode } from "../browser/elements.ts";
 import { closestTarget, targetsWithin } from "../browser/targets.ts";
-import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
+import { patchHost, SVG_NAMESPACE, sizeSvg } from "../browser/svg.ts";
 import { choicesToUnfold, pathOfStep, type Row } from "../nets/net_rows.ts";
 import { NetStepping } from "../nets/net_stepping.ts";
 import { netOf } from "../nets/net_places.ts";
 import { NetFacts } from "../nets/net_state.ts";
 import { pathElements } from "../nets/net_path.ts";
 import { boxSentence, stepSentence } from "./run_sentences.ts";
-import { RunPlanner } from "./run_planner.ts";
+import { ModuleLoomPlanner } from "./run_planner.ts";
 import { runBodyMarks, runHeadMarks, type RunScene } from "./run_marks.ts";
 import { isIn, stepOfBox } from "./run_state.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -41,14 +41,14 @@ export function createModuleLoom(
   }
   const parts = createParts(document, say);
   host.append(parts.root);
-  const planners = new WeakMap<OpenTrace, RunPlanner>();
+  const planners = new WeakMap<OpenTrace, ModuleLoomPlanner>();
   let choices = new Map<string, boolean>();
   let shown: { opened: OpenTrace; i: number; layout: RunLayout | null } | null = null;
   /** the mark that has, or had last, the focus */
   let reached = "";
 
   function plannerOf(opened: OpenTrace) {
-    const planner = planners.get(opened) ?? new RunPlanner(new NetFacts(opened, netOf(opened)));
+    const planner = planners.get(opened) ?? new ModuleLoomPlanner(new NetFacts(opened, netOf(opened)));
     planners.set(opened, planner);
     return planner;
   }
@@ -224,12 +224,6 @@ export function createModuleLoom(
       return new NetStepping(plannerOf(opened).facts, rows, new Set()).next(i, direction);
     },
   };
-}
-
-function sizeSvg(svg: SVGElement, width: number, height: number) {
-  svg.setAttribute("width", String(width));
-  svg.setAttribute("height", String(height));
-  svg.setAttribute("viewBox", `0 0 ${Math.max(1, width)} ${Math.max(1, height)}`);
 }
 
 function createParts(document: Document, say: Say) {

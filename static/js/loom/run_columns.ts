@@ -7,7 +7,7 @@ import type { Phase, Section } from "./run_sections.ts";
 import type { Place } from "../nets/net_places.ts";
 import type { Unit } from "../nets/net_calls.ts";
 
-export interface Column {
+export interface ModuleColumn {
   key: string;
   row: Row;
   /** from the left */
@@ -26,16 +26,16 @@ export interface Group {
 }
 
 export interface Columns {
-  columns: Column[];
+  columns: ModuleColumn[];
   groups: Group[];
-  columnOf: Map<Place, Column>;
+  columnOf: Map<Place, ModuleColumn>;
   sections: SectionRuns[];
 }
 
 /** What ran in a column in one piece, or interleaved with others again and again. */
-export interface Run {
+export interface ModuleRun {
   key: string;
-  column: Column;
+  column: ModuleColumn;
   phase: Phase;
   /** among the phase's moments that have a column: the first, and the one after the last */
   from: number;
@@ -51,7 +51,7 @@ export interface Run {
 export interface PhaseRuns {
   phase: Phase;
   /** one after the other, those that began first */
-  runs: Run[];
+  runs: ModuleRun[];
   /** steps of the moments that have a column */
   steps: number[];
 }
@@ -74,8 +74,8 @@ export function columnsOfRun(
   const count = Number.POSITIVE_INFINITY;
   const size = { room: Math.min(room, most * least), head: 0, row: least, least, most: count, isSparing: true };
   const rows = rowsOfRun(facts, size, choices);
-  const columns: Column[] = [];
-  const columnOf = new Map<Place, Column>();
+  const columns: ModuleColumn[] = [];
+  const columnOf = new Map<Place, ModuleColumn>();
   for (const row of rows) {
     if (row.kind === "head") continue;
     const column = { key: row.key, row, at: columns.length, parameters: parameterUidsOf(facts, row.places) };
@@ -97,7 +97,7 @@ export function columnsOfRun(
   return { columns, groups: groupsOf(rows, columns), columnOf, sections: shown };
 }
 
-function groupsOf(rows: Row[], columns: Column[]): Group[] {
+function groupsOf(rows: Row[], columns: ModuleColumn[]): Group[] {
   return rows.flatMap((head) => {
     const [place] = head.places;
     const inside = columns.filter(({ row }) => row.within.includes(place));
@@ -106,23 +106,23 @@ function groupsOf(rows: Row[], columns: Column[]): Group[] {
   });
 }
 
-function runsOf(facts: NetFacts, phase: Phase, columnOf: Map<Place, Column>): PhaseRuns {
+function runsOf(facts: NetFacts, phase: Phase, columnOf: Map<Place, ModuleColumn>): PhaseRuns {
   const moments = phase.moments.filter(({ place }) => columnOf.has(place));
-  const pieces = new Map<Column, { from: number; to: number }[]>();
+  const pieces = new Map<ModuleColumn, { from: number; to: number }[]>();
   moments.forEach(({ place }, k) => {
-    const column = columnOf.get(place) as Column;
+    const column = columnOf.get(place) as ModuleColumn;
     const list = pieces.get(column) ?? [];
     pieces.set(column, list);
     const last = list.at(-1);
     if (last?.to === k) last.to = k + 1;
     else list.push({ from: k, to: k + 1 });
   });
-  const runs: Run[] = [];
+  const runs: ModuleRun[] = [];
   for (const [column, list] of pieces) {
     const bounds = list.length > MAX_PIECES ? [{ from: list[0].from, to: list[list.length - 1].to }] : list;
     for (const { from, to } of bounds) {
       const key = `${phase.first} ${column.key} ${from}`;
-      const run: Run = { key, column, phase, from, to, steps: [], units: [], arrived: [] };
+      const run: ModuleRun = { key, column, phase, from, to, steps: [], units: [], arrived: [] };
       const own = new Set(column.row.places);
       const units = new Set<Unit>();
       for (const { place, step, unit, leaf } of moments.slice(from, to)) {

@@ -1,32 +1,32 @@
 /** What each column keeps for backward in a round, and until when: a bar from what ran to what let go. */
 
 import { addToList } from "../trace/multimap.ts";
-import type { Column } from "./run_columns.ts";
+import type { ModuleColumn } from "./run_columns.ts";
 import type { KeptBar, RunLayout } from "./run_plan.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { Place } from "../nets/net_places.ts";
 
-interface Keeping {
+interface KeptBytes {
   place: Place;
   bytes: number;
   birth: number;
   released: number | null;
 }
 
-const keepingsOfRun = new WeakMap<NetFacts, Map<number, Keeping[]>>();
+const keepingsOfRun = new WeakMap<NetFacts, Map<number, KeptBytes[]>>();
 
 /** By stretch, what each place keeps, that of the same steps together. */
-function keepingsOf(facts: NetFacts): Map<number, Keeping[]> {
+function keepingsOf(facts: NetFacts): Map<number, KeptBytes[]> {
   let keepings = keepingsOfRun.get(facts);
   if (keepings) return keepings;
-  keepings = new Map<number, Keeping[]>();
-  const known = new Map<Place, Map<string, Keeping>>();
+  keepings = new Map<number, KeptBytes[]>();
+  const known = new Map<Place, Map<string, KeptBytes>>();
   for (const [node, list] of facts.keptByNode) {
     let unit = facts.net.unitOfNode.get(node) ?? null;
     while (unit && !facts.net.placeOfUnit.has(unit)) unit = unit.parent;
     const place = unit && facts.net.placeOfUnit.get(unit);
     if (!place) continue;
-    const ofPlace = known.get(place) ?? new Map<string, Keeping>();
+    const ofPlace = known.get(place) ?? new Map<string, KeptBytes>();
     known.set(place, ofPlace);
     for (const { bytes, birth, released } of list) {
       if (!bytes) continue;
@@ -46,7 +46,7 @@ function keepingsOf(facts: NetFacts): Map<number, Keeping[]> {
 
 /** The bars of a stretch of the run; their heights are not known yet. */
 export function keptBars(facts: NetFacts, { columnOf }: Pick<RunLayout, "columnOf">, stretch: number): KeptBar[] {
-  const bars = new Map<Column, KeptBar>();
+  const bars = new Map<ModuleColumn, KeptBar>();
   for (const { place, bytes, birth, released } of keepingsOf(facts).get(stretch) ?? []) {
     const column = columnOf.get(place);
     if (!column) continue;

@@ -5,7 +5,7 @@ import { writtenIn } from "./run_parameters.ts";
 import { addToList } from "../trace/multimap.ts";
 import { countUntil } from "./run_state.ts";
 import type { Box, PhasePlace, RunLayout, SectionPlace, StepBox, Way } from "./run_plan.ts";
-import type { Column, Columns, PhaseRuns, Run, SectionRuns } from "./run_columns.ts";
+import type { ModuleColumn, Columns, PhaseRuns, ModuleRun, SectionRuns } from "./run_columns.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { Section } from "./run_sections.ts";
 
@@ -145,9 +145,9 @@ function heightsOf({ runs, steps, phase }: PhaseRuns, rowHeight: number): number
   const count = steps.length;
   if (phase.kind === "step") return [0, rowHeight];
   const rows = new Map(runs.map((run) => [run, rowsOf(run, runs) * rowHeight]));
-  const sizeOf = (run: Run) => rows.get(run) ?? rowHeight;
-  const ending = new Map<number, Run[]>();
-  const beginning = new Map<number, Run[]>();
+  const sizeOf = (run: ModuleRun) => rows.get(run) ?? rowHeight;
+  const ending = new Map<number, ModuleRun[]>();
+  const beginning = new Map<number, ModuleRun[]>();
   for (const run of runs) {
     addToList(ending, run.to, run);
     addToList(beginning, run.from, run);
@@ -179,7 +179,7 @@ function evenly(heights: number[]): number[] {
   return even;
 }
 
-function rowsOf(run: Run, runs: Run[]) {
+function rowsOf(run: ModuleRun, runs: ModuleRun[]) {
   const isInterleaved =
     run.units.length > 3 && runs.some((other) => other !== run && other.from < run.to && run.from < other.to);
   return isInterleaved ? INTERLEAVED_ROWS : 1;
@@ -226,7 +226,7 @@ function boxesOf(layout: RunLayout, { runs }: PhaseRuns, heights: number[], isFu
   });
 }
 
-export function columnBox({ left, columnWidth }: Pick<RunLayout, "left" | "columnWidth">, { at }: Column) {
+export function columnBox({ left, columnWidth }: Pick<RunLayout, "left" | "columnWidth">, { at }: ModuleColumn) {
   return { x: left + at * columnWidth + 3, w: columnWidth - 6 };
 }
 
@@ -246,7 +246,7 @@ function stepBoxesOf(
 }
 
 /** The box of a column that a step is in. */
-function boxAtStep({ phases }: SectionPlace, column: Column, step: number, isBackward: boolean): Box | undefined {
+function boxAtStep({ phases }: SectionPlace, column: ModuleColumn, step: number, isBackward: boolean): Box | undefined {
   for (const { phase, boxes } of phases) {
     if ((phase.kind === "backward") !== isBackward || phase.first > step || phase.last < step) continue;
     const found = boxes.find(({ run }) => {
@@ -260,7 +260,7 @@ function boxAtStep({ phases }: SectionPlace, column: Column, step: number, isBac
 
 /** The ways between boxes of the section, each pair once. */
 function waysOf(facts: NetFacts, layout: RunLayout, place: SectionPlace): Way[] {
-  const boxAt = (column: Column, step: number, isBackward: boolean) => boxAtStep(place, column, step, isBackward);
+  const boxAt = (column: ModuleColumn, step: number, isBackward: boolean) => boxAtStep(place, column, step, isBackward);
   const ways = new Map<string, Way>();
   const add = (from: Box | undefined, to: Box | undefined, way: Pick<Way, "kind" | "step" | "cut">) => {
     if (!from || !to || from === to) return;

@@ -9,7 +9,7 @@ import { textWidth } from "../layout/metrics.ts";
 import { columnBox, heightOfStep } from "./run_layout.ts";
 import { keptAt } from "./run_kept.ts";
 import { movedBy, numbersIn } from "./run_parameters.ts";
-import { isIn, normOf, outputText, progressOf } from "./run_state.ts";
+import { isIn, arrivedGradientNorm, outputText, progressOfRun } from "./run_state.ts";
 import {
   barSentence,
   boxSentence,
@@ -23,7 +23,7 @@ import {
   waySentence,
 } from "./run_sentences.ts";
 import type { Box, KeptBar, PhasePlace, RunLayout, SectionPlace, StepBox, Way } from "./run_plan.ts";
-import type { Column, Group } from "./run_columns.ts";
+import type { ModuleColumn, Group } from "./run_columns.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { Say } from "../words/sentences.ts";
 
@@ -81,8 +81,8 @@ export function runHeadMarks(scene: RunScene): VNode[] {
   ];
 }
 
-function columnsNow({ facts, layout, i }: RunScene): Set<Column> {
-  const found = new Set<Column>();
+function columnsNow({ facts, layout, i }: RunScene): Set<ModuleColumn> {
+  const found = new Set<ModuleColumn>();
   for (const unit of facts.touchedAt(i)) {
     let outer: typeof unit | null = unit;
     while (outer && !facts.net.placeOfUnit.has(outer)) outer = outer.parent;
@@ -125,7 +125,7 @@ function charactersIn(width: number) {
   return Math.max(3, Math.floor(width / textWidth("m", TEXT)));
 }
 
-function columnMark(scene: RunScene, column: Column, isNow: boolean) {
+function columnMark(scene: RunScene, column: ModuleColumn, isNow: boolean) {
   const { facts, layout, say } = scene;
   const { x, w } = columnBox(layout, column);
   const y = layout.head - 36;
@@ -150,7 +150,7 @@ function columnMark(scene: RunScene, column: Column, isNow: boolean) {
 }
 
 /** How many numbers it learns, else its class or line, as far as there is room. */
-function secondLine({ row, parameters }: Column, most: number, facts: NetFacts, say: Say): string {
+function secondLine({ row, parameters }: ModuleColumn, most: number, facts: NetFacts, say: Say): string {
   const [place] = row.places;
   const numbers = shortCount(numbersIn(facts, parameters));
   const texts = parameters.length
@@ -319,7 +319,7 @@ function barTextMarks({ layout, i }: RunScene, section: SectionPlace, bar: KeptB
 }
 
 /** Between what a column ran first and what ran in it next, or the end of the section. */
-function gapAfterForward({ phases, y, h: height }: SectionPlace, column: Column) {
+function gapAfterForward({ phases, y, h: height }: SectionPlace, column: ModuleColumn) {
   const boxes = phases.flatMap(({ boxes, stepBoxes }) => [...boxes, ...stepBoxes]);
   const own = boxes.filter((box) => box.column === column).sort((a, b) => a.y - b.y);
   const gaps = own.flatMap((box, k) =>
@@ -369,7 +369,7 @@ function wayDown(before: Box, after: Box) {
 function boxMark(scene: RunScene, { isFull }: SectionPlace, box: Box): VNode {
   const { facts, i, say } = scene;
   const { run, x, y, w, h: height } = box;
-  const progress = progressOf(run, i);
+  const progress = progressOfRun(run, i);
   const kind = run.phase.kind === "backward" ? "backward" : "forward";
   const isNow = isFull && isIn(run, i);
   const name = classNames("run-box", kind, progress, isNow && "now", run.phase.kind === "again" && "again");
@@ -396,7 +396,7 @@ function tickMarks({ i }: RunScene, { run, x, y, w, h: height }: Box) {
 }
 
 function boxText(facts: NetFacts, { run, w }: Box, i: number, say: Say): string {
-  const progress = progressOf(run, i);
+  const progress = progressOfRun(run, i);
   if (progress === "waits") return "";
   const most = charactersIn(w - 14);
   const n = run.units.length;
@@ -405,14 +405,14 @@ function boxText(facts: NetFacts, { run, w }: Box, i: number, say: Say): string 
     return texts.find((text) => text.length <= most) ?? "";
   }
   if (run.phase.kind === "backward") {
-    const norm = normOf(facts, run, i);
+    const norm = arrivedGradientNorm(facts, run, i);
     return norm === null ? "" : normText(norm);
   }
-  return progress === "done" ? shapeThatFits(outputText(facts, run), charactersIn(w - 4)) : "";
+  return progress === "done" ? shapeTextThatFits(outputText(facts, run), charactersIn(w - 4)) : "";
 }
 
 /** Of a shape that is too long its last dimensions. */
-function shapeThatFits(text: string, most: number): string {
+function shapeTextThatFits(text: string, most: number): string {
   let shown = text;
   for (let rest = text; shown.length > most && rest.includes("×"); ) {
     rest = rest.slice(rest.indexOf("×") + 1);

@@ -1,12 +1,12 @@
 /** What a picture of a run by its modules consists of. Pixels; heights are below the heads. */
 
-import type { Column, Group, Run } from "./run_columns.ts";
+import type { ModuleColumn, Group, ModuleRun } from "./run_columns.ts";
 import type { EdgeRun, Place } from "../nets/net_places.ts";
 import type { Phase, Section } from "./run_sections.ts";
 
 export interface Box {
-  run: Run;
-  column: Column;
+  run: ModuleRun;
+  column: ModuleColumn;
   x: number;
   y: number;
   w: number;
@@ -73,9 +73,9 @@ export interface RunLayout {
   /** where the columns begin */
   left: number;
   columnWidth: number;
-  columns: Column[];
+  columns: ModuleColumn[];
   groups: Group[];
-  columnOf: Map<Place, Column>;
+  columnOf: Map<Place, ModuleColumn>;
   sections: SectionPlace[];
   hidden: HiddenRounds[];
 }
@@ -91,6 +91,6 @@ interface KeptPiece {
 
 export interface KeptBar {
   key: string;
-  column: Column;
+  column: ModuleColumn;
   pieces: KeptPiece[];
 }

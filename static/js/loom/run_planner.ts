@@ -25,7 +25,7 @@ interface RunRoom {
 const MIN_COLUMNS = 4;
 const MAX_TRIES = 4;
 
-export class RunPlanner {
+export class ModuleLoomPlanner {
   facts: NetFacts;
   sections: Section[];
   /** of the program, by line */

@@ -5,9 +5,9 @@ import { nameOf } from "../nets/net_marks.ts";
 import { normText } from "../nets/net_texts.ts";
 import { keptAt } from "./run_kept.ts";
 import { movedBy, numbersIn } from "./run_parameters.ts";
-import { countUntil, normOf, outputText, progressOf } from "./run_state.ts";
+import { countUntil, arrivedGradientNorm, outputText, progressOfRun } from "./run_state.ts";
 import type { Box, HiddenRounds, KeptBar, StepBox, Way } from "./run_plan.ts";
-import type { Column, Group } from "./run_columns.ts";
+import type { ModuleColumn, Group } from "./run_columns.ts";
 import type { NetFacts } from "../nets/net_state.ts";
 import type { Place } from "../nets/net_places.ts";
 import type { Say } from "../words/sentences.ts";
@@ -22,7 +22,7 @@ interface Asked {
 }
 
 /** The names of a column, of a module its whole path. */
-function columnName({ row }: Column): string {
+function columnName({ row }: ModuleColumn): string {
   return row.kind === "place" ? placeName(row.places[0]) : nameOf(row);
 }
 
@@ -30,11 +30,11 @@ function placeName({ path, name }: Place) {
   return path ?? name;
 }
 
-export function opensMore({ row }: Column): boolean {
+export function opensMore({ row }: ModuleColumn): boolean {
   return row.kind === "fold" || row.kind === "repeat" || row.places[0].inner.length > 0;
 }
 
-export function columnSentence({ facts, say }: Asked, column: Column): string {
+export function columnSentence({ facts, say }: Asked, column: ModuleColumn): string {
   const { row, parameters } = column;
   const [place] = row.places;
   const name = columnName(column);
@@ -65,7 +65,7 @@ export function boxSentence({ facts, i, say }: Asked, { run, column }: Box): str
   const name = columnName(column);
   const { phase, units, arrived } = run;
   const n = units.length;
-  const progress = progressOf(run, i);
+  const progress = progressOfRun(run, i);
   if (phase.kind !== "backward") {
     if (progress === "waits") return say("loom_forward_waits", { name });
     const [k, shape] = [Math.max(1, units.filter(({ begins }) => begins <= i).length), outputText(facts, run)];
@@ -75,7 +75,7 @@ export function boxSentence({ facts, i, say }: Asked, { run, column }: Box): str
     return [say(what, { name }), times, output].filter(Boolean).join(say("loom_comma")) + say("loom_stop");
   }
   if (progress === "waits") return say("loom_backward_waits", { name });
-  const norm = n === 1 ? normOf(facts, run, i) : null;
+  const norm = n === 1 ? arrivedGradientNorm(facts, run, i) : null;
   const came = arrived.filter(({ step }) => step <= i).length;
   const parts = [
     norm === null

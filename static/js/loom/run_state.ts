@@ -3,18 +3,18 @@
 import { shapeText } from "../nets/net_texts.ts";
 import type { Box } from "./run_plan.ts";
 import type { NetFacts } from "../nets/net_state.ts";
-import type { Run } from "./run_columns.ts";
+import type { ModuleRun } from "./run_columns.ts";
 
 /** waits: nothing of it has run; part: not all */
 type RunProgress = "waits" | "part" | "done";
 
-export function progressOf({ steps }: Run, i: number): RunProgress {
+export function progressOfRun({ steps }: ModuleRun, i: number): RunProgress {
   if (steps[0] > i) return "waits";
   return steps[steps.length - 1] > i ? "part" : "done";
 }
 
 /** Whether a step is one of a run's. */
-export function isIn({ steps }: Run, i: number): boolean {
+export function isIn({ steps }: ModuleRun, i: number): boolean {
   return countUntil(steps, i) > countUntil(steps, i - 1);
 }
 
@@ -30,13 +30,13 @@ export function countUntil(steps: number[], i: number): number {
 }
 
 /** The norm of the gradient that came to the output of a run's only call; null where none came yet, or it is not known. */
-export function normOf(facts: NetFacts, { units, phase }: Run, i: number): number | null {
+export function arrivedGradientNorm(facts: NetFacts, { units, phase }: ModuleRun, i: number): number | null {
   const unit = units.at(-1);
   return unit && phase.kind === "backward" ? facts.arrivedNorm(unit, i) : null;
 }
 
 /** Of the output of a run's last call; empty where the trace does not tell. */
-export function outputText(facts: NetFacts, { units }: Run): string {
+export function outputText(facts: NetFacts, { units }: ModuleRun): string {
   const shape = units.length ? facts.outputShape(units[units.length - 1]) : null;
   return shape ? shapeText(shape) : "";
 }

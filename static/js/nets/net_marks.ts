@@ -27,7 +27,7 @@ interface NetScene {
 
 export function netMarks(scene: NetScene): VNode[] {
   const { layout } = scene;
-  const largest = Math.max(0, ...layout.rows.map((row) => normOf(row) ?? 0).filter(Number.isFinite));
+  const largest = Math.max(0, ...layout.rows.map((row) => gradientNormOf(row) ?? 0).filter(Number.isFinite));
   return [
     ...layout.frames.map((frame) => frameMark(layout, frame)),
     ...layout.rows.filter(({ isNow }) => isNow).map((row) => nowMark(layout, row)),
@@ -225,7 +225,7 @@ export function totalsOf({ states }: Pick<RowPlace, "states">): RowTotals {
   };
 }
 
-function normOf({ kind, states }: RowPlace): number | null {
+function gradientNormOf({ kind, states }: RowPlace): number | null {
   return kind === "head" ? null : (states.at(-1)?.norm ?? null);
 }
 
@@ -385,7 +385,7 @@ function shapeMark({ states }: RowPlace, x: number, room: number, y: number) {
 function normMarks({ layout, say, isBackward }: NetScene, row: RowPlace, totals: RowTotals, largest: number): VNode[] {
   const x = layout.columns.norm;
   const y = row.h / 2;
-  const norm = normOf(row);
+  const norm = gradientNormOf(row);
   if (norm !== null) {
     const share = norm > 0 && largest > 0 ? 1 + Math.log10(norm / largest) / BAR_DECADES : 0;
     const isBad = norm === 0 || !Number.isFinite(norm);

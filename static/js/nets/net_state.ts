@@ -43,7 +43,7 @@ export interface PlaceState {
   isNow: boolean;
 }
 
-interface Keeping {
+interface KeptTensor {
   bytes: number;
   birth: number;
   released: number | null;
@@ -57,7 +57,7 @@ export class NetFacts {
   /** by node, the first tensor that it made */
   resultOfNode = new Map<string, string>();
   gradFn = new Map<string, string>();
-  keptByNode = new Map<string, Keeping[]>();
+  keptByNode = new Map<string, KeptTensor[]>();
   unitsByStretch = new Map<Place, Map<number, Unit[]>>();
   nodesOfUnit = new Map<Unit, string[]>();
   /** by leaf, the visits that bring a gradient to it */

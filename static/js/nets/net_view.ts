@@ -6,7 +6,7 @@ import { createLocale, type Say } from "../words/sentences.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { button, element, nodesWithCode } from "../browser/elements.ts";
 import { closestTarget, targetsWithin } from "../browser/targets.ts";
-import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
+import { patchHost, SVG_NAMESPACE, sizeSvg } from "../browser/svg.ts";
 import { layoutNet, type NetLayout, type RowPlace } from "./net_layout.ts";
 import { choicesToUnfold } from "./net_rows.ts";
 import { nameOf, netHeadMarks, netMarks, totalsOf } from "./net_marks.ts";
@@ -215,12 +215,6 @@ export function createNet(host: HTMLElement, document: Document, { go }: { go: (
   parts.into.addEventListener("click", () => step(shown && Math.min(shown.i + 1, shown.opened.count - 1)));
   parts.over.addEventListener("click", () => step(view.nextRow(1)));
   return view;
-}
-
-function sizeSvg(svg: SVGElement, width: number, height: number) {
-  svg.setAttribute("width", String(width));
-  svg.setAttribute("height", String(height));
-  svg.setAttribute("viewBox", `0 0 ${Math.max(1, width)} ${Math.max(1, height)}`);
 }
 
 function createParts(document: Document, say: Say) {

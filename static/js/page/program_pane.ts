@@ -9,7 +9,7 @@ import { isWorthAsking, refusalOfOtherText } from "../program/other_text.ts";
 import { programMessages } from "../program/messages.ts";
 import { outputComparisonMessages, showOutputSummary } from "../editor/output_diff.ts";
 import { compareOutputs, type OutputRow } from "../program/outputs.ts";
-import { doesTraceMatchText, isPageProgram, isUpToDate, wasTextWritten } from "../page_state/selectors.ts";
+import { doesTraceMatchText, isPageProgram, isUpToDate, wasEditedByHand } from "../page_state/selectors.ts";
 import { hasHiddenSteps } from "../trace/future.ts";
 import { questionBeforeNextStep } from "../predict/mode.ts";
 import { createSettingsFields } from "../page_state/settings.ts";
@@ -156,8 +156,8 @@ export function createProgramPane(
   function showWhoseProgram(state: PageState, before: PageState | null) {
     const isOwn = isPageProgram(state);
     const { classList } = element("workbench");
-    if (!isOwn && !classList.contains("other")) classList.toggle("by-button", !wasTextWritten(state, before));
-    else if (wasTextWritten(state, before)) classList.remove("by-button");
+    if (!isOwn && !classList.contains("other")) classList.toggle("by-button", !wasEditedByHand(state, before));
+    else if (wasEditedByHand(state, before)) classList.remove("by-button");
     classList.toggle("other", !isOwn);
     element("heading").textContent = isOwn ? title : say("program");
   }

@@ -3,7 +3,7 @@
 
 import { startMenu } from "../browser/menu.ts";
 import { keepUsed } from "./kept.ts";
-import { isPageProgram, wasTextWritten } from "../page_state/selectors.ts";
+import { isPageProgram, wasEditedByHand } from "../page_state/selectors.ts";
 import type { PageState } from "../page_state/state.ts";
 import type { PageHost } from "./page_host.ts";
 
@@ -72,5 +72,5 @@ export function startStarts({ element, say }: PageHost, { isFirstVisit, editEmpt
 
 /** Whether a program of the reader's own has just come into the editor. */
 function isOwnProgramWritten(state: PageState, before: PageState | null) {
-  return wasTextWritten(state, before) && state.text.trim() !== "" && !isPageProgram(state);
+  return wasEditedByHand(state, before) && state.text.trim() !== "" && !isPageProgram(state);
 }

@@ -47,7 +47,7 @@ export function isPageProgram(state: PageState) {
 
 /** Whether the text has just been changed in the editor, by hand. A button that changes the program asks for its run, and
  * its text comes together with that. */
-export function wasTextWritten(state: PageState, before: PageState | null) {
+export function wasEditedByHand(state: PageState, before: PageState | null) {
   return before !== null && state.text !== before.text && state.opened === before.opened;
 }
 

@@ -18,12 +18,12 @@ export interface ParameterSummary {
   weight: number;
   /** in the last round that ended; null before */
   moved: number | null;
-  rounds: SummaryRound[];
+  rounds: ParameterRound[];
   updated: number;
   ended: number;
 }
 
-interface SummaryRound {
+interface ParameterRound {
   step: number;
   gradient: number | null;
   weight: number;
@@ -69,7 +69,7 @@ function normOfAll(norms: (number | null)[]): number | null {
   return present.length === 1 ? present[0] : Math.sqrt(present.reduce((sum, norm) => sum + norm ** 2, 0));
 }
 
-function roundsOfAll(moments: ParameterMoment[]): SummaryRound[] {
+function roundsOfAll(moments: ParameterMoment[]): ParameterRound[] {
   if (moments.length === 1)
     return moments[0].rounds.map(({ step, gradient, weight, moved }) => ({
       step,
