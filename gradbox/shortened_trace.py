@@ -12,7 +12,7 @@ def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tup
     """A trace's JSON with the first of its steps that fit, and how many those are; its outcome says that it ends there.
 
     max_packed_bytes: of the result, compressed and in base64. There is one step at least. What the trace tells of all rounds is
-    left out where it takes half of that.
+    left out where it takes half of that, or the room of the one step.
     """
     value: dict[str, Any] = json.loads(trace)
     steps = value["steps"]
@@ -22,22 +22,28 @@ def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tup
         text = json.dumps(part, separators=(",", ":")).encode()
         return -(-(len(compressor.compress(text)) + len(compressor.flush(zlib.Z_SYNC_FLUSH))) * 4 // 3)
 
+    without_rounds = False
     if len(zlib.compress(json.dumps(value.get("rounds")).encode())) * 4 // 3 > max_packed_bytes // 2:
-        value.pop("rounds", None)
-    size = packed_size({**value, "steps": []})
+        without_rounds = value.pop("rounds", None) is not None
+    # with the ending that it gets where it is shortened
+    size = packed_size({**value, "steps": []}) + packed_size(_ending(max_packed_bytes, steps[-1]["line"]))
     count = 0
     while count < len(steps) and (count == 0 or size <= max_packed_bytes):
         size += packed_size(steps[count])
         count += 1
     if size > max_packed_bytes and count > 1:
         count -= 1
-    if count == len(steps):
+    elif size > max_packed_bytes:
+        value.pop("rounds", None)
+    if count == len(steps) and not without_rounds:
         return trace, count
     value["steps"] = steps[:count]
     if "rounds" in value:
         value["rounds"]["recorded"] = [told for told in value["rounds"]["recorded"] if told["end"] < count]
-    value["outcome"] = {
-        "status": "stopped",
-        "stopped": {"limit": "trace", "value": max_packed_bytes, "line": steps[count - 1]["line"]},
-    }
+    if count < len(steps):
+        value["outcome"] = _ending(max_packed_bytes, steps[count - 1]["line"])
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode(), count
+
+
+def _ending(max_packed_bytes: int, line: int) -> dict[str, Any]:
+    return {"status": "stopped", "stopped": {"limit": "trace", "value": max_packed_bytes, "line": line}}

@@ -54,3 +54,16 @@ def test_a_run_that_raised_is_shown_whole(
         trace["outcome"] = {"status": "raised", "error": {"type": "ValueError", "message": "", "line": 1, "step": 1}}
     _, title = Run(json.dumps(trace).encode(), "run")._trace_for_output()
     assert title.startswith(shown) and (title == "run") == raised
+
+
+def test_a_table_of_rounds_that_takes_all_room_is_left_out(body: bytes) -> None:
+    trace = json.loads(body)
+    row = {"n": 0, "backwards": 1, "losses": [], "lr": []}
+    norms = [[n * 0.123456789 + k / 7 for k in range(64)] for n in range(500)]
+    trace["rounds"]["rounds"] = [{**row, "n": n, "grad": values} for n, values in enumerate(norms)]
+    whole = json.dumps(trace).encode()
+    shortened, count = shorten_trace(whole, 40_000)
+    assert packed_bytes(whole) > 40_000 >= packed_bytes(shortened)
+    kept = json.loads(shortened)
+    assert "rounds" not in kept and count == len(trace["steps"]) == len(kept["steps"])
+    assert kept["outcome"] == trace["outcome"]
