@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -141,7 +142,7 @@ def cell_problems(
     if cell is None:
         yield f"no cell {uid}:{k} {dtype}"
         return
-    if not (json.loads(cell["value"]) == value or value != value):
+    if not drawn_as(json.loads(cell["value"]), value):
         yield f"cell {uid}:{k} is {cell['value']}, not {value}"
     if cell["text"] is None:
         if not cell["heat"]:
@@ -155,6 +156,15 @@ def cell_problems(
         yield f"cell {uid}:{k} is titled {cell['title']}"
     if before and cell["written"] != changed(before.get(uid), dtype, k, value):
         yield f"cell {uid}:{k} written: {cell['written']}"
+
+
+def drawn_as(drawn: Any, value: Any) -> bool:
+    """Whether the page read this value; it writes the float 2.795e20 with all its digits, as Python writes an integer."""
+    if isinstance(value, float) and isinstance(drawn, int) and not isinstance(drawn, bool):
+        drawn = float(drawn)
+    if isinstance(value, float) and math.isnan(value):
+        return drawn is None or math.isnan(drawn)  # which JSON has no number for
+    return bool(drawn == value)
 
 
 def changed(old: dict[str, Any] | None, dtype: str, k: int, value: Any) -> bool:
@@ -351,7 +361,7 @@ def values(picture: Picture, state: State) -> Iterator[str]:
             if isinstance(value, int | float) and not chip_says(chip["text"], value):
                 yield f"{name} = {value} says {chip['text']}"
         mine = {name: json.loads(chip["value"]) for (frame, name), chip in chips.items() if frame == uid}
-        if wrong := {name for name, value in mine.items() if plain.get(name, ...) != value and value == value}:
+        if wrong := {name for name, value in mine.items() if not drawn_as(value, plain.get(name, ...))}:
             yield f"chips of {uid} that are wrong: {wrong}"
         hidden = max(int(text) for text in frames.get(uid, {"more": ["+0"]})["more"])
         if len(mine) + hidden != len(plain):
@@ -378,7 +388,7 @@ def containers(picture: Picture, state: State) -> Iterator[str]:
         for row in picture["items"]:
             if row["key"].startswith(f"{uid}:") and not row["key"].endswith(":…"):
                 value = json.loads(row["value"])
-                if not any(item == value or (item != item and value != value) for item in at):
+                if not any(drawn_as(value, item) for item in at):
                     yield f"object {uid} does not hold {row['key']} = {row['value']} there"
                 if row["to"] != ref(value):
                     yield f"{row['key']} leads to {row['to']}"
