@@ -14,9 +14,6 @@ export function startHeadline(headline: HTMLElement, say: Say) {
   const button = headline.querySelector<HTMLButtonElement>(":scope > button");
   if (!list || !button) return;
 
-  /** the window's width that the room was measured in */
-  let measuredWidth = 0;
-
   function open(isOpen: boolean) {
     headline.classList.toggle("open", isOpen);
     button?.setAttribute("aria-expanded", String(isOpen));
@@ -32,14 +29,6 @@ export function startHeadline(headline: HTMLElement, say: Say) {
     // what is spoken has what is read in it: who speaks to the page presses by that
     button.setAttribute("aria-label", hidden > 0 ? `${text} · ${say("all_sentences")}` : say("all_sentences"));
     button.hidden = hidden <= 0 && !isCut(list);
-    keepRoom();
-  }
-
-  /** Where the room is as high as its sentences, it doesn't get lower again: the picture below would go up and down. */
-  function keepRoom() {
-    if (innerWidth !== measuredWidth) headline.style.removeProperty("--headline-room");
-    measuredWidth = innerWidth;
-    headline.style.setProperty("--headline-room", `${headline.offsetHeight}px`);
   }
 
   button.addEventListener("click", () => open(!headline.classList.contains("open")));
@@ -63,9 +52,9 @@ export function startHeadline(headline: HTMLElement, say: Say) {
   }).observe(list, { childList: true });
 }
 
-/** Whether a sentence is longer than its lines. */
+/** Whether a sentence is longer than its lines, or all of them than their room. */
 function isCut(list: HTMLElement) {
-  return [...list.children].some(
+  return [list, ...list.children].some(
     (item) => item.scrollHeight > item.clientHeight + 1 || item.scrollWidth > item.clientWidth + 1,
   );
 }
