@@ -190,10 +190,13 @@ def handles(picture: Picture, state: State) -> Iterator[str]:
         yield f"handles neither drawn nor counted: {sorted(lost)}"
     for uid, card in cards.items():
         if uid in living:
-            yield from card_problems(uid, card, living[uid])
+            node = state.get(living[uid].get("grad_fn") or "")
+            maker = expected_picture.short(node["name"]) if node else None
+            yield from card_problems(uid, card, living[uid], maker)
 
 
-def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any]) -> Iterator[str]:
+def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any], maker: str | None) -> Iterator[str]:
+    """maker: the operation that made it. A card of little room says `(3,)` and `Mul` alone."""
     if card["counter"] != handle.get("counter") or card["on"] != handle.get("storage"):
         yield f"card {uid} counts {card['counter']} on {card['on']}"
     shape = str(tuple(handle["shape"])) if "shape" in handle else None
@@ -203,7 +206,7 @@ def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any]) -> Ite
         return
     if [card["node"], card["grad"]] != [handle.get("grad_fn"), handle.get("grad")]:
         yield f"card {uid} refers to {card['node']} and {card['grad']}"
-    if shape and not expected_picture.fits(card["shape"], shape_words(handle["shape"])):
+    if shape and not any(expected_picture.fits(card["shape"], text) for text in (shape_words(handle["shape"]), shape)):
         yield f"card {uid} says {card['shape']}, not {shape}"
     if shape and f" {shape} " not in card["label"]:
         yield f"card {uid} is labelled {card['label']}"
@@ -214,8 +217,8 @@ def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any]) -> Ite
     if ("∇" in role) != tracked or ("leaf" in handle and (("leaf" in role.split()) != bool(handle["leaf"]))):
         yield f"card {uid} is labelled {card['label']}"
     if card["role"] is not None and handle["kind"] == "tensor" and "…" not in card["role"]:
-        wants = "wants .grad" in card["role"]
-        made = "made by" in card["role"] or card["role"].endswith("node")
+        wants = card["role"] == ".grad" or "wants .grad" in card["role"]
+        made = "made by" in card["role"] or card["role"].endswith("node") or card["role"].split(" ")[0] == maker
         none = "no gradient" in card["role"]
         if (wants, made, none) != (
             tracked and bool(handle.get("leaf")),

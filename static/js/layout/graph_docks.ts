@@ -209,7 +209,8 @@ function addLeafGradients(
       now && !grads[i + 1]?.now
         ? line.widthLeft - laterCount * (6 * sizes.chipFont + 2)
         : line.widthLeft / (laterCount + 1) - (laterCount ? 12 : 0);
-    const targetWidth = to && shareOfLine > 60 ? Math.ceil(textWidth(`↑${to}`, GRAPH_WORD_FONT_SIZE)) + 4 : 0;
+    const wordsWidth = to && shareOfLine > 60 ? Math.ceil(textWidth(`↑${to}`, GRAPH_WORD_FONT_SIZE)) + 4 : 0;
+    const targetWidth = shareOfLine - wordsWidth < 6 * sizes.chipFont ? 0 : wordsWidth; // its numbers come first
     if (shareOfLine - targetWidth < (now ? 18 : 44)) return;
     const chip = fittedGradientChip(grad, shareOfLine - targetWidth, sizes.chipFont);
     if (!now && !chip.cells.length && grad.cells?.length) return;

@@ -45,6 +45,9 @@ export const GRADIENT_COUNTER_INDENT = 18;
 const CARD_WIDTH = 112;
 /** A version, or the step that it made: `v12`, `9→10`. */
 const RAIL_WIDTH = 34;
+/** The same on a phone, and the least that a tensor has there. */
+const PHONE_RAIL_WIDTH = 26;
+const MIN_PHONE_CARD_WIDTH = 50;
 /** Between a value and its gradient, with the gradient's version. */
 const GRADIENT_GAP = 36;
 /** The same in a row that is a line. */
@@ -87,14 +90,24 @@ function cellsOfOneSize(row: RowCells, stripW: number, mostCells: number): RowCe
   return { ...row, w: Math.min(row.w, Math.max(MIN_LARGE_CELL_WIDTH, stripW / Math.max(1, mostCells))) };
 }
 
+/**
+ * On a phone a card has what cells leave: where they are few, its words fit.
+ * @param besideNames pixels right of the names
+ */
+function phoneCardWidth(homes: Homes, besideNames: number, row: RowCells): number {
+  const strips = Math.max(MIN_STRIPS_WIDTH, Math.min(MAX_CELLS_IN_LINE, homes.mostCells) * row.w);
+  const spare = besideNames - 8 - 3 - PHONE_RAIL_WIDTH - 12 - strips - 14;
+  return Math.round(Math.max(MIN_PHONE_CARD_WIDTH, Math.min(CARD_WIDTH, spare)));
+}
+
 export function layoutMemoryColumns(homes: Homes, w: number, row: RowCells = USUAL_ROW_CELLS): MemoryColumns {
   const isPhone = w < Math.min(PHONE_PANE_WIDTH, leastContentWidth(homes));
   const least = w < USUAL_PANE_WIDTH ? MIN_NAMES_WIDTH : 84;
-  const [minNames, maxNames] = isPhone ? [62, 104] : [least, Math.max(132, Math.min(160, w * 0.2))];
+  const [minNames, maxNames] = isPhone ? [MIN_NAMES_WIDTH, 104] : [least, Math.max(132, Math.min(160, w * 0.2))];
   const widestName = homes.widestName + (homes.sectionByKey.size && !isPhone ? 12 : 0);
   const namesW = Math.round(Math.min(maxNames, Math.max(minNames, widestName)));
-  const cardW = isPhone ? 50 : CARD_WIDTH;
-  const railW = isPhone ? 26 : RAIL_WIDTH;
+  const cardW = isPhone ? phoneCardWidth(homes, w - MEMORY_LEFT_MARGIN - namesW, row) : CARD_WIDTH;
+  const railW = isPhone ? PHONE_RAIL_WIDTH : RAIL_WIDTH;
   const card = MEMORY_LEFT_MARGIN + namesW + 8;
   const rail = card + cardW + 3;
   const strip = rail + railW + 12;

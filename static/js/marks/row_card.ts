@@ -64,13 +64,14 @@ export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place, 
   const isWide = w >= 80;
   const leftX = x + (isWide ? 11 : 9);
   const room = x + w - 5 - leftX;
-  const words = isPassingGradient && !handle.requires_grad ? "" : handleWords(stepFacts, handle);
+  const whole = isPassingGradient && !handle.requires_grad ? "" : handleWords(stepFacts, handle);
+  const words = isWide || textWidth(whole, 12) <= room ? whole : briefRole(stepFacts, handle);
   return h(
     "g",
     card.attrs,
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: ROW_SIZES.card, rx: 6 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
-    fittedTextMark("shape", leftX, y + 13, shapeWords(stepFacts, handle, card.shape), room, isWide ? 14 : 12),
+    fittedTextMark("shape", leftX, y + 13, shapeWords(stepFacts, handle, card.shape, room), room, isWide ? 14 : 12),
     words && fittedTextMark("role", leftX, y + 25, words, room, 12),
     h("title", { key: "title" }, card.description),
   );
@@ -85,12 +86,27 @@ function fittedTextMark(name: string, x: number, y: number, text: string, maxWid
   return h("text", { key: name, class: name, x, y, "font-size": size }, clippedTextMark(text, maxWidth, size));
 }
 
-/** A shape in words: `3 numbers`, `16 × 1`. @param other what is said where there is none */
-function shapeWords({ labels }: StepFacts, { shape }: Handle, other: string) {
+/**
+ * A shape in words: `3 numbers`, `16 × 1`; `(3,)` where there is no room for them.
+ * @param other what is said where there is none
+ * @param room pixels
+ */
+function shapeWords({ labels }: StepFacts, { shape }: Handle, other: string, room: number) {
   if (!shape) return other;
-  if (!shape.length) return labels.oneNumber;
-  if (shape.length === 1 && shape[0] === 1) return labels.numberInRow;
-  return shape.length === 1 ? labels.numbers.replace("{n}", `${shape[0]}`) : shape.join(" × ");
+  if (shape.length > 1) return shape.join(" × ");
+  const words = !shape.length
+    ? labels.oneNumber
+    : shape[0] === 1
+      ? labels.numberInRow
+      : labels.numbers.replace("{n}", `${shape[0]}`);
+  return textWidth(words, 12) <= room ? words : other;
+}
+
+/** What a handle is to autograd on a card of a few characters, whose colour says the rest. */
+function briefRole({ nodeName }: StepFacts, handle: Handle) {
+  if (handle.kind === "array") return "numpy";
+  if (!handle.requires_grad) return "";
+  return handle.leaf || !handle.grad_fn ? ".grad" : nodeName(handle.grad_fn);
 }
 
 /** What a handle is to autograd, and its dtype where that is not the usual one. */
@@ -124,7 +140,7 @@ export function handleCardMarkInCollapsedRow(
     { ...card.attrs, class: classNames(card.attrs.class, "slim", gradient && "passing") },
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
-    fittedTextMark("shape", x + 9, y + 12, shapeWords(stepFacts, handle, card.shape), w - 12, 12),
+    fittedTextMark("shape", x + 9, y + 12, shapeWords(stepFacts, handle, card.shape, w - 12), w - 12, 12),
     h("title", { key: "title" }, card.description),
   );
 }
@@ -154,7 +170,7 @@ export function unnamedHandlesMark(
     if (!handle) continue;
     const card = handleCardAttributes(stepFacts, uid, handle, false);
     const countWidth = shownCount < uids.length - 1 ? 20 : 0;
-    const words = shapeWords(stepFacts, handle, card.shape);
+    const words = shapeWords(stepFacts, handle, card.shape, place.room - countWidth - 13);
     const w = Math.min(textWidth(words, FONT_SIZES.small) + 13, place.room - countWidth);
     if (shownCount ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
     out.push(
