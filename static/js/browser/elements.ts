@@ -39,3 +39,8 @@ export function button(
   if (onClick) created.addEventListener("click", onClick);
   return created;
 }
+
+/** Writes a text where another stands: the same one written again would be laid out again. */
+export function setText(target: Element, text: string) {
+  if (target.textContent !== text) target.textContent = text;
+}

@@ -17,7 +17,7 @@ interface AxisMoves {
   chooseNews: () => void;
   recordChosen: () => void;
   chooseSeries: (index: number) => void;
-  redraw: () => void;
+  resize: () => void;
 }
 
 const SLIDER_KEYS = ["ArrowRight", "ArrowLeft", "PageDown", "PageUp", "Home", "End"];
@@ -131,7 +131,8 @@ export function listenToAxis(host: HTMLElement, controls: AxisControls, moves: A
     else return;
     event.preventDefault(); // the browser would go back to another page
   });
-  new ResizeObserver(moves.redraw).observe(slider);
+  new ResizeObserver(moves.resize).observe(slider);
+  addEventListener("resize", moves.resize);
 }
 
 function dragOn(element: HTMLElement | SVGElement, onDrag: (event: PointerEvent) => void) {

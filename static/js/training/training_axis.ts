@@ -8,6 +8,7 @@ import { lastIterations, roundFromText } from "./round_input.ts";
 import { roundNews, type RoundNews } from "./round_news.ts";
 import { roundPhases, type PhaseStretch } from "./phases.ts";
 import { roundSeries, type RoundSeries } from "./round_series.ts";
+import { setText } from "../browser/elements.ts";
 import { patchHost } from "../browser/svg.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
@@ -40,6 +41,10 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
   let findingSteps: number[] = [];
   /** what was wrong with what was typed */
   let complaint = "";
+  /** in pixels; null until it is measured */
+  let size: { width: number; height: number } | null = null;
+  /** what the curve was drawn from */
+  let drawnCurve: unknown[] = [];
   const controls = axisControls(host, say);
   const { slider, curve, inside, field, status, again, count, choices } = controls;
 
@@ -116,18 +121,30 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
     return `${known} · ${unrecorded}${whereToRecord(trace)}`;
   }
 
-  function draw() {
-    if (!trace?.rounds) return;
-    const width = Math.max(slider.clientWidth, MIN_WIDTH);
-    const height = axisHeight();
-    patchHost(document, curve, axisMarks(trace, { width, height, series, chosen, news }, say));
+  /** Asked at every step, its size would be laid out anew at every step. */
+  function measure() {
+    size = { width: Math.max(slider.clientWidth, MIN_WIDTH), height: axisHeight() };
+    return size;
+  }
+
+  function drawCurve(shown: Trace, { width, height }: { width: number; height: number }) {
+    const from = [shown, width, height, series, chosen, news];
+    if (from.every((part, i) => part === drawnCurve[i])) return;
+    drawnCurve = from;
+    patchHost(document, curve, axisMarks(shown, { width, height, series, chosen, news }, say));
     curve.setAttribute("viewBox", `0 0 ${width} ${height}`);
     curve.style.height = `${height}px`;
-    phases = isRecorded(chosen) ? roundPhases(trace, recordedRounds(trace), chosen) : [];
-    patchHost(document, inside, phaseMarks(phases, { width, step }, say));
     inside.setAttribute("viewBox", `0 0 ${width} ${INSIDE_HEIGHT}`);
+  }
+
+  function draw() {
+    if (!trace?.rounds) return;
+    const measured = size ?? measure();
+    drawCurve(trace, measured);
+    phases = isRecorded(chosen) ? roundPhases(trace, recordedRounds(trace), chosen) : [];
+    patchHost(document, inside, phaseMarks(phases, { width: measured.width, step }, say));
     const told = sentence();
-    status.textContent = complaint || told;
+    setText(status, complaint || told);
     status.classList.toggle("complaint", complaint !== "");
     again.hidden = complaint !== "" || isRecorded(chosen) || !record || !focusOfRound(trace, chosen);
     slider.setAttribute("aria-valuemax", String(last()));
@@ -143,7 +160,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
     const ahead = nextNews();
     controls.news.hidden = !news.length;
     controls.news.disabled = !ahead;
-    controls.news.textContent = say("round_next_news", { n: ahead?.n ?? chosen });
+    setText(controls.news, say("round_next_news", { n: ahead?.n ?? chosen }));
     controls.news.title = `${ahead ? say(`round_news_${ahead.why}`) : say("round_news")} (r)`;
   }
 
@@ -193,7 +210,10 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
       series = list[index] ?? null;
       draw();
     },
-    redraw: draw,
+    resize() {
+      measure();
+      draw();
+    },
   });
 
   return {
