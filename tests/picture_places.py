@@ -103,7 +103,8 @@ class Order:
         rows = sorted(picture["rows"], key=lambda row: row["top"])
         nodes = sorted((node for node in picture["nodes"] if not node["docked"]), key=lambda node: node["box"][1])
         lists = [
-            [row["key"] for row in rows if not row["small"]],
+            [row["key"] for row in rows if not row["small"] and not row["used"]],
+            [f"used {row['key']}" for row in rows if row["used"]],
             [f"small {row['key']}" for row in rows if row["small"]],
             [node["uid"] for node in nodes],
         ]

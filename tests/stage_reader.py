@@ -31,7 +31,7 @@ const readStep = () => ({
             const at = sign => [...strip.querySelectorAll(`path.wash.${sign}`)].flatMap(path => [...path.getAttribute("d").matchAll(/M(-?[\d.]+)/g)].map(([, left]) => (left - x) / width));
             return {uid: strip.dataset.lineStrip, bands: 1, pos: at("pos"), neg: at("neg")};
         })})),
-    rows: all("[data-row]", e => ({key: e.dataset.row, slim: e.classList.contains("slim"), small: e.classList.contains("small"),
+    rows: all("[data-row]", e => ({key: e.dataset.row, slim: e.classList.contains("slim"), small: e.classList.contains("small"), used: e.classList.contains("used"),
         top: e.getBoundingClientRect().top, label: text(e, ":scope > .no-name"),
         quiet: [...e.querySelectorAll(":scope > text.meta")].map(t => titleOf(t)).find(t => /^[tas]\d/.test(t ?? "")) ?? ""})),
     cells: all("[data-cell]", e => ({key: e.dataset.cell, dtype: e.dataset.dtype, value: e.dataset.value, text: text(e, ".val"),

@@ -138,9 +138,10 @@ export function layoutMemoryColumns(homes: Homes, w: number, row: RowCells = USU
   };
 }
 
-/** Cells of a focus: of one or two small things, of three things or fewer, of more. */
+/** Cells of a focus: of one or two small things, of those with what made them, of three things or fewer, of more. */
 export const FOCUS_CELLS = {
   large: { w: 68, h: 48, lines: 3, columns: 6 },
+  roomy: { w: 60, h: 36, lines: 4, columns: 6 },
   usual: { w: 50, h: 24, lines: 8, columns: 6 },
   many: { w: 50, h: 24, lines: 4, columns: 6 },
   tight: { w: 50, h: 20, lines: 2, columns: 6 },

@@ -12,7 +12,7 @@ import { isInRow } from "./memory_levels.ts";
 import { namesOfHandle } from "./pane_names.ts";
 import { stateOwnerOfPath } from "./name_lines.ts";
 import { placeRowPins } from "./row_pins.ts";
-import type { MemoryItem, PlacedItem, RowBlock, RowLayout, StatesItem } from "./memory_parts.ts";
+import type { MemoryItem, PlacedItem, RowBlock, RowItem, RowLayout, StatesItem } from "./memory_parts.ts";
 import type { MemoryStep } from "./memory_step.ts";
 import type { PaneRoom, Rect } from "./pane.ts";
 
@@ -32,12 +32,20 @@ export interface MemoryOverview extends ListAtStep {
   left: number;
 }
 
+/** Of what the step's operations used, so many things at most stand below what it touched. */
+const MAX_USED_ROWS = 3;
 /** Between two things that are open. */
 const FOCUS_GAP = 6;
 const FOCUS_BOTTOM = 6;
 /** What a named thing takes at least. */
 const NAMED_LINE_HEIGHT = 27;
 const STATES_FOLD_KEY = "rows states";
+
+/** Heights in the pane: where the focus begins, and where the pane ends. */
+interface FocusRoom {
+  top: number;
+  h: number;
+}
 
 export function layoutMemoryOverview(
   memoryStep: MemoryStep,
@@ -48,12 +56,10 @@ export function layoutMemoryOverview(
   const list = findMemoryList(memoryStep.model, overview.w, h);
   const atStep = listAtStep(memoryStep, list, rowBlocks);
   const columns = layoutFocusColumns(homes, overview.w, w - overview.w, overview.usual ?? w - overview.w);
-  const items = withoutStatesBeyond(
-    h - overview.top,
-    focusItems(memoryStep, memoryItems(memoryStep, rowBlocks)),
-    memoryStep.options.toggled,
-  );
-  const placed = placeFocusInItsHeight(memoryStep, items, columns, overview.top, h);
+  const all = memoryItems(memoryStep, rowBlocks);
+  const items = withoutStatesBeyond(h - overview.top, focusItems(memoryStep, all), memoryStep.options.toggled);
+  const room = { top: overview.top, h };
+  const placed = withUsedRows(memoryStep, placeFocusInItsHeight(memoryStep, items, columns, room), all, columns, room);
   for (const place of placed)
     if (place.item.kind === "row" && place.layout)
       place.pins = placeRowPins(memoryStep, place.item.block, place.layout, columns);
@@ -91,10 +97,67 @@ function focusItems(memoryStep: MemoryStep, items: MemoryItem[]): MemoryItem[] {
     const isShown =
       block.hot || block.broken || isTold || isInRow(item, selected) || (item.small && toggled.has("nameless"));
     if (block.state) addState(states, out, block);
-    else if (isShown)
-      out.push({ ...item, block: withWholeNames(memoryStep, block), indent: 0, section: "", small: false });
+    else if (isShown) out.push(inFocus(memoryStep, item));
   }
   return out;
+}
+
+/**
+ * What the step touched, and below it what its operations used, where all of that has room as well.
+ * @param placed what the step touched
+ * @param all the items of the step
+ */
+function withUsedRows(
+  memoryStep: MemoryStep,
+  placed: PlacedItem[],
+  all: MemoryItem[],
+  columns: MemoryColumns,
+  room: FocusRoom,
+): PlacedItem[] {
+  const touched = placed.map(({ item }) => item);
+  if (placed.some(({ item, hidden }) => hidden || item.kind !== "row")) return placed;
+  const shown = new Set(touched.flatMap((item) => (item.kind === "row" ? [item.block.key] : [])));
+  const used = namedRowsUsed(memoryStep, all).filter(({ block }) => !shown.has(block.key));
+  const chosen = columns.cells;
+  const cutBefore = placed.map(({ layout }) => !layout || isAnyCut(layout));
+  const isRoomFor = (together: PlacedItem[]) => {
+    const last = together[together.length - 1];
+    const isWhole = together.every(
+      ({ item, layout }, k) =>
+        item.kind === "used" || (layout?.level === "full" && (!isAnyCut(layout) || (cutBefore[k] ?? true))),
+    );
+    return isWhole && last.y + last.h <= room.h - FOCUS_BOTTOM;
+  };
+  for (let count = Math.min(MAX_USED_ROWS, used.length); count > 0; count -= 1) {
+    const rows = used.slice(0, count).map((item) => ({ ...inFocus(memoryStep, item), used: true }));
+    for (const cells of chosen === FOCUS_CELLS.large ? [chosen, FOCUS_CELLS.roomy, FOCUS_CELLS.usual] : [chosen]) {
+      columns.cells = cells;
+      const together = placeFocus(memoryStep, [...touched, { kind: "used", key: "used" }, ...rows], columns, room);
+      if (isRoomFor(together)) return together;
+    }
+  }
+  columns.cells = chosen;
+  return placed;
+}
+
+/** The rows with a name whose tensors the step's operations used, in the order of the names. */
+function namedRowsUsed({ snapshot }: MemoryStep, items: MemoryItem[]): RowItem[] {
+  const inputs = new Set<string>();
+  for (const entry of snapshot.step?.log ?? [])
+    if (entry.kind === "op") for (const uid of entry.inputs) inputs.add(uid);
+  if (!inputs.size) return [];
+  return items.filter(
+    (item): item is RowItem =>
+      item.kind === "row" &&
+      item.block.names.size > 0 &&
+      !item.block.state &&
+      item.block.uids.some((uid) => inputs.has(uid)),
+  );
+}
+
+/** A row as it stands in the focus. */
+function inFocus(memoryStep: MemoryStep, item: RowItem): RowItem {
+  return { ...item, block: withWholeNames(memoryStep, item.block), indent: 0, section: "", small: false };
 }
 
 /** Beside the list there are no headings that a name could leave to them what it begins with. */
@@ -141,14 +204,13 @@ function placeFocusInItsHeight(
   memoryStep: MemoryStep,
   items: MemoryItem[],
   columns: MemoryColumns,
-  top: number,
-  h: number,
+  focusRoom: FocusRoom,
 ): PlacedItem[] {
   const rows = items.filter((item) => item.kind === "row").length;
   const isFew = rows === items.length && rows <= 2;
   for (const cells of [...(isFew ? [FOCUS_CELLS.large] : []), ...(rows <= 3 ? [FOCUS_CELLS.usual] : [])]) {
     columns.cells = cells;
-    const placed = placeFocus(memoryStep, items, columns, top, h);
+    const placed = placeFocus(memoryStep, items, columns, focusRoom);
     const isWhole = placed.every(
       ({ layout, hidden }) =>
         !hidden && (!layout || (layout.level === "full" && (cells !== FOCUS_CELLS.large || !isAnyCut(layout)))),
@@ -156,7 +218,7 @@ function placeFocusInItsHeight(
     if (isWhole) return placed;
   }
   columns.cells = FOCUS_CELLS.many;
-  return placeFocus(memoryStep, items, columns, top, h);
+  return placeFocus(memoryStep, items, columns, focusRoom);
 }
 
 /** Whether there are cells in a row that are not drawn. */
@@ -171,8 +233,7 @@ function placeFocus(
   memoryStep: MemoryStep,
   items: MemoryItem[],
   columns: MemoryColumns,
-  top: number,
-  h: number,
+  { top, h }: FocusRoom,
 ): PlacedItem[] {
   const room = h - top - FOCUS_BOTTOM - FOCUS_GAP * Math.min(6, items.length);
   const placed = placeMemoryItems(memoryStep, columns, room, items);

@@ -64,6 +64,8 @@ export interface RowItem {
   section: string;
   /** without cards, its numbers alone */
   small: boolean;
+  /** the step used it and left it as it was: it stands below what the step touched */
+  used?: boolean;
   /** by the names' order, of all but the foot */
   place?: string;
 }
@@ -87,6 +89,12 @@ export interface HeadingItem {
 
 interface RuleItem {
   kind: "rule";
+  key: string;
+}
+
+/** Over the rows that a step's operations used and left as they were. */
+interface UsedItem {
+  kind: "used";
   key: string;
 }
 
@@ -118,7 +126,7 @@ export interface StatesItem {
   place?: string;
 }
 
-export type MemoryItem = RowItem | HeadingItem | RuleItem | FoldItem | AllocatorItem | StatesItem;
+export type MemoryItem = RowItem | HeadingItem | RuleItem | UsedItem | FoldItem | AllocatorItem | StatesItem;
 
 /** waiting: freed, while a stream may still use it */
 export type SegmentPartState = "allocated" | "waiting" | "free" | "several";

@@ -105,6 +105,7 @@ export const STAGE_LABELS = {
   landsIn: "lands in",
   madeNode: "new or changed in the graph",
   madeNodes: "{n} new or changed in the graph",
+  usedByStep: "used by this step",
   keepsForBackward: "keeps for backward",
   letGo: "let go of",
   gradientFrom: "from {name}",

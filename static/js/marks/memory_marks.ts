@@ -54,8 +54,18 @@ function memoryItemMark(
   if (item.kind === "fold") return storageFoldMark(stepFacts, place, item, columns);
   if (item.kind === "states") return optimizerStatesMark(stepFacts, place, item, columns);
   if (item.kind === "allocator") return allocatorMark(stepFacts, place, item, columns);
+  if (item.kind === "used") return usedWordsMark(stepFacts, item.key, columns.left + columns.names, y);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
   return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
+}
+
+function usedWordsMark({ labels }: StepFacts, key: string, x: number, y: number) {
+  const place = { x, y: 13, "font-size": FONT_SIZES.small };
+  return h(
+    "g",
+    { key, class: "moves", transform: `translate(0 ${y})` },
+    h("text", { key: "text", class: "meta", ...place }, labels.usedByStep),
+  );
 }
 
 function memoryPaneHeadingMarks(stepFacts: StepFacts, pane: MemoryPane): VNode[] {

@@ -45,7 +45,12 @@ export function memoryRowMark(
     "g",
     {
       key: `row ${block.key}`,
-      class: classNames("moves row", layout.level === "slim" ? "slim" : "open", item.small && "small"),
+      class: classNames(
+        "moves row",
+        layout.level === "slim" ? "slim" : "open",
+        item.small && "small",
+        item.used && "used",
+      ),
       transform: transformToHeight(place.y, columns.left),
       "data-row": block.key,
     },
