@@ -236,7 +236,7 @@ def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any], maker:
 def shape_words(shape: list[int]) -> str:
     """`3 numbers`, `16 × 1`."""
     if len(shape) == 1:
-        return "1 number" if shape[0] == 1 else f"{shape[0]} numbers"
+        return "1 number (1,)" if shape[0] == 1 else f"{shape[0]} numbers"
     return " × ".join(map(str, shape)) if shape else "one number"
 
 

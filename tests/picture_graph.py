@@ -21,7 +21,7 @@ def gradient_faults(picture: Picture, state: State, steps: list[dict[str, Any]])
         path = row["title"].split(".grad ")[0]
         if path and row["owner"] not in expected_picture.resolve(state, path):
             yield f"{row['title']} is not of {row['owner']}"
-        if row["text"] != "None" and row["text"] != "freed":
+        if row["text"] not in ("None", "None · freed"):
             yield f"{row['title']}: {row['text']}"
     for row in picture["elsewhere"]:
         if tensors.get(row["owner"], {}).get("grad") != row["to"]:

@@ -106,7 +106,7 @@ SAID = {
     12: ["a.grad is None again."],
     13: ["The name s is gone, and so is its tensor."],
     14: ["n[1] is now 5. a and c read the same memory, so they have changed too."],
-    17: ["opt.step() moved its one parameter and made one tensor of its own."],
+    17: ["opt.step() moved a from [8, 5, 8] to [7, 4, 7] and made one tensor of its own."],
     18: ["From here on autograd records nothing: grad mode is off."],
     20: ["xs is a new list of one item."],
     21: ["xs now holds 2 items; before, 1."],

@@ -44,3 +44,22 @@ export function button(
 export function setText(target: Element, text: string) {
   if (target.textContent !== text) target.textContent = text;
 }
+
+/**
+ * Calls back while an element is pointed at or has the focus. An element that comes under a resting pointer is not pointed at:
+ * after a run that would be a card that nobody asked.
+ */
+export function whilePointedAt(target: HTMLElement, begin: () => void, end: () => void) {
+  let isPointedAt = false;
+  target.addEventListener("pointermove", ({ movementX, movementY }) => {
+    if (isPointedAt || (!movementX && !movementY)) return;
+    isPointedAt = true;
+    begin();
+  });
+  target.addEventListener("pointerleave", () => {
+    isPointedAt = false;
+    end();
+  });
+  target.addEventListener("focus", begin);
+  target.addEventListener("blur", end);
+}

@@ -3,8 +3,12 @@
 import { findEntity } from "../trace/entities.ts";
 import { optimizerParameters } from "../findings/optimizers.ts";
 import { RunFacts } from "../findings/run_facts.ts";
+import { valueText } from "./note_texts.ts";
 import { cellsReadBy } from "./note_writes.ts";
 import type { CaptionNote, NoteContext } from "./note.ts";
+
+/** So many parameters at most are called by their names. */
+const MAX_NAMED = 3;
 
 interface OptimizerNotes {
   notes: CaptionNote[];
@@ -25,8 +29,10 @@ export function optimizerNotes(context: NoteContext): OptimizerNotes {
     const own = [...fresh].filter(
       (uid) => findEntity(entities, uid, "tensor") && pathOf(uid)?.startsWith(`${path}.state[`),
     );
-    const args = { call: { name: `${path}.step()` }, n: moved.length, of: parameters.length, own: own.length };
-    const how = !moved.length ? "none" : moved.length === parameters.length ? "all" : "some";
+    const named = moved.length === parameters.length ? movedByName(context, parameters) : null;
+    const how = named?.how ?? (!moved.length ? "none" : moved.length === parameters.length ? "all" : "some");
+    const counts = { n: moved.length, of: parameters.length, own: own.length };
+    const args = { call: { name: `${path}.step()` }, ...counts, ...named?.args };
     notes.push({ key: own.length && moved.length ? `stepped_${how}_own` : `stepped_${how}`, args });
     for (const uid of parameters) addStorage(uid);
     // what it keeps for itself is told as a number, or is its own business
@@ -40,6 +46,20 @@ export function optimizerNotes(context: NoteContext): OptimizerNotes {
     const storage = findEntity(entities, uid, "tensor")?.storage;
     if (storage) storages.add(storage);
   }
+}
+
+/** Few parameters by name, a small one with its numbers; null where there are more of them, or one has no name. */
+function movedByName(
+  { opened, index, entities, pathOf }: NoteContext,
+  parameters: string[],
+): { how: string; args: CaptionNote["args"] } | null {
+  const names = parameters.flatMap((uid) => pathOf(uid) ?? []).map((name) => ({ name }));
+  if (parameters.length > MAX_NAMED || names.length < parameters.length) return null;
+  const [uid] = parameters;
+  const before = parameters.length === 1 ? valueText(opened.state(index - 1), uid) : null;
+  const value = parameters.length === 1 ? valueText(entities, uid) : null;
+  if (before === null || value === null || before === value) return { how: "few", args: { names } };
+  return { how: "one", args: { name: names[0], before, value } };
 }
 
 /** Parameters of which the step changed a number; null where the trace doesn't know it of each. */

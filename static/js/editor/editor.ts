@@ -259,6 +259,10 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
   let suppressChange = false;
   /** the line that is lit, with its tone; empty where none is, `moved` where the text has changed since */
   let litLine = "";
+  /** the step's line, or the next one; null where there is none */
+  let followedLine: number | null = null;
+  /** somebody writes: the text stays where it is */
+  let isTyping = false;
   let { tools } = options;
   const toolsPart = new Compartment();
   const view = new EditorView({
@@ -267,17 +271,38 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       doc: options.source,
       extensions: [
         editorExtensions(
-          options,
+          { ...options, onRun: run },
           toolsPart.of(tools ? tools.toolExtensions() : paintedExtension(options.painted ?? [])),
         ),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) litLine = "moved";
-          if (update.docChanged && !suppressChange) options.onChange();
+          if (!update.docChanged || suppressChange) return;
+          isTyping = true;
+          options.onChange();
         }),
       ],
     }),
   });
   const initialText = view.state.doc;
+
+  function run() {
+    isTyping = false;
+    options.onRun();
+  }
+
+  /** Scrolls the step's line into sight. */
+  function follow() {
+    if (followedLine === null || (view.hasFocus && isTyping)) return;
+    if (followedLine >= 1 && followedLine <= view.state.doc.lines) scrollToLine(view, followedLine);
+  }
+
+  // what is told below the program takes room from it
+  let height = 0;
+  new ResizeObserver(([{ contentRect }]) => {
+    if (contentRect.height < height) follow();
+    height = contentRect.height;
+  }).observe(view.scrollDOM);
+
   const undoneAlone = () => (tools ? [tools.undoneAlone] : []);
   return {
     text: () => view.state.doc.toString(),
@@ -341,12 +366,14 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       const next = line === null ? "" : `${line} ${tone}`;
       if (next !== litLine) view.dispatch({ effects: setStepLineEffect.of(line === null ? null : { line, tone }) });
       litLine = next;
-      if (line !== null && line >= 1 && line <= view.state.doc.lines && !view.hasFocus) scrollToLine(view, line);
+      followedLine = line;
+      follow();
     },
     /** Marks the line that comes next, and scrolls to it as `setStepLine` does. */
     setNextLine(line: number | null) {
       view.dispatch({ effects: setNextLineEffect.of(line) });
-      if (line !== null && line >= 1 && line <= view.state.doc.lines && !view.hasFocus) scrollToLine(view, line);
+      if (line !== null) followedLine = line;
+      follow();
     },
     setMessages(list: LineMessage[]) {
       view.dispatch({ effects: setMessagesEffect.of(list) });

@@ -2,7 +2,7 @@
  * small screen, where it stands over the picture, it is its headline and its fix until it is unfolded. */
 
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import { nodesWithCode, element } from "../browser/elements.ts";
+import { nodesWithCode, element, whilePointedAt } from "../browser/elements.ts";
 import { DOCUMENTATION } from "../requests/root.ts";
 import { createFixList, type FixActions } from "./fix_list.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
@@ -258,8 +258,11 @@ export function createFindingsCard(
       words,
     );
     button.addEventListener("click", () => go(link.step));
-    for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => lightLink(link));
-    for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => lightLink(null));
+    whilePointedAt(
+      button,
+      () => lightLink(link),
+      () => lightLink(null),
+    );
     openLinkButtons.push({ element: button, link });
     row.append(button);
     return row;

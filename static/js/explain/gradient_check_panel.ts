@@ -1,6 +1,6 @@
 /** The part of an answer that compares torch's gradients with finite differences: a button, then sentences and a table. */
 
-import { nodesWithCode, paragraphWithCode, element } from "../browser/elements.ts";
+import { nodesWithCode, paragraphWithCode, element, whilePointedAt } from "../browser/elements.ts";
 import { shortNumberText } from "../layout/format.ts";
 import type {
   CheckGradients,
@@ -204,8 +204,11 @@ function leafRows(leaf: LeafCheck, { asked, say, light }: GradientCheckContext) 
   const button = element("button", "check-leaf link") as HTMLButtonElement;
   button.type = "button";
   button.append(...nodesWithCode(leafText(leaf, worstElement, say)));
-  for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => light(leaf.name));
-  for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => light(null));
+  whilePointedAt(
+    button,
+    () => light(leaf.name),
+    () => light(null),
+  );
   const count = element(
     "span",
     "check-count",

@@ -1,6 +1,6 @@
 /** The answer to what a reader asks of a tensor: a card over the findings, and the button on the stage that asks. */
 
-import { nodesWithCode, paragraphWithCode, element } from "../browser/elements.ts";
+import { nodesWithCode, paragraphWithCode, element, whilePointedAt } from "../browser/elements.ts";
 import { closestTarget } from "../browser/targets.ts";
 import { roleIcon, severityIcon } from "./finding_icons.ts";
 import type { ChainMark, LoadFindings, FindingsApi as Surface } from "./findings_card.ts";
@@ -214,8 +214,11 @@ export function createQuestionCard(
       go(step);
       if (matchMedia(NARROW_SCREEN_QUERY).matches) stage.scrollIntoView({ block: "nearest" }); // there the card stands below it
     });
-    for (const type of ["pointerenter", "focus"]) made.addEventListener(type, () => lightUids(uids));
-    for (const type of ["pointerleave", "blur"]) made.addEventListener(type, () => lightUids([]));
+    whilePointedAt(
+      made,
+      () => lightUids(uids),
+      () => lightUids([]),
+    );
     answerLinks.push({ element: made, step });
     return made;
   }

@@ -14,7 +14,7 @@ import type { MemoryItem, HeadingItem, ShownName, PlacedItem } from "./memory_pa
 /** The room of the count of a heading's folded rows. */
 const FOLDED_ROW_COUNT_WIDTH = 98;
 
-export const MEMORY_ITEM_HEIGHTS = { heading: 22, line: 18, fold: 20, states: 24, rule: 7, used: 18, top: 4 };
+export const MEMORY_ITEM_HEIGHTS = { heading: 22, line: 18, fold: 20, states: 24, rule: 7, used: 30, top: 4 };
 
 /** What is drawn at a step, each with its height. @param items those of the step */
 export function placeMemoryItems(

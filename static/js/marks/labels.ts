@@ -86,7 +86,7 @@ export const STAGE_LABELS = {
   noGradient: "no gradient",
   numbers: "{n} numbers",
   oneNumber: "one number",
-  numberInRow: "1 number",
+  numberInRow: "1 number (1,)",
   readOnly: "read-only",
   allocated: "allocated",
   reserved: "reserved",

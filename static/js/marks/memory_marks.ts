@@ -13,6 +13,7 @@ import { memoryRowMark } from "./memory_row.ts";
 import { memoryRowMarkInputs } from "./memory_row_inputs.ts";
 import type { MemoryOverview } from "../layout/memory_focus.ts";
 import type { StageLabels } from "./labels.ts";
+import type { MemoryColumns } from "../layout/memory_columns.ts";
 import type { MemoryPane } from "../layout/memory_pane.ts";
 import type { StepFacts } from "./step_facts.ts";
 import type { PlacedItem } from "../layout/memory_parts.ts";
@@ -54,16 +55,17 @@ function memoryItemMark(
   if (item.kind === "fold") return storageFoldMark(stepFacts, place, item, columns);
   if (item.kind === "states") return optimizerStatesMark(stepFacts, place, item, columns);
   if (item.kind === "allocator") return allocatorMark(stepFacts, place, item, columns);
-  if (item.kind === "used") return usedWordsMark(stepFacts, item.key, columns.left + columns.names, y);
+  if (item.kind === "used") return usedWordsMark(stepFacts, item.key, columns, y);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
   return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
 }
 
-function usedWordsMark({ labels }: StepFacts, key: string, x: number, y: number) {
-  const place = { x, y: 13, "font-size": FONT_SIZES.small };
+function usedWordsMark({ labels }: StepFacts, key: string, { left, names, w }: MemoryColumns, y: number) {
+  const place = { x: left + names, y: 25, "font-size": FONT_SIZES.small };
   return h(
     "g",
     { key, class: "moves", transform: `translate(0 ${y})` },
+    h("path", { key: "line", class: "rule", d: `M${left + names} 8.5H${left + w - names}` }),
     h("text", { key: "text", class: "meta", ...place }, labels.usedByStep),
   );
 }

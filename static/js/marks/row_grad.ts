@@ -190,11 +190,14 @@ function noGradientMark(
   columns: MemoryColumns,
   open: boolean,
 ) {
-  const text = freedStorage ? stepFacts.labels.freed : stepFacts.labels.none;
-  const own = Math.max(42, textWidth(text, FONT_SIZES.small) + 16);
+  const { none, freed } = stepFacts.labels;
+  const widthOf = (words: string) => Math.max(42, textWidth(words, FONT_SIZES.small) + 16);
   const why = textWidth(stepFacts.labels.why, FONT_SIZES.small) + 8;
   const isBesideCard = columns.stacked && columns.phone && place.x > columns.strip;
   const room = isBesideCard ? columns.rail - 4 - place.x : Math.min(columns.gradW, columns.w - 8 - place.x);
+  const said = `${none} · ${freed}`;
+  const text = freedStorage && widthOf(said) <= room ? said : none;
+  const own = widthOf(text);
   const isAsking = open && !freedStorage && own + why <= room;
   const w = Math.min(Math.max(own, room), isAsking ? own + why : own);
   const box = { x: place.x, y: place.y + (open ? 4 : 1), width: w, height: open ? 22 : 16, rx: 3 };
