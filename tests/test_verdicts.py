@@ -86,6 +86,12 @@ def lines_told(name: str) -> list[str]:
     return [squeezed(source[number - 1])[:24] for number in sorted(numbers)]
 
 
+def test_they_are_of_many_kinds_of_training_too() -> None:
+    kinds = {findings[0]["kind"] for findings in findings_of_traces([traced(name) for name in PROGRAMS])}
+    assert len(kinds) >= 28
+    assert len([kind for kind in kinds if (ROOT / f"static/js/findings/training/{kind}.ts").exists()]) >= 8
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_card_names_cause_and_effect_and_shows_rows(name: str) -> None:
     shown = texts_of(made(name, "card"))
