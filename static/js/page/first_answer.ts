@@ -26,7 +26,7 @@ export async function showFirstAnswer({ host, refusal, text, startAnew }: Answer
   const { key, args = {} } = refusal;
   const box = document.createElement("div");
   box.className = "first-answer";
-  const heading = textElement("h2", say(`${key}_is`));
+  const heading = textElement("h2", say(`${key}_is`, args));
   box.append(heading, textElement("p", sentenceOf(say, key ?? "", args)));
   const paste = document.createElement("button");
   paste.type = "button";
@@ -35,7 +35,7 @@ export async function showFirstAnswer({ host, refusal, text, startAnew }: Answer
   paste.addEventListener("click", startAnew);
   box.append(paste, textElement("p", say("own_machine")), commandElement(say, commandFor(key ?? "", args)));
   host.replaceChildren(box);
-  if (key === "traceback" || key === "question") box.append(...(await programsAbout(say, text)));
+  if (key === "traceback" || key === "question" || key === "output") box.append(...(await programsAbout(say, text)));
 }
 
 function sentenceOf(say: Say, key: string, args: Record<string, unknown>) {
