@@ -33,9 +33,11 @@ export async function showFirstAnswer({ host, refusal, text, startAnew }: Answer
   paste.className = "primary";
   paste.textContent = say("paste_program");
   paste.addEventListener("click", startAnew);
-  box.append(paste, textElement("p", say("own_machine")), commandElement(say, commandFor(key ?? "", args)));
+  box.append(paste);
+  if (key !== "language")
+    box.append(textElement("p", say("own_machine")), commandElement(say, commandFor(key ?? "", args)));
   host.replaceChildren(box);
-  if (key === "traceback" || key === "question" || key === "output") box.append(...(await programsAbout(say, text)));
+  if (key === "traceback" || key === "question") box.append(...(await programsAbout(say, text)));
 }
 
 function sentenceOf(say: Say, key: string, args: Record<string, unknown>) {
