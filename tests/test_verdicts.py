@@ -52,6 +52,12 @@ def renderer() -> MiniRacer:
     return v8
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _renderer_before_the_browser() -> None:
+    """Made while the browser's loop runs, it would answer nobody who waits without one."""
+    renderer()
+
+
 @cache
 def traced(name: str) -> dict[str, Any]:
     return trace(PROGRAMS[name])
