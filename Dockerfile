@@ -104,6 +104,8 @@ COPY static/locales static/locales
 COPY templates templates
 COPY scenarios scenarios
 COPY lessons lessons
+# what findings are called, for the gallery's search
+COPY docs/findings docs/findings
 COPY LICENSE ./
 ARG PACKAGES
 ENV PATH=/venv/bin:$PATH \

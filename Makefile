@@ -157,7 +157,7 @@ test-versions: build
 
 # for every Python and platform of the image; torch itself is a build argument of the Dockerfile
 lock: setup
-	$(VENV)/bin/uv pip compile -q --universal --upgrade --python-version 3.11 --extra server --extra packages --extra cluster \
+	$(VENV)/bin/uv pip compile -q --universal --upgrade --python-version 3.11 --extra server --extra packages --extra cluster --extra docs \
 		--custom-compile-command "make lock" -o deploy/constraints.txt pyproject.toml deploy/constraints.in
 
 cost: setup

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from gradbox.installation import FINDINGS_FOLDER
@@ -45,3 +46,9 @@ def load_finding_text(kind: str, folder: Path = FINDINGS_FOLDER) -> FindingText:
     if program is None or not title.startswith("# ") or not text.strip():
         raise FindingTextError(f"{path}: a title, a text and a program in ```python are needed")
     return FindingText(kind, title.removeprefix("# ").strip(), text.strip(), program[1])
+
+
+@cache
+def finding_title(kind: str) -> str:
+    """What a kind is called on its page. Raises FindingTextError as `load_finding_text` does."""
+    return load_finding_text(kind).title

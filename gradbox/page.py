@@ -129,10 +129,11 @@ VIEWER_MESSAGES = {
 VIEWER_HEIGHT = 44
 
 
-def offline_page(trace: bytes, title: str, language: str = "en", assets: bool = False) -> str:
+def offline_page(trace: bytes, title: str, language: str = "en", assets: bool = False, verdict: bool = False) -> str:
     """The file that `/s/{id}.html` of a server is, of a trace's JSON: one document that needs no network.
 
-    assets: whether its script and styles are files beside it, which `write_shared_assets` writes, instead of parts of it.
+    assets: whether its script and styles are files beside it, which `write_shared_assets` writes, instead of parts of it. verdict:
+    whether it opens with what was found in the run, over its picture.
     """
     nonce = secrets.token_hex(16)
     script = re.sub(r"</script", r"<\\/script", _read_built_file("offline.js"), flags=re.IGNORECASE).replace(
@@ -148,7 +149,7 @@ def offline_page(trace: bytes, title: str, language: str = "en", assets: bool = 
         else f'<style nonce="{nonce}">\n{style}\n</style>\n',
         attributes="",
         body=_offline_markup(language),
-        scripts=f'<script type="application/json" id="first">{_escaped_script_json(_page_data_json(trace, title))}</script>\n'
+        scripts=f'<script type="application/json" id="first">{_escaped_script_json(_page_data_json(trace, title, verdict))}</script>\n'
         + (
             f'<script nonce="{nonce}" src="{SHARED_ASSETS[0]}"></script>'
             if assets
@@ -232,9 +233,10 @@ def _viewer_element(language: str) -> str:
     return f'<script type="text/plain" id="viewer">{_packed_viewer(language)}</script>'
 
 
-def _page_data_json(trace: bytes, title: str) -> str:
+def _page_data_json(trace: bytes, title: str, verdict: bool = False) -> str:
     """What the page's script starts with, as JSON."""
-    return f'{{"trace":{trace.decode()},"step":null,"title":{json.dumps(title)}}}'
+    fields = {"step": None, "title": title, "verdict": verdict}
+    return f'{{"trace":{trace.decode()},{json.dumps(fields)[1:]}'
 
 
 @cache

@@ -216,7 +216,7 @@ class Run:
         if target.suffix == ".json":
             target.write_bytes(self.body)
         elif target.suffix in (".html", ".htm"):
-            target.write_text(self.page(), "utf-8")
+            target.write_text(page.offline_page(self.body, self.title, self.language, verdict=True), "utf-8")
         else:
             png = target.suffix == ".png"
             drawn = render_in_subprocess(

@@ -17,7 +17,8 @@ CUDA = re.compile(r"cuda|nvidia|triton")
 OF_TORCH = [Requirement(line.partition("#")[0]) for line in (ROOT / "deploy/constraints.in").read_text().splitlines()
             if line and not line.startswith("#")]  # fmt: skip
 WANTED = [
-    Requirement(line) for line in [*PROJECT["dependencies"], *EXTRAS["server"], *EXTRAS["packages"], *EXTRAS["cluster"]]
+    Requirement(line)
+    for line in [*PROJECT["dependencies"], *EXTRAS["server"], *EXTRAS["packages"], *EXTRAS["cluster"], *EXTRAS["docs"]]
 ]
 
 
@@ -93,4 +94,6 @@ def test_the_image_installs_the_pinned_versions() -> None:
     assert by_choice
     for optional in by_choice:  # with the torch that is installed already
         assert "-c constraints.txt -c /torch ${PACKAGES}" in optional
+    documentation = re.search(r"pip --python /venv/bin/python install ([^&\n;]*)", dockerfile)
+    assert documentation is not None and "-c constraints.txt" in documentation[1]
     assert "deploy/constraints.txt" in dockerfile

@@ -182,9 +182,14 @@ def test_it_works_from_a_folder(built: Path, page: Any) -> None:
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda message: message.type == "error" and problems.append(message.text))
-    for name in ("index", "gallery", "findings/index", "matrix-table", "settled", "own-code"):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    for name in ("index", "gallery", "findings/index", "matrix", "matrix-table", "settled", "own-code"):
         page.goto(f"file://{built}/{name}.html")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than its window"
         assert axe(page, preload=False) == [], name
+    page.goto(f"file://{built}/matrix.html")
+    page.get_by_role("link", name="The table", exact=True).click()
+    page.locator(".matrix-table table").wait_for()
     page.goto(f"file://{built}/gallery.html")
     page.locator(".cards a").first.click()
     page.wait_for_function("document.querySelector('#where')?.innerText")

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.own_programs import gradbox_command, run_in_folder
 from tests.page_driver import READ, at_step, compare, leave, page_trace, paste, run, use
 from tests.sampling import places, sampled
-from tests.tracing import Replay
+from tests.tracing import ROOT, Replay
 
 SVG = "{http://www.w3.org/2000/svg}"
 FILES = ("step.svg", "step.png", "loom.svg", "loom.png", "run.html")
@@ -338,3 +339,24 @@ def test_the_sheet_shows_every_mark_in_every_state(page: Any, site: str, lang: s
     assert not [text for text in page.locator("figcaption strong, h2").all_text_contents() if "sheet_" in text]
     pictures = page.locator("[data-picture] img").evaluate_all("all => all.map(e => e.complete && e.naturalWidth)")
     assert len(pictures) >= 8 and all(width > 300 for width in pictures)
+
+
+CLIPPED = ROOT / "tests/verdicts/clipped_too_late.py"
+
+
+def test_the_page_that_the_command_writes_opens_with_the_finding_on_top(elsewhere: Any, tmp_path: Path) -> None:
+    """`gradbox open --out page.html train.py`: no server, no network."""
+    (tmp_path / "train.py").write_text(CLIPPED.read_text("utf-8"))
+    done = run_in_folder([*gradbox_command(), "open", "--out", "page.html", "train.py"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    elsewhere.goto((tmp_path / "page.html").as_uri())
+    verdict = elsewhere.locator(".verdict-view")
+    verdict.locator("text").first.wait_for()
+    assert verdict.bounding_box()["y"] < 200, "it is the first thing in sight"
+    said = re.sub(r"\s+", "", "".join(verdict.locator("text").all_text_contents()))
+    assert "clip_grad_norm_" in said and "step()" in said
+    verdict.get_by_role("button").click()
+    verdict.wait_for(state="detached")
+    card = elsewhere.locator(".finding.open .finding-sentence")
+    card.wait_for()
+    assert "after the step" in card.inner_text() or "clip" in card.inner_text()

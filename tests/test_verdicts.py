@@ -52,6 +52,12 @@ def renderer() -> MiniRacer:
     return v8
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _renderer_before_the_browser() -> None:
+    """Made while the browser's loop runs, it would answer nobody who waits without one."""
+    renderer()
+
+
 @cache
 def traced(name: str) -> dict[str, Any]:
     return trace(PROGRAMS[name])
@@ -84,6 +90,12 @@ def lines_told(name: str) -> list[str]:
     source = PROGRAMS[name].split("\n")
     numbers = {found["line"], *([error["line"]] if found["explains_error"] and error.get("line") else [])}
     return [squeezed(source[number - 1])[:24] for number in sorted(numbers)]
+
+
+def test_they_are_of_many_kinds_of_training_too() -> None:
+    kinds = {findings[0]["kind"] for findings in findings_of_traces([traced(name) for name in PROGRAMS])}
+    assert len(kinds) >= 28
+    assert len([kind for kind in kinds if (ROOT / f"static/js/findings/training/{kind}.ts").exists()]) >= 8
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

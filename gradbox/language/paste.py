@@ -16,7 +16,14 @@ from typing import Any
 from gradbox.language.expected_output import expected_outputs
 from gradbox.language.names import KNOWN_IMPORTS, bound_names, import_insertion_line, missing_imports
 from gradbox.language.pasted_kind import refusal_of_other_text
-from gradbox.language.surroundings import strip_diff, strip_html, strip_tabs, strip_text_around
+from gradbox.language.surroundings import (
+    strip_diff,
+    strip_html,
+    strip_quotation,
+    strip_shell_command,
+    strip_tabs,
+    strip_text_around,
+)
 from gradbox.language.text import ProgramLine, QuoteScan, split_lines, try_parse_lines
 from gradbox.language.transcript import notebook_code_lines, strip_cell_prompts, strip_prompts
 from gradbox.language.tree import SyntaxNodes
@@ -65,6 +72,8 @@ def normalise_pasted_text(text: str) -> PastedProgram:
         for change in (
             strip_html,
             strip_diff,
+            strip_quotation,
+            strip_shell_command,
             _strip_fences,
             _strip_line_numbers,
             strip_prompts,
@@ -94,6 +103,7 @@ def normalise_pasted_text(text: str) -> PastedProgram:
     if tree is not None:
         nodes = SyntaxNodes(tree)
         notices += _expected_output_notices(lines, tree)
+        notices += _notices_where_nothing_runs(tree)
         at, added = _add_missing_imports(lines, nodes)
     notices = _move_notices_to_program_lines(lines, notices)
     notices += [Notice(line=at + k + 1, kind="import", args={"text": line.text}) for k, line in enumerate(added)]
@@ -104,6 +114,20 @@ def normalise_pasted_text(text: str) -> PastedProgram:
         _cap_notices_of_each_kind(notices),
         None if added else nodes,
     )
+
+
+def _notices_where_nothing_runs(tree: ast.Module) -> list[Notice]:
+    """One where a program only imports, or only defines what nothing calls."""
+    defined = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    others = [node for node in tree.body if node not in defined and not isinstance(node, ast.Import | ast.ImportFrom)]
+    if not tree.body or any(
+        not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant) for node in others
+    ):
+        return []
+    if not defined:
+        return [Notice(line=tree.body[-1].lineno, kind="imports")] if len(others) < len(tree.body) else []
+    last = next((node for node in reversed(defined) if isinstance(node, ast.ClassDef)), defined[-1])
+    return [Notice(line=last.lineno, kind="uncalled", args={"name": last.name})]
 
 
 def parse_program(lines: list[ProgramLine]) -> ast.Module | None:

@@ -17,7 +17,7 @@ from gradbox.wire.program import Refusal
 
 INSTALL_LINE = re.compile(
     r"^\s*(?:[%!$]\s*)?(?:sudo\s+)?(?:(?:python[\d.]*|py) -m )?(?:uv (?=pip|add))?"
-    r"(?P<tool>pip[\d.]*|conda|mamba|poetry|uv|apt|apt-get|brew) +(?:install|add|update|upgrade|uninstall)\b(?P<rest>.*)$"
+    r"(?P<tool>pip[\d.]*|conda|mamba|poetry|uv|apt|apt-get|brew) +(?:install|add|update|upgrade|uninstall|create|env create)\b(?P<rest>.*)$"
 )
 """A line that installs packages, as documentation of packages has it."""
 
@@ -47,6 +47,32 @@ _CHINESE_BESIDE_NAME = re.compile(
     r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af] +(?!(?:and|as|else|for|if|import|in|is|not|or)\b)\w"
 )
 """A word and a name with a blank between, as no program has them."""
+
+_PRINTED = re.compile(
+    r"^\s*(?:[+|][-=+|]{3,}|\|.*\|\s*$|([-=_*])\1{4,}(?:$|\s.*)|\d+ +\| .* \| |\|? NVIDIA-SMI"  # tables and rules
+    r"|\(\w+\): \w+"  # the modules of a module
+    r"|\[?(?:epoch|step|iter|iteration|batch|train|valid|val|test|eval)\w*\]?[ :\[(]*(?:\d+(?:\s*(?:/|of)\s*\d+)?)?\]?[\s:,|\])-]*"
+    r"(?:\d+%|$|(?:\w+[ :=]+){1,3}[-\d.]+)"  # the log of a training
+    r"|(?-i:[A-Z])[\w()/.-]* [\w ()/.-]*: (?:v?\d|True\b|False\b|None\b|N/A))"  # `Python version: 3.11`
+    r"|^\S+ {2,}[^\s=(]+ {2,}[^\s=(]+[^=(]*$",
+    re.IGNORECASE,
+)
+"""A line that a program or a terminal printed."""
+
+_LANGUAGES = {
+    "R": re.compile(r"^\s*(?:library\(\w+\)|[\w.]+ <- \S)", re.MULTILINE),
+    "C++": re.compile(r"^\s*(?:#include\s*[<\"]|using namespace \w+;|(?:int|void) main\(.*\{)", re.MULTILINE),
+    "JavaScript": re.compile(
+        r"^\s*(?:(?:const|let|var) [\w{}, ]+ = .*|(?:export )?(?:async )?function \w+\(.*\{\s*)$", re.MULTILINE
+    ),
+    "Java": re.compile(r"^\s*(?:public |private )(?:static )?(?:final )?(?:class|void|int|double) \w+", re.MULTILINE),
+    "Julia": re.compile(r"^\s*using (?:Flux|Zygote|Lux|CUDA)\b", re.MULTILINE),
+    "Lua": re.compile(r"^\s*(?:local \w+ = |require ['\"(])", re.MULTILINE),
+    "MATLAB": re.compile(r"^\s*(?:clc|clear all|close all);?\s*$", re.MULTILINE),
+}
+"""Signs of another language in a text that is no Python."""
+
+_ADDRESS = re.compile(r"\s*https?://\S+\s*")
 
 _OPERATOR_WORDS_LOWER = frozenset(
     [
@@ -95,11 +121,11 @@ def refusal_of_other_text(text: str, lines: list[ProgramLine], tree: ast.Module 
         return _install_refusal(pasted, tree)  # nothing but what a notebook takes for commands
     if tree is not None and not (is_requirements(pasted) or _is_named_error(tree) or is_words_alone(tree, text)):
         return None
-    for find in (_install_refusal, _error_refusal, _diff_refusal):
+    for find in (_install_refusal, _error_refusal, _diff_refusal, _language_refusal, _output_refusal):
         refusal = find(pasted, tree)
         if refusal is not None:
             return refusal
-    if tree is not None or not has_code(lines):
+    if tree is not None or not has_code(lines) or _ADDRESS.fullmatch(text):
         return Refusal(line=1, key="question", message=MESSAGES["question"], args={"text": _shortened(text)})
     return None
 
@@ -110,6 +136,8 @@ MESSAGES = {
     "install": "this line belongs into a terminal: no package can be installed here",
     "shell": "these lines belong into a terminal: a program here is Python",
     "diff": "these are changes of a program, not the program: paste the program as it is after them",
+    "language": "this is another language: a program here is Python, with PyTorch",
+    "output": "this was printed by a program or a terminal: paste the program itself",
     "question": "this is a question or a note, not a program: paste the program that it is about",
 }
 """Why such a text is not run; the page has the same in its languages."""
@@ -140,6 +168,25 @@ def _install_refusal(pasted: list[str], _: ast.Module | None) -> Refusal | None:
     return _install(_package_names(installed))
 
 
+def _language_refusal(pasted: list[str], tree: ast.Module | None) -> Refusal | None:
+    text = "\n".join(pasted)
+    names = [name for name, signs in _LANGUAGES.items() if tree is None and signs.search(text)]
+    return _refusal("language", language=names[0]) if names else None
+
+
+def _output_refusal(pasted: list[str], tree: ast.Module | None) -> Refusal | None:
+    lines = [line for line in pasted if line.strip(" #") and not line.startswith("# ") and not SHELL_LINE.match(line)]
+    printed = sum(bool(_PRINTED.match(line)) for line in lines)
+    if (
+        tree is not None
+        or not printed
+        or printed * 2 < len(lines)
+        or any(_STATEMENT_START.match(line) for line in lines)
+    ):
+        return None
+    return _refusal("output", text=_shortened(lines[0]))
+
+
 _IMPORT_NAMES = {"pytorch": "torch", "scikit-learn": "sklearn", "opencv-python": "cv2", "pillow": "PIL"}
 """Packages that are imported by another name."""
 
@@ -160,7 +207,7 @@ def _package_names(text: str) -> list[str]:
             next(words, None)
         elif not word.startswith("-") and "/" not in word:
             name = re.match(r"[\"']?([A-Za-z][\w.-]*)", word)
-            if name is not None and name[1] not in out:
+            if name is not None and name[1] not in (*out, "python"):
                 out.append(name[1])
     return out[:20]
 
@@ -273,7 +320,9 @@ def has_code(lines: list[ProgramLine], enough: int = 1) -> bool:
 
 
 def reads_like(text: str) -> str:
-    """`code`, `prose` or `unclear`: what one line is by the looks of it."""
+    """`code`, `prose` or `unclear`: what one line is by the looks of it. What was printed is prose."""
+    if _PRINTED.match(text):
+        return "prose"
     bare = _STRING.sub(" 0 ", text)
     comment = bare.find("#")
     if comment >= 0 and (comment == 0 or bare[comment - 1].isspace()):

@@ -100,6 +100,54 @@ class _CodeOfPage:
         return lines
 
 
+_HEREDOC = re.compile(
+    r"^\s*(?:[$%!>#]\s*)?(?:\S+=\S+ +)*(?:(?:python[\d.]*|py|cat|tee)\b.*)<<-?\s*(['\"]?)(?P<end>\w+)\1.*$"
+)
+_COMMAND = re.compile(
+    r"^\s*(?:[$%!]\s*)?(?:python[\d.]*|py)\b[^'\"\n]* -c\s+(?P<quote>['\"])(?P<code>.*?)(?<!\\)(?P=quote)\s*(?:\n|$)",
+    re.DOTALL,
+)
+
+
+def strip_shell_command(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
+    """The program that a command for a terminal has in it: between `<<EOF` and `EOF`, or behind `python -c`."""
+    out: list[ProgramLine] = []
+    first = next((k for k, line in enumerate(lines) if (head := _HEREDOC.match(line.text)) is not None), None)
+    if first is not None:
+        head = _HEREDOC.match(lines[first].text)
+        name = head["end"] if head is not None else ""
+        end = next((k for k in range(first + 1, len(lines)) if lines[k].text.strip() == name), len(lines))
+        out = lines[first + 1 : end]
+    else:
+        text = "\n".join(line.text for line in lines)
+        command = _COMMAND.match(text.lstrip("\n"))
+        if command is not None:
+            first = len(text) - len(text.lstrip("\n"))
+            code = re.sub(r"\\([\"\\$`])", r"\1", command["code"]) if command["quote"] == '"' else command["code"]
+            out = [ProgramLine(line, lines[first + k].origin) for k, line in enumerate(code.split("\n"))]
+    tree = try_parse_lines(out) if out else None
+    if first is None or tree is None or not _does_something(tree):
+        return lines
+    args = {"n": 1, "text": lines[first].text.strip()[:80]}
+    notices.append(Notice(line=lines[first].origin, kind="around", args=args))
+    return out
+
+
+def strip_quotation(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
+    """Without the `>` that a mail program puts before the lines of the mail that is answered, where most lines have it."""
+    quoted = [bool(_QUOTED.match(line.text)) for line in lines]
+    if sum(quoted) < 2 or sum(quoted) * 2 < sum(not line.is_blank for line in lines):
+        return lines
+    first = quoted.index(True)
+    notices.append(Notice(line=lines[first].origin, kind="quoted"))
+    # the line before names who wrote
+    kept = [line for k, line in enumerate(lines) if k >= first or not line.text.rstrip().endswith((":", "："))]
+    return [ProgramLine(_QUOTED.sub("", line.text), line.origin) for line in kept]
+
+
+_QUOTED = re.compile(r"^(?!>>>)> ?(?:> (?!>))*")
+
+
 def strip_diff(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """The program after a change, where the change shows all of it."""
     if not is_diff([line.text for line in lines]):
@@ -159,7 +207,14 @@ def strip_text_around(lines: list[ProgramLine], notices: list[Notice]) -> list[P
     return out
 
 
+_SIGN_OFF = re.compile(
+    r"^(?:Thanks|Thank you|Many thanks|Cheers|Best|Regards|(?:Best|Kind) regards)(?:[,.!]+(?: \w+)?)?\s*$"
+)
+
+
 def _is_of_no_program(text: str) -> bool:
+    if _SIGN_OFF.match(text) or (text.rstrip().endswith(("?", "？")) and reads_like(text) == "prose"):
+        return True
     return is_sentence(text) or bool(INSTALL_LINE.match(text) or SHELL_LINE.match(text))
 
 

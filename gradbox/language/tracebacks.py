@@ -95,6 +95,8 @@ def find_error(lines: list[str]) -> PastedError | None:
             break
         last += 1
         message += f" {plain[last].strip()}"
+    if any(_OF_PYTEST.match(line) for line in lines):
+        last = len(lines) - 1  # a summary follows
     return PastedError(kind.rpartition(".")[2], " ".join(message.split()), first, last, frames)
 
 

@@ -10,6 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gradbox.finding_texts import finding_title
+
 LANGUAGES = ("en", "zh")
 TEXT_KEYS = ("title", "question", "look_at")
 
@@ -236,11 +238,13 @@ def scenarios_by_thread(scenarios: list[Scenario]) -> list[tuple[str, list[tuple
 
 
 def scenario_search_entries(scenarios: Iterable[Scenario]) -> list[dict[str, Any]]:
-    """What the search looks through: of each scenario its texts in all languages, its symptoms and its program."""
+    """What the search looks through: of each scenario its texts in all languages, its symptoms, what its findings are called
+    and its program."""
     return [
         {
             "name": scenario.name,
             "symptoms": scenario.symptoms,
+            "findings": [finding_title(kind) for kind in scenario.findings],
             "source": scenario.source,
             **{key: [scenario.text[language][key] for language in LANGUAGES] for key in TEXT_KEYS},
         }

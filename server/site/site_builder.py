@@ -34,6 +34,9 @@ STILLS_FOLDER = "stills"
 WAIT_SECONDS = 300.0
 """Seconds that the site waits for one run, one picture or the matrix."""
 
+LINK_TO_TABLE = "[The table](matrix-table.md) is here too, as it was measured when this site was built."
+"""In the document about the page of a server."""
+
 
 class SiteBuildError(Exception):
     """The site can't be built. The message says why."""
@@ -131,6 +134,8 @@ class SiteBuilder:
         groups = matrix_page_groups(measured, DEFAULT_SITUATION)
         values = {"groups": groups, "questions": QUESTIONS, "headings": property_headings(), "measured": measured}
         self._write_page("matrix-table.md", "matrix.md", **values)
+        heading, _, text = (self._sources / "matrix.md").read_text("utf-8").partition("\n")
+        self._markdown.write("matrix.md", f"{heading}\n\n{LINK_TO_TABLE}\n{text}")
         self._extra_files["matrix.csv"] = matrix_as_csv(measured)
         self._extra_files["matrix.json"] = matrix_as_json(measured, self._say)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, zip_longest
 
 from gradbox.language.fixes import (
+    batches,
     copies,
     finite,
     gradients,
@@ -45,6 +46,8 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "forward_again": order.forward_again,
     "step_after_backward": order.step_after_backward,
     "move_after_backward": order.move_later,
+    "return_nothing": order.return_nothing,
+    "clear_before": order.clear_before,
     "move_hook": order.move_later,
     "zero_grad": order.zero_grad,
     "reset_frozen": order.reset_frozen,
@@ -95,6 +98,7 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "match_target": operands.match_target,
     "unsqueeze_operand": operands.unsqueeze_operand,
     "transpose_operand": operands.transpose_operand,
+    "swap_axes": operands.swap_axes,
     "infer_size": operands.infer_size,
     "pad_sequences": operands.pad_sequences,
     "not_reentrant": graph.not_reentrant,
@@ -114,6 +118,9 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "assign_it": training.assign_it,
     "batch_first": training.batch_first,
     "group_option": training.group_option,
+    "own_groups": training.own_groups,
+    "divide_loss": batches.divide_loss,
+    "into_loop": batches.into_loop,
     "eval_first": training.eval_first,
     "train_first": training.train_first,
     "optimizer_with": training.optimizer_with,
@@ -124,6 +131,8 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "copy_of_module": meanings.copy_of_module,
     "times_incoming": meanings.times_incoming,
     "softmax_of_classes": meanings.softmax_of_classes,
+    "zero_row": meanings.zero_row,
+    "keep_each": meanings.keep_each,
     "strip_prefix": meanings.strip_prefix,
     "add_prefix": meanings.add_prefix,
 }

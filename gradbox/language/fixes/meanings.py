@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from gradbox.language.edits import ProgramEdits
+from gradbox.language.fixes.order import added_after
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
 from gradbox.language.names import import_insertion_line
 
@@ -39,6 +40,37 @@ def log_of_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 def wider_integer(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`a.int()` where `a` is read, of which there are numbers enough."""
     yield from program.with_method_behind_reads(hint, "int")
+
+
+def zero_row(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The padding row of an embedding zeroed again, behind the statement that wrote over it."""
+    statement = program.statement(hint.line)
+    function = program.enclosing_function(statement) if statement is not None else None
+    arguments = {argument.arg for argument in function.args.args} - {"self"} if function is not None else set()
+    row = hint.facts.get("row")
+    for node in program.own_nodes(statement) if statement is not None else []:
+        # an argument may be another module at another call
+        if (
+            not isinstance(node, ast.Attribute)
+            or node.attr != "weight"
+            or ast.unparse(node).partition(".")[0] in arguments
+        ):
+            continue
+        if statement is not None and isinstance(row, int) and is_assignable(program.text(node)):
+            text = f"{program.torch()}.nn.init.zeros_({program.text(node)}[{row}])"
+            yield from program.with_lines(hint, added_after(program, statement, text))
+        return
+
+
+def keep_each(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`kept.setdefault(key, []).append(output)` for `kept[key] = output`, so that each call's output stays."""
+    statement = program.statement(hint.line)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    if isinstance(statement, ast.Assign) and isinstance(target, ast.Subscript):
+        key, value = program.text(target.slice), program.text(statement.value)
+        work = program.edits()
+        work.replace_node(statement, f"{program.text(target.value)}.setdefault({key}, []).append({value})")
+        yield from program.with_edits(hint, work)
 
 
 def keep_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from gradbox.language.fixes.program import Fix, FixProgram, Hint, method
+from gradbox.language.fixes.program import Fix, FixProgram, Hint, method, receiver
 
 _INPUT_SIZES = ("in_features", "in_channels", "num_features", "input_size", "normalized_shape", "embed_dim", "d_model")
 _OPERATIONS = {ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__, ast.FloorDiv: int.__floordiv__}
@@ -195,3 +195,19 @@ def _converted_argument(program: FixProgram, hint: Hint, dtype: str) -> Iterator
             work = program.edits()
             work.replace_node(argument, f"{program.operand(argument)}.to({program.torch()}.{dtype})")
             yield from program.with_edits(hint, work, name=program.text(argument))
+
+
+def swap_axes(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`x.permute(…)` for the `view` or `reshape` that only gives `x` the sizes of it."""
+    order = str(hint.facts.get("order") or "")
+    for call in program.calls(hint.line):
+        if method(call) not in ("view", "reshape") or not order:
+            continue
+        owner = receiver(call)
+        if owner is not None and program.text(owner) == program.torch():
+            owner = call.args[0] if call.args else None
+        if owner is not None:
+            work = program.edits()
+            work.replace_node(call, f"{program.operand(owner)}.permute({order})")
+            yield from program.with_edits(hint, work)
+        return

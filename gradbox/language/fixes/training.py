@@ -96,6 +96,17 @@ def group_option(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             yield from program.with_edits(hint, work)
 
 
+def own_groups(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """Copies of the dicts of options for the optimizer that is made first, which would write into those that the next one gets."""
+    for call in program.calls(hint.line):
+        groups = call.args[0] if call.args else None
+        if isinstance(groups, ast.Name | ast.Attribute):
+            work = program.edits()
+            work.replace_node(groups, f"[dict(group) for group in {program.text(groups)}]")
+            yield from program.with_edits(hint, work)
+            return
+
+
 def batch_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`batch_first=True` for the recurrent layer that is made at the line."""
     work = program.edits()

@@ -54,6 +54,9 @@ export function diagnoseDeepcopyOfNonLeaf(facts: RunFacts): Diagnosis[] {
             name: mentionedResult?.text ?? facts.nameText(uid, birthStep) ?? "",
           },
         ),
+        ...(innerResult
+          ? [fixHint("clear_before", facts.place(step), { name: facts.nameText(innerResult, step) ?? "" })]
+          : []),
       ],
       explainsError: true,
     },

@@ -1,7 +1,7 @@
 /** A hook of a module that is called several times in one forward, and that stores what it sees under one key: the last call stays. */
 
 import { referencedUid } from "../trace/names.ts";
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "./finding.ts";
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "./finding.ts";
 import { mentionsAt } from "./program_text.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -86,7 +86,7 @@ function diagnosisOf(facts: RunFacts, first: StoredOutput, last: StoredOutput): 
     ],
     names: namesInFacts(x, module),
     facts: findingFacts,
-    fixes: [],
+    fixes: [fixHint("keep_each", facts.place(last.step))],
   };
 }
 

@@ -1,6 +1,6 @@
 /** A hook gave back what can't stand in the place of the gradient that it got: of another size or type, or too few of them. */
 
-import { codeFact, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { codeFact, chainLink, fixHint, namesInFacts, type Diagnosis } from "./finding.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -50,7 +50,7 @@ export function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
       ],
       names: namesInFacts(x, findingFacts.hook),
       facts: shape ? { ...findingFacts, shape: `(${shape.join(", ")}${shape.length === 1 ? "," : ""})` } : findingFacts,
-      fixes: [],
+      fixes: [fixHint("return_nothing", facts.place(cause), { name: hook })],
       explainsError: true,
     },
   ];

@@ -1,6 +1,6 @@
 /** The row of an embedding that is meant as padding, which was zeros and was written over: no gradient ever comes to it. */
 
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "./finding.ts";
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "./finding.ts";
 import { numbersText } from "./numbers.ts";
 import { cellsOfTensor, numbersOfTensor } from "./tensor_values.ts";
 import { isOptimizerStep } from "./write_facts.ts";
@@ -48,7 +48,7 @@ function diagnosisOf(facts: RunFacts, uid: string, row: number, step: number): D
     ],
     names: namesInFacts(x),
     facts: findingFacts,
-    fixes: [],
+    fixes: [fixHint("zero_row", facts.place(write.step), { row })],
   };
 }
 

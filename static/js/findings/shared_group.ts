@@ -2,7 +2,7 @@
 
 import { findEntity } from "../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../trace/names.ts";
-import { chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { chainLink, fixHint, namesInFacts, type Diagnosis } from "./finding.ts";
 import { optimizersOf } from "./optimizers.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -49,6 +49,6 @@ function diagnosisOf(
     ],
     names: namesInFacts(x, y),
     facts: findingFacts,
-    fixes: [],
+    fixes: [fixHint("own_groups", facts.place(first.made))],
   };
 }

@@ -1,7 +1,7 @@
 /** A `view` or `reshape` to the same sizes in another order, where a transpose is meant: no element moves. */
 
 import { addToList } from "../trace/multimap.ts";
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "./finding.ts";
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "./finding.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
@@ -24,6 +24,7 @@ function diagnosisOf(facts: RunFacts, op: Operation): Diagnosis | null {
   const [sizes, swapped] = [from, to].map((shape) => shape.filter((size) => size > 1));
   if (sizes.length < 2 || String(sizes) === String(swapped)) return null;
   if (String([...sizes].sort((a, b) => a - b)) !== String([...swapped].sort((a, b) => a - b))) return null;
+  const order = axesInOrder(from, to);
   const x = facts.nameFact(op.inputs[0], op.step);
   const call = codeFact(CALL.exec(facts.statementCode(op.step))?.[1] ?? "reshape");
   const findingFacts = {
@@ -38,6 +39,13 @@ function diagnosisOf(facts: RunFacts, op: Operation): Diagnosis | null {
     chain: [chainLink(facts.place(op.step), "used", findingFacts, [op.inputs[0], op.outputs[0]])],
     names: namesInFacts(x, call),
     facts: findingFacts,
-    fixes: [],
+    fixes: order ? [fixHint("swap_axes", facts.place(op.step), { order: order.join(", ") })] : [],
   };
+}
+
+/** The axes of the first shape in the order that gives the second one; null where there is none, or more than one. */
+function axesInOrder(from: number[], to: number[]): number[] | null {
+  const order = to.map((size) => from.indexOf(size));
+  const isOrder = from.length === to.length && new Set(order).size === from.length && !order.includes(-1);
+  return isOrder ? order : null;
 }

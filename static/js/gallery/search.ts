@@ -4,6 +4,8 @@
 export interface ScenarioTexts {
   name: string;
   symptoms: string[];
+  /** what the kinds of its findings are called */
+  findings: string[];
   title: string[];
   question: string[];
   look_at: string[];
@@ -14,7 +16,7 @@ interface IndexedScenario {
   name: string;
   /** what each of its words is worth, by the best field that has it */
   fields: Map<string, number>;
-  /** the words of each */
+  /** the words of each, and of what its findings are called */
   symptoms: Set<string>[];
 }
 
@@ -25,7 +27,15 @@ export interface ScenarioIndex {
 }
 
 /** What a word is worth where it stands. */
-const WORD_WEIGHT_BY_FIELD = { symptoms: 3, title: 3, name: 2.5, question: 1.5, source: 1.2, look_at: 0.6 };
+const WORD_WEIGHT_BY_FIELD = {
+  symptoms: 3,
+  title: 3,
+  name: 2.5,
+  findings: 2,
+  question: 1.5,
+  source: 1.2,
+  look_at: 0.6,
+};
 /** A symptom counts as a whole when so much of it is asked for. */
 const WHOLE_SYMPTOM_SHARE = 0.55;
 const WHOLE_SYMPTOM_BONUS = 2;
@@ -75,7 +85,8 @@ export function buildScenarioIndex(entries: ScenarioTexts[]): ScenarioIndex {
     for (const [field, weight] of Object.entries(WORD_WEIGHT_BY_FIELD))
       for (const word of splitIntoSearchWords([entry[field as keyof ScenarioTexts]].flat().join("\n")))
         fields.set(word, Math.max(weight, fields.get(word) ?? 0));
-    return { name: entry.name, fields, symptoms: entry.symptoms.map((text) => new Set(splitIntoSearchWords(text))) };
+    const symptoms = [...entry.symptoms, ...entry.findings].map((text) => new Set(splitIntoSearchWords(text)));
+    return { name: entry.name, fields, symptoms };
   });
   const rarity = new Map();
   for (const { fields } of indexed) for (const word of fields.keys()) rarity.set(word, (rarity.get(word) ?? 0) + 1);

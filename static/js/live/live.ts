@@ -2,7 +2,7 @@
 
 import { commonLines } from "../trace/step_after_edit.ts";
 import { programMessages } from "../program/messages.ts";
-import { doesTraceMatchText, isUpToDate } from "../page_state/selectors.ts";
+import { articleOfProgram, doesTraceMatchText, isUpToDate } from "../page_state/selectors.ts";
 import { areSettingsEqual } from "../page_state/settings.ts";
 import { hasChangedField } from "../browser/store.ts";
 import { problemOfResponse, requestTrace, TraceError } from "../requests/trace_source.ts";
@@ -62,10 +62,13 @@ export function createLive(
 
   async function sendText(id: number) {
     const { text: source, settings } = store.state();
+    const article = articleOfProgram(store.state(), source);
     liveRequest = new AbortController();
     const { signal } = liveRequest;
+    const requestOf = (text: string) => requestTrace({ source: text, ...settings }, signal, { live: true });
     try {
-      const trace = await requestTrace({ source, ...settings }, signal, { live: true });
+      let trace = await requestOf(article ?? source);
+      if (article !== null && trace.program.source !== source) trace = await requestOf(source);
       heldAnswer = { trace, source, settings };
       handleEvent({
         type: "answered",

@@ -1,21 +1,14 @@
 /** Looks an error message up among the gallery's programs, for the box that opens from the first screen. */
 
 import { looksLikeError, matchError } from "../gallery/error_match.ts";
-import { buildScenarioIndex, searchScenarios } from "../gallery/search.ts";
+import { buildScenarioIndex, searchScenarios, type ScenarioTexts } from "../gallery/search.ts";
 import { ROOT } from "../requests/root.ts";
 import type { Say } from "../words/sentences.ts";
 
 const MAX_SHOWN_HITS = 4;
 const SEARCH_AFTER_MS = 120;
 
-export interface Entry {
-  name: string;
-  title: string[];
-  question: string[];
-  look_at: string[];
-  symptoms: string[];
-  source: string;
-}
+export type Entry = ScenarioTexts;
 
 let entries: Promise<Entry[]> | null = null;
 const startedFields = new WeakSet<HTMLElement>();

@@ -26,14 +26,16 @@ export async function showFirstAnswer({ host, refusal, text, startAnew }: Answer
   const { key, args = {} } = refusal;
   const box = document.createElement("div");
   box.className = "first-answer";
-  const heading = textElement("h2", say(`${key}_is`));
+  const heading = textElement("h2", say(`${key}_is`, args));
   box.append(heading, textElement("p", sentenceOf(say, key ?? "", args)));
   const paste = document.createElement("button");
   paste.type = "button";
   paste.className = "primary";
   paste.textContent = say("paste_program");
   paste.addEventListener("click", startAnew);
-  box.append(paste, textElement("p", say("own_machine")), commandElement(say, commandFor(key ?? "", args)));
+  box.append(paste);
+  if (key !== "language")
+    box.append(textElement("p", say("own_machine")), commandElement(say, commandFor(key ?? "", args)));
   host.replaceChildren(box);
   if (key === "traceback" || key === "question") box.append(...(await programsAbout(say, text)));
 }

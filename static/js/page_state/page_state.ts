@@ -4,6 +4,7 @@ import { focusOfRound, stepOfRound } from "../trace/training_rounds.ts";
 import { nextStepAtLine, openingStep } from "../captions/captions.ts";
 import { firstStepAtLine, stepAfterEdit } from "../trace/step_after_edit.ts";
 import {
+  articleOfProgram,
   doesTraceMatchText,
   isSavedProgram,
   programTextForAddress,
@@ -87,7 +88,7 @@ const TRANSITION_BY_ACTION: {
     return state.step === state.landing ? { ...goToStep(state, step), landing: null } : state;
   },
   // what was pasted is run again as it was pasted: it holds the article's outputs
-  runRequested: (state) => requestRun(state, "run", { source: programTextForAddress(state) }),
+  runRequested: (state) => requestEditedRun(state, "run", state.text),
   repairRequested: (state, { repair, shape }) =>
     state.opened
       ? requestRun(state, "repair", { source: textAfterRepair(state.opened.trace.program, repair, shape) })
@@ -95,16 +96,14 @@ const TRANSITION_BY_ACTION: {
   fixApplied(state, { edits }) {
     if (!state.opened) return state;
     const source = editedTextAfterFix(state.opened.trace.program, state.text, edits);
-    return source === null ? { ...state, problem: { key: "fix_edited" } } : requestRun(state, "repair", { source });
+    return source === null ? { ...state, problem: { key: "fix_edited" } } : requestEditedRun(state, "repair", source);
   },
   siblingChosen: (state, { edits, line }) =>
-    state.opened
-      ? requestRun(state, "sibling", { source: textAfterFix(state.opened.trace.program, edits), at: line })
-      : state,
+    state.opened ? requestEditedRun(state, "sibling", textAfterFix(state.opened.trace.program, edits), line) : state,
   cardChanged: (state, { line }) =>
     state.isLive && state.opened && !state.pending
       ? { ...state, cardLine: line }
-      : requestRun(state, "card", { source: state.text, at: line }),
+      : requestEditedRun(state, "card", state.text, line),
   iterationRequested(state, { index }) {
     const gap = skippedIterationsBeforeStep(state);
     if (!gap || state.predict) return state;
@@ -128,7 +127,9 @@ const TRANSITION_BY_ACTION: {
   runStarted: (state, { id }) => (state.pending?.id === id ? { ...state, ahead: null } : state),
   traceArrived: (state, { id, trace }) =>
     state.pending?.id === id
-      ? (runOnCpuInstead(state, state.pending, trace) ?? showRequestedTrace(state, state.pending, trace))
+      ? (runWithoutArticle(state, state.pending, trace) ??
+        runOnCpuInstead(state, state.pending, trace) ??
+        showRequestedTrace(state, state.pending, trace))
       : state,
   cpuRunUndone(state) {
     if (!state.onCpu) return state;
@@ -188,6 +189,8 @@ function withoutPendingRequest(state: PageState): PageState {
 
 interface RunRequest {
   source: string;
+  /** as in TraceRequest */
+  program?: string | null;
   /** left out, it is that of the link */
   focus?: Focus | null;
   at?: number;
@@ -197,12 +200,26 @@ interface RunRequest {
 function requestRun(
   state: PageState,
   reason: TraceRequest["reason"],
-  { source, focus = focusOfLinkedProgram(state, source), at = 0 }: RunRequest,
+  { source, program = null, focus = focusOfLinkedProgram(state, source), at = 0 }: RunRequest,
 ): PageState {
   const { text, settings } = state;
   const id = state.requests + 1;
-  const pending = { id, reason, text, source, settings, focus, at };
+  const pending = { id, reason, text, source, program, settings, focus, at };
   return { ...state, pending, requests: id, ahead: null, problem: reason === "page" ? state.problem : null };
+}
+
+/** Ask for the run of an edited program, within the article that it was pasted with where that can be edited. */
+function requestEditedRun(state: PageState, reason: TraceRequest["reason"], source: string, at = 0): PageState {
+  const article = articleOfProgram(state, source);
+  return requestRun(state, reason, article ? { source: article, program: source, at } : { source, at });
+}
+
+/** Where an article did not have the program that its reader edited, that is run by itself; null: it had. */
+function runWithoutArticle(state: PageState, request: TraceRequest, trace: Trace): PageState | null {
+  const { program } = request;
+  if (program === null || trace.program.source === program) return null;
+  const id = state.requests + 1;
+  return { ...state, pending: { ...request, id, source: program, program: null }, requests: id, ahead: null };
 }
 
 /** What a link's program is to show besides, where that program is the one that is run. */

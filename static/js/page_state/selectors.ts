@@ -1,5 +1,6 @@
 /** Facts that follow from the page's state: what is shown belongs to what is edited, what an address has to say. */
 
+import { articleAfterEdit } from "../program/article.ts";
 import { wasTraceMadeWith } from "./settings.ts";
 import { skippedIterationsBefore, requestedFocus } from "../trace/skipped_iterations.ts";
 import { hasNet, hasParameters } from "../trace/net_runs.ts";
@@ -21,6 +22,12 @@ export function isUpToDate(state: PageState) {
 /** The program as an address keeps it: what was pasted, for that holds the article's outputs too. */
 export function programTextForAddress(state: PageState): string {
   return (doesTraceMatchText(state) && state.opened?.trace.program.pasted) || state.text;
+}
+
+/** A program within the article of the one that is shown: what was pasted, or that with the reader's edits; null where there is none. */
+export function articleOfProgram({ opened }: PageState, program: string): string | null {
+  if (opened?.trace.program.source === program) return opened.trace.program.pasted ?? null;
+  return opened && articleAfterEdit(opened.trace.program, program);
 }
 
 /** The view that is drawn: a run that calls no module has no net, and one without parameters no table of them. */

@@ -2,7 +2,7 @@
 
 import type { Refusal, Trace } from "../trace/wire.ts";
 
-const OTHER_TEXTS = new Set(["traceback", "install", "shell", "diff", "question"]);
+const OTHER_TEXTS = new Set(["traceback", "install", "shell", "diff", "language", "output", "question"]);
 
 /** Why the text of a trace was not taken for a program; null where it was. */
 export function refusalOfOtherText({ outcome }: Trace): Refusal | null {

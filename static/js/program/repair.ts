@@ -1,7 +1,13 @@
 /** Repairs as a trace offers them, made in the program and in the text that was pasted. */
 
 import { commonLines, lineAfterEdit } from "../trace/step_after_edit.ts";
-import type { Edit, Repair, Trace } from "../trace/wire.ts";
+import type { Edit, Repair } from "../trace/wire.ts";
+
+interface LineEdit {
+  line: number;
+  old: string;
+  new: string | null;
+}
 
 /** Sizes with commas between: `4, 4`. */
 export function isShapeText(text: string) {
@@ -18,16 +24,8 @@ export function textAfterRepair(
   return textWithRepairEdits(pasted.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), repair.pasted, shape);
 }
 
-/** The text to run after a fix: the pasted one where its lines are those of the program, else the program. */
-export function textAfterFix(
-  { source, pasted, lines }: Trace["program"],
-  edits: { line: number; old: string; new: string | null }[],
-) {
-  const pastedText = pasted?.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n") ?? source;
-  const pastedLines = pastedText.split("\n");
-  const pastedEdits = edits.map((edit) => ({ ...edit, line: pasted ? (lines?.[edit.line - 1] ?? 0) : edit.line }));
-  if (pastedEdits.every(({ line, old }) => pastedLines[line - 1] === old))
-    return withReplacedLines(pastedLines, pastedEdits);
+/** The program after a fix. */
+export function textAfterFix({ source }: { source: string }, edits: LineEdit[]) {
   return withReplacedLines(source.split("\n"), edits);
 }
 
@@ -36,11 +34,7 @@ export function textAfterFix(
  * there.
  * @param text the editor's
  */
-export function editedTextAfterFix(
-  program: Trace["program"],
-  text: string,
-  edits: { line: number; old: string; new: string | null }[],
-) {
+export function editedTextAfterFix(program: { source: string }, text: string, edits: LineEdit[]) {
   if (text === program.source) return textAfterFix(program, edits);
   const common = commonLines(program.source, text);
   const lines = text.split("\n");

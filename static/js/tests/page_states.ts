@@ -20,9 +20,12 @@ export const ADDRESS = {
 };
 
 /** A trace of so many steps, a line each; the last leaves a tensor. */
-export function trace(source: string, { steps = 3, seed = 0, pasted = null, printed = "", ...rest }: any = {}): any {
+export function trace(
+  source: string,
+  { steps = 3, seed = 0, pasted = null, lines = [], printed = "", ...rest }: any = {},
+): any {
   return {
-    program: { source, pasted, statements: [{ kind: "For" }], notices: [] },
+    program: { source, pasted, lines, statements: [{ kind: "For" }], notices: [] },
     runtime: { seed, device: "cpu" },
     steps: Array.from({ length: steps }, (_, i) => ({
       i,

@@ -1,6 +1,6 @@
 /** Micro batches that add up without being divided: the step uses the sum of several means. */
 
-import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
 import { optimizersOf } from "../optimizers.ts";
 import { plainName } from "../gradient_name.ts";
@@ -92,6 +92,6 @@ function diagnosisOf(facts: RunFacts, { calls, used }: Accumulation): Diagnosis 
       code: facts.statementFact(call.step),
       step: facts.place(used.step).line,
     },
-    fixes: [],
+    fixes: [fixHint("divide_loss", facts.place(call.step), { n: calls.length })],
   };
 }

@@ -101,7 +101,7 @@ function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnos
       cause: facts.place(mention),
       chain: [
         chainLink(facts.place(mention), "none", { ...names, code: facts.statementFact(mention) }, [call.outer?.module]),
-        chainLink(facts.place(outerStep), "read", names),
+        chainLink(facts.place(outerStep), "read", names, call.op.outputs),
       ],
       names: namesInFacts(layer, module),
       facts: { ...names, code: facts.statementFact(mention), effect: facts.place(outerStep).line },

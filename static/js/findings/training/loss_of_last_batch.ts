@@ -1,6 +1,6 @@
 /** A backward after the loop whose losses it was for: only the last batch of each round trains. */
 
-import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { reachableNodes } from "../graph_walk.ts";
 import { optimizersOf } from "../optimizers.ts";
 import { tensorHistoryOf } from "../tensor_history.ts";
@@ -90,6 +90,6 @@ function diagnosisOf(facts: RunFacts, { name, call, last, dropped }: LastLoss, c
     ],
     names: namesInFacts(x),
     facts: findingFacts,
-    fixes: [],
+    fixes: [fixHint("into_loop", facts.place(call.step))],
   };
 }

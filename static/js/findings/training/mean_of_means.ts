@@ -18,6 +18,7 @@ const MIN_DIFFERENCE = 0.005;
 /** A mean over a batch that the program adds to others. */
 interface BatchMean {
   step: number;
+  tensor: string;
   size: number;
   value: number;
 }
@@ -91,7 +92,7 @@ function batchMeanAt(facts: RunFacts, step: number): BatchMean | null {
   const op = facts.producingOperation(tensor);
   const size = op && sizeOfMean(facts, op);
   const [value] = numbersOfTensor(facts, tensor, step) ?? [];
-  return size && Number.isFinite(value) ? { step, size, value } : null;
+  return size && Number.isFinite(value) ? { step, tensor, size, value } : null;
 }
 
 function sizeOfMean(facts: RunFacts, op: Operation) {
@@ -147,7 +148,7 @@ function diagnosisOf(facts: RunFacts, { name, means, step }: MeanOfMeans): Diagn
   if (Math.abs(plain - weighted) < MIN_DIFFERENCE * Math.abs(weighted)) return null;
   const bySize = new Map<number, BatchMean[]>();
   for (const mean of means) addToList(bySize, mean.size, mean);
-  const smallest = bySize.get(Math.min(...sizes)) ?? means;
+  const ends = [Math.max(...sizes), Math.min(...sizes)].map((size) => (bySize.get(size) ?? means)[0]);
   const x = codeFact(name);
   const findingFacts = {
     x,
@@ -164,10 +165,14 @@ function diagnosisOf(facts: RunFacts, { name, means, step }: MeanOfMeans): Diagn
   return {
     cause: facts.place(step),
     chain: [
-      chainLink(facts.place(smallest[0].step), "counted", {
-        ...findingFacts,
-        code: facts.statementFact(smallest[0].step),
-      }),
+      ...ends.map(({ step: counted, size, tensor }) =>
+        chainLink(
+          facts.place(counted),
+          "counted",
+          { ...findingFacts, small: size, code: facts.statementFact(counted) },
+          [tensor],
+        ),
+      ),
       chainLink(facts.place(step), "read", findingFacts),
     ],
     names: namesInFacts(x),
