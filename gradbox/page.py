@@ -104,14 +104,22 @@ SCRIPTS_OFF_MESSAGES = {
 
 MISSING_VIEWER_MESSAGES = {
     "en": Template(
-        "$summary The viewer, which the pictures of a notebook share, is in the output of $carrier. Show that output, or put a "
-        "new viewer into the notebook with %gradbox viewer. A cell with %%gradbox --whole has one of its own."
+        "$summary The viewer, which the pictures of a notebook share, is in the output of $carrier. Show that output$or_else"
     ),
-    "zh": Template(
-        "$summary 同一笔记本的图共用一个查看器，它在$carrier的输出中。请显示那个输出，或用 %gradbox viewer 在笔记本中放入新的查看器。"
-        "用 %%gradbox --whole 运行的单元格自带查看器。"
+    "zh": Template("$summary 同一笔记本的图共用一个查看器，它在$carrier的输出中。请显示那个输出，$or_else"),
+}
+
+OTHER_WAYS_TO_VIEWER = {
+    "en": (
+        ", or put a new viewer into the notebook with %gradbox viewer. A cell with %%gradbox --whole has one of its own.",
+        ", or run its cell again.",
+    ),
+    "zh": (
+        "或用 %gradbox viewer 在笔记本中放入新的查看器。用 %%gradbox --whole 运行的单元格自带查看器。",
+        "或再次运行它的单元格。",
     ),
 }
+"""Where cells have numbers and magics, as in Jupyter, and where they don't, as in marimo."""
 
 SHORTENED_NOTES = {
     "en": Template("$title: the first $count of $all steps; run.save('run.html') writes all"),
@@ -169,7 +177,7 @@ def notebook_page(trace: bytes, title: str, message: str, language: str = "en", 
 
     message: what is read where a viewer is missing.
     """
-    run = _base64_gzip(_page_data_json(trace, title))
+    run = base64_gzip(_page_data_json(trace, title))
     parts = [f'<script type="text/plain" id="run">{run}</script>']
     if has_viewer:
         parts.insert(0, _viewer_element(language))
@@ -189,7 +197,10 @@ def notebook_frame(
     if carrier is not None:
         with_number, without = CARRIER_NAMES[language]
         name = Template(with_number).substitute(number=carrier) if carrier else without
-        message = MISSING_VIEWER_MESSAGES[language].substitute(summary=summary, carrier=name)
+        with_magic, without_magic = OTHER_WAYS_TO_VIEWER[language]
+        message = MISSING_VIEWER_MESSAGES[language].substitute(
+            summary=summary, carrier=name, or_else=with_magic if carrier else without_magic
+        )
     document = notebook_page(trace, title, message, language, has_viewer=carrier is None)
     return _frame_html(f"Gradbox: {title}", document, f"{summary} {SCRIPTS_OFF_MESSAGES[language]}", height)
 
@@ -243,10 +254,10 @@ def _page_data_json(trace: bytes, title: str, verdict: bool = False) -> str:
 def _packed_viewer(language: str) -> str:
     """Styles, markup and script of the pictures in a notebook."""
     style, script = _read_built_file("notebook.css"), _read_built_file(f"notebook.{language}.js")
-    return _base64_gzip(json.dumps({"style": style, "markup": _offline_markup(language), "script": script}))
+    return base64_gzip(json.dumps({"style": style, "markup": _offline_markup(language), "script": script}))
 
 
-def _base64_gzip(text: str) -> str:
+def base64_gzip(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 

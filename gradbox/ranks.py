@@ -12,7 +12,7 @@ from pathlib import Path
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.interrupts import restore_default_sigint, sigint_ignored
 from gradbox.line_files import SCRIPT_FILE
-from gradbox.script_process import RecordingResult, Script, read_recorded_runs, signal_forwarded
+from gradbox.script_process import RecordingResult, Script, read_recorded_runs, signal_forwarded, stdout_of_process
 
 TORCHRUN_NAMES = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 PARAMETERS_FILE = "parameters"
@@ -50,8 +50,9 @@ def record_ranks(script: Script, arguments: Sequence[str], ranks: Sequence[int],
         code = f"import sys; sys.path[0] = {str(PACKAGE_FOLDER.parent)!r}; import runpy; runpy.run_module('gradbox.sessions.rank_launcher', run_name='__main__')"
         with sigint_ignored():
             process = subprocess.Popen(
-                [sys.executable, "-c", code, json.dumps(request), *arguments], preexec_fn=restore_default_sigint
-            )
+                [sys.executable, "-c", code, json.dumps(request), *arguments],
+                preexec_fn=restore_default_sigint, stdout=stdout_of_process(script),
+            )  # fmt: skip
             with signal_forwarded(signal.SIGTERM, process):
                 return_code = process.wait()
         runs = {}

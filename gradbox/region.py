@@ -14,6 +14,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from gradbox.destinations import MAX_RECORDINGS, check_destination, send_run
+from gradbox.notebook_cells import cell_name, notebook_path
 from gradbox.run import Run, check_save_path
 from gradbox.sessions import session
 from gradbox.sessions.options import STATELESS_TYPES, SessionFile, SessionOptions
@@ -149,7 +150,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
             print(f"gradbox: {title}: {text}", file=sys.stderr)
 
     def title(self, path: str) -> str:
-        name, of_region = Path(path).name, self._displayed_name()
+        name, of_region = cell_name(path) or Path(path).name, self._displayed_name()
         return f"{name}: {of_region}" if of_region else name
 
     def _displayed_name(self) -> str:
@@ -190,7 +191,8 @@ class watch:  # noqa: N801 a context manager that is used like a function
 
 def own_folder_of_code(path: str) -> Path:
     """The folder of the project that code belongs to; of the current folder where it is in no file, as in a notebook."""
-    return project_folder(path if Path(path).is_file() else str(Path.cwd()))
+    file = notebook_path(path) or Path(path)
+    return project_folder(str(file if file.is_file() else Path.cwd()))
 
 
 def is_recording() -> bool:
@@ -275,6 +277,8 @@ def program_of_dash_c(command: Sequence[str]) -> str:
 
 
 def displayed_file_name(path: str) -> str:
+    if cell := cell_name(path):
+        return cell
     with contextlib.suppress(ValueError):
         return Path(path).resolve().relative_to(Path.cwd()).as_posix()
     return Path(path).name

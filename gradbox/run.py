@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gradbox import page, shared_viewer, terminal
+from gradbox import notebook_cells, page, shared_viewer, terminal
 from gradbox.assembly.assemble import assemble_trace, crash_error
 from gradbox.installation import PACKAGE_FOLDER
 from gradbox.shortened_trace import shorten_trace
@@ -59,7 +59,7 @@ class Run:
         self.body, self.title, self.language, self.height = body, title, language, height
         self._again = again
         self.whole_output = whole_output
-        self._html: tuple[shared_viewer.RunningCell | None, str] | None = None
+        self._html: tuple[notebook_cells.RunningCell | None, str] | None = None
 
     @classmethod
     def from_lines(
@@ -261,7 +261,7 @@ class Run:
         return f"<gradbox.Run {self.summary()}>"
 
     def _repr_html_(self) -> str:
-        cell = shared_viewer.running_cell()
+        cell = notebook_cells.running_cell()
         if self._html is None or self._html[0] != cell:  # the same run, shown twice in a cell, has one output
             self._html = cell, self._notebook_output()
         return self._html[1]
@@ -274,10 +274,10 @@ class Run:
         else:
             carrier = shared_viewer.cell_with_viewer(viewer)
         number = None if carrier is None else carrier.number
-        trace, title = self._trace_for_output()
+        trace, title = self.trace_for_output()
         return page.notebook_frame(trace, title, self.summary(), self.language, self.height, number)
 
-    def _trace_for_output(self) -> tuple[bytes, str]:
+    def trace_for_output(self) -> tuple[bytes, str]:
         """The trace in a notebook's output, and its title: of a run that did not raise the steps that there is room for."""
         if self.trace["outcome"].get("error") is not None:
             return self.body, self.title

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -69,8 +70,8 @@ def record_script(script: Script, language: str = "en") -> RecordingResult:
         with sigint_ignored():
             process = subprocess.Popen(
                 [sys.executable, *flags, "-c", code, json.dumps(request), script.target, *script.arguments],
-                preexec_fn=restore_default_sigint,
-            )
+                preexec_fn=restore_default_sigint, stdout=stdout_of_process(script),
+            )  # fmt: skip
             with signal_forwarded(signal.SIGTERM, process), sigint_forwarded(process, folder):
                 return_code = process.wait()
         return RecordingResult(
@@ -78,6 +79,19 @@ def record_script(script: Script, language: str = "en") -> RecordingResult:
             return_code if return_code >= 0 else 128 - return_code,
             [file.read_text() for file in [folder / NOTE_FILE] if file.exists()],
         )
+
+
+def stdout_of_process(script: Script) -> int | None:
+    """Where the standard output of the script's process goes, as `Popen` takes it: that of processes which the script starts,
+    and of code that is not Python, goes with it.
+    """
+    if not script.stdout_to_stderr:
+        return None
+    try:
+        os.fstat(2)
+    except OSError:  # this process has no standard error
+        return subprocess.DEVNULL
+    return 2
 
 
 @contextlib.contextmanager

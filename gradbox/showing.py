@@ -2,7 +2,6 @@
 that is named.
 """
 
-import importlib
 import os
 import platform
 import re
@@ -16,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from gradbox import notebook_cells
 from gradbox.run import Run
 
 
@@ -136,8 +136,8 @@ PYTEST_VARIABLE = "PYTEST_CURRENT_TEST"
 picture_paths: set[Path] = set()
 """Files that this process has chosen for regions that name none."""
 
-runs_shown_in_cell = [0, 0]
-"""The number of the notebook's cell that last showed a region, and how many it has shown."""
+runs_shown_in_cell: list[Any] = ["", 0]
+"""The execution of the notebook's cell that last showed a region, and how many it has shown."""
 
 
 def show_recorded_region(run: Run, quiet: bool = False) -> None:
@@ -149,9 +149,8 @@ def show_recorded_region(run: Run, quiet: bool = False) -> None:
     """
     if PYTEST_VARIABLE in os.environ:
         return
-    shell = notebook_shell()
-    if shell is not None:
-        show_run_in_cell(run, shell)
+    if notebook_cells.is_in_notebook():
+        show_run_in_cell(run)
         return
     path = picture_path(run.title)
     if path not in picture_paths and len(picture_paths) >= MAX_PICTURES:
@@ -193,16 +192,10 @@ def is_stdout_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def notebook_shell() -> Any:
-    """The shell of the notebook that this process is the kernel of; None where it is none's."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return shell if hasattr(shell, "kernel") else None
-
-
-def show_run_in_cell(run: Run, shell: Any) -> None:
+def show_run_in_cell(run: Run) -> None:
     """Show a run below the cell that runs; of a cell with very many regions the first."""
-    cell = len(shell.user_ns.get("In", ())) - 1
-    runs_shown_in_cell[:] = [cell, runs_shown_in_cell[1] + 1 if runs_shown_in_cell[0] == cell else 1]
+    cell = notebook_cells.running_cell()
+    execution = "" if cell is None else cell.execution
+    runs_shown_in_cell[:] = [execution, runs_shown_in_cell[1] + 1 if runs_shown_in_cell[0] == execution else 1]
     if runs_shown_in_cell[1] <= MAX_PICTURES:
-        importlib.import_module("IPython.display").display(run)
+        notebook_cells.show_below_cell(run)

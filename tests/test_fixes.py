@@ -280,6 +280,16 @@ def test_every_kind_has_a_case_and_a_sentence_in_both_languages() -> None:
         assert [kind for kind in FIXES if f"fix.{kind}" not in sentences] == []
 
 
+def test_gradients_that_several_backwards_add_up_on_purpose_are_reset_after_the_step() -> None:
+    loop = "opt = torch.optim.SGD([w], 0.1)\nfor i in range(4):\n    loss.backward()\n"
+    rarer = f"{loop}    if i % 2:\n        opt.step()\n"
+    (fix,) = propose(HEAD + rarer, [Hint("zero_grad", 5, {"to": 7})])
+    assert fix.source == HEAD + f"{rarer[:-1]}\n        opt.zero_grad()\n"
+    each_time = f"{loop}    opt.step()\n"
+    (fix,) = propose(HEAD + each_time, [Hint("zero_grad", 5, {"to": 6})])
+    assert fix.source == HEAD + each_time.replace("    loss", "    opt.zero_grad()\n    loss")
+
+
 @pytest.mark.parametrize("kind", CASES)
 def test_a_fix_edits_its_line(kind: str) -> None:
     before, line, facts, after = CASES[kind]

@@ -312,6 +312,21 @@ def test_what_is_printed_is_recorded_once_where_both_streams_are_one(
     beside.close()
 
 
+def test_what_processes_and_compiled_code_print_is_not_in_the_trace(tmp_path: Path) -> None:
+    """All that is written to the script's standard output goes to stderr, whoever writes it."""
+    script = """import os, subprocess, sys
+print("by the script")
+os.write(1, b"by the system\\n")
+subprocess.run([sys.executable, "-c", "print('by a process')"])
+"""
+    (tmp_path / "prints.py").write_text(script)
+    done = run_in_folder([*gradbox_command(sys.executable), "trace", "--quiet", "prints.py"], tmp_path)
+    assert Trace.model_validate_json(done.stdout).outcome.status == "finished"
+    assert [line for line in done.stderr.splitlines() if line.startswith("by ")] == [
+        "by the script", "by the system", "by a process",
+    ]  # fmt: skip
+
+
 def test_lines_of_several_files_are_named_by_file_and_line() -> None:
     trace = json.loads((ROOT / "tests/golden/saved_then_written.json").read_bytes())
     lines = trace["program"]["source"].split("\n")

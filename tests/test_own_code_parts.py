@@ -2,6 +2,8 @@
 
 import ast
 import json
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from gradbox.recorded_parts import run_script_recording_parts
 from gradbox.run import Run
 from gradbox.run_list import run_pages
 from gradbox.script_process import Script, read_recorded_runs
+from tests.own_programs import gradbox_command, run_in_folder
 from tests.tracing import events
 
 TRAIN = '''"""Trains."""
@@ -267,3 +270,47 @@ def test_the_command_writes_a_file_for_each_recording(tmp_path: Path, monkeypatc
     assert [trace["runtime"]["regions"][0]["iteration"] for trace in traces] == [0, 1]
     assert main(["open", "--lines", "9", "train.py"]) == 2
     assert "gradbox: --lines 9: train.py has 6 lines" in capfd.readouterr().err
+
+
+EPISODES = """import sys
+import torch
+net = torch.nn.Linear(4, 2)
+optimizer = torch.optim.Adam(net.parameters())
+saved = []
+calls = 0
+
+def act(state):
+    chances = torch.softmax(net(state), -1)
+    saved.append(chances.log()[0])
+    return chances.argmax().item()
+
+def finish():
+    loss = torch.stack(saved).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    del saved[:]
+
+def count(frame, event, argument):
+    global calls
+    calls += event == "call" and "/gradbox/recorder/" in frame.f_code.co_filename
+
+for length in (10, 10, 20, 40):
+    calls = 0
+    sys.setprofile(count)
+    for t in range(length):
+        act(torch.randn(4))
+    finish()
+    sys.setprofile(None)
+    print("calls", calls)
+"""
+"""Counts the recorder's own calls while iterations are recorded whose inner loops make longer and longer graphs."""
+
+
+def test_a_recorded_iteration_costs_what_it_does_and_not_its_square(tmp_path: Path) -> None:
+    (tmp_path / "episodes.py").write_text(EPISODES)
+    options = ["--quiet", "--iterations", "1,2,3", "--out", "run.html"]
+    done = run_in_folder([*gradbox_command(sys.executable), "open", *options, "episodes.py"], tmp_path)
+    unrecorded, first, second, third = (int(count) for count in re.findall(r"calls (\d+)", done.stdout))
+    assert unrecorded < 100 and first > 10_000, "what the recorder did was counted"
+    assert (third - second) / (second - first) < 2.2, (first, second, third)

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import traceback
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -86,6 +88,28 @@ def test_locals_iterations_and_two_statements_in_a_line() -> None:
 def test_an_error_that_leaves_a_region_is_recorded_and_explained() -> None:
     message, status, kind = watched()["raised"]
     assert message.startswith("one of the variables needed") and (status, kind) == ("raised", "saved_overwritten")
+
+
+def test_the_traceback_of_an_error_that_leaves_a_region_is_that_of_plain_python() -> None:
+    import torch
+
+    from gradbox.region import watch
+
+    def fail() -> None:
+        v = torch.ones(3, requires_grad=True).exp()
+        v.add_(1)
+        v.sum().backward()
+
+    def functions_of(run: Callable[[], None]) -> list[str]:
+        with pytest.raises(RuntimeError, match="modified by an inplace operation") as raised:
+            run()
+        return [entry.name for entry in traceback.extract_tb(raised.tb)]
+
+    def recorded() -> None:
+        with watch("part", show=False):
+            fail()
+
+    assert functions_of(recorded) == ["functions_of", "recorded", *functions_of(fail)[1:]]
 
 
 def test_a_generator_that_an_exception_ends_yields_once() -> None:

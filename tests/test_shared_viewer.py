@@ -6,13 +6,8 @@ from typing import Any
 import pytest
 
 from gradbox import shared_viewer
-from gradbox.shared_viewer import (
-    RunningCell,
-    are_outputs_isolated,
-    cell_with_viewer,
-    jupyter_cell,
-    note_viewer_in_output,
-)
+from gradbox.notebook_cells import RunningCell
+from gradbox.shared_viewer import are_outputs_isolated, cell_with_viewer, note_viewer_in_output
 
 FIRST, SECOND = RunningCell("a", "1", "4"), RunningCell("b", "2", "5")
 
@@ -61,18 +56,11 @@ def test_each_output_has_one_where_outputs_are_apart_or_no_cell_is_known(run_cel
     assert are_outputs_isolated({}, {"google.colab": None}) and not are_outputs_isolated({}, {})
 
 
-class Kernel:
-    def __init__(self, metadata: dict[str, Any]) -> None:
-        self.metadata = metadata
-
-    def get_parent(self) -> dict[str, Any]:
-        return {"header": {"msg_id": "m1"}, "metadata": self.metadata}
-
-
-@pytest.mark.parametrize(("metadata", "identity"), [({"cellId": "c7"}, "c7"), ({}, "x = 1")])
-def test_a_cell_is_told_by_its_id_or_its_text(metadata: dict[str, Any], identity: str, monkeypatch: Any) -> None:
-    import IPython
-
-    shell = type("Shell", (), {"kernel": Kernel(metadata), "user_ns": {"In": ["", "x = 1"]}})()
-    monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
-    assert jupyter_cell() == RunningCell(identity, "m1", "1")
+def test_the_next_picture_has_it_where_its_cell_was_deleted(run_cell: Any, monkeypatch: Any) -> None:
+    run_cell(FIRST)
+    cell_with_viewer("v")
+    run_cell(SECOND)
+    assert cell_with_viewer("v") == FIRST
+    monkeypatch.setattr(shared_viewer, "is_deleted", lambda cell: cell == FIRST)
+    assert cell_with_viewer("v") is None
+    assert cell_with_viewer("v") == SECOND

@@ -230,6 +230,7 @@ class Session:
                 taken = tracer.record_if_tracing_was_taken()
             if self._outcome is None:
                 self._record_outcome(error)
+            stack.hide_recorder_frames(error)
         finally:
             self.cost_message = self._cost_message()
             self._uninstall_observers()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from gradbox.language.edits import ProgramEdits
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
+from gradbox.language.tree import walk_tree
 
 
 def remove_line(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -82,8 +83,13 @@ def step_after_backward(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """Reset gradients before a backward adds to them: by the optimizer where there is one, else `x.grad = None`."""
-    statement = program.statement(hint.line)
+    """Reset gradients before a backward adds to them, or after a step that is taken less often: by the optimizer where there is
+    one, else `x.grad = None`.
+    """
+    statement, line = program.statement(hint.line), hint.line
+    step = program.statement(hint.to_line())
+    if statement is not None and step is not None and is_rarer_step(program, step, statement):
+        statement, line = step, (step.end_lineno or step.lineno) + 1
     indent = program.indent(statement) if statement is not None else None
     if statement is None or indent is None:
         return
@@ -93,7 +99,15 @@ def zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         if is_assignable(tensor):
             resets.append(f"{tensor}.grad = None")
     for reset in dict.fromkeys(resets):
-        yield from program.with_lines(hint, program.inserted(statement.lineno, [indent + reset]), reset=reset)
+        yield from program.with_lines(hint, program.inserted(line, [indent + reset]), reset=reset)
+
+
+def is_rarer_step(program: FixProgram, step: ast.stmt, backward: ast.stmt) -> bool:
+    """Whether a step stands under an `if` that follows the backward in its block: it uses the sum of several backwards."""
+    return any(
+        isinstance(other, ast.If) and any(node is step for node in walk_tree(other))
+        for other in program.siblings(backward)
+    )
 
 
 def reset_frozen(program: FixProgram, hint: Hint) -> Iterator[Fix]:

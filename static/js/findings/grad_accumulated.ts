@@ -72,7 +72,7 @@ function diagnosisOf(
       first: facts.steps[firstSum].line,
       effect: facts.steps[effect].line,
     },
-    fixes: [fixHint("zero_grad", facts.place(secondSum))],
+    fixes: [fixHint("zero_grad", facts.place(secondSum), used ? { to: facts.steps[firstUse].line } : {})],
   };
 }
 

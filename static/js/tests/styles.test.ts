@@ -86,3 +86,20 @@ for (const { root, files: own, shared } of PAGES) {
     );
   });
 }
+
+test("what stands in a notebook's picture has the styles of a page: without its rule, a hidden view takes the stage's height", () => {
+  const imported = (bundle: string) =>
+    [...readFileSync(new URL(bundle, folder), "utf8").matchAll(/@import "\.\/(.+)"/g)].map((match) => match[1]);
+  const selectors = (names: string[]) =>
+    new Set(files.flatMap(({ name, selectors: own }) => (names.includes(name) ? own : [])));
+  const inPages = selectors(imported("all.css"));
+  const inNotebooks = selectors(imported("notebook_all.css"));
+  const markup = readFileSync(new URL("../../../templates/partials/_viewer.html", import.meta.url), "utf8");
+  const ids = [...markup.matchAll(/ id="([\w-]+)"/g)].map((match) => `#${match[1]}`);
+  assert.ok(ids.includes("#parameters"), "the markup was not read");
+  const ofViews = [...inPages].filter((selector) => ids.some((id) => selector === id || selector === `${id}.aside`));
+  assert.deepEqual(
+    ofViews.filter((selector) => !inNotebooks.has(selector)),
+    [],
+  );
+});

@@ -1,0 +1,121 @@
+"""The cells of the notebook that this process is the kernel of, Jupyter's or marimo's: which one runs, how it is called, and
+how something is shown below it.
+"""
+
+import importlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class RunningCell:
+    """identity: the same when the cell runs again. execution: another one then. number: as the notebook shows it, "" where
+    it shows none.
+    """
+
+    identity: str
+    execution: str
+    number: str
+
+
+MARIMO_CELL_PREFIX = "__marimo__cell_"
+"""Of the names of the files that marimo gives as those of its cells' code; they don't exist."""
+
+_marimo_executions: list[Any] = [None, 0]
+"""What marimo keeps of the run of a cell that asked last, and how many runs there were."""
+
+
+def running_cell() -> RunningCell | None:
+    """The notebook's cell that runs in this process; None where none does, or it is not told."""
+    return jupyter_cell() or marimo_cell()
+
+
+def is_in_notebook() -> bool:
+    """Whether a cell's output is where a person looks."""
+    return jupyter_shell() is not None or marimo_context() is not None
+
+
+def show_below_cell(run: Any) -> None:
+    """Show a `Run` below the cell that runs."""
+    if jupyter_shell() is not None:
+        importlib.import_module("IPython.display").display(run)
+    elif not write_to_marimo_console(run):
+        importlib.import_module("marimo").output.append(run)
+
+
+def write_to_marimo_console(run: Any) -> bool:
+    """Show a run between what the cell prints, and return whether the page shows that: marimo replaces what a cell has put out
+    with the value of its last expression or with its error.
+    """
+    write = getattr(sys.stdout, "_write_with_mimetype", None)
+    if write is None:
+        return False
+    write(run._repr_html_(), mimetype="text/html")
+    return True
+
+
+def cell_name(path: str) -> str | None:
+    """How the cell is called whose code has this path, like `cell 3` or `cell of app.py`; None for what is no cell's."""
+    shell = jupyter_shell()
+    if shell is not None:
+        number = getattr(shell.compile, "_filename_map", {}).get(path)
+        return None if number is None else f"cell {number}"
+    notebook = notebook_path(path)
+    return None if notebook is None else f"cell of {notebook.name}"
+
+
+def notebook_path(path: str) -> Path | None:
+    """The file of marimo's notebook, for the path of a cell's code; None where it is not known, and for any other path."""
+    context = marimo_context()
+    file = getattr(context, "filename", None)
+    return Path(file) if file and Path(path).name.startswith(MARIMO_CELL_PREFIX) else None
+
+
+def jupyter_shell() -> Any:
+    """The shell of the kernel of Jupyter's that this process is; None where it is none."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell if hasattr(shell, "kernel") else None
+
+
+def jupyter_cell() -> RunningCell | None:
+    """Of a kernel of Jupyter's. A front end that sends no ids of cells is told by the cell's text."""
+    shell = jupyter_shell()
+    if shell is None or not hasattr(shell.kernel, "get_parent"):
+        return None
+    request = shell.kernel.get_parent() or {}
+    execution = str((request.get("header") or {}).get("msg_id", ""))
+    inputs = shell.user_ns.get("In", ())
+    identity = (request.get("metadata") or {}).get("cellId") or (inputs[-1] if inputs else "")
+    return RunningCell(str(identity), execution, str(len(inputs) - 1)) if execution else None
+
+
+def marimo_context() -> Any:
+    """What marimo keeps of the notebook, while one of its cells runs for a page; None elsewhere, as in `python app.py`."""
+    contexts = sys.modules.get("marimo._runtime.context")
+    current = getattr(contexts, "safe_get_context", None)
+    context = current() if current is not None else None
+    if getattr(context, "execution_context", None) is None or not sys.modules["marimo"].running_in_notebook():
+        return None
+    return context
+
+
+def marimo_cell() -> RunningCell | None:
+    """Of marimo, which counts no runs of a cell: each has an `execution_context` of its own."""
+    context = marimo_context()
+    if context is None:
+        return None
+    execution, (last, count) = context.execution_context, _marimo_executions
+    if last is not execution:
+        count += 1
+        _marimo_executions[:] = [execution, count]
+    return RunningCell(str(context.cell_id), str(count), "")
+
+
+def is_deleted(cell: RunningCell) -> bool:
+    """Whether the notebook is known to have this cell no more, as marimo tells."""
+    context = marimo_context()
+    cells = getattr(getattr(context, "graph", None), "cells", None)
+    return cells is not None and cell.identity not in cells
