@@ -37,7 +37,7 @@ function nonLeafReason(facts: RunFacts, uid: string, step: number): GradNoneReas
   };
   const lastCall = lastBackwardBefore(facts, step);
   const startLinks = lastCall
-    ? [chainLink(facts.place(lastCall.end), "starts", { code: facts.statementFact(lastCall.step) }, lastCall.roots)]
+    ? [chainLink(facts.place(lastCall.step), "starts", { code: facts.statementFact(lastCall.step) }, lastCall.roots)]
     : [];
   const leafUid = leafBeforeRebinding(facts, uid, gradFnStep);
   const chain = [
