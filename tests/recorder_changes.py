@@ -6,6 +6,7 @@ from typing import Any
 from gradbox.recorder.probes.frames import Frames
 from gradbox.recorder.probes.graph import AutogradGraph
 from gradbox.recorder.recorder import Recorder
+from gradbox.recorder.values import ValueEncoder
 from gradbox.wire.records import StatementRecord
 from server.worker import run
 
@@ -26,17 +27,26 @@ def overlook_statements() -> None:
 
 def print_count_of_walked_nodes() -> None:
     """Have the program's output end with how often a node was asked for its slots."""
-    asked = 0
-    ask, record_end = AutogradGraph._observe_saved_slots, Recorder.record_end_step
+    _print_count_of_calls(AutogradGraph, "_observe_saved_slots")
 
-    def count_and_ask(self: AutogradGraph, node: Any, uid: str) -> None:
-        nonlocal asked
-        asked += 1
-        ask(self, node, uid)
+
+def print_count_of_encoded_objects() -> None:
+    """Have the program's output end with how often an object was looked through."""
+    _print_count_of_calls(ValueEncoder, "_encode_object")
+
+
+def _print_count_of_calls(owner: type, name: str) -> None:
+    called = 0
+    call, record_end = getattr(owner, name), Recorder.record_end_step
+
+    def count_and_call(*arguments: Any) -> Any:
+        nonlocal called
+        called += 1
+        return call(*arguments)
 
     def print_count(self: Recorder, line: int, frame: FrameType | None = None) -> None:
-        self.record_output("stdout", f"{asked}\n")
+        self.record_output("stdout", f"{called}\n")
         record_end(self, line, frame)
 
-    AutogradGraph._observe_saved_slots = count_and_ask
+    setattr(owner, name, count_and_call)
     Recorder.record_end_step = print_count

@@ -25,6 +25,21 @@ def test_a_step_of_a_random_program_misses_nothing(seed: int) -> None:
     assert unobserved(random_programs.program(seed)) == []
 
 
+BACKWARD_OF_ONE_STATEMENT = (
+    "items.append(1)\nnet = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())\nx.requires_grad_()\n"
+)
+HOOKS_AMID_BACKWARD = [
+    "x.register_hook(lambda g: items.append(g))",
+    "x.register_hook(items.append)",
+    "import functools\nx.register_hook(functools.partial(list.append, items))",
+    "net[0].weight.register_post_accumulate_grad_hook(items.append)",
+    "net[0].register_full_backward_hook(lambda *a: items.append(2))",
+    "import operator\nx.register_hook(lambda g: operator.setitem(net.__dict__, 'seen', items))",
+    "(net(x)[0] * 1).grad_fn.register_prehook(items.append)",
+    "x.register_hook(lambda g: net[1].eval() and None)",
+]
+"""What runs between the visits of a backward, and changes what the names of its statement lead to."""
+
 HIDDEN = [
     "f = lambda: items\nf().append(1)",
     "def f():\n    return items\nf().append(1)",
@@ -68,6 +83,18 @@ HIDDEN = [
     "class Net(torch.nn.Module):\n    def __init__(this):\n        super().__init__()\n        k = 1\nNet()",
     "net = torch.nn.Linear(1, 1)\nsetattr(net, 'requires_grad', False)",
     "scaler = torch.amp.GradScaler('cpu')\ngrow = scaler.scale\ngrow(x)",
+    *(f"{BACKWARD_OF_ONE_STATEMENT}{hook}\n(net(x) * items[0]).sum().backward()" for hook in HOOKS_AMID_BACKWARD),
+    "from torch.utils.checkpoint import checkpoint\nnet = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 2))\n"
+    "checkpoint(net, x.requires_grad_(), use_reentrant=False).exp().sum().backward()",
+    "from torch.utils.checkpoint import checkpoint\n"
+    "net = torch.nn.Sequential(torch.nn.BatchNorm1d(2), torch.nn.Tanh(), torch.nn.Linear(2, 2))\n"
+    "checkpoint(net, torch.ones(3, 2, requires_grad=True), use_reentrant=False).exp().sum().backward()",
+    "class Log(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, v, kept):\n        ctx.kept = kept\n"
+    "        return v * 1\n    @staticmethod\n    def backward(ctx, g):\n        ctx.kept.append(1)\n        return g, None\n"
+    "Log.apply(x.requires_grad_(), items).exp().sum().backward()",
+    "def pack(v):\n    return v\ndef unpack(v):\n    items.append(1)\n    return v\n"
+    "with torch.autograd.graph.saved_tensors_hooks(pack, unpack):\n"
+    "    [x.requires_grad_().exp().exp().sum(), items][0].backward()",
 ]
 """What a statement changes on ways that its text does not show, or hardly."""
 

@@ -65,7 +65,7 @@ class Observation:
     lives, not only what the statement may have changed; observe_all: that is what the observation does;
     unstepped_code_ran: only because code without steps may have run. slots_unobserved: what nodes saved may have changed in a
     way that no operation, counter or byte shows. exposes_memory: the statement may have handed out a tensor's memory. skipped_steps: steps that passed unrecorded
-    before; skipped_visits: the same of a backward pass. op_places: operations of the log that have one. ops_unobserved: operators ran that were not recorded.
+    before; skipped_visits: the same of a backward pass. op_places: operations of the log that have one. ops_unobserved: operators ran that were not recorded. ops_outside_engine: operators that the engine did not call by itself.
     tensors_printed: torch put a tensor into words. storages_rebound: tensors may have gone to other storages.
     counters_ambiguous: a new tensor may share a version counter that only a saved slot holds. displayed_repr: what an
     interactive session shows of the statement's value. array_bases: the tensors that own the memory of new numpy
@@ -86,6 +86,7 @@ class Observation:
     skipped_visits: int = 0
     op_places: int = 0
     ops_unobserved: bool = False
+    ops_outside_engine: bool = False
     tensors_printed: bool = False
     storages_rebound: bool = False
     counters_ambiguous: bool = False
@@ -130,7 +131,7 @@ class Observation:
         """
         self.step += 1
         self.exposes_memory = self.storages_rebound = self.counters_ambiguous = False
-        self.past_unknown = False
+        self.past_unknown = self.ops_outside_engine = False
         self.skipped_steps = self.skipped_visits = self.op_places = 0
         self.displayed_repr = None
         self.log.clear()

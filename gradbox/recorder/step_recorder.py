@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import torch
+
+from gradbox.recorder.effects import StatementEffects
 from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.observer import Observer
@@ -206,6 +209,9 @@ class StepRecorder:
         self.whole_looks = 0
         self.saved_tensors_modified = False
         self._size = self._stretch_began = 0
+        self._last_visit_place: tuple[str, int | None] | None = (
+            None  # frame and statement, if the last step was a visit
+        )
         self._returned: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) of what was returned
 
     def begin_stretch(self) -> None:
@@ -272,6 +278,7 @@ class StepRecorder:
         step["set"], step["gone"], step["log"] = set_, gone, observation.log
         if isinstance(request, VisitStep):
             step["visit"] = request.visit
+        self._last_visit_place = (position.frame_uid, request.stmt) if isinstance(request, VisitStep) else None
         self._write_step(step, observation)
         observation.reset_for_next_step(after_fault=failed)
         if inside:  # the next step may be back outside
@@ -359,6 +366,8 @@ class StepRecorder:
             stack = request.stack if isinstance(request, RaiseStep) else None
             self._frames.observe_stack(stack if stack is not None else program_frames(entered or frame), suspended)
             return True
+        if self._has_engine_alone_run(request, position, effects):
+            return True
         first_iteration = not position.iterations or not position.iterations[-1]
         sufficient = self._frames.observe_statement_effects(frame, effects, first_iteration, suspended)
         if sufficient and entered is not None:
@@ -368,6 +377,25 @@ class StepRecorder:
                 self._observer.reachability.observe_value(value)
             sufficient = not self._observer.reachability.incomplete
         return sufficient
+
+    def _has_engine_alone_run(self, request: StepRequest, position: StepPosition, effects: StatementEffects) -> bool:
+        """Whether since the last step, a visit of the same backward, no Python ran that could change what the names of the
+        statement lead to: what the engine changes, the visits themselves tell. A net of a thousand modules that is named in
+        the statement of its backward would be looked through at every visit.
+        """
+        observation = self._context.observation
+        if not isinstance(request, VisitStep) or self._last_visit_place != (position.frame_uid, request.stmt):
+            return False
+        return not (
+            self._run.unstepped_code is not None
+            or effects.exposes_memory
+            or self._statements.reaches_into_graph
+            or observation.skipped_steps
+            or observation.ops_outside_engine
+            or observation.ops_unobserved
+            or any(isinstance(node, torch._C._FunctionBase) for node, _ in observation.visited_nodes)
+            or any(entry.get("event") == "hook_ran" for entry in observation.log)
+        )
 
     def _mark_entities_existing(self, observation: Observation) -> None:
         """What was found was not made by this step: it says so, and no event says that it was."""

@@ -59,6 +59,10 @@ _libraries: list[Any] = []
 _entered_ops: list["OpRecorder"] = []
 
 
+ENGINE_CODE = torch.autograd.graph._engine_run_backward.__code__
+"""Of the function of torch that calls the engine: the operations of nodes have no other Python around them."""
+
+
 class OpRecorder:
     """Records each operation into the step's log while entered, except while the recorder itself is at work.
 
@@ -103,6 +107,8 @@ class OpRecorder:
 
     def run_recorded_op(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
         """The operation, recorded."""
+        if frame is None or frame.f_code is not ENGINE_CODE:
+            self._context.observation.ops_outside_engine = True
         if is_printing_tensor(frame):
             self._context.observation.tensors_printed = True
             self._log_uninitialized_reads(name, op, args, kwargs)

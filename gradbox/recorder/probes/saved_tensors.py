@@ -200,6 +200,8 @@ class SavedTensors:
             return None
         for name, slot in now.items():
             old = before[name]["state"] if name in before else None
+            if slot["state"] == "freed":
+                self._forget_number((uid, name))  # a new storage may lie where it lay
             if old != slot["state"]:
                 self.transitions.append(SlotTransition(uid, name, slot["state"], old))
         self._reindex_node_slots(uid, now)
