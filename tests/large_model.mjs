@@ -21,13 +21,19 @@ function countsOf(trace) {
     return [count - before, result];
   };
   const [calls] = asked(() => moduleCallsOf(opened));
+  let nodes = 0;
+  const find = opened.index.nodes.get.bind(opened.index.nodes);
+  opened.index.nodes.get = (uid) => {
+    nodes += 1;
+    return find(uid);
+  };
   const [net] = asked(() => netOf(opened));
   const [modules] = asked(() => moduleTreeOf(opened));
   const [parameters, found] = asked(() => parameterMomentsOf(opened));
   const [moment, moments] = asked(() => found.at(opened.count - 1));
   const held = moments.filter(({ is_held }) => is_held === true).length;
   const fates = [...new Set(moments.map(({ learns }) => learns))];
-  return { steps: opened.count, calls, net, modules, parameters, moment, held, count: moments.length, fates };
+  return { steps: opened.count, nodes, calls, net, modules, parameters, moment, held, count: moments.length, fates };
 }
 
 process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(countsOf)));

@@ -51,6 +51,21 @@ def named(facts: dict[str, Any]) -> list[str]:
     return [item["ref"] for item in facts["items"]] + more
 
 
+def cells_program(steps: int) -> str:
+    """A cell that one statement calls again and again, each time with what it made before."""
+    return (
+        "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.cell = nn.RNNCell(2, 2)\n    def forward(self, xs):\n        h = torch.zeros(1, 2)\n"
+        "        return [h := self.cell(x, h) for x in xs][-1]\n"
+        f"net = Net()\nnet(torch.ones({steps}, 1, 2)).sum().backward()\n"
+    )
+
+
+def test_a_module_that_reads_itself_many_times_is_placed_in_linear_time() -> None:
+    few, many = counts_of([trace(cells_program(20)), trace(cells_program(80))])
+    assert 0 < many["nodes"] <= 5 * few["nodes"]
+
+
 def test_an_optimizer_of_many_parameters_is_known_whole() -> None:
     (facts,) = counts_of([trace(DEEP)])
     assert facts["count"] == facts["held"] == 2 * LAYERS

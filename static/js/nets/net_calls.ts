@@ -92,7 +92,10 @@ class UnitReader {
   root: Unit;
   unitOfCall = new Map<number, Unit>();
   unitOfNode = new Map<string, Unit>();
-  touched = new Map<number, Unit[]>();
+  touched = new Map<number, Set<Unit>>();
+  /** by unit, how many calls of modules it has made, and whether it has called a function */
+  modulesIn = new Map<Unit, number>();
+  callers = new Set<Unit>();
   frames = new Map<string, FrameFacts>();
   /** by parent, statement and iteration */
   lines = new Map<string, Unit>();
@@ -135,7 +138,8 @@ class UnitReader {
     }
     for (const unit of new Set(this.unitOfNode.values())) this.sortNodes(unit);
     const unitOfFrame = new Map([...this.frames].map(([uid, { unit }]) => [uid, unit]));
-    const { root, unitOfNode, touched, flows, frames } = this;
+    const touched = new Map([...this.touched].map(([step, units]) => [step, [...units]]));
+    const { root, unitOfNode, flows, frames } = this;
     return { root, unitOfNode, touched, unitOfFrame, flows, frames };
   }
 
@@ -154,6 +158,8 @@ class UnitReader {
       ...fields,
     };
     parent?.inner.push(made);
+    if (parent && kind === "module") this.modulesIn.set(parent, (this.modulesIn.get(parent) ?? 0) + 1);
+    if (parent && (kind === "module" || kind === "function")) this.callers.add(parent);
     this.numbers.set(made, this.numbers.size);
     return made;
   }
@@ -216,9 +222,8 @@ class UnitReader {
   /** The unit that an operation of a call is part of: the line, else the module itself. */
   leafOf(call: number | null | undefined, step: Step): Unit {
     const { parent, site } = this.placeOf(call, step);
-    if (site.stmt === undefined && !parent.inner.some(({ kind }) => kind === "module" || kind === "function"))
-      return parent;
-    const part = site.stmt === undefined ? parent.inner.filter(({ kind }) => kind === "module").length : site.stmt;
+    if (site.stmt === undefined && !this.callers.has(parent)) return parent;
+    const part = site.stmt === undefined ? (this.modulesIn.get(parent) ?? 0) : site.stmt;
     const key = `${this.numbers.get(parent)}|${part}|${site.iter?.join() ?? ""}`;
     let unit = this.lines.get(key);
     if (!unit) {
@@ -238,8 +243,8 @@ class UnitReader {
 
   touch(unit: Unit, step: number) {
     const units = this.touched.get(step);
-    if (!units) this.touched.set(step, [unit]);
-    else if (!units.includes(unit)) units.push(unit);
+    if (units) units.add(unit);
+    else this.touched.set(step, new Set([unit]));
   }
 
   /** A frame of the program's own: a module's forward where it is the first within its call, else a function. */

@@ -87,7 +87,9 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices }
   }
   makeRoomForCuts(placed, rails);
   assignLanes(placed, rails);
-  for (const row of placed) row.joins = isJoin(facts, row, rails);
+  const arriving = new Map<RowPlace, number>();
+  for (const { to, cut } of rails) if (!cut) arriving.set(to, (arriving.get(to) ?? 0) + 1);
+  for (const row of placed) row.joins = (arriving.get(row) ?? 0) >= 2 && isAddition(facts, row);
   for (const rail of rails) rail.isResidual = rail.lane > 0 && rail.to.joins;
   const last = placed.at(-1);
   const path = pathOfStep(facts, i);
@@ -206,10 +208,9 @@ function assignLanes(rows: RowPlace[], rails: Rail[]) {
   }
 }
 
-/** Whether an addition joins two ways at a row. */
-function isJoin({ opened }: NetFacts, row: RowPlace, rails: Rail[]) {
+/** Whether an addition joins the ways that arrive at a row. */
+function isAddition({ opened }: NetFacts, row: RowPlace) {
   if (row.kind !== "place" || row.places[0].inner.length) return false;
-  if (rails.filter(({ to, cut }) => to === row && !cut).length < 2) return false;
   return row.places[0].units[0].nodes.some((uid) =>
     /^(torch::autograd::)?(Add|Sub)Backward/.test(opened.index.nodes.get(uid)?.name ?? ""),
   );

@@ -340,8 +340,14 @@ function codeText(line: string) {
 function fitText(text: string, room: number, size: number) {
   if (textWidth(text, size) <= room) return text;
   const characters = Array.from(text);
-  while (characters.length && textWidth(`${characters.join("")}…`, size) > room) characters.pop();
-  return characters.length > 2 ? `${characters.join("").trimEnd()}…` : "";
+  const fits = (count: number) => textWidth(`${characters.slice(0, count).join("")}…`, size) <= room;
+  let [low, high] = [0, Math.min(characters.length, Math.ceil(room))]; // no letter is narrower than a pixel
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low > 2 ? `${characters.slice(0, low).join("").trimEnd()}…` : "";
 }
 
 function dotMark(row: RowPlace, totals: RowTotals, x: number) {

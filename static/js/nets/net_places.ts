@@ -1,6 +1,7 @@
 /** The net of a run: its calls, one below the other as they ran, those of other rounds and other times at the same place. */
 
 import { isTraining, loopsAround, roundsOf, type Rounds } from "./net_rounds.ts";
+import { addToList } from "../trace/multimap.ts";
 import { unitsOfRun, type Cut, type Unit, type UnitKind, type UnitsOfRun } from "./net_calls.ts";
 import { operationWord } from "./net_words.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -160,20 +161,18 @@ class NetBuilder {
     place.units.push(unit);
     this.placeOfUnit.set(unit, place);
     let at = 0;
-    const occurrences = new Map<string, Unit[]>();
+    const earlier = new EarlierRuns(this.opened, this.rounds);
     for (const child of this.childrenOf(unit)) {
       const site = this.siteKey(child);
-      const earlier = occurrences.get(site) ?? [];
-      occurrences.set(site, [...earlier, child]);
-      const number = this.occurrence(child, earlier);
+      const number = earlier.occurrence(site, child);
       const key = `${place.key}/${site}${number ? `#${number}` : ""}`;
       let inner = this.byKey.get(key);
       if (!inner) {
         inner = this.place(key, child.kind, child, place);
         this.byKey.set(key, inner);
         place.inner.splice(at, 0, inner);
-      }
-      at = place.inner.indexOf(inner) + 1;
+      } else if (place.inner[at] !== inner) at = place.inner.indexOf(inner);
+      at += 1;
       this.addRun(inner, child);
     }
   }
@@ -214,34 +213,8 @@ class NetBuilder {
     return [stmt, ...layers, what].join("@");
   }
 
-  /** Which place it has of those that the same site may have: another one where it reads what the same module made before. */
-  occurrence(unit: Unit, earlier: Unit[]): number {
-    if (unit.kind === "own") return earlier.length;
-    if (unit.kind !== "module") return 0;
-    if (unit.stmt === null) return earlier.length;
-    const same = earlier.filter(({ iter, begins, ends }) => iter.join() === unit.iter.join() && ends >= begins);
-    let count = 0;
-    for (const other of same) if (this.isSameRound(other, unit) && this.reads(unit, other)) count += 1;
-    return count;
-  }
-
   isSameRound(a: Unit, b: Unit) {
     return this.rounds.stretchOfStep[a.begins] === this.rounds.stretchOfStep[b.begins];
-  }
-
-  /** Whether a unit's nodes come after those of another. */
-  reads(unit: Unit, other: Unit): boolean {
-    const made = new Set(nodesOf(other));
-    if (!made.size) return false;
-    const seen = new Set<string>();
-    const pending = nodesOf(unit);
-    for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
-      if (made.has(uid)) return true;
-      if (seen.has(uid) || (this.opened.index.lifetimes.get(uid)?.birth ?? -1) < other.begins) continue;
-      seen.add(uid);
-      for (const edge of this.opened.index.nodes.get(uid)?.next ?? []) if (edge) pending.push(edge[0]);
-    }
-    return false;
   }
 
   place(key: string, kind: UnitKind, unit: Unit, parent: Place | null): Place {
@@ -323,9 +296,53 @@ class NetBuilder {
     const readers = new Map<string, string[]>();
     for (const [uid] of this.run.unitOfNode)
       for (const edge of this.opened.index.nodes.get(uid)?.next ?? [])
-        if (edge && this.opened.index.nodes.get(edge[0])?.variable)
-          readers.set(edge[0], [...(readers.get(edge[0]) ?? []), uid]);
+        if (edge && this.opened.index.nodes.get(edge[0])?.variable) addToList(readers, edge[0], uid);
     return readers;
+  }
+}
+
+/** The runs of the sites of one unit so far, each with those before it that it reads. */
+class EarlierRuns {
+  opened: OpenTrace;
+  rounds: Rounds;
+  counts = new Map<string, number>();
+  /** by site, round and iteration: by node, the run that made it, and by run, those that it reads */
+  runs = new Map<string, { maker: Map<string, Unit>; read: Map<Unit, Set<Unit>>; begins: number }>();
+
+  constructor(opened: OpenTrace, rounds: Rounds) {
+    this.opened = opened;
+    this.rounds = rounds;
+  }
+
+  /** Which place a run has of those that its site may have: another one where it reads what the same module made before. */
+  occurrence(site: string, unit: Unit): number {
+    const count = this.counts.get(site) ?? 0;
+    this.counts.set(site, count + 1);
+    if (unit.kind === "own") return count;
+    if (unit.kind !== "module") return 0;
+    if (unit.stmt === null) return count;
+    const key = `${site}|${this.rounds.stretchOfStep[unit.begins]}|${unit.iter.join()}`;
+    const known = this.runs.get(key) ?? { maker: new Map(), read: new Map(), begins: unit.begins };
+    this.runs.set(key, known);
+    const nodes = nodesOf(unit);
+    const read = new Set<Unit>();
+    const seen = new Set<string>();
+    const pending = known.maker.size ? [...nodes] : [];
+    for (let uid = pending.pop(); uid !== undefined; uid = pending.pop()) {
+      const other = known.maker.get(uid);
+      if (other) {
+        for (const each of [other, ...(known.read.get(other) ?? [])]) read.add(each); // what it reads, it has looked for
+        continue;
+      }
+      if (seen.has(uid) || (this.opened.index.lifetimes.get(uid)?.birth ?? -1) < known.begins) continue;
+      seen.add(uid);
+      for (const edge of this.opened.index.nodes.get(uid)?.next ?? []) if (edge) pending.push(edge[0]);
+    }
+    if (unit.ends >= unit.begins) {
+      known.read.set(unit, read);
+      for (const uid of nodes) known.maker.set(uid, unit);
+    }
+    return read.size;
   }
 }
 

@@ -287,7 +287,10 @@ function foldedRow(rows: Row[]): Row {
   return { ...first, key: `fold ${first.key}`, kind: isRepetition ? "repeat" : "fold", places };
 }
 
+/** As many rows come out of a fold at a time; those after them stay in it. */
+const MAX_UNFOLDED = 60;
+
 /** The keys under which the rows of a fold are opened. */
 export function choicesToUnfold(row: Row): string[] {
-  return row.places.map(({ key }) => `rows ${key}`);
+  return row.places.slice(0, MAX_UNFOLDED).map(({ key }) => `rows ${key}`);
 }
