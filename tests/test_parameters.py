@@ -106,9 +106,9 @@ print(json.dumps(rounds))
 """
 
 
-def moments_of(sources: list[str]) -> list[dict[str, Any]]:
+def moments_of(sources: list[str], *options: str) -> list[dict[str, Any]]:
     text = json.dumps([trace(source) for source in sources])
-    command = [*NODE, str(ROOT / "tests/parameters.mjs")]
+    command = [*NODE, str(ROOT / "tests/parameters.mjs"), *options]
     done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = json.loads(done.stdout)
@@ -142,6 +142,48 @@ def test_at_the_end_of_every_round_the_numbers_are_those_of_torch() -> None:
                 if facts["held"]:
                     assert [facts["held"]] == [[h["type"], h["group"], h["lr"]] for h in row["held"]], place
                     assert row["moved"] == pytest.approx(facts["moved"], rel=10 * tolerance, abs=1e-7), place
+
+
+DEEP_AND_WIDE = (
+    HEAD
+    + "net = nn.Sequential(*[nn.Sequential(nn.Linear(40, 40), nn.ReLU()) for _ in range(34)], nn.Linear(40, 3))\n"
+    + "opt = torch.optim.Adam(net.parameters(), lr=0.01)\n"
+    + LOOP.replace("torch.randn(4, 3)", "torch.randn(4, 40)")
+)
+"""More parameters than have norms of their own, and too large to be listed."""
+
+
+def test_a_parameter_that_is_told_with_others_moved_no_farther_than_they_all() -> None:
+    (moments,) = moments_of([DEEP_AND_WIDE])
+    told = told_by_torch(DEEP_AND_WIDE)
+    bounds = 0
+    for truth, rows, whole in zip(told, moments["rounds"], moments["wholes"], strict=True):
+        for row in rows:
+            moved = truth[row["name"]]["moved"]
+            if row["moved"] is None:
+                bounds += 1
+                assert row["atMost"] is not None and row["atMost"] * 1.0001 >= moved, row["name"]
+        assert whole["atMost"] is None
+        assert whole["moved"] == pytest.approx(sum(each["moved"] ** 2 for each in truth.values()) ** 0.5, rel=1e-3)
+    assert bounds >= 32 * len(told)
+
+
+CHANGING = NETS | {
+    "forgotten scaler": SCALER.replace("    scaler.step(opt)\n    scaler.update()", "    opt.step()"),
+    "scheduled": NETS["plain"].replace("lr=0.1)\n", "lr=0.1)\nsteps = torch.optim.lr_scheduler.StepLR(opt, 1, 0.5)\n")
+    + "    steps.step()\n",
+    "rate in a tensor": NETS["plain"].replace("lr=0.1", "lr=torch.tensor(0.1)") + "    opt.param_groups[0]['lr'].mul_(0.5)\n",
+    "by hand": HEAD + NET + LOOP.replace("opt.zero_grad()", "net.zero_grad()").replace(
+        "opt.step()", "for p in net.parameters():\n        p.data -= 0.1 * p.grad"),
+    "made in a function": HEAD + "def train(net):\n    opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    + "".join(f"    {line}\n" for line in LOOP.splitlines()) + "train(nn.Linear(3, 2))\ndone = 1\n",
+}  # fmt: skip
+
+
+def test_only_parameters_that_change_are_looked_at_again_and_none_is_missed() -> None:
+    for name, facts in zip(CHANGING, moments_of(list(CHANGING.values()), "--steps"), strict=True):
+        assert facts["wrong"] == [] and facts["rows"] and facts["steps"] > 20, (name, facts)
+        assert facts["looks"] <= facts["rows"] + 2 * facts["changes"], (name, facts)
 
 
 def test_a_scaled_gradient_is_told_with_its_scale_until_it_is_divided() -> None:

@@ -70,6 +70,7 @@ export function createModuleSide(say: Say, onChange: () => void) {
       onChange,
       keyOf,
       rowClass: ({ children }) => (children.length ? "part" : ""),
+      lookOf: ({ item }) => item,
       choose: null,
       chooseLabel: () => "",
       fullName: ({ item }) => item?.path ?? "",

@@ -6,9 +6,11 @@ import { backwardsOfScaledLosses } from "../findings/training/clip_while_scaled.
 import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
 import { optimizerGroups, optimizersOf } from "../findings/optimizers.ts";
 import { tensorHistoryOf } from "../findings/tensor_history.ts";
-import { RoundNorms } from "./round_norms.ts";
+import { stepsThatChangeGroups, stepsThatChangeParameter } from "./parameter_changes.ts";
+import { RoundNorms, type JointNorm } from "./round_norms.ts";
 import { findEntity, type Cell } from "../trace/entities.ts";
 import { modulePathAt } from "../trace/module_calls.ts";
+import { addToList } from "../trace/multimap.ts";
 import {
   ParameterTable,
   rankOfFate,
@@ -31,6 +33,8 @@ interface ParameterRound {
   weight: Cell | undefined;
   /** the norm of the difference that the step made; undefined where the trace does not list the elements */
   moved: number | undefined;
+  /** the same of it together with others, where that was computed */
+  joint: JointNorm | null;
 }
 
 export interface ParameterMoment {
@@ -92,6 +96,13 @@ class ParameterMoments {
   rows: Map<string, ParameterRow>;
   rounds = new Map<string, ParameterRound[]>();
   norms: RoundNorms;
+  /** what was told last, and after which step */
+  told: { step: number; holders: Map<string, Holder[]>; moments: ParameterMoment[] } | null = null;
+  /** by step, the places of parameters of which it may have changed what is told; made when it is first asked for */
+  changed: Map<number, number[]> | null = null;
+  groupSteps: number[] | null = null;
+  /** what the groups held when they were last looked at, and by what they were known then */
+  heldLast: { key: string; holders: Map<string, Holder[]> } | null = null;
 
   constructor(opened: OpenTrace) {
     this.opened = opened;
@@ -108,10 +119,45 @@ class ParameterMoments {
     return [...new Set(ends)].sort((a, b) => a - b);
   }
 
-  /** All parameters after a step. */
+  /** All parameters after a step; of one that did not change since the last that was asked for, the same object. */
   at(step: number): ParameterMoment[] {
     const holders = this.holdersAt(step);
-    return [...this.rows].map(([uid, row]) => this.moment(uid, row, holders.get(uid) ?? [], step));
+    const uids = [...this.rows.keys()];
+    const { told } = this;
+    const places = told && told.holders === holders ? this.changedBetween(told.step, step) : null;
+    let moments = told?.moments ?? [];
+    if (!places || places.size) {
+      moments = [...moments];
+      for (const k of places ?? uids.keys()) moments[k] = this.momentAt(uids[k], holders, step);
+    }
+    this.told = { step, holders, moments };
+    return moments;
+  }
+
+  momentAt(uid: string, holders: Map<string, Holder[]>, step: number): ParameterMoment {
+    return this.moment(uid, this.rows.get(uid) as ParameterRow, holders.get(uid) ?? [], step);
+  }
+
+  /** The places of parameters that may be others after one of two steps than after the other. */
+  changedBetween(one: number, other: number): Set<number> {
+    this.changed ??= this.placesByStep();
+    const places = new Set<number>();
+    const [from, to] = one < other ? [one, other] : [other, one];
+    for (let step = from + 1; step <= to && places.size < this.rows.size; step++)
+      for (const k of this.changed.get(step) ?? []) places.add(k);
+    return places;
+  }
+
+  placesByStep(): Map<number, number[]> {
+    const changed = new Map<number, number[]>();
+    const isScaled = this.scaledLosses.size > 0;
+    const last = this.opened.count - 1; // what became of a parameter in the whole run is told there
+    for (const [k, uid] of [...this.rows.keys()].entries()) {
+      const rounds = this.roundsOf(uid).map(({ step }) => step);
+      for (const step of new Set([last, ...rounds, ...stepsThatChangeParameter(this.table.facts, uid, isScaled)]))
+        addToList(changed, step, k);
+    }
+    return changed;
   }
 
   moment(uid: string, row: ParameterRow, held: Holder[], step: number): ParameterMoment {
@@ -136,14 +182,18 @@ class ParameterMoments {
   /** by backward, by how much its loss was multiplied */
   scaledBackwards: Map<string, { value: number }> | null = null;
 
+  get scaledLosses() {
+    this.scaledBackwards ??= backwardsOfScaledLosses(this.table.facts);
+    return this.scaledBackwards;
+  }
+
   /** What a scaled loss multiplied a gradient by, as long as nothing divided it again. */
   scaleAt(uid: string, step: number): number | null {
-    this.scaledBackwards ??= backwardsOfScaledLosses(this.table.facts);
-    if (!this.scaledBackwards.size) return null;
+    if (!this.scaledLosses.size) return null;
     let scale: number | null = null;
     for (const entry of gradientLedgerOf(this.table.facts, uid)?.entries ?? []) {
       if (entry.step > step) break;
-      if (entry.kind === "added") scale = this.scaledBackwards.get(entry.by)?.value ?? null;
+      if (entry.kind === "added") scale = this.scaledLosses.get(entry.by)?.value ?? null;
       else if (SCALE_ENDS.has(entry.kind)) scale = null;
     }
     return scale;
@@ -186,17 +236,45 @@ class ParameterMoments {
     const steps = this.stepsThatMayUpdate(uid);
     const rounds = steps.map((step): ParameterRound => {
       const { has_gradient, gradient_norm } = this.table.gradientAt(uid, step);
+      const moved = this.movedAt(uid, step) ?? this.norms.numberAt(uid, "moved", step, steps);
       const computed = (kind: "grad" | "weight") => this.norms.at(uid, kind, step, steps);
       return {
         step,
         changed: this.table.changedAt(uid, step),
         gradient: has_gradient === false ? null : (gradient_norm ?? computed("grad")),
         weight: this.table.normAt(uid, step) ?? computed("weight"),
-        moved: this.movedAt(uid, step) ?? this.norms.numberAt(uid, "moved", step, steps),
+        moved,
+        joint: this.isJointWhole(uid) ? this.norms.jointAt(uid, step, steps) : null,
       };
     });
     this.rounds.set(uid, rounds);
     return rounds;
+  }
+
+  wholeJoints = new Map<number, boolean>();
+
+  /** Whether what is told of several parameters together has all of them in it: one optimizer steps them, and all can be read. */
+  isJointWhole(uid: string): boolean {
+    const place = this.norms.joint.get(uid)?.place;
+    if (place === undefined) return false;
+    let isWhole = this.wholeJoints.get(place);
+    if (isWhole === undefined) {
+      const tensors = this.opened.trace.rounds?.rows[place]?.tensors ?? [];
+      const optimizers = tensors.map((each) => (this.table.holders.get(each) ?? []).map(({ optimizer }) => optimizer));
+      isWhole =
+        optimizers.every((held) => held.length === 1 && held[0] === optimizers[0][0]) &&
+        tensors.every((each) => this.isReadWhole(each));
+      this.wholeJoints.set(place, isWhole);
+    }
+    return isWhole;
+  }
+
+  isReadWhole(uid: string): boolean {
+    const row = this.rows.get(uid);
+    const tensor = row && this.table.facts.tensor(uid, row.step);
+    return (
+      tensor?.device === "cpu" && tensor.layout === "strided" && /^(bfloat16|float(16|32|64))$/.test(tensor.dtype ?? "")
+    );
   }
 
   stepsThatMayUpdate(uid: string): number[] {
@@ -240,18 +318,26 @@ class ParameterMoments {
     return this.table.changedAt(uid, step) ? undefined : 0;
   }
 
-  /** By parameter, the groups that hold it after a step. */
+  /** By parameter, the groups that hold it after a step; the same map as long as they do. */
   holdersAt(step: number): Map<string, Holder[]> {
+    const optimizers = [...optimizersOf(this.table.facts).keys()];
+    const names = new Map(optimizers.map((uid) => [uid, modulePathAt(this.opened, uid, step)]));
+    this.groupSteps ??= stepsThatChangeGroups(this.table.facts);
+    const key = JSON.stringify([this.groupSteps.findLast((each) => each <= step) ?? -1, ...names.values()]);
+    if (this.heldLast?.key !== key) this.heldLast = { key, holders: this.lookAtGroups(names, step) };
+    return this.heldLast.holders;
+  }
+
+  lookAtGroups(names: Map<string, string | null>, step: number): Map<string, Holder[]> {
     const { facts } = this.table;
     const holders = new Map<string, Holder[]>();
-    for (const { uid } of optimizersOf(facts).values()) {
+    for (const [uid, name] of names) {
       const object = findEntity(facts.stateAt(step), uid, "object");
       if (!object) continue;
       const type = object.type ?? "";
-      const optimizer = modulePathAt(this.opened, uid, step) ?? type;
       optimizerGroups(facts, uid, step).forEach(({ parameters, lr }, group) => {
-        const holder = { optimizer, type, group, lr: this.table.learningRate(lr, step) };
-        for (const parameter of parameters) holders.set(parameter, [...(holders.get(parameter) ?? []), holder]);
+        const holder = { optimizer: name ?? type, type, group, lr: this.table.learningRate(lr, step) };
+        for (const parameter of parameters) addToList(holders, parameter, holder);
       });
     }
     return holders;

@@ -1,5 +1,6 @@
 /** The rows of the table of parameters: one for each, or for each part of the net where they are many, in a reader's order. */
 
+import type { JointNorm } from "./round_norms.ts";
 import { normAsNumber, rankOfLearns, type Learns, type ParameterMoment } from "./parameter_moments.ts";
 
 export type ParameterColumn = "name" | "shape" | "numbers" | "held" | "learns" | "gradient" | "weight" | "moved";
@@ -18,6 +19,8 @@ export interface ParameterSummary {
   weight: number;
   /** in the last round that ended; null before */
   moved: number | null;
+  /** where that is not known: how far it was moved at most, by what is known of it together with others; and with how many */
+  movedAtMost: { norm: number; size: number } | null;
   rounds: ParameterRound[];
   updated: number;
   ended: number;
@@ -46,11 +49,29 @@ export function summaryOf(
     gradient: normOfAll(moments.map(({ gradient }) => gradientNumber(gradient))),
     scale: commonScale(moments),
     weight: normOfAll(moments.map(({ weight }) => normAsNumber(weight))) ?? Number.NaN,
-    moved: normOfAll(moments.map(({ rounds }) => (rounds.length ? (rounds[rounds.length - 1].moved ?? NaN) : null))),
+    ...movedLast(moments),
     rounds: roundsOfAll(moments),
     updated: Math.min(...moments.map(({ updated }) => updated)),
     ended: Math.max(...moments.map(({ rounds }) => rounds.length)),
   };
+}
+
+/** In the last round: exactly, where all that is told together is in the row; else a bound. */
+function movedLast(moments: ParameterMoment[]): Pick<ParameterSummary, "moved" | "movedAtMost"> {
+  const last = moments.flatMap(({ rounds }) => rounds.slice(-1));
+  const moved = normOfAll(last.map((round) => round.moved ?? Number.NaN));
+  if (moved === null || !Number.isNaN(moved)) return { moved, movedAtMost: null };
+  const unknown = last.filter((round) => round.moved === undefined);
+  if (unknown.some(({ joint }) => !joint)) return { moved, movedAtMost: null };
+  const joint = new Map<number, JointNorm>(
+    unknown.flatMap((round) => (round.joint ? [[round.joint.place, round.joint] as const] : [])),
+  );
+  const isTold = (round: (typeof last)[number]) => round.joint !== null && joint.has(round.joint.place);
+  const alone = last.filter((round) => !isTold(round)).map((round) => round.moved ?? 0);
+  const size = [...joint.values()].reduce((sum, each) => sum + each.size, 0);
+  const norm = Math.hypot(...alone, ...[...joint.values()].map((each) => each.moved));
+  if (last.filter(isTold).length === size) return { moved: norm, movedAtMost: null };
+  return { moved, movedAtMost: { norm, size } };
 }
 
 function commonScale(moments: ParameterMoment[]): number | null {

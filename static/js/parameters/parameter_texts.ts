@@ -18,6 +18,17 @@ export function normText(value: number) {
   return Math.abs(text) >= 1e6 || Math.abs(text) < 1e-4 ? text.toExponential(1).replace("e+", "e") : String(text);
 }
 
+/** The trace has norms to five digits. */
+const ROUNDED_BY = 1e-4;
+
+/** How far a parameter was moved; where only a bound is known, that, rounded up. */
+export function movedText(moved: number, atMost: ParameterSummary["movedAtMost"]) {
+  if (!atMost) return normText(moved);
+  const norm = atMost.norm * (1 + ROUNDED_BY);
+  const digit = 10 ** (Math.floor(Math.log10(norm || 1)) - 2);
+  return `≤ ${normText(Math.ceil(norm / digit) * digit)}`;
+}
+
 /** As the field writes it: `2×6×16`; `scalar`'s is empty. */
 export function shapeText(shape: number[] | null) {
   if (!shape) return "?";
@@ -85,16 +96,29 @@ function progress(moments: ParameterMoment[], say: Say): string {
 /** As many times the smallest gradient fits into the largest before that is said. */
 const WIDE_RANGE = 1e4;
 
-/** The largest and the smallest gradient that are there, where they are far apart; null where they are not. */
+/** As many times the gradient of one that no step changed fits into the largest before that is said. */
+const VANISHED = 1e6;
+
+/**
+ * The largest and the smallest gradient that are there, where they are far apart; null where they are not. Where gradients all but
+ * vanish: of those, the smallest of a parameter of which no step changed a number, while one changed that with the largest.
+ */
 export function gradientRange(moments: ParameterMoment[], say: Say): string | null {
   const known = moments
-    .map(({ row, gradient }) => ({ name: row.name, norm: normAsNumber(gradient) }))
+    .map(({ row, gradient, learns }) => ({ name: row.name, learns, norm: normAsNumber(gradient) }))
     .filter(({ norm }) => Number.isFinite(norm) && norm > 0)
     .sort((a, b) => a.norm - b.norm);
-  const [smallest, largest] = [known[0], known[known.length - 1]];
-  if (!smallest?.name || !largest.name || largest.norm < smallest.norm * WIDE_RANGE) return null;
+  const largest = known[known.length - 1];
+  if (!largest?.name) return null;
+  const vanished = known.filter(({ learns, norm }) => learns === "not_updated" && norm * VANISHED < largest.norm);
+  const isVanishing = vanished.length > 0 && largest.learns === "updated";
+  const smallest = isVanishing ? vanished[0] : known[0];
+  if (!smallest.name || largest.norm < smallest.norm * WIDE_RANGE) return null;
   const [small, large] = [smallest, largest].map(({ norm }) => normText(norm));
-  return say("say_range", { small, smallest: smallest.name, large, largest: largest.name });
+  const names = { small, smallest: smallest.name, large, largest: largest.name };
+  return isVanishing
+    ? say("say_vanished", { ...names, n: vanished.length, all: moments.length })
+    : say("say_range", names);
 }
 
 /** What stands small below it. */

@@ -1,6 +1,7 @@
 /** The view of parameters: what each was given and what came of it, beside what each module keeps, at the step of the page. */
 
 import { button, element, nodesWithCode } from "../browser/elements.ts";
+import { addToList } from "../trace/multimap.ts";
 import { saveFile } from "../browser/file_menu.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import { bytesText } from "../layout/format.ts";
@@ -18,6 +19,7 @@ import {
   holderText,
   learnsReason,
   learnsText,
+  movedText,
   normText,
   shapeText,
 } from "./parameter_texts.ts";
@@ -45,11 +47,16 @@ const ICONS: Record<string, string> = {
   changed: "●",
 };
 
-interface ShownTable {
-  moments: ParameterMoment[];
+/** The table of one run: its rows are the same at every step. */
+interface TableOfRun {
   nodes: NameNode<string>[];
   openedAtFirst: Set<string>;
   root: string;
+  /** by parameter, as the table calls it */
+  names: Map<string, string>;
+  /** by parameter, the rows that tell of it: its own and those of the parts around it */
+  pathsOf: Map<string, string[]>;
+  roundCount: number;
 }
 
 /**
@@ -62,12 +69,14 @@ export function createParametersView(
 ): ParametersView {
   const { say } = netsLocale(language);
   let shown: { opened: OpenTrace; step: number } | null = null;
-  let table: ShownTable | null = null;
-  let summaries = new Map<string, ParameterSummary>();
-  let names = new Map<string, string>();
+  let table: TableOfRun | null = null;
+  let moments: ParameterMoment[] = [];
+  const momentByUid = new Map<string, ParameterMoment>();
+  /** by path */
+  const summaries = new Map<string, ParameterSummary>();
+  /** what `sentences` has */
+  let said = "";
   let heightOfSparks = SPARK_HEIGHT.low;
-  let roundCount = 0;
-  let largestGradient = 0;
 
   const sentences = element("div", "parameters-say");
   const small = element("p", "parameters-facts");
@@ -99,6 +108,7 @@ export function createParametersView(
     onChange: draw,
     keyOf: (node, column) => SORT_VALUES[column as ParameterColumn](summaryOfNode(node), nameOfNode(node)),
     rowClass: (node) => `${node.children.length ? "part " : ""}${summaryOfNode(node).learns}`,
+    lookOf: summaryOfNode,
     choose: (node) => choose(node.item ?? ""),
     chooseLabel: (node) => say("show_tensor", { name: nameOfNode(node) }),
     fullName: nameOfNode,
@@ -125,23 +135,21 @@ export function createParametersView(
   function summaryOfNode(node: NameNode<string>): ParameterSummary {
     let summary = summaries.get(node.path);
     if (!summary) {
-      const byUid = new Map((table?.moments ?? []).map((moment) => [moment.uid, moment]));
-      for (const each of allNodes(table?.nodes ?? []))
-        summaries.set(
-          each.path,
-          summaryOf(momentsOf(each, byUid), (moment) => holderText(moment, say)),
-        );
-      summary = summaries.get(node.path) as ParameterSummary;
+      summary = summaryOf(
+        itemsIn(node).flatMap((uid) => momentByUid.get(uid) ?? []),
+        (moment) => holderText(moment, say),
+      );
+      summaries.set(node.path, summary);
     }
     return summary;
   }
 
   function nameOfNode(node: NameNode<string>) {
-    return names.get(node.item ?? "") ?? node.path.split("\n")[0];
+    return table?.names.get(node.item ?? "") ?? node.path.split("\n")[0];
   }
 
   function cellsOf(summary: ParameterSummary) {
-    const { moments, gradient, weight, moved, held, learns } = summary;
+    const { moments, gradient, weight, moved, movedAtMost, held, learns } = summary;
     const isPart = moments.length > 1;
     const icon = element("span", "icon", ICONS[learns] ?? "·");
     icon.setAttribute("aria-hidden", "true");
@@ -172,8 +180,8 @@ export function createParametersView(
       },
       {
         className: "norm moved",
-        title: normTitle(moved),
-        content: isGone || moved === null ? [""] : [spark(moves, "moved"), normNode(normText(moved))],
+        title: movedAtMost ? say("moved_at_most_why", { n: movedAtMost.size }) : normTitle(moved),
+        content: isGone || moved === null ? [""] : [spark(moves, "moved"), normNode(movedText(moved, movedAtMost))],
       },
     ];
   }
@@ -190,14 +198,23 @@ export function createParametersView(
     return element("span", "value", text);
   }
 
-  /** The norm, with a bar that is as long as it is large beside the largest of all, and the scale that is in it. */
+  /** The norm, and the scale that is in it. */
   function gradientNodes({ gradient, scale }: ParameterSummary): HTMLElement[] {
     const value = normNode(gradient === null ? say("none") : normText(gradient));
-    value.style.setProperty("--share", String(shareOfLargest(gradient, largestGradient)));
+    if (gradient !== null) value.dataset.norm = String(gradient);
     if (scale === null) return [value];
     const times = element("span", "scaled", say("scaled", { scale: countText(scale) }));
     times.title = say("scaled_why", { scale: countText(scale) });
     return [value, times];
+  }
+
+  /** A bar at each gradient that is as long as it is large beside the largest of all. */
+  function showShares() {
+    const largest = Math.max(0, ...moments.map(({ gradient }) => finiteNorm(gradient)));
+    for (const value of parameters.element.querySelectorAll<HTMLElement>(".gradient [data-norm]")) {
+      const share = String(shareOfLargest(Number(value.dataset.norm), largest));
+      if (value.style.getPropertyValue("--share") !== share) value.style.setProperty("--share", share);
+    }
   }
 
   function spark(values: (number | null)[], kind: string): SVGElement {
@@ -208,25 +225,23 @@ export function createParametersView(
     svg.setAttribute("viewBox", `0 0 ${SPARK_WIDTH} ${heightOfSparks}`);
     svg.setAttribute("preserveAspectRatio", "none");
     svg.setAttribute("aria-hidden", "true");
-    patchHost(document, svg, sparklineMarks(values, Math.max(roundCount, values.length), heightOfSparks));
+    patchHost(document, svg, sparklineMarks(values, Math.max(table?.roundCount ?? 0, values.length), heightOfSparks));
     return svg;
   }
 
-  function tableOf(opened: OpenTrace, step: number): ShownTable {
+  /** Once for a run. */
+  function tableOf(opened: OpenTrace): TableOfRun {
     const found = parameterMomentsOf(opened);
-    const moments = found.at(step);
-    const allNames = moments.map(({ row }) => row.name ?? say("unnamed"));
-    const root = moments.some(({ row }) => row.name === null) ? "" : commonPart(allNames).split(".")[0];
-    names = new Map(
-      moments.map(({ uid, row }, k) => {
-        const name = root ? allNames[k].slice(root.length + 1) : allNames[k];
-        return [uid, row.also.length ? say("also", { name, names: row.also.join(", ") }) : name];
+    const rows = [...found.rows];
+    const allNames = rows.map(([, { name }]) => name ?? say("unnamed"));
+    const root = rows.some(([, { name }]) => name === null) ? "" : commonPart(allNames).split(".")[0];
+    const things = rows.map(([item], k) => ({ name: root ? allNames[k].slice(root.length + 1) : allNames[k], item }));
+    const names = new Map(
+      rows.map(([uid, { also }], k) => {
+        const { name } = things[k];
+        return [uid, also.length ? say("also", { name, names: also.join(", ") }) : name];
       }),
     );
-    const things = moments.map(({ uid }, k) => ({
-      name: root ? allNames[k].slice(root.length + 1) : allNames[k],
-      item: uid,
-    }));
     const flat = things.map(({ name, item }, k) => ({
       path: `${name}\n${k}`,
       label: name,
@@ -235,28 +250,38 @@ export function createParametersView(
       children: [],
     }));
     const nodes = things.length <= MAX_ROWS_AT_FIRST ? flat : nameTree(things);
-    return { moments, nodes, openedAtFirst: openAtFirst(nodes, MAX_ROWS_AT_FIRST), root };
+    const pathsOf = new Map<string, string[]>();
+    for (const node of allNodes(nodes)) for (const uid of itemsIn(node)) addToList(pathsOf, uid, node.path);
+    const roundCount = Math.max(0, ...rows.map(([uid]) => found.roundsOf(uid).length));
+    return { nodes, openedAtFirst: openAtFirst(nodes, MAX_ROWS_AT_FIRST), root, names, pathsOf, roundCount };
+  }
+
+  /** The parameters at another step; the summaries of those that are others there are made again when they are asked for. */
+  function lookAt(opened: OpenTrace, step: number, shownTable: TableOfRun) {
+    const found = parameterMomentsOf(opened).at(step);
+    for (const [k, moment] of found.entries()) {
+      if (moment === moments[k]) continue;
+      momentByUid.set(moment.uid, moment);
+      for (const path of shownTable.pathsOf.get(moment.uid) ?? []) summaries.delete(path);
+    }
+    moments = found;
   }
 
   function draw() {
     if (!shown) return;
     const { opened, step } = shown;
-    table = tableOf(opened, step);
-    summaries = new Map();
-    const { moments, nodes, openedAtFirst, root } = table;
+    table ??= tableOf(opened);
+    lookAt(opened, step, table);
+    const { nodes, openedAtFirst, root } = table;
     const { isWhole } = parameterMomentsOf(opened).table;
-    roundCount = Math.max(0, ...moments.map(({ uid }) => parameterMomentsOf(opened).roundsOf(uid).length));
-    largestGradient = Math.max(0, ...moments.map(({ gradient }) => finiteNorm(gradient)));
     const isTall = moments.length <= MAX_TALL_ROWS;
     heightOfSparks = isTall ? SPARK_HEIGHT.tall : SPARK_HEIGHT.low;
     sheet.classList.toggle("tall", isTall);
-    sentences.replaceChildren(
-      ...[...headlines(moments, say), gradientRange(moments, say) ?? []].flat().map((text) => {
-        const line = element("p", "");
-        line.append(...nodesWithCode(text));
-        return line;
-      }),
-    );
+    const texts = [...headlines(moments, say), gradientRange(moments, say) ?? []].flat();
+    if (texts.join("\n") !== said) {
+      said = texts.join("\n");
+      sentences.replaceChildren(...texts.map(paragraph));
+    }
     small.textContent = moments.length ? `${facts(moments, isWhole, say)} · ${say("sub_sort")}` : "";
     const rounds = Math.max(0, ...moments.map((moment) => moment.rounds.length));
     const labels = {
@@ -265,6 +290,7 @@ export function createParametersView(
     };
     parameters.element.hidden = !moments.length;
     parameters.show(nodes, openedAtFirst, labels);
+    showShares();
     stops.show(opened, step, moments);
     const tree = moduleTreeOf(opened);
     modules.element.hidden = !tree.rows.length;
@@ -275,18 +301,21 @@ export function createParametersView(
       : say("no_modules");
   }
 
+  function paragraph(text: string) {
+    const line = element("p", "");
+    line.append(...nodesWithCode(text));
+    return line;
+  }
+
   function saveCsv() {
-    if (!shown || !table) return;
-    const text = [
-      csvText(parameterLines(table.moments, shown.step)),
-      csvText(moduleLines(moduleTreeOf(shown.opened).rows)),
-    ];
+    if (!shown) return;
+    const text = [csvText(parameterLines(moments, shown.step)), csvText(moduleLines(moduleTreeOf(shown.opened).rows))];
     saveFile(new Blob([text.join("\n")], { type: "text/csv" }), "parameters.csv");
   }
 
   async function copyTable() {
-    if (!shown || !table) return;
-    const text = tabbedText(parameterLines(table.moments, shown.step));
+    if (!shown) return;
+    const text = tabbedText(parameterLines(moments, shown.step));
     const isCopied = await navigator.clipboard.writeText(text).then(
       () => true,
       () => false,
@@ -299,6 +328,12 @@ export function createParametersView(
       if (shown && shown.opened.trace !== opened.trace) {
         parameters.reset();
         modules.reset();
+      }
+      if (shown?.opened !== opened) {
+        table = null;
+        moments = [];
+        momentByUid.clear();
+        summaries.clear();
       }
       status.textContent = "";
       shown = { opened, step };
@@ -323,8 +358,4 @@ function finiteNorm(norm: ParameterMoment["gradient"]) {
 
 function allNodes<T>(nodes: NameNode<T>[]): NameNode<T>[] {
   return nodes.flatMap((node) => [node, ...allNodes(node.children)]);
-}
-
-function momentsOf(node: NameNode<string>, byUid: Map<string, ParameterMoment>) {
-  return itemsIn(node).flatMap((uid) => byUid.get(uid) ?? []);
 }

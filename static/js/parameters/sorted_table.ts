@@ -26,11 +26,18 @@ interface TableOptions<T> {
   /** the cells behind the first, as nodes or texts, each with the class of its cell */
   cellsOf: (node: NameNode<T>) => { className?: string; title?: string; content: (Node | string)[] }[];
   rowClass: (node: NameNode<T>) => string;
+  /** what a row's class and cells depend on: as long as it is the same object, the row stays as it is */
+  lookOf: (node: NameNode<T>) => unknown;
   /** called when a row that stands for one thing is chosen; null: it can't be */
   choose: ((node: NameNode<T>) => void) | null;
   chooseLabel: (node: NameNode<T>) => string;
   /** the name of a row where all are shown beside each other */
   fullName: (node: NameNode<T>) => string;
+}
+
+interface DrawnRow {
+  row: HTMLElement;
+  madeOf: readonly unknown[];
 }
 
 /** Rows of one part that are made at a time: the next come when they are asked for. */
@@ -47,6 +54,8 @@ export function createSortedTable<T>(columns: TableColumn[], options: TableOptio
   const chosen = new Map<string, boolean>();
   /** by path, how many of its rows are shown */
   const limits = new Map<string, number>();
+  /** by path, the rows that are shown, with what each was made of */
+  let drawn = new Map<string, DrawnRow>();
   const headings = columns.map((column) => createHeading(column));
   const headRow = element("tr", "");
   headRow.append(...headings.map(({ cell }) => cell));
@@ -60,15 +69,24 @@ export function createSortedTable<T>(columns: TableColumn[], options: TableOptio
     press.addEventListener("click", () => {
       order.isReversed = order.column === id && !order.isReversed;
       order.column = id;
+      orders = new WeakMap();
       options.onChange();
     });
     cell.append(press);
     return { id, cell, press };
   }
 
+  /** by a part's nodes, their order and what they were compared by */
+  let orders = new WeakMap<NameNode<T>[], { keys: (number | string | null)[]; nodes: NameNode<T>[] }>();
+
   function sorted(nodes: NameNode<T>[]) {
-    const keyed = nodes.map((node) => ({ node, key: options.keyOf(node, order.column) }));
-    return keyed.sort((a, b) => compared(a.key, b.key, order.isReversed)).map(({ node }) => node);
+    const keys = nodes.map((node) => options.keyOf(node, order.column));
+    const known = orders.get(nodes);
+    if (known?.keys.every((key, k) => key === keys[k])) return known.nodes;
+    const places = [...keys.keys()].sort((a, b) => compared(keys[a], keys[b], order.isReversed));
+    const inOrder = { keys, nodes: places.map((k) => nodes[k]) };
+    orders.set(nodes, inOrder);
+    return inOrder.nodes;
   }
 
   /** @param opened the parts that are open unless the reader said otherwise */
@@ -82,8 +100,13 @@ export function createSortedTable<T>(columns: TableColumn[], options: TableOptio
     const focused = focusedPath(body);
     const isOpen = (node: NameNode<T>) => chosen.get(node.path) ?? opened.has(node.path);
     const isFlat = nodes.every((node) => !node.children.length);
-    body.replaceChildren(...rowsWithin(nodes, isOpen, isFlat));
-    if (focused !== null) focusPath(body, focused);
+    const rows = rowsWithin(nodes, isOpen, isFlat);
+    drawn = new Map(rows.map((each) => [each.row.dataset.path ?? "", each]));
+    placeRows(
+      body,
+      rows.map(({ row }) => row),
+    );
+    if (focused !== null && focusedPath(body) !== focused) focusPath(body, focused);
   }
 
   /** The rows of nodes in order, those of an open one below it; of a part with very many the first. */
@@ -92,15 +115,23 @@ export function createSortedTable<T>(columns: TableColumn[], options: TableOptio
     isOpen: (node: NameNode<T>) => boolean,
     isFlat: boolean,
     owner: NameNode<T> | null = null,
-  ): HTMLElement[] {
+  ): DrawnRow[] {
     const limit = limits.get(owner?.path ?? "") ?? ROWS_AT_A_TIME;
     const rows = sorted(nodes)
       .slice(0, limit)
       .flatMap((node) => {
         const open = node.children.length > 0 && isOpen(node);
-        return [rowOf(node, open, isFlat), ...(open ? rowsWithin(node.children, isOpen, isFlat, node) : [])];
+        return [drawnRow(node, open, isFlat), ...(open ? rowsWithin(node.children, isOpen, isFlat, node) : [])];
       });
     return nodes.length > limit ? [...rows, moreRow(owner, nodes.length - limit)] : rows;
+  }
+
+  /** The row that stands there, where it would be made the same again. */
+  function drawnRow(node: NameNode<T>, isOpen: boolean, isFlat: boolean): DrawnRow {
+    const madeOf = [node, isOpen, isFlat, options.lookOf(node)];
+    const before = drawn.get(node.path);
+    if (before?.madeOf.every((each, k) => each === madeOf[k])) return before;
+    return { row: rowOf(node, isOpen, isFlat), madeOf };
   }
 
   function rowOf(node: NameNode<T>, isOpen: boolean, isFlat: boolean): HTMLElement {
@@ -142,7 +173,7 @@ export function createSortedTable<T>(columns: TableColumn[], options: TableOptio
     return press;
   }
 
-  function moreRow(owner: NameNode<T> | null, left: number): HTMLElement {
+  function moreRow(owner: NameNode<T> | null, left: number): DrawnRow {
     const path = owner?.path ?? "";
     const row = element("tr", "more-rows");
     row.dataset.path = `${path} more`;
@@ -157,7 +188,7 @@ export function createSortedTable<T>(columns: TableColumn[], options: TableOptio
     });
     cell.append(press);
     row.append(cell);
-    return row;
+    return { row, madeOf: [] };
   }
 
   body.addEventListener("keydown", (event) => {
@@ -178,8 +209,20 @@ export function createSortedTable<T>(columns: TableColumn[], options: TableOptio
     reset() {
       chosen.clear();
       limits.clear();
+      drawn.clear();
     },
   };
+}
+
+/** Puts rows into a body in their order; those that stand there already are not touched. */
+function placeRows(body: HTMLElement, rows: HTMLElement[]) {
+  const wanted = new Set<Element>(rows);
+  for (const row of [...body.children]) if (!wanted.has(row)) row.remove();
+  let next = body.firstElementChild;
+  for (const row of rows) {
+    if (row === next) next = next.nextElementSibling;
+    else body.insertBefore(row, next);
+  }
 }
 
 function focusedPath(body: HTMLElement): string | null {
@@ -192,12 +235,11 @@ function focusPath(body: HTMLElement, path: string) {
     if (row.dataset.path === path) row.querySelector<HTMLElement>("button")?.focus();
 }
 
+const ALPHABET = new Intl.Collator("en", { numeric: true });
+
 /** Words by the alphabet, with numbers in them as numbers; what is null comes last in either direction. */
 function compared(a: number | string | null, b: number | string | null, isReversed: boolean) {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
-  const order =
-    typeof a === "string" || typeof b === "string"
-      ? String(a).localeCompare(String(b), "en", { numeric: true })
-      : a - b;
+  const order = typeof a === "string" || typeof b === "string" ? ALPHABET.compare(String(a), String(b)) : a - b;
   return isReversed ? -order : order;
 }

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { itemsIn, nameTree, openAtFirst } from "../parameters/name_tree.ts";
-import { commonPart, normText, shapeText } from "../parameters/parameter_texts.ts";
+import { commonPart, gradientRange, normText, shapeText } from "../parameters/parameter_texts.ts";
+import type { ParameterMoment } from "../parameters/parameter_moments.ts";
 import { csvText, tabbedText } from "../parameters/tables_csv.ts";
 
 const named = (names: string[]) => names.map((name) => ({ name, item: name }));
@@ -73,4 +74,18 @@ test("the common part of names ends where a module's does", () => {
 test("CSV quotes what needs it, and what is not known is empty", () => {
   assert.equal(csvText([['a "b", c', Number.NaN, null, 0, false]]), '"a ""b"", c",,,0,false\n');
   assert.equal(tabbedText([["a\tb", 1]]), "a b\t1\n");
+});
+
+const momentOf = (name: string, gradient: number, learns: string) =>
+  ({ row: { name }, gradient, learns }) as unknown as ParameterMoment;
+const said = (moments: ParameterMoment[]) => gradientRange(moments, (key, args) => `${key} ${JSON.stringify(args)}`);
+
+test("that gradients vanish is said only of parameters that no step changed, while one changed that with the largest", () => {
+  const last = momentOf("last", 1, "updated");
+  const vanished = [momentOf("a", 1e-9, "not_updated"), momentOf("b", 1e-8, "not_updated"), last];
+  assert.match(said(vanished) ?? "", /^say_vanished .*"smallest":"a".*"n":2,"all":3/);
+  assert.match(said([momentOf("a", 1e-9, "updated"), last]) ?? "", /^say_range/); // as Adam does
+  assert.match(said([momentOf("a", 1e-5, "not_updated"), last]) ?? "", /^say_range/);
+  assert.match(said([momentOf("a", 1e-9, "not_updated"), momentOf("last", 1, "not_updated")]) ?? "", /^say_range/);
+  assert.equal(said([momentOf("a", 0.1, "updated"), momentOf("zero", 0, "not_updated"), last]), null);
 });

@@ -35,15 +35,20 @@ const UNSCALING_OPERATION = "aten::_amp_foreach_non_finite_check_and_unscale_";
 const NORM_OPERATION = /norm/;
 const CLAMPING_OPERATION = /clamp|clip/;
 
-const ledgersByTrace = new WeakMap<object, GradientLedger[]>();
+const ledgersByTrace = new WeakMap<object, Map<string, GradientLedger>>();
 
 /** The ledger of a tensor; null where no backward gave it a `.grad`. */
 export function gradientLedgerOf(facts: RunFacts, uid: string): GradientLedger | null {
-  return gradientLedgers(facts).find((ledger) => ledger.uid === uid) ?? null;
+  return ledgersByTensor(facts).get(uid) ?? null;
 }
 
-/** The ledgers of all tensors that a backward gave a `.grad`, once for a trace. */
+/** The ledgers of all tensors that a backward gave a `.grad`, in order of appearance. */
 export function gradientLedgers(facts: RunFacts): GradientLedger[] {
+  return [...ledgersByTensor(facts).values()];
+}
+
+/** Made once for a trace. */
+function ledgersByTensor(facts: RunFacts): Map<string, GradientLedger> {
   const cached = ledgersByTrace.get(facts.trace);
   if (cached) return cached;
   const uids = facts.index.sortUidsByAppearance([
@@ -56,10 +61,9 @@ export function gradientLedgers(facts: RunFacts): GradientLedger[] {
     addWritesAndReads(facts, entriesByTensor);
     addReadsOfText(facts, entriesByTensor);
   }
-  const ledgers = [...entriesByTensor].map(([uid, entries]) => ({
-    uid,
-    entries: entries.sort((a, b) => a.step - b.step || a.at - b.at),
-  }));
+  const ledgers = new Map<string, GradientLedger>();
+  for (const [uid, entries] of entriesByTensor)
+    ledgers.set(uid, { uid, entries: entries.sort((a, b) => a.step - b.step || a.at - b.at) });
   ledgersByTrace.set(facts.trace, ledgers);
   return ledgers;
 }
