@@ -112,7 +112,7 @@ class GradboxMagic:
         )  # imports torch, which a notebook may not need yet
         title = " ".join([f"cell {number}", *options.name])
         project_folder = importlib.import_module("gradbox.sessions.own_modules").project_folder
-        program = SessionFile(path, title, cell_source_to_display(cell, source))
+        program = SessionFile(path, f"cell {number}", cell_source_to_display(cell, source))
         session = sessions.Session(
             SessionOptions(
                 limits={"steps": options.steps, "trace": MAX_TRACE_BYTES}, title=title, module_is_outermost=False,

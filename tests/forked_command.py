@@ -20,9 +20,11 @@ from gradbox.command import main
 class ForkedPython:
     """The `subprocess.Popen` of a `python -c`, as a fork of this process."""
 
-    def __init__(self, command: list[str], preexec_fn: Callable[[], object]) -> None:
+    def __init__(self, command: list[str], preexec_fn: Callable[[], object], stdout: int | None = None) -> None:
         self.pid = os.fork()
         if self.pid == 0:
+            if stdout is not None:
+                os.dup2(stdout, 1)
             preexec_fn()
             _, code, *arguments = command[command.index("-c") :]
             run_code(code, arguments)

@@ -45,6 +45,15 @@ CELLS = {
     "stepped_lines": "run = %gradbox\nprint([s['line'] for s in run.trace['steps']], len(run.trace['program']['files']), codes())",
     "again": "%gradbox again --cell-only",
     "again_lines": "run = %gradbox\nprint(len(run.trace['steps']), 'files' in run.trace['program'], c.tolist())",
+    "defined": "def doubled(x):\n    y = x * 2\n    return y\nclass Scale:\n    def __call__(self, x):\n        return doubled(x) + 1\n"
+    "scale = Scale()\nplain = doubled.__code__",
+    "of_cells": "%%gradbox\nd = scale(w)",
+    "of_cells_lines": "run = %gradbox\nfiles = run.trace['program']['files']\n"
+    "print([s['line'] for s in run.trace['steps']], files[-1]['first_line'], files[-1]['name'], doubled.__code__ is plain)",
+    "unstepped": "%%gradbox --cell-only\nd = scale(w)",
+    "unstepped_lines": "run = %gradbox\nprint(len(run.trace['steps']), d.tolist())",
+    "region_of_cells": "with gradbox.watch('part', show=False) as region:\n    d = scale(w)\n"
+    "print(len(region.run.trace['steps']), [f['name'] for f in region.run.trace['program']['files']])",
     "trained": "%%gradbox --cell-only\nnet = torch.nn.Linear(3, 2)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
     "net(w.detach()).sum().backward()\nopt.step()",
     "tables": "%gradbox summary",
@@ -114,6 +123,16 @@ def test_functions_of_imported_modules_step_and_get_their_code_back(outputs: dic
     assert text_of(outputs["stepped_lines"]) == "[1, 1, 5, 6, 1] 2 True\n"
     assert text_of(outputs["again_lines"]) == "2 False [4.0, 4.0, 4.0]\n"
     assert shown(outputs["again"][0]).startswith("<gradbox.Run cell ")
+
+
+def test_functions_of_earlier_cells_step_and_get_their_code_back(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    found = re.fullmatch(r"(\[.*?\]) (\d+) (cell \d+) (\w+)\n", text_of(outputs["of_cells_lines"]))
+    assert found is not None and found[4] == "True"
+    first = int(found[2])
+    assert set(json.loads(found[1])) == {1, first + 1, first + 2, first + 5}
+    assert text_of(outputs["unstepped_lines"]) == "2 [3.0, 3.0, 3.0]\n"
+    found = re.fullmatch(r"(\d+) \['cell \d+', 'cell \d+'\]\n", text_of(outputs["region_of_cells"]))
+    assert found is not None and int(found[1]) > 4
 
 
 def test_a_region_of_a_cell_is_shown_below_it(outputs: dict[str, list[dict[str, Any]]]) -> None:
@@ -215,7 +234,7 @@ def test_the_converted_notebook_steps(chromium: Any, notebook: Path, theme: str)
     page.route("http**", lambda route: (requested.append(route.request.frame.url), route.abort()))
     page.goto(file.as_uri(), wait_until="domcontentloaded")
     frames = page.locator("div.gradbox > iframe")
-    assert frames.count() == 9
+    assert frames.count() == 11
     if theme == "dark":
         frames.nth(0).evaluate("frame => { frame.sandbox = 'allow-scripts'; frame.srcdoc += ' '; }")
     raised = frames.nth(1).content_frame

@@ -1,10 +1,12 @@
 """The modules of the person's own project: which of their files are stepped without being named, and how many."""
 
+import linecache
 import re
 from collections.abc import Sequence
 from importlib.util import decode_source
 from pathlib import Path
 
+from gradbox.notebook_cells import cell_name
 from gradbox.sessions.unstepped_code import is_installed_file
 
 MAX_FILES, MAX_LINES = 40, 12_000
@@ -43,7 +45,7 @@ def left_out_message(names: Sequence[str]) -> str:
 class OwnModules:
     """The files of a project of which a session may step more than it was told to. left_out: those that were too many.
 
-    folder: of the project; None for no such files at all.
+    folder: of the project; None for no such files at all. Cells of the notebook that runs belong to it.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -61,6 +63,8 @@ class OwnModules:
     def _take_file(self, path: str) -> str | None:
         if self._folder is None or not path.endswith(".py") or is_installed_file(path):
             return None
+        if cell_name(path) is not None:
+            return self._count_file(path, "".join(linecache.getlines(path)))
         resolved = Path(path).resolve()
         if not str(resolved).startswith(self._folder) or INSTALLATION_PARTS & set(resolved.parts):
             return None
@@ -74,9 +78,13 @@ class OwnModules:
             return None
         if not TRAINING_WORDS.search(source):
             return None
+        return self._count_file(resolved.name, source)
+
+    def _count_file(self, name: str, source: str) -> str | None:
+        """The text of a file that is worth it; None where it is one too many."""
         lines = source.count("\n") + 1
         if self._files >= MAX_FILES or self._lines + lines > MAX_LINES:
-            self.left_out.append(resolved.name)
+            self.left_out.append(name)
             return None
         self._files, self._lines = self._files + 1, self._lines + lines
         return source

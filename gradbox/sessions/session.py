@@ -31,6 +31,7 @@ from gradbox.recorder.trace_lines import (
     refused_outcome,
 )
 from gradbox.sessions import process_changes
+from gradbox.sessions.earlier_cells import paths_of_called_cells
 from gradbox.sessions.hooks import InstrumentationHooks, OwnModuleHooks, is_current_thread_recorded
 from gradbox.sessions.line_tracer import LineTracer, OwnFiles, warn_tracing_taken
 from gradbox.sessions.options import SessionFile, SessionOptions
@@ -355,7 +356,7 @@ class Session:
             self._outcome = refused_outcome([policy.syntax_refusal(error, file.source)])
             return error
         if not self.options.module_is_outermost:
-            self._step_imported_modules()
+            self._step_imported_modules(ast.parse(code) if isinstance(code, str) else code)
         if self.options.own_folder is not None:
             finder = OwnModuleFinder(self.options.also, self.own_modules, self._compile_own_module)
             self._exit_stack.enter_context(finder)
@@ -370,8 +371,10 @@ class Session:
             self.last_expression = self.hooks.kept_value if self.hooks is not None else None
         return None
 
-    def _step_imported_modules(self) -> None:
-        """Have functions step of modules from before the session: those that `also` names, and the project's."""
+    def _step_imported_modules(self, tree: ast.Module) -> None:
+        """Have functions step of modules from before the session: those that `also` names, the project's, and the notebook's
+        cells that the program's main file leads to. tree: of that.
+        """
         assert self.hooks is not None and self._own_hooks is not None
         named = RecordingImportFinder(self.options.also, self._compile_imported_module)
         found: dict[str, tuple[str, str, InstrumentationHooks]] = {}
@@ -384,6 +387,10 @@ class Session:
                 source = decode_source(Path(path).read_bytes())
                 found[path] = path, source, self.hooks
             elif source is not None:
+                found[path] = path, source, self._own_hooks
+        for path in paths_of_called_cells(tree, self.namespace):
+            source = self.own_modules.source_to_step(path)
+            if source is not None and path not in self._code.line_offsets:
                 found[path] = path, source, self._own_hooks
         self._code.step_imported_modules(list(found.values()))
 

@@ -17,6 +17,7 @@ import torch
 
 from gradbox import __version__
 from gradbox.language.tree import SyntaxNodes
+from gradbox.notebook_cells import cell_name
 from gradbox.recorder import stack
 from gradbox.recorder.instrument import ProgramStatements, instrument_tree
 from gradbox.recorder.trace_lines import device_name, statements_with_character_columns
@@ -67,7 +68,9 @@ def header_record(
 
 
 def displayed_file_name(path: str, main: str) -> str:
-    """How a file is named: from the main file's folder where it lies in that."""
+    """How a file is named: from the main file's folder where it lies in that, and a notebook's cell as such."""
+    if cell := cell_name(path):
+        return cell
     try:
         return Path(path).resolve().relative_to(Path(main).resolve().parent).as_posix()
     except ValueError:
