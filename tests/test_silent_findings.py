@@ -59,6 +59,34 @@ def test_a_branch_that_where_does_not_take_is_named(branch: str, line: int, said
     assert f"the branch that where does not take is still computed, {said}" in finding["what"]
 
 
+DIVERGES = """import torch
+w = torch.tensor([1.5], requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.9)
+mask = torch.tensor([0.0, float("-inf")])
+for step in range(8):
+    weights = (mask + 1).softmax(0)
+    loss = (w ** 4).sum() * weights[0]
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_what_diverges_is_finite_until_the_first_operation_that_gave_an_infinity() -> None:
+    """A loss of infinity comes a round before a gradient that is; the infinities of a mask were there before."""
+    traced = trace(DIVERGES)
+    first = next(
+        step
+        for step in traced["steps"]
+        if step["line"] == 7
+        and any({"$f": "inf"} in row for fields in step["set"].values() for row in (fields.get("cells") or {}).values())
+    )
+    (finding,) = (one for one in findings_of(DIVERGES) if one["kind"] == "nonfinite")
+    assert "until the result of line 7 is no longer finite" in finding["what"]
+    assert finding["chain"][-1]["line"] == 7 and finding["chain"][-1]["step"] == first["i"]
+    assert all(link["step"] < first["i"] for link in finding["chain"][:-1])
+
+
 def test_a_second_step_says_what_the_first_hid() -> None:
     findings = findings_of((FOLDER / "data_clamp.py").read_text())
     (finding,) = (one for one in findings if one["kind"] == "wrong_gradient")

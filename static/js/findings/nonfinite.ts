@@ -49,7 +49,7 @@ export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
   // a scaler looks for infinities itself, leaves the step out and lowers its scale
   if (backwardsOfScaledLosses(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
   const divergence = divergingParameterBefore(facts, earliest.step);
-  if (divergence) return [divergenceDiagnosis(facts, divergence, earliest.step)];
+  if (divergence) return [divergenceDiagnosis(facts, divergence, firstInfinityAfter(facts, divergence, earliest.step))];
   const diagnosis =
     facts.steps[earliest.step].visit && earliest === firstInVisits
       ? nonfiniteVisitDiagnosis(facts, earliest.step)
@@ -58,7 +58,10 @@ export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
 }
 
 /** A parameter ran away before anything ceased to be finite. */
-function divergenceDiagnosis(facts: RunFacts, { uid, steps, values }: DivergingParameter, step: number): Diagnosis {
+function divergenceDiagnosis(facts: RunFacts, divergence: DivergingParameter, step: number): Diagnosis {
+  const { uid } = divergence;
+  const steps = divergence.steps.filter((update) => update < step);
+  const values = divergence.values.slice(0, steps.length + 1);
   const [first] = steps;
   const x = facts.nameFact(uid, first);
   const findingFacts = {
@@ -84,6 +87,40 @@ function divergenceDiagnosis(facts: RunFacts, { uid, steps, values }: DivergingP
     facts: findingFacts,
     fixes: [],
   };
+}
+
+/**
+ * The first step after a parameter began to run away at which an operation gave what is not finite: a loss of infinity is no
+ * NaN yet. A statement that gave infinities before, as a mask does, is passed over.
+ * @param latest the step of the first NaN, or of the first gradient that is not finite
+ */
+function firstInfinityAfter(facts: RunFacts, { steps: [first] }: DivergingParameter, latest: number): number {
+  const linesBefore = new Set<number>();
+  for (let step = 0; step < latest; step++) {
+    const { set, line } = facts.steps[step];
+    for (const uid in set) {
+      if (uid[0] !== "s" || !Object.values(set[uid].cells ?? {}).some((row: Cell[]) => row.some(isNonfiniteCell)))
+        continue;
+      if (step <= first) linesBefore.add(line);
+      else if (!linesBefore.has(line) && isComputed(facts, uid, step)) return step;
+    }
+  }
+  return latest;
+}
+
+/** Whether an operation of the step computed what a storage holds, and did not only carry it on. */
+function isComputed(facts: RunFacts, storageUid: string, step: number) {
+  return facts.opsAt(step).some(
+    ({ name, inputs, outputs }) =>
+      inputs.length > 0 &&
+      !CARRIED_OR_GIVEN_VALUES.test(operationName(name)) &&
+      outputs.some((uid) => {
+        const handle = facts.handle(uid, step);
+        return (
+          handle?.storage === storageUid && (cellsReadBy(facts.stateAt(step), handle)?.some(isNonfiniteCell) ?? false)
+        );
+      }),
+  );
 }
 
 /** The first storage with a NaN; of visits, the first gradient that is NaN or infinite. */

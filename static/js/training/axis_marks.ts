@@ -24,6 +24,8 @@ const TICK_WIDTH = 70;
 /** Pixels that a word of 12 pixels needs, for each letter. */
 const LETTER_WIDTH = 7.4;
 const RING_RADIUS = 3.6;
+/** Pixels of the words for values that are not finite. */
+const NOT_FINITE_WIDTH = 90;
 /** Recorded rounds that are nearer to each other than this have smaller rings. */
 const RING_ROOM = 9;
 
@@ -76,6 +78,8 @@ export function axisMarks(
   const scale = curveScale(series, floor);
   const yAt = (n: number) => scale.y(series?.valueAt(n) ?? null);
   const rounds = recordedRounds(trace);
+  const isFiniteAt = (n: number) => Number.isFinite(series?.valueAt(n) ?? 0);
+  const notFinite = rounds.find(({ n }) => !isFiniteAt(n) && x(n) + 8 + NOT_FINITE_WIDTH < width - PLOT_RIGHT);
   const gap = rounds.reduce((least, { n }, k) => (k ? Math.min(least, x(n) - x(rounds[k - 1].n)) : least), Infinity);
   const radius = gap < RING_ROOM ? 2 : RING_RADIUS;
   return [
@@ -89,7 +93,10 @@ export function axisMarks(
         ]),
     text(scale.isLogarithmic ? say("round_log") : "", width - PLOT_RIGHT, TOP + 10, "end"),
     h("path", { class: "round-curve", d: curvePath(series, x, scale.y) }),
-    ...rounds.map(({ n }) => h("circle", { class: "round-ring", cx: x(n), cy: yAt(n), r: radius })),
+    ...rounds.map(({ n }) =>
+      h("circle", { class: isFiniteAt(n) ? "round-ring" : "round-ring not-finite", cx: x(n), cy: yAt(n), r: radius }),
+    ),
+    notFinite ? text(say("round_not_finite"), x(notFinite.n) + 8, TOP + 14, "start") : null,
     ...news.map(({ n, why }) => h("path", { class: `round-news ${why}`, d: `M${x(n) - 4} 2h8l-4 7z` })),
     h("path", { class: "round-now", d: `M${x(chosen)} ${TOP}V${floor}` }),
     h("circle", {
@@ -98,7 +105,7 @@ export function axisMarks(
       cy: yAt(chosen),
       r: 7,
     }),
-  ];
+  ].filter((mark) => mark !== null);
 }
 
 function shortNumber(value: number): string {
