@@ -127,9 +127,10 @@ def processes(address: str) -> list[int]:
 def hanging(address: str) -> Iterator[None]:
     """The one at this address takes connections, and says nothing, for as long as this lasts."""
     stopped = processes(address)
-    for pid in stopped:
-        os.kill(pid, signal.SIGSTOP)
     try:
+        for pid in stopped:
+            with suppress(ProcessLookupError):  # a connection's process may have ended since
+                os.kill(pid, signal.SIGSTOP)
         yield
     finally:
         for pid in stopped:

@@ -79,7 +79,8 @@ def test_every_kind_is_used_and_has_a_sample_or_is_text_of_the_program() -> None
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_an_example_runs_and_agrees_with_plain_python(workers: Workers, row: Any) -> None:
     source = example_program(row)
-    assert normalise_pasted_text(source).notices == []
+    # an example that defines a function or a class, and does no more, is told so
+    assert {notice.kind for notice in normalise_pasted_text(source).notices} <= {"uncalled"}
     assert parse_and_check_program(source)[1] == []
     trace = workers.trace(source)
     assert trace["outcome"]["status"] == "finished"

@@ -70,7 +70,7 @@ function bytesOf(things: Map<string, any>, thing: any): Set<string> {
 function says(text: string, cell: any) {
   if (typeof cell === "boolean") return text === (cell ? "True" : "False");
   if (typeof cell !== "number") return text === (cell.$f ?? cell.$i ?? "").replace("-", "−");
-  const number = Number(text.replace("−", "-"));
+  const number = Number(text.replaceAll("−", "-"));
   return Math.abs(number - cell) <= 2e-3 * Math.abs(cell) + 1e-12 || (text === "−0" && Object.is(cell, -0));
 }
 
