@@ -61,14 +61,14 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
         {},
         "opt = torch.optim.SGD([dict(group) for group in groups], lr=1)",
     ),
-    "zero_row": (
+    "zero_padding_row": (
         "nn.init.normal_(net.embed.weight)",
         3,
         {"row": 0},
         "nn.init.normal_(net.embed.weight)\ntorch.nn.init.zeros_(net.embed.weight[0])",
     ),
-    "keep_each": ("kept['a'] = y", 3, {}, "kept.setdefault('a', []).append(y)"),
-    "return_nothing": (
+    "keep_every_output": ("kept['a'] = y", 3, {}, "kept.setdefault('a', []).append(y)"),
+    "remove_return": (
         "def f(g):\n    print(g)\n    return g.sum()",
         3,
         {"name": "f"},

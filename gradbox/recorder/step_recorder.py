@@ -366,7 +366,7 @@ class StepRecorder:
             stack = request.stack if isinstance(request, RaiseStep) else None
             self._frames.observe_stack(stack if stack is not None else program_frames(entered or frame), suspended)
             return True
-        if self._has_engine_alone_run(request, position, effects):
+        if self._only_engine_ran(request, position, effects):
             return True
         first_iteration = not position.iterations or not position.iterations[-1]
         sufficient = self._frames.observe_statement_effects(frame, effects, first_iteration, suspended)
@@ -378,7 +378,7 @@ class StepRecorder:
             sufficient = not self._observer.reachability.incomplete
         return sufficient
 
-    def _has_engine_alone_run(self, request: StepRequest, position: StepPosition, effects: StatementEffects) -> bool:
+    def _only_engine_ran(self, request: StepRequest, position: StepPosition, effects: StatementEffects) -> bool:
         """Whether since the last step, a visit of the same backward, no Python ran that could change what the names of the
         statement lead to: what the engine changes, the visits themselves tell. A net of a thousand modules that is named in
         the statement of its backward would be looked through at every visit.

@@ -42,7 +42,7 @@ def wider_integer(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from program.with_method_behind_reads(hint, "int")
 
 
-def zero_row(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def zero_padding_row(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """The padding row of an embedding zeroed again, behind the statement that wrote over it."""
     statement = program.statement(hint.line)
     function = program.enclosing_function(statement) if statement is not None else None
@@ -62,7 +62,7 @@ def zero_row(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         return
 
 
-def keep_each(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def keep_every_output(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`kept.setdefault(key, []).append(output)` for `kept[key] = output`, so that each call's output stays."""
     statement = program.statement(hint.line)
     target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None

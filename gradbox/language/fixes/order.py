@@ -17,7 +17,7 @@ def remove_line(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.with_edits(hint, work)
 
 
-def return_nothing(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def remove_return(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """The `return` of a function turned into a comment, so that what it is called for stays as it is."""
     for function in program.statements:
         if not isinstance(function, ast.FunctionDef) or function.name != hint.name() or len(function.body) < 2:

@@ -59,8 +59,10 @@ _libraries: list[Any] = []
 _entered_ops: list["OpRecorder"] = []
 
 
-ENGINE_CODE = torch.autograd.graph._engine_run_backward.__code__
-"""Of the function of torch that calls the engine: the operations of nodes have no other Python around them."""
+ENGINE_CODE = getattr(getattr(torch.autograd.graph, "_engine_run_backward", None), "__code__", None)
+"""Of the function of torch that calls the engine: the operations of nodes have no other Python around them. None in a torch
+that calls it elsewhere: every operation then counts as one outside of it, which costs time and says nothing wrong.
+"""
 
 
 class OpRecorder:

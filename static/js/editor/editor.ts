@@ -291,7 +291,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
   }
 
   /** Scrolls the step's line into sight. */
-  function follow() {
+  function scrollToFollowedLine() {
     if (followedLine === null || (view.hasFocus && isTyping)) return;
     if (followedLine >= 1 && followedLine <= view.state.doc.lines) scrollToLine(view, followedLine);
   }
@@ -299,7 +299,7 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
   // what is told below the program takes room from it
   let height = 0;
   new ResizeObserver(([{ contentRect }]) => {
-    if (contentRect.height < height) follow();
+    if (contentRect.height < height) scrollToFollowedLine();
     height = contentRect.height;
   }).observe(view.scrollDOM);
 
@@ -367,13 +367,13 @@ export function createEditor(host: HTMLElement, options: EditorOptions) {
       if (next !== litLine) view.dispatch({ effects: setStepLineEffect.of(line === null ? null : { line, tone }) });
       litLine = next;
       followedLine = line;
-      follow();
+      scrollToFollowedLine();
     },
     /** Marks the line that comes next, and scrolls to it as `setStepLine` does. */
     setNextLine(line: number | null) {
       view.dispatch({ effects: setNextLineEffect.of(line) });
       if (line !== null) followedLine = line;
-      follow();
+      scrollToFollowedLine();
     },
     setMessages(list: LineMessage[]) {
       view.dispatch({ effects: setMessagesEffect.of(list) });

@@ -86,7 +86,7 @@ function diagnosisOf(facts: RunFacts, first: StoredOutput, last: StoredOutput): 
     ],
     names: namesInFacts(x, module),
     facts: findingFacts,
-    fixes: [fixHint("keep_each", facts.place(last.step))],
+    fixes: [fixHint("keep_every_output", facts.place(last.step))],
   };
 }
 

@@ -50,7 +50,7 @@ export function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
       ],
       names: namesInFacts(x, findingFacts.hook),
       facts: shape ? { ...findingFacts, shape: `(${shape.join(", ")}${shape.length === 1 ? "," : ""})` } : findingFacts,
-      fixes: [fixHint("return_nothing", facts.place(cause), { name: hook })],
+      fixes: [fixHint("remove_return", facts.place(cause), { name: hook })],
       explainsError: true,
     },
   ];

@@ -48,7 +48,7 @@ function diagnosisOf(facts: RunFacts, uid: string, row: number, step: number): D
     ],
     names: namesInFacts(x),
     facts: findingFacts,
-    fixes: [fixHint("zero_row", facts.place(write.step), { row })],
+    fixes: [fixHint("zero_padding_row", facts.place(write.step), { row })],
   };
 }
 

@@ -93,7 +93,7 @@ interface RuleItem {
 }
 
 /** Over the rows that a step's operations used and left as they were. */
-interface UsedItem {
+interface UsedRowsLabel {
   kind: "used";
   key: string;
 }
@@ -126,7 +126,7 @@ export interface StatesItem {
   place?: string;
 }
 
-export type MemoryItem = RowItem | HeadingItem | RuleItem | UsedItem | FoldItem | AllocatorItem | StatesItem;
+export type MemoryItem = RowItem | HeadingItem | RuleItem | UsedRowsLabel | FoldItem | AllocatorItem | StatesItem;
 
 /** waiting: freed, while a stream may still use it */
 export type SegmentPartState = "allocated" | "waiting" | "free" | "several";

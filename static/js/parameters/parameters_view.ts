@@ -48,7 +48,7 @@ const ICONS: Record<string, string> = {
 };
 
 /** The table of one run: its rows are the same at every step. */
-interface TableOfRun {
+interface RunParameters {
   nodes: NameNode<string>[];
   openedAtFirst: Set<string>;
   root: string;
@@ -69,7 +69,7 @@ export function createParametersView(
 ): ParametersView {
   const { say } = netsLocale(language);
   let shown: { opened: OpenTrace; step: number } | null = null;
-  let table: TableOfRun | null = null;
+  let table: RunParameters | null = null;
   let moments: ParameterMoment[] = [];
   const momentByUid = new Map<string, ParameterMoment>();
   /** by path */
@@ -230,7 +230,7 @@ export function createParametersView(
   }
 
   /** Once for a run. */
-  function tableOf(opened: OpenTrace): TableOfRun {
+  function tableOf(opened: OpenTrace): RunParameters {
     const found = parameterMomentsOf(opened);
     const rows = [...found.rows];
     const allNames = rows.map(([, { name }]) => name ?? say("unnamed"));
@@ -257,7 +257,7 @@ export function createParametersView(
   }
 
   /** The parameters at another step; the summaries of those that are others there are made again when they are asked for. */
-  function lookAt(opened: OpenTrace, step: number, shownTable: TableOfRun) {
+  function lookAt(opened: OpenTrace, step: number, shownTable: RunParameters) {
     const found = parameterMomentsOf(opened).at(step);
     for (const [k, moment] of found.entries()) {
       if (moment === moments[k]) continue;
