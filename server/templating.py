@@ -80,6 +80,14 @@ def render_constant_page(request: Request, name: str, lang: str, **values: Any) 
     return templates.get_template(name).render(**context, **values).encode()
 
 
+def for_language_and_session(response: Response, signed_in: bool) -> Response:
+    """The response with headers that keep caches from giving it to readers of another language, or without the password."""
+    response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
+    if signed_in:
+        response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
 def render_visitor_page(request: Request, name: str, **values: Any) -> Response:
     """A page for one visitor, in the language of the request, with a cookie where the visitor has none."""
     answer = render_public_page(request, name, request_language(request), **values)

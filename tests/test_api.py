@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from gradbox.wire.trace import Trace
 from server.app import create_app
+from server.http.responses import ConstantBodies, ConstantBody
 from server.operating import log
 from server.routes.api import seconds_before_async
 from server.settings import Settings
@@ -299,3 +300,26 @@ def test_metrics_and_log_count_runs_without_their_source(
     ran = [line for line in lines if line["event"] == "run"]
     assert ran[-1]["status"] == "finished" and ran[-1]["size"] == len("finish a-secret-word")
     assert "a-secret-word" not in str(lines)
+
+
+@pytest.mark.parametrize("path", ["/gallery", "/gallery.json", "/gallery/search.json"])
+def test_what_is_the_same_for_everybody_is_made_once(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(client.app.state.services.gallery, "pages", ConstantBodies())  # type: ignore[attr-defined]
+    made = []
+    compress = ConstantBody.from_bytes
+    monkeypatch.setattr(ConstantBody, "from_bytes", lambda *arguments: made.append(path) or compress(*arguments))
+    answers = [client.get(path), client.get(path, headers={"accept-encoding": "identity"})]
+    assert len(made) == 1
+    assert answers[0].content == answers[1].content and len(answers[0].content) > 100_000
+    assert [answer.headers.get("content-encoding") for answer in answers] == ["gzip", None]
+    assert int(answers[0].headers["content-length"]) < 100_000
+    known = client.get(path, headers={"if-none-match": answers[0].headers["etag"]})
+    assert (known.status_code, known.content) == (304, b"")
+
+
+def test_the_gallery_is_in_the_language_of_who_asks(client: TestClient) -> None:
+    pages = [client.get("/gallery", headers={"accept-language": language}).text for language in ("en", "zh", "en")]
+    assert pages[0] == pages[2] != pages[1]
+    assert ['lang="en"' in pages[0], 'lang="zh"' in pages[1]] == [True, True]

@@ -2,13 +2,14 @@
 small pictures.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from server import PROJECT_FOLDER
 from server.gallery.claims import ClaimService, ScenarioTraces
 from server.gallery.course import Lesson, load_lessons
 from server.gallery.scenarios import Scenario, load_scenarios
 from server.gallery.thumbnails import Thumbnails, operation_examples, scenario_examples
+from server.http.responses import ConstantBodies
 from server.pictures.renderer_client import Renderer
 from server.pool.interface import PoolInterface
 from server.settings import Settings
@@ -19,7 +20,7 @@ LESSONS = PROJECT_FOLDER / "lessons"
 
 @dataclass
 class Gallery:
-    """thumbnails: of operations. stills: of scenarios, for the gallery's cards."""
+    """thumbnails: of operations. stills: of scenarios, for the gallery's cards. pages: what is the same for everybody."""
 
     scenarios: list[Scenario]
     lessons: list[Lesson]
@@ -27,6 +28,7 @@ class Gallery:
     claims: ClaimService
     thumbnails: Thumbnails
     stills: Thumbnails
+    pages: ConstantBodies = field(default_factory=ConstantBodies)
 
     @property
     def scenarios_by_name(self) -> dict[str, Scenario]:

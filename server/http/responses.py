@@ -5,7 +5,7 @@ import gzip
 import hashlib
 import re
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 from fastapi import Request, Response
@@ -90,3 +90,19 @@ class ConstantBody:
             headers["Content-Encoding"] = "gzip"
             return Response(self.compressed, media_type=self.media_type, headers=headers)
         return StreamingResponse(iterate_decompressed(self.compressed), media_type=self.media_type, headers=headers)
+
+
+class ConstantBodies:
+    """Bodies that are the same for everybody until the server ends, each made once, in a thread, one at a time."""
+
+    def __init__(self) -> None:
+        self._bodies: dict[str, ConstantBody] = {}
+        self._making = asyncio.Lock()
+
+    async def get(self, key: str, media_type: str, make: Callable[[], bytes]) -> ConstantBody:
+        """The body of this key. make: called where there is none yet. Raises what it raises."""
+        if key not in self._bodies:
+            async with self._making:
+                if key not in self._bodies:
+                    self._bodies[key] = await asyncio.to_thread(lambda: ConstantBody.from_bytes(make(), media_type))
+        return self._bodies[key]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from server.http.responses import ConstantBody
+from server.http.responses import ConstantBodies, ConstantBody
 from server.matrix.programs import QUESTIONS, ROWS, SITUATIONS, CellProgram, Situation, cell_program
 from server.pool.interface import NoAnswers, PoolInterface
 from server.pool.zygote import WorkersUnavailable
@@ -141,8 +141,7 @@ class MatrixService:
         self._is_wanted = asyncio.Event()
         self.measured: Measurement | None = None
         self.situations_done = 0
-        self._bodies: dict[str, ConstantBody] = {}
-        self._making = asyncio.Lock()
+        self._bodies = ConstantBodies()
 
     async def measure_when_idle(self) -> None:
         """Measure a while after the start, when no program runs. Does not raise: whoever asks will be told."""
@@ -165,14 +164,8 @@ class MatrixService:
         self, key: str, media_type: str, make: Callable[[Measurement], bytes], max_wait: float = MAX_WAIT
     ) -> ConstantBody:
         """What `make` makes of the measurement, made once for each key, one at a time. Raises ProblemError, as `get_measurement` does."""
-        if key not in self._bodies:
-            measured = await self.get_measurement(max_wait)
-            async with self._making:
-                if key not in self._bodies:
-                    self._bodies[key] = await asyncio.to_thread(
-                        lambda: ConstantBody.from_bytes(make(measured), media_type)
-                    )
-        return self._bodies[key]
+        measured = await self.get_measurement(max_wait)
+        return await self._bodies.get(key, media_type, lambda: make(measured))
 
     @property
     def has_failed_recently(self) -> bool:

@@ -25,6 +25,7 @@ from server.routes.api import TRACE_RESPONSES
 from server.services import MatrixDep
 from server.templating import (
     MESSAGES,
+    for_language_and_session,
     render_constant_page,
     render_public_page,
     render_workbench_page,
@@ -87,10 +88,7 @@ async def matrix_page(
         )
     except ProblemError as error:
         return matrix_progress_page(request, matrix, language, error)
-    response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
-    if signed_in:
-        response.headers["Cache-Control"] = "private, no-store"
-    return response
+    return for_language_and_session(response, signed_in)
 
 
 @router.get("/matrix.json", response_model=MatrixDocument, responses=JSON_RESPONSES, summary="The matrix of operations")

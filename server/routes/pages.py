@@ -22,7 +22,13 @@ from server.gallery.scenarios import (
 )
 from server.http.responses import trace_response
 from server.services import ClientDep, DisconnectedDep, GalleryDep, ServicesDep
-from server.templating import render_visitor_page, render_workbench_page, request_language
+from server.templating import (
+    for_language_and_session,
+    render_constant_page,
+    render_visitor_page,
+    render_workbench_page,
+    request_language,
+)
 from server.wire.problems import ProblemError
 
 IMMUTABLE = "public, max-age=31536000, immutable"
@@ -87,27 +93,42 @@ async def open_file_page(request: Request) -> Response:
 @router.get("/gallery", response_class=HTMLResponse)
 async def gallery_page(request: Request, gallery: GalleryDep) -> Response:
     """All scenarios, by thread."""
-    values = {
-        "threads": scenarios_by_thread(gallery.scenarios),
-        "filters": FILTERS,
-        "count": str(len(gallery.scenarios)),
-        "index": scenario_search_entries(gallery.scenarios),
-    }
-    return render_visitor_page(request, "gallery.html", **values)
+    language = request_language(request)
+    signed_in = bool(getattr(request.state, "signed_in", False))
+
+    def render_gallery() -> bytes:
+        values = {
+            "threads": scenarios_by_thread(gallery.scenarios),
+            "filters": FILTERS,
+            "count": str(len(gallery.scenarios)),
+            "index": scenario_search_entries(gallery.scenarios),
+        }
+        return render_constant_page(request, "gallery.html", language, **values)
+
+    key = f"page {language} {request.scope['root_path']} {signed_in}"
+    body = await gallery.pages.get(key, "text/html; charset=utf-8", render_gallery)
+    return for_language_and_session(body.to_response(request), signed_in)
 
 
 @router.get("/gallery.json")
-async def scenario_list_json(gallery: GalleryDep) -> JSONResponse:
+async def scenario_list_json(request: Request, gallery: GalleryDep) -> Response:
     """What the scenarios are called, in each language, for the page's command palette."""
-    scenarios = [{"name": member.name, "text": member.text} for member in gallery.scenarios]
-    return JSONResponse({"scenarios": scenarios}, headers={"Cache-Control": "public, max-age=60"})
+
+    def make_json() -> bytes:
+        scenarios = [{"name": member.name, "text": member.text} for member in gallery.scenarios]
+        return bytes(JSONResponse({"scenarios": scenarios}).body)
+
+    return (await gallery.pages.get("names", "application/json", make_json)).to_response(request)
 
 
 @router.get("/gallery/search.json")
-async def scenario_search_json(gallery: GalleryDep) -> JSONResponse:
+async def scenario_search_json(request: Request, gallery: GalleryDep) -> Response:
     """What the search looks through, for the box of error messages on the first screen."""
-    entries = scenario_search_entries(gallery.scenarios)
-    return JSONResponse({"entries": entries}, headers={"Cache-Control": "public, max-age=60"})
+
+    def make_json() -> bytes:
+        return bytes(JSONResponse({"entries": scenario_search_entries(gallery.scenarios)}).body)
+
+    return (await gallery.pages.get("search", "application/json", make_json)).to_response(request)
 
 
 @router.get("/gallery/{name}.trace.json")
