@@ -19,8 +19,8 @@ from server.wire.problems import ProblemError
 UNWANTED_SEVERITIES = ("error", "warning")
 """Severities of findings that a fix must not bring about."""
 
-KINDS_OF_FINISHED_RUNS = ("no_step", "gradients_dropped", "clip_without_gradient")
-"""Findings that are told only of a run that came to its end: where an error was mended they were there before."""
+KINDS_OF_FINISHED_RUNS = ("no_step", "gradients_dropped", "clip_without_gradient", "result_unused")
+"""Findings of a run, or of a statement, that came to its end: where an error was mended they may have been there before."""
 
 FINDING_SENTENCES = {
     language: json.loads((PROJECT_FOLDER / f"static/locales/findings.{language}.json").read_text("utf-8"))
