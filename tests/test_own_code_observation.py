@@ -1,10 +1,12 @@
 """A step of one's own code observes what its statement may have changed, though code beside it has no steps."""
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gradbox.sessions.unstepped_code import folders_of_installed_packages
 from tests.fork_host import ForkHost
 from tests.sampling import every, sampled
 from tests.test_agreement import PROGRAMS
@@ -101,3 +103,16 @@ def test_only_the_first_steps_of_own_code_observe_everything(as_it_is: bool) -> 
     assert result["missed"] == []
     assert len(result["lines"]) > 70
     assert len(result["everything"]) <= 3
+
+
+def test_a_folder_that_pip_filled_is_of_installed_packages_and_one_with_scripts_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled, project, scripts = (tmp_path / name for name in ("filled", "project", "scripts"))
+    for folder in (filled, project, scripts):
+        folder.mkdir()
+        (folder / "train.py").touch()
+    for folder in (filled, project):
+        (folder / "fast-1.0.dist-info").mkdir()
+    monkeypatch.chdir(project)
+    assert [*folders_of_installed_packages(["", str(project), str(scripts), str(filled)])] == [str(filled)]

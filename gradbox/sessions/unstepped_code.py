@@ -11,7 +11,7 @@ import sys
 import sysconfig
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Literal
@@ -172,9 +172,17 @@ def installation_folders() -> tuple[str, ...]:
     folders = {sysconfig.get_paths().get(name) for name in names}
     folders |= {sysconfig.get_paths(vars={"base": sys.base_prefix, "platbase": sys.base_prefix}).get(n) for n in names}
     folders |= {*site.getsitepackages(), site.getusersitepackages()} if hasattr(site, "getsitepackages") else set()
+    folders |= set(folders_of_installed_packages(sys.path[1:]))  # the first is the script's own
     folders |= {str(Path(path).resolve()) for path in folders if path}
     folders |= {str(stack.PROJECT_FOLDER / "gradbox"), str(Path(torch.__path__[0]).parent)}
     return tuple(f"{path}/" for path in folders if path)
+
+
+def folders_of_installed_packages(folders: Iterable[str]) -> Iterator[str]:
+    """Those that `pip install --target` has filled, which are found by PYTHONPATH; never the working folder."""
+    for folder in folders:
+        if folder and Path(folder).resolve() != Path.cwd() and any(Path(folder).glob("*.dist-info")):
+            yield folder
 
 
 INSTALLATION_FOLDERS = installation_folders()

@@ -20,6 +20,9 @@ CHUNK_ELEMENTS = 1 << 21
 
 CHUNK_BYTES = 1 << 22
 
+FEW_ELEMENTS = 1 << 16
+"""Elements that are looked at together where each look is short: they stay in the processor's cache."""
+
 Region = tuple[int, tuple[int, ...], tuple[int, ...], int]
 """Of a storage: bytes of an element, shape, stride and offset, both in elements."""
 
@@ -141,7 +144,7 @@ def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str, stretches: int 
     if stored.size > CHUNK_ELEMENTS:
         return summary_of_large_array(stored, dtype)
     values = widen_bfloat16(stored.reshape(-1), dtype)
-    finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    finite = finite_elements(values)
     if not finite.size:
         return {"min": None, "max": None, "mean": None, "norm": None, "bins": None, "heat": None}
     low, high = finite.min().item(), finite.max().item()
@@ -151,10 +154,35 @@ def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str, stretches: int 
         "norm": encode_number(math.sqrt(sum_of_squares_in_double(finite))), "bins": None, "heat": None,
     }  # fmt: skip
     if finite.size <= MAX_HISTOGRAM_ELEMENTS:
-        bins, _ = np.histogram(finite.astype("f8"), bins=BINS)
-        summary["bins"] = [int(n) for n in bins]
+        summary["bins"] = histogram_counts(finite, low, high)
         summary["heat"] = stretch_means(values, stretches)
     return summary
+
+
+def finite_elements(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    """Those that are finite; the array itself, without a copy, where all are."""
+    if values.dtype.kind != "f" or not values.size:
+        return values
+    with np.errstate(invalid="ignore"):
+        bounds = values.min(), values.max()  # nan where there is one
+    return values if np.isfinite(bounds).all() else values[np.isfinite(values)]
+
+
+def histogram_counts(values: "np.ndarray[Any, Any]", low: float, high: float) -> list[int]:
+    """What `np.histogram` counts in BINS bins, of many elements in a fifth of its time. low, high: least and greatest of the values."""
+    if values.size <= FEW_ELEMENTS:
+        return [int(count) for count in np.histogram(values.astype("f8"), bins=BINS)[0]]
+    edges = np.histogram_bin_edges(np.array([low, high], "f8"), BINS)[1:-1]
+    if values.dtype == np.float32:  # it is below an edge where it is below the next single-precision number
+        rounded = edges.astype("f4")
+        edges = np.where(rounded < edges, np.nextafter(rounded, np.float32(np.inf)), rounded)
+    below = np.zeros(BINS + 1, "i8")
+    below[BINS] = values.size
+    for at in range(0, values.size, FEW_ELEMENTS):
+        part = values[at : at + FEW_ELEMENTS]
+        wide = part if values.dtype == np.float32 else part.astype("f8")
+        below[1:BINS] += [np.count_nonzero(wide < edge) for edge in edges]
+    return [int(count) for count in np.diff(below)]
 
 
 def summary_of_large_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
@@ -168,8 +196,7 @@ def summary_of_large_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summar
     pieces: Any = np.nditer(stored, ["external_loop", "buffered"], ["readonly"], order="K", buffersize=CHUNK_ELEMENTS)
     for piece in pieces:
         for at in range(0, len(piece), CHUNK_ELEMENTS):
-            values = widen_bfloat16(piece[at : at + CHUNK_ELEMENTS], dtype)
-            finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+            finite = finite_elements(widen_bfloat16(piece[at : at + CHUNK_ELEMENTS], dtype))
             if finite.size:
                 low, high = min(low, finite.min().item()), max(high, finite.max().item())
                 total, count = total + float(finite.sum(dtype="f8")), count + finite.size

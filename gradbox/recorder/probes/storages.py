@@ -370,13 +370,21 @@ def chunk_digests(data: Any) -> bytes:
     return b"".join(hashlib.blake2b(part, digest_size=16).digest() for part in parts)
 
 
+WORD_SIZES = (1, 2, 4, 8)
+"""Bytes of an element that numpy compares at once."""
+
+
 def changed_elements(old: bytes | None, new: bytes | None, size: int) -> tuple[int | None, list[int]]:
     """How many elements hold other bytes, and the first of them; None where one side was not kept."""
     if old is None or new is None:
         return None, []
     count, longest = min(len(old), len(new)) // size, max(len(old), len(new)) // size
-    left, right = (np.frombuffer(side, "u1", count * size).reshape(count, size) for side in (old, new))
-    changed = np.flatnonzero((left != right).any(axis=1))
+    if size in WORD_SIZES:
+        left, right = (np.frombuffer(side, f"u{size}", count) for side in (old, new))
+        changed = np.flatnonzero(left != right)
+    else:
+        left, right = (np.frombuffer(side, "u1", count * size).reshape(count, size) for side in (old, new))
+        changed = np.flatnonzero((left != right).any(axis=1))
     beyond = range(count, min(longest, count + MAX_CHANGED_ELEMENTS))
     return len(changed) + longest - count, [*changed[:MAX_CHANGED_ELEMENTS].tolist(), *beyond][:MAX_CHANGED_ELEMENTS]
 
