@@ -198,3 +198,31 @@ y.data = torch.full(({count},), 5.0)
     assert [states[line] for line in range(4, 12)] == [
         {"ok"}, {"ok"}, {"changed"}, {"ok"}, {"changed"}, {"ok"}, {"ok"}, {"ok"},
     ]  # fmt: skip
+
+
+KEEP = "class Keeper:\n    def __init__(self, held): self.held = held\n"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "torch.as_tensor(a)",
+        "torch.asarray(a)",
+        "torch.utils.data.default_convert(a)",
+        "next(iter(torch.utils.data.DataLoader(a.reshape(2, 3), batch_size=None)))",
+        "getattr(torch, 'as_' + 'tensor')(a)",
+    ],
+)
+@pytest.mark.parametrize("size", [6, 6000])
+def test_a_write_to_an_array_is_seen_at_once_in_whatever_shares_its_memory(made: str, size: int) -> None:
+    a = f"a = np.arange({size}.)\n"
+    run = trace(f"{IMPORT}{a}t = {made.replace('(2, 3)', f'(2, {size // 2})')}\nk = 1\na[1] = 9\nk = 2\n")
+    storage = Replay(run)["t"]["storage"]
+    changed = [
+        step["line"]
+        for step in run["steps"]
+        if "cells" in step["set"].get(storage, {})
+        or "cells_at" in step["set"].get(storage, {})
+        or "windows" in step["set"].get(storage, {})
+    ]
+    assert changed == [4, 6]

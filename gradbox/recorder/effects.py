@@ -14,7 +14,7 @@ from typing import cast
 from gradbox.language.tree import SyntaxNodes, child_nodes
 
 MEMORY_EXPOSING_NAMES = re.compile(
-    r"numpy|^np$|__array|dlpack|storage|data_ptr|frombuffer|asarray|memoryview|share_memory|^apply_$|^map2?_$|struct|^array$"
+    r"numpy|^np$|__array|dlpack|storage|data_ptr|frombuffer|asarray|as_tensor|default_convert|memoryview|share_memory|^apply_$|^map2?_$|struct|^array$"
 )
 """Words that hand out a tensor's memory, or write it without an operator."""
 

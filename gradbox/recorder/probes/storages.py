@@ -306,6 +306,8 @@ class Storages(Probe):
         for pointer, negative, _, record in spans:
             if outer is not None and pointer - negative <= outer.pointer + outer.nbytes:
                 inside[record.uid] = {"storage": outer.uid, "at": pointer - outer.pointer}
+                self.mark_exposed(record.uid)  # whichever function made it: what writes one writes the other
+                self.mark_exposed(outer.uid)
             else:
                 outer = record
         for uid in self.records:
