@@ -38,6 +38,8 @@ import { diagnoseIntegerWrapped } from "./integer_wrapped.ts";
 import { diagnoseLossBelowZero } from "./loss_below_zero.ts";
 import { diagnoseHookThatKeepsLast } from "./hook_keeps_last.ts";
 import { diagnoseLoadOfNothing } from "./load_matched_nothing.ts";
+import { diagnoseLoadOfItself } from "./load_of_itself.ts";
+import { diagnoseLoadOverwritten } from "./load_overwritten.ts";
 import { diagnosePaddingRow } from "./padding_row.ts";
 import { diagnoseRepeatedLayer } from "./layer_repeated.ts";
 import { diagnoseSecondNameOfModule } from "./same_module.ts";
@@ -50,6 +52,9 @@ import { diagnoseViewThatSwapsAxes } from "./view_swaps_axes.ts";
 import { diagnoseLossOfLastBatch } from "./training/loss_of_last_batch.ts";
 import { diagnoseMeanOfMeans } from "./training/mean_of_means.ts";
 import { diagnoseOptimizerAttribute } from "./training/optimizer_attribute.ts";
+import { diagnoseFreezeUndone } from "./training/freeze_undone.ts";
+import { diagnoseLostOption } from "./training/lost_option.ts";
+import { diagnoseMisspelledFlag } from "./training/misspelled_flag.ts";
 import { diagnoseBackwardNotDerivative } from "./backward_not_derivative.ts";
 import { diagnoseUnusedResult } from "./result_unused.ts";
 
@@ -63,6 +68,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "grad_none", severity: "warning", diagnose: diagnoseGradIsNone },
   { kind: "grad_accumulated", severity: "warning", diagnose: diagnoseGradAccumulated },
   { kind: "frozen_updated", severity: "warning", diagnose: diagnoseFrozenParameterUpdated },
+  { kind: "frozen_updated", severity: "warning", diagnose: diagnoseFreezeUndone },
   { kind: "graph_grows", severity: "warning", diagnose: diagnoseGraphGrowthInLoop },
   { kind: "parameter_detached", severity: "warning", diagnose: diagnoseDetachedParameter },
   { kind: "clip_after_step", severity: "warning", diagnose: diagnoseClipAfterStep },
@@ -75,6 +81,8 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "layer_made_each_forward", severity: "warning", diagnose: diagnoseLayerMadeEachForward },
   { kind: "module_flag", severity: "warning", diagnose: diagnoseModuleFlag },
   { kind: "module_flag", severity: "warning", diagnose: diagnoseOptimizerAttribute },
+  { kind: "module_flag", severity: "warning", diagnose: diagnoseLostOption },
+  { kind: "module_flag", severity: "warning", diagnose: diagnoseMisspelledFlag },
   { kind: "loss_of_last_batch", severity: "warning", diagnose: diagnoseLossOfLastBatch },
   { kind: "frozen_optimizer", severity: "warning", diagnose: diagnoseFrozenOptimizer },
   { kind: "eval_dropout_active", severity: "warning", diagnose: diagnoseDropoutActiveInEval },
@@ -113,4 +121,6 @@ export const DIAGNOSES: DiagnosisRow[] = [
   // results that nobody reads
   { kind: "result_unused", severity: "warning", diagnose: diagnoseUnusedResult },
   { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfNothing },
+  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfItself },
+  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOverwritten },
 ];
