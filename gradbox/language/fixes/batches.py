@@ -39,6 +39,22 @@ def into_loop_above(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from _into_loop(program, hint, block, at, at)
 
 
+def out_of_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The statement of a loop within another one behind that loop, once in each round of the outer one."""
+    statement, loop = program.statement(hint.line), program.enclosing_loop(hint.line)
+    outer = next((one for one in program.statements if isinstance(one, ast.For | ast.While) and loop in one.body), None)
+    if statement is None or loop is None or outer is None or statement not in loop.body or len(loop.body) < 2:
+        return
+    indent = program.indent(loop)
+    if indent is None or program.indent(statement) is None or program.shares_lines(statement) or loop.orelse:
+        return
+    first, end = statement.lineno - 1, statement.end_lineno or statement.lineno
+    own = [indent + line[statement.col_offset :] if line.strip() else line for line in program.lines[first:end]]
+    after = loop.end_lineno or loop.lineno
+    lines = [*program.lines[:first], *program.lines[end:after], *own, *program.lines[after:]]
+    yield from program.with_lines(hint, lines)
+
+
 def _into_loop(program: FixProgram, hint: Hint, block: list[ast.stmt], at: int, to: int) -> Iterator[Fix]:
     """The statements of a block from one to another at the end of the body of the loop before them."""
     loop = next((other for other in reversed(block[:at]) if isinstance(other, ast.For | ast.While)), None)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from gradbox.language.fixes.order import add_keyword, added_after, move_later
-from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, is_constant, method, receiver
+from gradbox.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
 
 _MODULE_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*", re.ASCII)
 """A module as a program can write it: `net.body[0]`."""
@@ -101,9 +101,10 @@ def live_groups(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`optimizer.param_groups` for `optimizer.state_dict()['param_groups']`, which is a copy."""
     work, statement = program.edits(), program.statement(hint.line)
     for node in program.own_nodes(statement) if statement is not None else []:
-        call = node.value if isinstance(node, ast.Subscript) else None
-        owner = receiver(call) if isinstance(call, ast.Call) and method(call) == "state_dict" else None
-        if isinstance(node, ast.Subscript) and owner is not None and is_constant(node.slice, "param_groups"):
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Call):
+            continue
+        owner = receiver(node.value) if method(node.value) == "state_dict" else None
+        if owner is not None and isinstance(node.slice, ast.Constant) and node.slice.value == "param_groups":
             work.replace_node(node, f"{program.text(owner)}.param_groups")
     yield from program.with_edits(hint, work)
 
