@@ -39,6 +39,7 @@ WITHOUT_FIX: dict[str, set[str]] = {
     "layer_made_each_forward": {"conv_made_in_each_call"},
     "no_step": {"more_micro_batches_than_batches"},
     "not_in_optimizer": {"loss_with_centers", "unfrozen_after_the_optimizer"},
+    "gradients_dropped": {"last_micro_batches_of_an_epoch"},
     "hook_misses": {"hook_after_detach", "hook_on_replaced_tensor"},
     "hook_result": {"hook_result_function", "hook_result_size"},
     "index_copy": {"index_put_of_repeated_indices", "reshape_copy_lost", "scatter_of_repeated_indices"},

@@ -107,6 +107,7 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "use_probability": gradients.use_probability,
     "cross_entropy": gradients.cross_entropy,
     "straight_through": gradients.straight_through,
+    "rsample": gradients.rsample,
     "leaky_relu": gradients.leaky_relu,
     "save_for_backward": rewrites.save_for_backward,
     "move_after": training.move_after,
