@@ -13,6 +13,7 @@ const RESHAPING_OPERATION = /unsqueeze|view|reshape|index|select|slice|expand/;
 const COMPARISON = /^(?:eq|ne)$/;
 const CHOICE = /^(?:topk|max|argmax|round|gt|ge|lt|le|sign|sort)$/;
 const CONVERSION = /^(?:to|_to_copy|float|double|long|int|type_as)$/;
+const MAX_CONVERSIONS = 4;
 const COUNT = /^(?:sum|mean|count_nonzero)$/;
 /** So many steps after a difference its square or the like is looked for. */
 const MAX_STEPS_TO_LOSS = 3;
@@ -39,11 +40,18 @@ export function diagnoseComparedTable(facts: RunFacts): Diagnosis[] {
     if (visit || inputs.length !== 2 || out.has(line)) continue;
     const pair = columnAndRowOperands(facts, inputs, step, false);
     if (!pair || sharesStorage(facts, pair.column, pair.row, step) || !isCounted(facts, outputs[0], step)) continue;
-    if (![pair.column, pair.row].some((uid) => CHOICE.test(operationName(facts.producingOperation(uid)?.name ?? ""))))
-      continue;
+    if (![pair.column, pair.row].some((uid) => isChoice(facts, uid))) continue;
     out.set(line, { ...diagnosisOf(facts, pair, step), variant: "compared" });
   }
   return [...out.values()];
+}
+
+/** Whether a tensor says which class was chosen, as the largest or by a threshold, in whatever dtype. */
+function isChoice(facts: RunFacts, uid: string) {
+  let op = facts.producingOperation(uid);
+  for (let k = 0; op && k < MAX_CONVERSIONS && CONVERSION.test(operationName(op.name)); k++)
+    op = facts.producingOperation(op.inputs[0]);
+  return CHOICE.test(operationName(op?.name ?? ""));
 }
 
 function sharesStorage(facts: RunFacts, a: string, b: string, step: number) {
