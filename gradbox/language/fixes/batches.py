@@ -25,18 +25,47 @@ def into_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     if backward is None:
         return
     block = program.siblings(backward)
-    at = next(k for k, other in enumerate(block) if other is backward) if backward in block else 0
-    loop = next((other for other in reversed(block[:at]) if isinstance(other, ast.For | ast.While)), None)
+    at = next((k for k, other in enumerate(block) if other is backward), 0)
     step = next((k for k, other in enumerate(block) if k > at and _is_step(other)), None)
-    if loop is None or loop.orelse or step is None:
+    if step is not None:
+        yield from _into_loop(program, hint, block, at, step)
+
+
+def into_loop_above(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The statement that follows a loop at the end of the loop's body."""
+    statement = program.statement(hint.line)
+    block = program.siblings(statement) if statement is not None else []
+    at = next((k for k, other in enumerate(block) if other is statement), 0)
+    yield from _into_loop(program, hint, block, at, at)
+
+
+def out_of_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The statement of a loop within another one behind that loop, once in each round of the outer one."""
+    statement, loop = program.statement(hint.line), program.enclosing_loop(hint.line)
+    outer = next((one for one in program.statements if isinstance(one, ast.For | ast.While) and loop in one.body), None)
+    if statement is None or loop is None or outer is None or statement not in loop.body or len(loop.body) < 2:
         return
-    last = loop.body[-1]
+    indent = program.indent(loop)
+    if indent is None or program.indent(statement) is None or program.shares_lines(statement) or loop.orelse:
+        return
+    first, end = statement.lineno - 1, statement.end_lineno or statement.lineno
+    own = [indent + line[statement.col_offset :] if line.strip() else line for line in program.lines[first:end]]
+    after = loop.end_lineno or loop.lineno
+    lines = [*program.lines[:first], *program.lines[end:after], *own, *program.lines[after:]]
+    yield from program.with_lines(hint, lines)
+
+
+def _into_loop(program: FixProgram, hint: Hint, block: list[ast.stmt], at: int, to: int) -> Iterator[Fix]:
+    """The statements of a block from one to another at the end of the body of the loop before them."""
+    loop = next((other for other in reversed(block[:at]) if isinstance(other, ast.For | ast.While)), None)
+    if loop is None or loop.orelse:
+        return
+    last, moved = loop.body[-1], block[at : to + 1]
     indent = program.indent(last)
-    moved = block[at : step + 1]
     if indent is None or any(program.indent(one) is None or program.shares_lines(one) for one in [last, *moved]):
         return
-    first, end = backward.lineno - 1, block[step].end_lineno or block[step].lineno
-    own = [indent + line[backward.col_offset :] if line.strip() else line for line in program.lines[first:end]]
+    first, end = moved[0].lineno - 1, moved[-1].end_lineno or moved[-1].lineno
+    own = [indent + line[moved[0].col_offset :] if line.strip() else line for line in program.lines[first:end]]
     after = last.end_lineno or last.lineno
     lines = [*program.lines[:after], *own, *program.lines[after:first], *program.lines[end:]]
     yield from program.with_lines(hint, lines)

@@ -83,6 +83,16 @@ def _source_of_prediction(program: FixProgram, node: ast.expr) -> ast.expr | Non
     return receiver(node)
 
 
+def rsample(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`dist.rsample()` for `dist.sample()`."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) == "sample" and isinstance(call.func, ast.Attribute):
+            arguments = ", ".join(program.text(part) for part in [*call.args, *call.keywords])
+            work.replace_node(call, f"{program.text(call.func.value)}.rsample({arguments})")
+    yield from program.with_edits(hint, work)
+
+
 def straight_through(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`x + (x.round() - x).detach()`: the value of the step, the slope of its operand."""
     work = program.edits()

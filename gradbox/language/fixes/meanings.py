@@ -216,6 +216,15 @@ def times_incoming(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 def softmax_of_classes(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`dim=1` for the `dim=0` of a softmax, in its call or in the layer that is made with it."""
+    yield from _softmax_along(program, hint, "1")
+
+
+def softmax_of_positions(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`dim=-1` for the `dim=0` of a softmax, as `softmax_of_classes`."""
+    yield from _softmax_along(program, hint, "-1")
+
+
+def _softmax_along(program: FixProgram, hint: Hint, right: str) -> Iterator[Fix]:
     lines = {hint.line} if any("softmax" in method(call).lower() for call in program.calls(hint.line)) else None
     work = program.edits()
     for node in program.nodes:
@@ -227,5 +236,5 @@ def softmax_of_classes(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         dims += node.args[:1] if method(node).endswith("Softmax") else node.args[-1:]
         for dim in dims:
             if isinstance(dim, ast.Constant) and dim.value == 0:
-                work.replace_node(dim, "1")
+                work.replace_node(dim, right)
     yield from program.with_edits(hint, work)

@@ -197,6 +197,18 @@ def _converted_argument(program: FixProgram, hint: Hint, dtype: str) -> Iterator
             yield from program.with_edits(hint, work, name=program.text(argument))
 
 
+def batch_in_front(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`h.transpose(0, 1).reshape(…)` for the `h.view(…)` of states that have the batch in the second place."""
+    for call in program.calls(hint.line):
+        owner = receiver(call)
+        if method(call) in ("view", "reshape") and owner is not None:
+            work = program.edits()
+            arguments = ", ".join(program.text(part) for part in [*call.args, *call.keywords])
+            work.replace_node(call, f"{program.operand(owner)}.transpose(0, 1).reshape({arguments})")
+            yield from program.with_edits(hint, work)
+            return
+
+
 def swap_axes(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`x.permute(…)` for the `view` or `reshape` that only gives `x` the sizes of it."""
     order = str(hint.facts.get("order") or "")

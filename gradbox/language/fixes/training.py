@@ -85,15 +85,44 @@ def assign_it(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def group_option(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """`for group in optimizer.param_groups: group['lr'] = …` for `optimizer.lr = …`."""
+    """`for group in optimizer.param_groups: group['lr'] = …` for `optimizer.lr = …` and `optimizer.defaults['lr'] = …`."""
     statement = program.statement(hint.line)
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target, option = statement.targets[0], str(hint.facts.get("name") or "")
-        if isinstance(target, ast.Attribute) and option.isidentifier():
-            work, owner = program.edits(), program.text(target.value)
+        attribute = target.value if isinstance(target, ast.Subscript) else target
+        if isinstance(attribute, ast.Attribute) and option.isidentifier():
+            work, owner = program.edits(), program.text(attribute.value)
             text = f"for group in {owner}.param_groups: group['{option}'] = {program.text(statement.value)}"
             work.replace_node(statement, text)
             yield from program.with_edits(hint, work)
+
+
+def live_groups(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`optimizer.param_groups` for `optimizer.state_dict()['param_groups']`, which is a copy."""
+    work, statement = program.edits(), program.statement(hint.line)
+    for node in program.own_nodes(statement) if statement is not None else []:
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Call):
+            continue
+        owner = receiver(node.value) if method(node.value) == "state_dict" else None
+        if owner is not None and isinstance(node.slice, ast.Constant) and node.slice.value == "param_groups":
+            work.replace_node(node, f"{program.text(owner)}.param_groups")
+    yield from program.with_edits(hint, work)
+
+
+def spell_requires_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`p.requires_grad = False` for `p.require_grad = False`, and `requires_grad_(False)` of a module."""
+    statement = program.statement(hint.line)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return
+    target = statement.targets[0]
+    if isinstance(target, ast.Attribute):
+        work, owner = program.edits(), program.text(target.value)
+        value = program.text(statement.value)
+        is_module = bool(hint.facts.get("module"))
+        work.replace_node(
+            statement, f"{owner}.requires_grad_({value})" if is_module else f"{owner}.requires_grad = {value}"
+        )
+        yield from program.with_edits(hint, work)
 
 
 def own_groups(program: FixProgram, hint: Hint) -> Iterator[Fix]:

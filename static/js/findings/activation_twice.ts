@@ -23,7 +23,7 @@ export function diagnoseActivationTwice(facts: RunFacts): Diagnosis[] {
   for (const op of facts.scan.operationsNamed(LOSS_WITH_ACTIVATION)) {
     const loss = ACTIVATION_BY_LOSS[operationName(op.name)];
     const line = facts.steps[op.step].line;
-    if (out.has(line) || !op.requires_grad.some(Boolean) || facts.steps[op.step].visit) continue;
+    if (out.has(line) || !op.requires_grad.some(Boolean) || facts.isInsideBackward(op.step)) continue;
     const applied = earlierActivation(facts, op.inputs[0], loss.applies);
     if (applied) out.set(line, diagnosisOf(facts, op, loss, applied));
   }

@@ -1,6 +1,7 @@
-/** A loss between a column and a row of as many numbers: broadcasting makes a table of them, and nothing raises. */
+/** A loss, or a count of right answers, between a column and a row of as many numbers: broadcasting makes a table, and nothing raises. */
 
 import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis, type Fact } from "./finding.ts";
+import { operationName } from "./operation_name.ts";
 import { shapeText } from "./operands.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -9,6 +10,11 @@ const BROADCASTING_NAME = /^(?:sub|broadcast_tensors)$/;
 const LOSS_OPERATION = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;
 /** A program that adds the dimension itself means the table. */
 const RESHAPING_OPERATION = /unsqueeze|view|reshape|index|select|slice|expand/;
+const COMPARISON = /^(?:eq|ne)$/;
+const CHOICE = /^(?:topk|max|argmax|round|gt|ge|lt|le|sign|sort)$/;
+const CONVERSION = /^(?:to|_to_copy|float|double|long|int|type_as)$/;
+const MAX_CONVERSIONS = 4;
+const COUNT = /^(?:sum|mean|count_nonzero)$/;
 /** So many steps after a difference its square or the like is looked for. */
 const MAX_STEPS_TO_LOSS = 3;
 
@@ -25,11 +31,51 @@ export function diagnoseBroadcastLoss(facts: RunFacts): Diagnosis[] {
   return [...out.values()];
 }
 
-/** The operands as a column and a row, where one is computed and the other given. */
+/** Predictions that are compared with labels, and counted. */
+export function diagnoseComparedTable(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const { inputs, outputs, step } of facts.scan.operationsNamed(COMPARISON)) {
+    const { line, visit } = facts.steps[step];
+    if (visit || inputs.length !== 2 || out.has(line)) continue;
+    const pair = columnAndRowOperands(facts, inputs, step, false);
+    if (!pair || sharesStorage(facts, pair.column, pair.row, step) || !isCounted(facts, outputs[0], step)) continue;
+    if (![pair.column, pair.row].some((uid) => isChoice(facts, uid))) continue;
+    out.set(line, { ...diagnosisOf(facts, pair, step), variant: "compared" });
+  }
+  return [...out.values()];
+}
+
+/** Whether a tensor says which class was chosen, as the largest or by a threshold, in whatever dtype. */
+function isChoice(facts: RunFacts, uid: string) {
+  let op = facts.producingOperation(uid);
+  for (let k = 0; op && k < MAX_CONVERSIONS && CONVERSION.test(operationName(op.name)); k++)
+    op = facts.producingOperation(op.inputs[0]);
+  return CHOICE.test(operationName(op?.name ?? ""));
+}
+
+function sharesStorage(facts: RunFacts, a: string, b: string, step: number) {
+  return facts.tensor(a, step)?.storage === facts.tensor(b, step)?.storage;
+}
+
+/** Whether a comparison goes on into a sum or a mean over all of it, through conversions. */
+function isCounted(facts: RunFacts, uid: string, step: number) {
+  const followed = new Set([uid]);
+  for (let i = step; i <= Math.min(step + MAX_STEPS_TO_LOSS, facts.steps.length - 1); i++)
+    for (const { name, inputs, outputs } of facts.opsAt(i)) {
+      if (!followed.has(inputs[0])) continue;
+      if (COUNT.test(operationName(name))) return (facts.handle(outputs[0], i)?.shape ?? []).length === 0;
+      if (CONVERSION.test(operationName(name))) followed.add(outputs[0]);
+    }
+  return false;
+}
+
+/** The operands as a column and a row. @param isLoss one is computed and the other given */
 function columnAndRowOperands(
   facts: RunFacts,
   inputs: string[],
   step: number,
+  isLoss = true,
 ): { column: string; row: string; size: number } | null {
   for (const [column, row] of [inputs, [...inputs].reverse()]) {
     const [columnTensor, rowTensor] = [facts.tensor(column, step), facts.tensor(row, step)];
@@ -38,7 +84,7 @@ function columnAndRowOperands(
     if (
       rowTensor?.shape?.length !== 1 ||
       rowTensor.shape[0] !== size ||
-      columnTensor.requires_grad === rowTensor.requires_grad
+      (isLoss && columnTensor.requires_grad === rowTensor.requires_grad)
     )
       continue;
     if (!RESHAPING_OPERATION.test(facts.producingOperation(column)?.name ?? "")) return { column, row, size };

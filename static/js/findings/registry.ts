@@ -1,7 +1,7 @@
 /** The table of findings: a row a kind, with the function that looks for it. A new kind is a file, a row and its sentences. */
 
 import { diagnoseActivationTwice } from "./activation_twice.ts";
-import { diagnoseBroadcastLoss } from "./broadcast_loss.ts";
+import { diagnoseBroadcastLoss, diagnoseComparedTable } from "./broadcast_loss.ts";
 import { diagnoseContextTensorWritten } from "./context_written.ts";
 import { diagnoseLateDetach } from "./detached_late.ts";
 import { diagnoseFrozenParameterUpdated } from "./frozen_updated.ts";
@@ -20,6 +20,7 @@ import { diagnoseCaughtErrors } from "./caught_error.ts";
 import { diagnoseUnexplainedError } from "./unexplained_error.ts";
 import { ERROR_DIAGNOSES, type DiagnosisRow } from "./error_registry.ts";
 import { diagnoseClipAfterStep } from "./training/clip_after_step.ts";
+import { diagnoseClipOfUsedUp } from "./training/clip_of_used_up.ts";
 import { diagnoseClipWhileScaled } from "./training/clip_while_scaled.ts";
 import { diagnoseClipWithoutGradient } from "./training/clip_without_gradient.ts";
 import { diagnoseDropoutActiveInEval } from "./training/eval_dropout_active.ts";
@@ -32,24 +33,31 @@ import { diagnoseLayerMadeEachForward } from "./training/layer_made_each_forward
 import { diagnoseModuleFlag } from "./training/module_flag.ts";
 import { diagnoseModuleInNoOptimizer } from "./training/not_in_optimizer.ts";
 import { diagnoseNoStep } from "./training/no_step.ts";
+import { diagnoseScheduleInVain } from "./training/schedule_in_vain.ts";
 import { diagnoseSchedulerFirst } from "./training/scheduler_first.ts";
 import { diagnoseUndividedAccumulation } from "./training/accumulation_undivided.ts";
 import { diagnoseIntegerWrapped } from "./integer_wrapped.ts";
 import { diagnoseLossBelowZero } from "./loss_below_zero.ts";
 import { diagnoseHookThatKeepsLast } from "./hook_keeps_last.ts";
 import { diagnoseLoadOfNothing } from "./load_matched_nothing.ts";
+import { diagnoseLoadOfItself } from "./load_of_itself.ts";
+import { diagnoseLoadOverwritten } from "./load_overwritten.ts";
 import { diagnosePaddingRow } from "./padding_row.ts";
 import { diagnoseRepeatedLayer } from "./layer_repeated.ts";
 import { diagnoseSecondNameOfModule } from "./same_module.ts";
 import { diagnoseSharedGroup } from "./shared_group.ts";
 import { diagnoseTargetWithHistory } from "./target_with_history.ts";
+import { diagnoseSampleThatCuts } from "./sample_cuts.ts";
 import { diagnoseTermWithoutHistory } from "./term_moves_nothing.ts";
 import { diagnoseSoftmaxOverBatch } from "./samples_mixed.ts";
 import { diagnoseSequenceOverBatch } from "./sequence_axis.ts";
-import { diagnoseViewThatSwapsAxes } from "./view_swaps_axes.ts";
+import { diagnoseViewOfFinalStates, diagnoseViewThatSwapsAxes } from "./view_swaps_axes.ts";
 import { diagnoseLossOfLastBatch } from "./training/loss_of_last_batch.ts";
 import { diagnoseMeanOfMeans } from "./training/mean_of_means.ts";
 import { diagnoseOptimizerAttribute } from "./training/optimizer_attribute.ts";
+import { diagnoseFreezeUndone } from "./training/freeze_undone.ts";
+import { diagnoseLostOption } from "./training/lost_option.ts";
+import { diagnoseMisspelledFlag } from "./training/misspelled_flag.ts";
 import { diagnoseBackwardNotDerivative } from "./backward_not_derivative.ts";
 import { diagnoseUnusedResult } from "./result_unused.ts";
 
@@ -57,24 +65,30 @@ import { diagnoseUnusedResult } from "./result_unused.ts";
 export const DIAGNOSES: DiagnosisRow[] = [
   ...ERROR_DIAGNOSES,
   { kind: "shape_mismatch", severity: "warning", diagnose: diagnoseBroadcastLoss },
+  { kind: "shape_mismatch", severity: "warning", diagnose: diagnoseComparedTable },
   { kind: "wrong_gradient", severity: "warning", diagnose: diagnoseWrongGradientFromChangedTensor },
   { kind: "wrong_gradient", severity: "warning", diagnose: diagnoseContextTensorWritten },
   { kind: "activation_twice", severity: "warning", diagnose: diagnoseActivationTwice },
   { kind: "grad_none", severity: "warning", diagnose: diagnoseGradIsNone },
   { kind: "grad_accumulated", severity: "warning", diagnose: diagnoseGradAccumulated },
   { kind: "frozen_updated", severity: "warning", diagnose: diagnoseFrozenParameterUpdated },
+  { kind: "frozen_updated", severity: "warning", diagnose: diagnoseFreezeUndone },
   { kind: "graph_grows", severity: "warning", diagnose: diagnoseGraphGrowthInLoop },
   { kind: "parameter_detached", severity: "warning", diagnose: diagnoseDetachedParameter },
   { kind: "clip_after_step", severity: "warning", diagnose: diagnoseClipAfterStep },
   { kind: "clip_while_scaled", severity: "warning", diagnose: diagnoseClipWhileScaled },
   { kind: "clip_without_gradient", severity: "warning", diagnose: diagnoseClipWithoutGradient },
+  { kind: "clip_without_gradient", severity: "warning", diagnose: diagnoseClipOfUsedUp },
   { kind: "gradients_dropped", severity: "warning", diagnose: diagnoseGradientsDropped },
   { kind: "no_step", severity: "warning", diagnose: diagnoseNoStep },
   { kind: "scheduler_first", severity: "warning", diagnose: diagnoseSchedulerFirst },
+  { kind: "scheduler_first", severity: "warning", diagnose: diagnoseScheduleInVain },
   { kind: "not_in_optimizer", severity: "warning", diagnose: diagnoseModuleInNoOptimizer },
   { kind: "layer_made_each_forward", severity: "warning", diagnose: diagnoseLayerMadeEachForward },
   { kind: "module_flag", severity: "warning", diagnose: diagnoseModuleFlag },
   { kind: "module_flag", severity: "warning", diagnose: diagnoseOptimizerAttribute },
+  { kind: "module_flag", severity: "warning", diagnose: diagnoseLostOption },
+  { kind: "module_flag", severity: "warning", diagnose: diagnoseMisspelledFlag },
   { kind: "loss_of_last_batch", severity: "warning", diagnose: diagnoseLossOfLastBatch },
   { kind: "frozen_optimizer", severity: "warning", diagnose: diagnoseFrozenOptimizer },
   { kind: "eval_dropout_active", severity: "warning", diagnose: diagnoseDropoutActiveInEval },
@@ -93,6 +107,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "unexplained_error", severity: "error", diagnose: diagnoseUnexplainedError, onError: true },
   // which term moves what
   { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
+  { kind: "term_moves_nothing", severity: "note", diagnose: diagnoseSampleThatCuts },
   { kind: "target_with_history", severity: "note", diagnose: diagnoseTargetWithHistory },
   // what numbers can't be
   { kind: "mean_of_means", severity: "note", diagnose: diagnoseMeanOfMeans },
@@ -103,6 +118,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSoftmaxOverBatch },
   { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSequenceOverBatch },
   { kind: "view_swaps_axes", severity: "note", diagnose: diagnoseViewThatSwapsAxes },
+  { kind: "view_swaps_axes", severity: "warning", diagnose: diagnoseViewOfFinalStates },
   // gradients that are not the slope
   { kind: "backward_not_derivative", severity: "warning", diagnose: diagnoseBackwardNotDerivative },
   // two names of one thing
@@ -113,4 +129,6 @@ export const DIAGNOSES: DiagnosisRow[] = [
   // results that nobody reads
   { kind: "result_unused", severity: "warning", diagnose: diagnoseUnusedResult },
   { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfNothing },
+  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOfItself },
+  { kind: "load_matched_nothing", severity: "warning", diagnose: diagnoseLoadOverwritten },
 ];

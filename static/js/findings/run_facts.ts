@@ -168,6 +168,12 @@ export class RunFacts {
     return uid ? this.scan.producingOperation(uid) : undefined;
   }
 
+  /** Whether a step is a visit behind the first of its backward; the first has what its statement computed before, too. */
+  isInsideBackward(step: number) {
+    const backward = this.steps[step]?.visit?.backward;
+    return backward !== undefined && this.steps[step - 1]?.visit?.backward === backward;
+  }
+
   /** Every event of a kind, in order. */
   eventsOfKind<E extends Event["event"]>(event: E): EventOccurrence<E>[] {
     return this.scan.eventsOfKind(event) as EventOccurrence<E>[];

@@ -6,12 +6,10 @@ import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "./fi
 import { tensorsOfModule } from "./module_tensors.ts";
 import { mentionsAt } from "./program_text.ts";
 import { resolvePath } from "./resolve.ts";
+import { SNAPSHOT_NAME } from "./snapshot_name.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-/** Names for something that is to stay as it is while another goes on. */
-const SNAPSHOT_NAME =
-  /(?:^|[_.])(?:best|old|prev(?:ious)?|copy|copied|snapshot|snap|backup|bak|initial|init|orig(?:inal)?|before|ref(?:erence)?|target|teacher|ema|frozen|saved|cloned?|start)(?:_|\d|$)/i;
 const PATH = String.raw`[A-Za-z_][\w.]*(?:\[[^\]=]+\])?`;
 const SECOND_NAME = new RegExp(`^(${PATH})$`);
 const COPIED_MODULE = /^([A-Za-z_][\w.]*?)(\.state_dict\(\)(?:\.copy\(\))?)?$/;

@@ -7,6 +7,8 @@ import type { Operation } from "./scan.ts";
 
 const RECURRENT = /^(?:lstm|gru|rnn_tanh|rnn_relu)$/;
 const DROPS_AXIS = /^(?:select|mean|sum|amax|max)$/;
+/** The second axis becomes a part of the features. */
+const MERGES_AXIS = /^(?:view|reshape|_unsafe_view|flatten)$/;
 const LOSS = /^(?:nll_loss\w*|cross_entropy_loss|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy\w*)$/;
 const MAX_FOLLOWED = 60;
 const MAX_STEPS_AHEAD = 60;
@@ -21,8 +23,8 @@ export function diagnoseSequenceOverBatch(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const op of facts.scan.operationsNamed(RECURRENT)) {
-    const { line, visit } = facts.steps[op.step];
-    if (visit || out.has(line) || !op.requires_grad.some(Boolean)) continue;
+    const { line } = facts.steps[op.step];
+    if (facts.isInsideBackward(op.step) || out.has(line) || !op.requires_grad.some(Boolean)) continue;
     const sizes = sizesWithTimeFirst(facts, op);
     const readers = sizes && readersBySample(facts, op, sizes);
     if (sizes && readers) out.set(line, diagnosisOf(facts, op, sizes, readers));
@@ -44,7 +46,7 @@ function readersBySample(facts: RunFacts, op: Operation, { first, second }: Sequ
   const rows = new Set<string>();
   let dropped: Operation | null = null;
   for (let i = op.step; i < Math.min(facts.steps.length, op.step + MAX_STEPS_AHEAD); i++) {
-    if (facts.steps[i].visit) continue;
+    if (facts.isInsideBackward(i)) continue;
     for (const other of facts.opsAt(i)) {
       const [output] = other.outputs;
       const name = operationName(other.name);
@@ -54,13 +56,20 @@ function readersBySample(facts: RunFacts, op: Operation, { first, second }: Sequ
       if (other.inputs.some((uid) => rows.has(uid)) && shape[0] === first && rows.size < MAX_FOLLOWED) rows.add(output);
       if (!whole.has(other.inputs[0]) || other.step < op.step) continue;
       if (shape.length === 3 && shape[0] === first && shape[1] === second) whole.add(output);
-      else if (shape.length === 2 && shape[0] === first && DROPS_AXIS.test(name)) {
+      else if (shape.length === 2 && shape[0] === first && isGivenUp(facts, other, name, shape, second)) {
         dropped ??= other;
         rows.add(output);
       }
     }
   }
   return null;
+}
+
+/** Whether an operation leaves one of three axes out, or puts the second and the third into one. */
+function isGivenUp(facts: RunFacts, op: Operation, name: string, shape: number[], second: number) {
+  if (DROPS_AXIS.test(name)) return true;
+  const features = (facts.handle(op.inputs[0], op.step)?.shape ?? [])[2];
+  return MERGES_AXIS.test(name) && shape[1] === second * features;
 }
 
 function hasRows(facts: RunFacts, uid: string, step: number, count: number) {

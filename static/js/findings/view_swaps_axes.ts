@@ -6,6 +6,7 @@ import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
 const VIEW = /^(?:view|reshape|_unsafe_view)$/;
+const RECURRENT = /^(?:lstm|gru|rnn_tanh|rnn_relu)$/;
 const CALL = /\.(view|reshape)\(|torch\.reshape\(/;
 
 export function diagnoseViewThatSwapsAxes(facts: RunFacts): Diagnosis[] {
@@ -48,4 +49,39 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
   const order = to.map((size) => from.indexOf(size));
   const isOrder = from.length === to.length && new Set(order).size === from.length && !order.includes(-1);
   return isOrder ? order : null;
+}
+
+/** A `view` of a recurrent layer's final states, the batch in the middle, to rows of as many: each row is of several samples. */
+export function diagnoseViewOfFinalStates(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  const states = new Set(facts.scan.operationsNamed(RECURRENT).flatMap(({ outputs }) => outputs.slice(1)));
+  if (!states.size) return [];
+  for (const op of facts.scan.operationsNamed(VIEW)) {
+    const { line, visit } = facts.steps[op.step];
+    if (visit || out.has(line) || !states.has(op.inputs[0])) continue;
+    const [from, to] = [op.inputs[0], op.outputs[0]].map((uid) => facts.handle(uid, op.step)?.shape ?? []);
+    if (from.length !== 3 || from[0] < 2 || from[1] < 2 || to[0] !== from[1] || to.length < 2) continue;
+    if (String(to) === String(from)) continue;
+    const x = facts.nameFact(op.inputs[0], op.step);
+    const call = codeFact(CALL.exec(facts.statementCode(op.step))?.[1] ?? "reshape");
+    const findingFacts = {
+      x,
+      call,
+      n: from[1],
+      from: codeFact(`(${from.join(", ")})`),
+      to: codeFact(`(${to.join(", ")})`),
+      code: facts.statementFact(op.step),
+    };
+    out.set(line, {
+      variant: "final_states",
+      severity: "warning",
+      cause: facts.place(op.step),
+      chain: [chainLink(facts.place(op.step), "used", findingFacts, [op.inputs[0], op.outputs[0]])],
+      names: namesInFacts(x, call),
+      facts: findingFacts,
+      fixes: [fixHint("batch_in_front", facts.place(op.step))],
+    });
+  }
+  return [...out.values()];
 }

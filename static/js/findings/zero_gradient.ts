@@ -52,8 +52,7 @@ function leavesCutOff(facts: RunFacts): Diagnosis[] {
     if (!zeroingNode || !meaning || hasSavedTensorChanged(facts, zeroingNode)) continue;
     if (meaning[0] === "one_class" && !isSumOverOneElement(facts, zeroingNode)) continue;
     if (meaning[0] === "times_zero" && !hasZeroFactor(facts, zeroingNode)) continue;
-    const variant =
-      meaning[0] === "constant_sum" && !hasConstantGradient(facts, zeroingNode) ? "saturated" : meaning[0];
+    const variant = meaning[0] === "constant_sum" ? variantOfSoftmax(facts, zeroingNode) : meaning[0];
     const key = `${variant} ${facts.steps[facts.birthStep(zeroingNode.node)].line}`;
     const earlier = out.get(key);
     const severity = isWorthWarning(facts, uid) ? meaning[1] : "note";
@@ -85,6 +84,11 @@ function leavesCutOff(facts: RunFacts): Diagnosis[] {
         fixes: FIX_BY_CAUSE[variant] ? [fixHint(FIX_BY_CAUSE[variant], facts.place(birthStep))] : [],
       };
     });
+}
+
+function variantOfSoftmax(facts: RunFacts, zeroingNode: ZeroingNode) {
+  if (isSumOverOneElement(facts, zeroingNode)) return "one_score";
+  return hasConstantGradient(facts, zeroingNode) ? "constant_sum" : "saturated";
 }
 
 /** Whether an operation got the same gradient for every number. */

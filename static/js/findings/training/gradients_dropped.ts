@@ -22,7 +22,61 @@ export function diagnoseGradientsDropped(facts: RunFacts): Diagnosis[] {
   const byStatement = new Map<number | null, BackwardFate[]>();
   for (const fate of fatesOfBackwards(facts))
     byStatement.set(fate.call.stmt, [...(byStatement.get(fate.call.stmt) ?? []), fate]);
-  return [...byStatement.values()].flatMap((fates) => diagnosisOf(facts, fates) ?? []);
+  return [...byStatement.values()].flatMap((fates) => diagnosisOf(facts, fates) ?? restDiagnosis(facts, fates) ?? []);
+}
+
+/** Backwards one after the other with one fate at one step. */
+interface FateGroup {
+  fates: BackwardFate[];
+  end: number;
+}
+
+function groupsOfFates(fates: BackwardFate[]): FateGroup[] {
+  const groups: FateGroup[] = [];
+  for (const fate of fates) {
+    const last = groups.at(-1);
+    const end = fate.end?.step ?? -1;
+    if (last?.end === end && last.fates[0].fate === fate.fate) last.fates.push(fate);
+    else groups.push({ fates: [fate], end });
+  }
+  return groups;
+}
+
+/** Where micro batches add up by so many, and what is left over at the end of each epoch is reset unused. */
+function restDiagnosis(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
+  if (!isComplete(facts) || facts.steps.some(({ skipped }) => skipped)) return null;
+  const groups = groupsOfFates(fates);
+  const [used, dropped] = ["used", "dropped"].map((fate) => groups.filter((group) => group.fates[0].fate === fate));
+  const size = used[0]?.fates.length ?? 0;
+  const rest = dropped[0]?.fates.length ?? 0;
+  if (size < 2 || used.some((group) => group.fates.length !== size) || dropped.length < 2 || rest >= size) return null;
+  if (dropped.some((group) => group.fates.length !== rest)) return null;
+  if (new Set(dropped.map(({ end }) => facts.steps[end].stmt)).size !== 1) return null;
+  const [{ call, uid }] = dropped[0].fates;
+  const [{ end: useStep }] = used;
+  const resetStep = dropped[0].end;
+  const x = facts.nameFact(uid, call.end);
+  const names = {
+    x,
+    n: rest,
+    size,
+    backward: facts.place(call.step).line,
+    code: facts.statementFact(resetStep),
+    step: facts.place(useStep).line,
+  };
+  return {
+    variant: "rest",
+    severity: "note",
+    cause: facts.place(resetStep),
+    chain: [
+      chainLink(facts.place(useStep), "used", { ...names, code: facts.statementFact(useStep) }, [uid]),
+      chainLink(facts.place(call.step), "gradient", { ...names, code: facts.statementFact(call.step) }, [uid]),
+      chainLink(facts.place(resetStep), "released", names, [uid]),
+    ],
+    names: namesInFacts(x),
+    facts: names,
+    fixes: [],
+  };
 }
 
 /** Of each backward that filled a `.grad`, in order. */

@@ -47,7 +47,7 @@ function isRunAgainAfter(facts: RunFacts, step: number, after: number) {
 }
 
 /** The learning rate of an optimizer's first group after a step; null where it is no number. */
-function learningRateAt(facts: RunFacts, uid: string, step: number): number | null {
+export function learningRateAt(facts: RunFacts, uid: string, step: number): number | null {
   const entities = facts.stateAt(step);
   const groups = findEntity(
     entities,

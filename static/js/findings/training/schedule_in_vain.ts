@@ -1,0 +1,181 @@
+/** A schedule that brings the learning rate to nearly nothing early on, and one whose rates no step uses, as its optimizer was replaced. */
+
+import { addToList } from "../../trace/multimap.ts";
+import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { learningRateAt } from "./scheduler_first.ts";
+import { isComplete, numberFact } from "./rounds.ts";
+import { optimizerParameters, optimizersOf } from "../optimizers.ts";
+import { resolvePath } from "../resolve.ts";
+import type { RunFacts } from "../run_facts.ts";
+
+const STEP_CALL = /^[A-Za-z_][\w.]*(?:\[[^\]]*\])*\.step\(/;
+/** A rate below so much of the largest one trains no more, */
+const VANISHED = 1e-3;
+/** where so many steps at least, and half of all, are made with it. */
+const MIN_VANISHED_STEPS = 8;
+const MIN_LOST_CHANGES = 2;
+const MAX_STATEMENTS = 2000;
+const SCHEDULER_MADE =
+  /^([A-Za-z_][\w.]*)\s*=\s*[\w.]*(?:LR|ReduceLROnPlateau|WarmRestarts)\(\s*(?:optimizer\s*=\s*)?([A-Za-z_][\w.]*)\s*[,)]/;
+const SCHEDULER_CALLED = /^([A-Za-z_][\w.]*)\.step\(/;
+
+/** A statement like `scheduler.step()` that gave an optimizer another learning rate. */
+interface RateChange {
+  optimizer: string;
+  step: number;
+  before: number;
+  after: number;
+}
+
+export function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
+  if (!isComplete(facts) || !facts.source.some((text) => /scheduler|_lr\b|sched\b|lr_/i.test(text))) return [];
+  const changes = rateChanges(facts);
+  return [...rateVanished(facts, changes), ...optimizerReplaced(facts, changes)];
+}
+
+function rateChanges(facts: RunFacts): RateChange[] {
+  const optimizers = [...optimizersOf(facts).values()];
+  const updates = new Set(optimizers.flatMap(({ steps }) => steps));
+  const out: RateChange[] = [];
+  let seen = 0;
+  for (const [step, { kind }] of facts.steps.entries()) {
+    if (kind !== "statement" || updates.has(step) || !STEP_CALL.test(facts.statementCode(step))) continue;
+    if (seen++ > MAX_STATEMENTS) break;
+    for (const { uid, made } of optimizers) {
+      if (made >= step || (facts.index.lifetimes.get(uid)?.death ?? Infinity) <= step) continue;
+      const [before, after] = [learningRateAt(facts, uid, step - 1), learningRateAt(facts, uid, step)];
+      if (before !== null && after !== null && before !== after) out.push({ optimizer: uid, step, before, after });
+    }
+  }
+  return out;
+}
+
+function rateVanished(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
+  return [...optimizersOf(facts).values()].flatMap(({ uid, made, steps }) => {
+    const own = changes.filter(({ optimizer }) => optimizer === uid);
+    if (!own.length || own.some(({ before, after }) => after > before)) return [];
+    const rates = steps.map((step) => learningRateAt(facts, uid, step - 1) ?? Number.NaN);
+    const [largest] = rates;
+    const from = rates.findIndex((rate) => rate < VANISHED * largest);
+    if (from < 1 || rates.some((rate, k) => !(rate <= (rates[k - 1] ?? largest)))) return [];
+    const lowering = own.findLast(({ step }) => step < steps[from]) ?? own[0];
+    const { useful, vain } = countsOfSteps(facts, uid, steps[from]);
+    if (vain < MIN_VANISHED_STEPS || vain < useful) return [];
+    const optimizer = facts.nameFact(uid, lowering.step);
+    const code = facts.statementFact(lowering.step);
+    const names = { optimizer, vain, total: useful + vain, last: numberFact(rates.at(-1) ?? 0), code };
+    const rate = numberFact(largest);
+    return [
+      {
+        variant: "vanished",
+        cause: facts.place(lowering.step),
+        chain: [
+          chainLink(facts.place(made), "made", { ...names, first: rate }, [uid]),
+          chainLink(facts.place(lowering.step), "written", { ...names, first: numberFact(lowering.after) }, [uid]),
+          chainLink(facts.place(steps[from]), "used", { ...names, code: facts.statementFact(steps[from]) }, [uid]),
+        ],
+        names: namesInFacts(optimizer),
+        facts: { ...names, first: rate },
+        fixes: [fixHint("out_of_loop", facts.place(lowering.step))],
+      },
+    ];
+  });
+}
+
+/** How often an optimizer stepped before a step and from it on; of those that were not recorded, before where it can't be told. */
+function countsOfSteps(facts: RunFacts, optimizer: string, from: number) {
+  const counts = { useful: 0, vain: 0 };
+  let last = -1;
+  for (const event of facts.eventsOfKind("optimizer_stepped")) {
+    if (event.optimizer !== optimizer) continue;
+    const isVain = event.unrecorded ? last >= from : event.step >= from;
+    counts[isVain ? "vain" : "useful"] += event.unrecorded ?? 1;
+    last = event.step;
+  }
+  return counts;
+}
+
+/** A call of a scheduler whose optimizer has made its last step, while another one goes on with its parameters. */
+interface LostCall {
+  optimizer: string;
+  step: number;
+  /** made: the step that made the other optimizer; next: its next step */
+  successor: string;
+  made: number;
+  next: number;
+}
+
+/** Where no rate that a schedule set was used, since its optimizer was replaced. */
+function optimizerReplaced(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
+  /** by the statement that made the other optimizer */
+  const lost = new Map<number, LostCall[]>();
+  for (const [optimizer, calls] of callsByOptimizer(facts, changes)) {
+    const last = optimizersOf(facts).get(optimizer)?.steps.at(-1) ?? -1;
+    if (calls.some((step) => step < last)) continue;
+    for (const step of calls) {
+      const call = lostCall(facts, optimizer, step);
+      if (call) addToList(lost, facts.steps[call.made].stmt ?? -1, call);
+    }
+  }
+  return [...lost.values()].flatMap((calls) =>
+    calls.length < MIN_LOST_CHANGES ? [] : [replacedDiagnosis(facts, calls[0])],
+  );
+}
+
+/** The steps at which a scheduler of an optimizer was called: those that changed its rate, and where it is out of sight those that say so. */
+function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, number[]> {
+  const out = new Map<string, number[]>();
+  for (const { optimizer, step } of changes) addToList(out, optimizer, step);
+  /** by the scheduler's path: its optimizer */
+  const scheduled = new Map<string, string>();
+  for (const [step, { kind }] of facts.steps.entries()) {
+    if (kind !== "statement") continue;
+    const code = facts.statementCode(step);
+    const [, name, optimizerPath] = SCHEDULER_MADE.exec(code) ?? [];
+    const made = name ? resolvePath(facts, optimizerPath, step) : null;
+    if (name) scheduled.set(name, made ?? "");
+    const optimizer = scheduled.get(SCHEDULER_CALLED.exec(code)?.[1] ?? "");
+    const death = facts.index.lifetimes.get(optimizer ?? "")?.death ?? Infinity;
+    if (optimizer && death <= step) addToList(out, optimizer, step);
+  }
+  return out;
+}
+
+function lostCall(facts: RunFacts, optimizer: string, step: number): LostCall | null {
+  const known = optimizersOf(facts).get(optimizer);
+  if (!known) return null;
+  const params = new Set(optimizerParameters(facts, optimizer, known.made));
+  for (const { uid: successor, made, steps } of optimizersOf(facts).values()) {
+    const next = steps.find((other) => other > step);
+    if (next === undefined || successor === optimizer || made < (known.steps.at(-1) ?? known.made)) continue;
+    const held = optimizerParameters(facts, successor, made);
+    if (held.length && held.every((param) => params.has(param))) return { optimizer, step, successor, made, next };
+  }
+  return null;
+}
+
+function replacedDiagnosis(facts: RunFacts, { optimizer, step, successor, made, next }: LostCall): Diagnosis {
+  const x = facts.nameFact(successor, next);
+  const names = {
+    optimizer: x,
+    used: numberFact(learningRateAt(facts, successor, next) ?? Number.NaN),
+    schedule: facts.statementFact(step),
+    scheduled: facts.place(step).line,
+    code: facts.statementFact(made),
+    step: facts.place(next).line,
+  };
+  return {
+    variant: "replaced",
+    cause: facts.place(made),
+    chain: [
+      chainLink(facts.place(made), "made", names, [successor]),
+      chainLink(facts.place(step), "read", { ...names, code: names.schedule }, [optimizer]),
+      chainLink(facts.place(next), "used", { ...names, code: facts.statementFact(next), first: names.used }, [
+        successor,
+      ]),
+    ],
+    names: namesInFacts(x),
+    facts: names,
+    fixes: [],
+  };
+}

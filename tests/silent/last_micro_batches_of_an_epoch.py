@@ -1,0 +1,14 @@
+# gradients_dropped at 9: net
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+batches = torch.randn(5, 4, 3).unbind()
+for epoch in range(3):
+    optimizer.zero_grad()
+    for k, x in enumerate(batches):
+        (net(x).pow(2).mean() / 2).backward()
+        if k % 2 == 1:
+            optimizer.step()
+            optimizer.zero_grad()
