@@ -211,7 +211,7 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   return {
     variant: isGiven ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
     severity: requiresGrad && !isGiven ? "warning" : "note",
-    cause: facts.place(originLink?.step ?? step),
+    cause: facts.place(originLink && !isCarriedOn(facts, nonfiniteOperand, originLink.step) ? originLink.step : step),
     chain: [
       ...(originLink ? [originLink] : []),
       chainLink(facts.place(step), "nonfinite", { x, code: facts.statementFact(step) }, [output]),
@@ -261,6 +261,15 @@ function nonfiniteOriginLink(facts: RunFacts, uid: string, step: number): ChainL
         { x: facts.nameFact(uid, originStep), code: facts.statementFact(originStep) },
         [uid],
       );
+}
+
+/** Whether the operation that made a tensor got an infinity already, such as the -inf of a mask: it is not to blame for that. */
+function isCarriedOn(facts: RunFacts, uid: string | null, step: number) {
+  const op = facts.producingOperation(uid);
+  return (
+    op?.step === step &&
+    op.inputs.some((input) => input !== uid && cellsOfTensor(facts, input, step)?.some(isNonfiniteCell))
+  );
 }
 
 /** A gradient that one node turned into what is not finite. */
