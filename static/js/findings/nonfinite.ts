@@ -12,6 +12,7 @@ import {
   type LineAndStep,
 } from "./finding.ts";
 import { gradNameOf } from "./gradient_name.ts";
+import { diagnoseHalfOverflow } from "./half_overflow.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
 import { cellsOfTensor } from "./tensor_values.ts";
@@ -45,7 +46,7 @@ export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
   const firstInVisits = firstNonfiniteStorage(facts, true);
   const earliest =
     firstInForward && (!firstInVisits || firstInForward.step <= firstInVisits.step) ? firstInForward : firstInVisits;
-  if (!earliest) return [];
+  if (!earliest) return diagnoseHalfOverflow(facts);
   // a scaler looks for infinities itself, leaves the step out and lowers its scale
   if (backwardsOfScaledLosses(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
   const divergence = divergingParameterBefore(facts, earliest.step);

@@ -7,6 +7,7 @@ import { codeFact, fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagno
 import { gradientTensors } from "./gradient_tensors.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "./program_text.ts";
+import { diagnoseListAppendedAgain } from "./same_list.ts";
 import { secondNameFindings } from "./same_module.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import { operationName } from "./operation_name.ts";
@@ -57,6 +58,7 @@ export function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] 
   return [
     ...diagnoseOverlappingWrites(facts),
     ...shallowCopies(facts, usesByName),
+    ...diagnoseListAppendedAgain(facts),
     ...[...out.values()].filter((diagnosis) => !isToldAsSecondName(diagnosis)),
   ];
 }
