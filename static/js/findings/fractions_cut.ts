@@ -16,7 +16,7 @@ const MAX_LISTED = 3;
 export function diagnoseFractionsCut(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
-  for (const op of facts.scan.operationsNamed(/^(?:to|_to_copy)$/)) {
+  for (const op of facts.scan.operationsNamed(/^(?:to|_to_copy|type_as)$/)) {
     const { line } = facts.steps[op.step];
     if (out.has(line) || !areFractionsLost(facts, op)) continue;
     const use = arithmeticWith(facts, op.outputs[0], op.step);

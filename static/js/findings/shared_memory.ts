@@ -107,7 +107,7 @@ function shallowCopies(facts: RunFacts, usesByName: NameUses): Diagnosis[] {
 function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
   const { storage, step, by } = write;
   const { bindingsByUid: bindings } = facts.scan;
-  if (facts.steps[step].visit) return Boolean(by && bindings.has(by));
+  if (facts.steps[step].visit) return Boolean(by && (bindings.has(by) || tensorsInCollections(facts).has(by)));
   const isParameter =
     tensorHistoryOf(facts).valueAt(by ?? "", "leaf", step) &&
     tensorHistoryOf(facts).valueAt(by ?? "", "requires_grad", step);
