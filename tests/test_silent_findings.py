@@ -101,7 +101,7 @@ def test_a_second_step_says_what_the_first_hid() -> None:
         ("slice_follows", 9, "changed `first` too: `first` has been a view of `x`'s memory since line 4."),
         ("to_same_or_copy", 8, "changed `same` too: `x` and `same` have been two names of one tensor since line 4."),
         ("clone", 7, "changed `a` too: `c` and `a` have shared the same memory since line 5."),
-        ("deepcopy", 10, "changed `box[0]` too: what was stored there is the written tensor itself, not a copy."),
+        ("deepcopy", 6, "changed `box[0]` too: what line 6 stored there is the written tensor itself, not a copy."),
     ],
 )
 def test_shared_memory_names_the_views_and_the_line_that_made_them(scenario: str, line: int, what: str) -> None:

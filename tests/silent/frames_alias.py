@@ -1,4 +1,4 @@
-# shared_memory at 6: frames
+# shared_memory at 7: frames
 import torch
 buffer = torch.zeros(2)
 frames = []

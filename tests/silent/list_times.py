@@ -1,4 +1,4 @@
-# shared_memory at 4: rows[1], rows
+# shared_memory at 3: rows[1], rows
 import torch
 rows = [torch.zeros(2)] * 3
 rows[0][0] = 7

@@ -1,4 +1,4 @@
-# shared_memory at 4: bufs
+# shared_memory at 3: bufs
 import torch
 bufs = [torch.zeros(2)] * 3
 bufs[0] += 1

@@ -140,6 +140,8 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "softmax_of_positions": meanings.softmax_of_positions,
     "zero_padding_row": meanings.zero_padding_row,
     "keep_every_output": meanings.keep_every_output,
+    "bind_in_hook": meanings.bind_in_hook,
+    "append_copy": meanings.append_copy,
     "strip_prefix": meanings.strip_prefix,
     "add_prefix": meanings.add_prefix,
 }

@@ -73,6 +73,32 @@ def keep_every_output(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.with_edits(hint, work)
 
 
+def append_copy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`kept.append(x.copy())` for `kept.append(x)`, where `x` goes on to be changed."""
+    for node in program.own_nodes(statement) if (statement := program.statement(hint.line)) is not None else []:
+        if isinstance(node, ast.Call) and method(node) == "append" and len(node.args) == 1:
+            if program.text(node.args[0]) == hint.name():
+                work = program.edits()
+                work.replace_node(node.args[0], f"{hint.name()}.copy()")
+                yield from program.with_edits(hint, work)
+            return
+
+
+def bind_in_hook(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`name=name` behind the parameters of a hook that a loop makes, so that each has the value of its own round."""
+    name = hint.name()
+    for node in program.nodes:
+        if not isinstance(node, ast.Lambda | ast.FunctionDef) or node.lineno != hint.line or not name.isidentifier():
+            continue
+        if not node.args.args or node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
+            return
+        last = node.args.args[-1] if not node.args.defaults else node.args.defaults[-1]
+        work = program.edits()
+        work.replace_node(last, f"{program.text(last)}, {name}={name}")
+        yield from program.with_edits(hint, work)
+        return
+
+
 def keep_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`x.clamp_(…)` where there is such a method, else `x = x.clamp(…)`."""
     statement = program.statement(hint.line)

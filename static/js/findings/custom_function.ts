@@ -1,7 +1,7 @@
 /** A `torch.autograd.Function` that breaks its contract: it writes an input and does not say so, or gives wrong gradients back. */
 
 import { diagnoseFunctionContractBreaches } from "./custom_contract.ts";
-import { fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "./finding.ts";
 import { customFunctionNodeOfTarget, findRefusedWrite } from "./refused_write.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -10,11 +10,13 @@ import { forwardCall, customFunctionName } from "./function_call.ts";
 const GRADIENT_COUNTS_IN_ERROR = /\(expected (\d+), got (\d+)\)/;
 const WRONG_GRADIENTS_ERROR =
   /returned an incorrect number of gradients|returned an invalid gradient at index (\d+)|expected shape compatible with/;
+const ONCE_ERROR = /differentiate twice a function that was marked with @once_differentiable/;
 
 export function diagnoseCustomFunctionMistakes(facts: RunFacts): Diagnosis[] {
   return [
     ...refusedWrites(facts),
     ...wrongGradients(facts),
+    ...secondDerivativesRefused(facts),
     ...undeclaredWrites(facts),
     ...diagnoseFunctionContractBreaches(facts),
   ];
@@ -109,6 +111,60 @@ function wrongGradients(facts: RunFacts): Diagnosis[] {
       explainsError: true,
     },
   ];
+}
+
+/** A gradient was to be differentiated that came through a backward which its decorator lets be differentiated only once. */
+function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
+  const { message = "" } = facts.error ?? {};
+  if (!ONCE_ERROR.test(message) && !/does not require grad and does not have a grad_fn/.test(message)) return [];
+  const marked = functionsMarkedOnce(facts.source).filter(({ name }) => nodeOfFunction(facts, name));
+  const [{ name, line } = { name: "", line: 0 }] = marked;
+  const node = nodeOfFunction(facts, name);
+  const first = facts.backwardCalls.find(({ createsGraph }) => createsGraph);
+  if (marked.length !== 1 || !node) return [];
+  const isDifferentiated = (facts.index.visitsByBackward.get(first?.uid ?? "") ?? []).some(
+    ({ step: visit }) => facts.steps[visit].visit?.node === node,
+  );
+  if (!isDifferentiated && !ONCE_ERROR.test(message)) return [];
+  const step = facts.errorStep;
+  const called = facts.birthStep(node);
+  const findingFacts = { function: name, code: facts.statementFact(step), effect: facts.steps[step].line };
+  return [
+    {
+      variant: "once",
+      cause: { line, step: called },
+      chain: [
+        chainLink({ line, step: called }, "way", { ...findingFacts, code: codeFact("@once_differentiable") }, [node]),
+        chainLink(
+          facts.place(called),
+          "made",
+          { ...findingFacts, code: facts.statementFact(called), x: { code: name } },
+          [node],
+        ),
+        ...(first ? [chainLink(facts.place(first.step), "starts", { code: facts.statementFact(first.step) }, [])] : []),
+        chainLink(facts.place(step), "checked", findingFacts, []),
+      ],
+      names: [{ code: name }],
+      facts: findingFacts,
+      fixes: [],
+      explainsError: true,
+    },
+  ];
+}
+
+/** The Functions of the program whose backward has the mark, each with its line. */
+function functionsMarkedOnce(source: string[]): { name: string; line: number }[] {
+  let name = "";
+  return source.flatMap((text, k) => {
+    name = /^\s*class\s+(\w+)/.exec(text)?.[1] ?? name;
+    return name && /^\s*@(?:\w+\.)*once_differentiable\b/.test(text) ? [{ name, line: k + 1 }] : [];
+  });
+}
+
+function nodeOfFunction(facts: RunFacts, name: string): string | undefined {
+  return [...facts.index.nodes.keys()].find(
+    (uid) => facts.scan.initialFields(uid)?.custom === true && customFunctionName(facts, uid) === name,
+  );
 }
 
 /** Forward wrote into an input, whose history does not know of it: `mark_dirty` was not called. */

@@ -2,7 +2,7 @@
 
 /** @returns kinds of fixes, the best first */
 export function fixKindsForGraphCut(reason: string): string[] {
-  if (reason === "constant") return [];
+  if (reason === "constant" || reason === "own_backward") return [];
   if (reason === "dtype") return ["use_probability", "cross_entropy"];
   if (reason === "checkpoint") return ["not_reentrant"];
   return [reason === "create_graph" ? "create_graph" : `cut_${reason}`];

@@ -39,6 +39,11 @@ export function mentionedTensors(facts: RunFacts, step: number, text?: string): 
   return findMentionedEntities(facts, step, text).filter(({ uid }) => uid[0] === "t");
 }
 
+/** The tensors among what a statement reads: not what it only gives a value to. */
+export function tensorsReadByText(facts: RunFacts, step: number): MentionedEntity[] {
+  return mentionedTensors(facts, step, facts.statementCode(step).replace(/^[\w\s.,]+=(?!=)/, ""));
+}
+
 /** The thing that a method of a statement is called on: `y` of `y.backward()`; null where the text does not say. */
 export function receiverOf(facts: RunFacts, step: number, method: string): MentionedEntity | null {
   const text = facts.statementCode(step);

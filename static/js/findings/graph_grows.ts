@@ -3,6 +3,7 @@
 import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { addToList } from "../trace/multimap.ts";
+import { reachableNodes } from "./graph_walk.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, phrase, type Diagnosis } from "./finding.ts";
 import { attributeChanges } from "./object_history.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
@@ -133,7 +134,7 @@ function diagnosisOfValueSequence(
   const walkedApart = seen.filter((nodes) => [...nodes].some((uid) => facts.index.visitStepsByNode.has(uid))).length;
   if ((isWalked || isWalkedInOneBackward(facts, seen)) && !isWalkedAgain) return null;
   const isUsed = isWalkedAgain || walkedApart >= MIN_LOOP_ITERATIONS - 1;
-  if (!isUsed && !isInTrainingLoop(facts, heldValues)) return null;
+  if (!isUsed && !isInTrainingLoop(facts, heldValues) && !isSumOfUnusedGraphs(facts, heldValues)) return null;
   const variant = isWalkedAgain ? "carried" : isUsed ? "summed" : "never_walked";
   return graphGrowthDiagnosis(
     facts,
@@ -142,6 +143,43 @@ function diagnosisOfValueSequence(
     heldValues,
     seen.reduce((sum, nodes) => sum + nodes.size, 0),
   );
+}
+
+/**
+ * Whether each value adds to the one before what was computed apart from it, and no backward of the whole run walks any of that: a sum
+ * of validation losses. Not where the statement adds for a backward elsewhere, as in the forward of a module that is also trained.
+ */
+function isSumOfUnusedGraphs(facts: RunFacts, heldValues: ValueWithGraph[]): boolean {
+  if (facts.trace.outcome.status !== "finished") return false;
+  const [, { step: second }] = heldValues;
+  const isWalkedElsewhere = [...facts.scan.meaningsByName.values()].some((meanings) =>
+    meanings.some(
+      ({ uid, step }) => facts.steps[step].stmt === facts.steps[second].stmt && isOfWalkedNode(facts, uid, step),
+    ),
+  );
+  if (isWalkedElsewhere) return false;
+  return heldValues.slice(1).every(({ node }, k) => {
+    const { name = "", next = [] } = facts.index.nodes.get(node) ?? {};
+    const previous = heldValues[k].node;
+    const added = next.flatMap((edge) => (edge && edge[0] !== previous ? [edge[0]] : []));
+    return (
+      /^Add/.test(name) &&
+      next.some((edge) => edge?.[0] === previous) &&
+      added.length === 1 &&
+      added.every((start) => areOwnAndUnused(facts, reachableNodes(facts, start), previous))
+    );
+  });
+}
+
+/** Whether nodes lead to leaves, not to another node, and no backward visited one of them. */
+function areOwnAndUnused(facts: RunFacts, nodes: Set<string>, other: string) {
+  const isVisited = (uid: string) => facts.index.visitStepsByNode.has(uid) && !facts.index.nodes.get(uid)?.variable;
+  return nodes.size > 1 && !nodes.has(other) && ![...nodes].some(isVisited);
+}
+
+function isOfWalkedNode(facts: RunFacts, uid: string, step: number) {
+  const node = uid[0] === "t" ? tensorHistoryOf(facts).valueAt(uid, "grad_fn", step) : null;
+  return typeof node === "string" && facts.index.visitStepsByNode.has(node);
 }
 
 /** Whether the pieces of a value's graph were walked by a single backward, of which not every visit needs to be a step. */
@@ -236,7 +274,8 @@ function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: strin
   });
   const last = items[items.length - 1];
   const aliveItems = walkedItems.filter(({ uid }) => (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step);
-  if (!facts.backwardCalls.length) return listWithoutBackwardDiagnosis(facts, items);
+  if (!facts.backwardCalls.length) return listWithoutBackwardDiagnosis(facts, items, "evaluated");
+  if (!walkedItems.length && areGraphsUnused(facts, items)) return listWithoutBackwardDiagnosis(facts, items, "unused");
   if (backwards.size < MIN_LOOP_ITERATIONS || aliveItems.length < MIN_LOOP_ITERATIONS) return null;
   const name = facts.nameText(last.list, last.step);
   if (!name) return null;
@@ -247,6 +286,19 @@ function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: strin
   }));
   const diagnosis = graphGrowthDiagnosis(facts, name, "listed", heldValues, aliveItems.length);
   return ofList(facts, diagnosis, last, heldValues[0]);
+}
+
+/** Whether the items of a list have graphs that share leaves at most, and that no backward of the whole run walks. */
+function areGraphsUnused(facts: RunFacts, items: { uid: string; step: number }[]) {
+  if (facts.trace.outcome.status !== "finished") return false;
+  const nodes = items.map(({ uid, step }) => tensorHistoryOf(facts).valueAt(uid, "grad_fn", step));
+  if (nodes.some((node) => typeof node !== "string") || new Set(nodes).size < nodes.length) return false;
+  const graphs = (nodes as string[]).map((node) => reachableNodes(facts, node));
+  return graphs.every(
+    (graph, k) =>
+      areOwnAndUnused(facts, graph, (nodes[k - 1] ?? nodes[k + 1]) as string) &&
+      ![...graph].some((uid) => !facts.index.nodes.get(uid)?.variable && graphs[k + 1]?.has(uid)),
+  );
 }
 
 /** What is said of a list: where it was made, and how many items it has, recorded or not. */
@@ -273,10 +325,11 @@ function ofList(
   };
 }
 
-/** A list of results with their graphs, in a program that asks for no gradient at all: an evaluation that records. */
+/** A list of results with their graphs, which nobody asks for a gradient: an evaluation that records. */
 function listWithoutBackwardDiagnosis(
   facts: RunFacts,
   items: { list: string; uid: string; step: number }[],
+  variant: "evaluated" | "unused",
 ): Diagnosis | null {
   const last = items[items.length - 1];
   const history = tensorHistoryOf(facts);
@@ -287,7 +340,7 @@ function listWithoutBackwardDiagnosis(
   });
   const name = facts.nameText(last.list, last.step);
   if (heldValues.length < MIN_LOOP_ITERATIONS || !name) return null;
-  const diagnosis = graphGrowthDiagnosis(facts, name, "evaluated", heldValues, heldValues.length);
+  const diagnosis = graphGrowthDiagnosis(facts, name, variant, heldValues, heldValues.length);
   const fixes = [fixHint("detach_sum", facts.place(last.step), { x: name })];
   return { ...ofList(facts, diagnosis, last, heldValues[0]), severity: "note", fixes };
 }

@@ -2,6 +2,7 @@
 
 import { referencedUid } from "../trace/names.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "./finding.ts";
+import { diagnoseLateBoundHooks } from "./hook_late_binding.ts";
 import { mentionsAt } from "./program_text.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -30,7 +31,7 @@ export function diagnoseHookThatKeepsLast(facts: RunFacts): Diagnosis[] {
       out.set(line, diagnosisOf(facts, first, stored));
     earlier.set(id, stored);
   }
-  return [...out.values()];
+  return [...out.values(), ...diagnoseLateBoundHooks(facts)];
 }
 
 /** What functions that get a module as their first argument store in dicts. */

@@ -1,6 +1,7 @@
 /** Arithmetic of small integers that left their range and came in again at the other end: 3 − 5 is 254 as a uint8. */
 
 import { chainLink, codeFact, fixHint, nameTextOfFact, namesInFacts, type Diagnosis } from "./finding.ts";
+import { diagnoseFractionsCut } from "./fractions_cut.ts";
 import { operationName } from "./operation_name.ts";
 import { numbersOfTensor } from "./tensor_values.ts";
 import type { RunFacts } from "./run_facts.ts";
@@ -31,7 +32,7 @@ export function diagnoseIntegerWrapped(facts: RunFacts): Diagnosis[] {
     const wrapped = firstWrapped(facts, op, name, dtype);
     if (wrapped) out.set(line, diagnosisOf(facts, op, name, dtype, wrapped));
   }
-  return [...out.values()];
+  return [...out.values(), ...diagnoseFractionsCut(facts)];
 }
 
 /** As it was made: torch lets no tensor change it. */

@@ -55,7 +55,8 @@ function graphCutDiagnosis(facts: RunFacts, rootUid: string, recorded: GraphCut,
   const y = facts.nameFact(rootUid, step);
   const createGraphCall = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
   const x = facts.nameFact(createGraphCall?.roots[0] ?? cut.tensor, cut.step);
-  const reason = createGraphCall?.createsGraph ? "constant" : cut.reason;
+  const constant = createGraphCall && ownFunctionVisited(facts, createGraphCall.uid) ? "own_backward" : "constant";
+  const reason = createGraphCall?.createsGraph ? constant : cut.reason;
   const end = createGraphCall ? createGraphCall.end + 1 : cut.step;
   const result =
     nameBoundAt(facts, cut.step) ??
@@ -85,6 +86,13 @@ function graphCutDiagnosis(facts: RunFacts, rootUid: string, recorded: GraphCut,
   };
 }
 
+/** A Function of the program through which a backward went; undefined where there is none. */
+function ownFunctionVisited(facts: RunFacts, backwardUid: string) {
+  const visits = facts.index.visitsByBackward.get(backwardUid) ?? [];
+  const nodes = visits.map(({ step }) => facts.steps[step].visit?.node);
+  return nodes.find((node) => facts.scan.initialFields(node)?.custom === true);
+}
+
 /** Where and why a history ends, by what the statement says where the trace has less. */
 function withCutFromStatement(facts: RunFacts, cut: GraphCut) {
   const { reason, step } = cut;
@@ -109,8 +117,9 @@ function linksToRoot(facts: RunFacts, rootUid: string, cut: GraphCut, step: numb
 
 /** The first name that one of several steps gave to a tensor. */
 function firstNameBound(facts: RunFacts, first: number, last: number): Fact | null {
+  const { frame } = facts.steps[first];
   for (let step = first; step <= Math.min(last, facts.steps.length - 1); step++) {
-    const name = nameBoundAt(facts, step);
+    const name = facts.steps[step].frame === frame ? nameBoundAt(facts, step) : null;
     if (name) return name;
   }
   return null;

@@ -12,6 +12,7 @@ import {
   type LineAndStep,
 } from "./finding.ts";
 import { gradNameOf } from "./gradient_name.ts";
+import { diagnoseHalfOverflow } from "./half_overflow.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
 import { cellsOfTensor } from "./tensor_values.ts";
@@ -45,7 +46,7 @@ export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
   const firstInVisits = firstNonfiniteStorage(facts, true);
   const earliest =
     firstInForward && (!firstInVisits || firstInForward.step <= firstInVisits.step) ? firstInForward : firstInVisits;
-  if (!earliest) return [];
+  if (!earliest) return diagnoseHalfOverflow(facts);
   // a scaler looks for infinities itself, leaves the step out and lowers its scale
   if (backwardsOfScaledLosses(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
   const divergence = divergingParameterBefore(facts, earliest.step);
@@ -211,7 +212,7 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   return {
     variant: isGiven ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
     severity: requiresGrad && !isGiven ? "warning" : "note",
-    cause: facts.place(originLink?.step ?? step),
+    cause: facts.place(originLink && !isCarriedOn(facts, nonfiniteOperand, originLink.step) ? originLink.step : step),
     chain: [
       ...(originLink ? [originLink] : []),
       chainLink(facts.place(step), "nonfinite", { x, code: facts.statementFact(step) }, [output]),
@@ -261,6 +262,15 @@ function nonfiniteOriginLink(facts: RunFacts, uid: string, step: number): ChainL
         { x: facts.nameFact(uid, originStep), code: facts.statementFact(originStep) },
         [uid],
       );
+}
+
+/** Whether the operation that made a tensor got an infinity already, such as the -inf of a mask: it is not to blame for that. */
+function isCarriedOn(facts: RunFacts, uid: string | null, step: number) {
+  const op = facts.producingOperation(uid);
+  return (
+    op?.step === step &&
+    op.inputs.some((input) => input !== uid && cellsOfTensor(facts, input, step)?.some(isNonfiniteCell))
+  );
 }
 
 /** A gradient that one node turned into what is not finite. */

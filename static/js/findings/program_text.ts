@@ -85,7 +85,7 @@ function namesWrittenBy(code: string) {
   }
   for (const match of code.matchAll(/\b([A-Za-z_]\w*)(?:\.\w+|\[[^\]]*\]|\([^()]*\))*\.\w*[a-z]_\(/g))
     targets.add(match[1]);
-  for (const match of code.matchAll(/\bout\s*=\s*\(?([A-Za-z_]\w*)/g)) targets.add(match[1]);
+  for (const match of code.matchAll(/[,(]\s*out\s*=\s*\(?([A-Za-z_]\w*)/g)) targets.add(match[1]);
   return targets;
 }
 

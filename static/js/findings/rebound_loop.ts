@@ -16,16 +16,23 @@ export function diagnoseParameterReboundInLoop(facts: RunFacts): Diagnosis[] {
       const { line, iter } = facts.steps[step];
       if (out.has(line) || uid[0] !== "t" || previous.uid[0] !== "t") return;
       if (!isGivenFromOutside(facts, previous, step, Boolean(iter?.length))) return;
-      if (facts.scan.tensorsRead.has(uid)) return;
+      const isAlias = isBoundByLoop(facts, previous.step) && isOtherNameOnly(facts.statementCode(step), name);
+      if (facts.scan.tensorsRead.has(uid) && !isAlias) return;
       const later = facts.namesAt(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
       const isStored =
-        facts.scan.bindingsByUid.get(uid)?.some((binding) => `${binding.frame}/${binding.name}` !== key) ||
-        later.some(({ kind }) => kind !== "var");
+        !isAlias &&
+        (facts.scan.bindingsByUid.get(uid)?.some((binding) => `${binding.frame}/${binding.name}` !== key) ||
+          later.some(({ kind }) => kind !== "var"));
       const next = meanings[k + 2]?.step ?? facts.steps.length;
       if (isStored || isMentionedBetween(facts, previous, step, next)) return;
-      out.set(line, diagnosisOf(facts, previous, step, name));
+      out.set(line, diagnosisOf(facts, previous, step, name, isAlias ? uid : null));
     });
   return [...out.values()];
+}
+
+/** Whether a statement only gives a name the meaning of another, which keeps what it is anyway. */
+function isOtherNameOnly(code: string, name: string) {
+  return new RegExp(`^${name}\\s*=\\s*(?!${name}\\b)[A-Za-z_][\\w.]*(?:\\[[^\\]]*\\])?\\s*(?:#.*)?$`).test(code);
 }
 
 /** Whether a name stood for something that the program keeps elsewhere: a parameter or an item that a loop went to, or one
@@ -62,21 +69,29 @@ function isBoundByLoop({ steps, trace }: RunFacts, step: number) {
   return trace.program.statements?.[steps[step].stmt ?? -1]?.kind === "For";
 }
 
-function diagnosisOf(facts: RunFacts, previous: NameBinding, step: number, name: string): Diagnosis {
+/** @param other the tensor whose second name it became, where it is no new one */
+function diagnosisOf(
+  facts: RunFacts,
+  previous: NameBinding,
+  step: number,
+  name: string,
+  other: string | null,
+): Diagnosis {
   const x = { code: name };
   const path = (facts.namesAt(step).tags.get(previous.uid) ?? []).find(
     ({ text, kind }) => kind !== "var" && !text.startsWith("."),
   );
   const y = path ? { code: path.text } : x;
+  const z = facts.nameFact(other, step - 1);
   return {
-    variant: "rebound",
+    variant: other ? "alias" : "rebound",
     cause: facts.place(step),
     chain: [
       chainLink(facts.place(previous.step), "made", { x }, [previous.uid]),
       chainLink(facts.place(step), "moved", { x, code: facts.statementFact(step) }, [previous.uid]),
     ],
-    names: namesInFacts(x, y),
-    facts: { x, y, name, code: facts.statementFact(step) },
+    names: namesInFacts(x, y, ...(other ? [z] : [])),
+    facts: { x, y, name, other: z, code: facts.statementFact(step) },
     fixes: [fixHint("in_place", facts.place(step))],
   };
 }

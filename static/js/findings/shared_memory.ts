@@ -7,12 +7,14 @@ import { codeFact, fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagno
 import { gradientTensors } from "./gradient_tensors.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "./program_text.ts";
+import { diagnoseListAppendedAgain } from "./same_list.ts";
 import { secondNameFindings } from "./same_module.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
-import { isGradcheckStep } from "./write_facts.ts";
+import { operationName } from "./operation_name.ts";
+import { isGradcheckStep, isOptimizerStep, writerKindAt } from "./write_facts.ts";
 import type { Item, Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
-import type { EventOccurrence } from "./scan.ts";
+import type { EventOccurrence, Operation } from "./scan.ts";
 
 type WriteEvent = EventOccurrence<"written">;
 
@@ -56,6 +58,7 @@ export function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] 
   return [
     ...diagnoseOverlappingWrites(facts),
     ...shallowCopies(facts, usesByName),
+    ...diagnoseListAppendedAgain(facts),
     ...[...out.values()].filter((diagnosis) => !isToldAsSecondName(diagnosis)),
   ];
 }
@@ -88,6 +91,7 @@ function shallowCopies(facts: RunFacts, usesByName: NameUses): Diagnosis[] {
         {
           ...diagnosis,
           variant: "shallow_copy",
+          cause: facts.place(i),
           chain: [shared, ...diagnosis.chain.slice(1)],
           names: namesInFacts(y, ...diagnosis.names),
           facts: findingFacts,
@@ -100,14 +104,16 @@ function shallowCopies(facts: RunFacts, usesByName: NameUses): Diagnosis[] {
 }
 
 /** Whether anything else that lives on may read what was written, or know it by a second name. */
-function hasOtherReaders(facts: RunFacts, { storage, step, by }: WriteEvent) {
+function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
+  const { storage, step, by } = write;
   const { bindingsByUid: bindings } = facts.scan;
-  if (facts.steps[step].visit) return Boolean(by && bindings.has(by));
+  if (facts.steps[step].visit) return Boolean(by && (bindings.has(by) || tensorsInCollections(facts).has(by)));
   const isParameter =
     tensorHistoryOf(facts).valueAt(by ?? "", "leaf", step) &&
     tensorHistoryOf(facts).valueAt(by ?? "", "requires_grad", step);
   const isNamedTwice = isParameter || (by && gradientTensors(facts).has(by)); // by the path of the parameter, or its gradient
-  if ((bindings.get(by ?? "")?.length ?? 0) > (isNamedTwice ? 0 : 1)) return true;
+  if ((bindings.get(by ?? "")?.length ?? 0) > (isNamedTwice || isWrittenByCalledModule(facts, write) ? 0 : 1))
+    return true;
   const isStored = by && tensorsInCollections(facts).has(by);
   if (
     isStored &&
@@ -124,16 +130,19 @@ function tensorsInCollections(facts: RunFacts): Set<string> {
   const cached = tensorsInCollectionsByTrace.get(facts.trace);
   if (cached) return cached;
   const out = new Set<string>();
-  for (const { items, splice } of facts.index.objectChanges.map(({ fields }) => fields)) {
-    const edits = (splice ?? []) as [number, number, Item[]][];
-    const inserted = edits.flatMap((edit) => edit[2]);
-    for (const item of [...(items ?? []), ...inserted]) {
-      const ref = referencedUid((Array.isArray(item) ? item[1] : item) as Value);
+  for (const { fields } of facts.index.objectChanges)
+    for (const item of itemsOfChange(fields.items, fields.splice)) {
+      const ref = referencedUid(item);
       if (ref?.[0] === "t") out.add(ref);
     }
-  }
   tensorsInCollectionsByTrace.set(facts.trace, out);
   return out;
+}
+
+/** What a change put into a list, a tuple or, as values, into a dict. */
+function itemsOfChange(items: unknown, splice: unknown): Value[] {
+  const inserted = ((splice ?? []) as [number, number, Item[]][]).flatMap((edit) => edit[2]);
+  return [...((items ?? []) as Item[]), ...inserted].map((item) => (Array.isArray(item) ? item[1] : item) as Value);
 }
 
 /** The handles that read a storage before a step and after it. */
@@ -150,7 +159,9 @@ function laterReaderOfWrite(
   const { targets } = mentionsAt(facts, write.step);
   if (!write.by && !mayArrayHaveWritten(facts, write)) return null;
   const region = cellsWritten(write);
-  for (const uid of handlesReadingStorage(facts, write.storage, write.step)) {
+  const readers = handlesReadingStorage(facts, write.storage, write.step);
+  if (!write.by) readers.sort((a, b) => Number(a[0] === "a") - Number(b[0] === "a")); // an array wrote: tensors first
+  for (const uid of readers) {
     if (uid === write.by) continue;
     const { tags } = facts.namesAt(write.step);
     if (isStatementTarget(tags.get(uid) ?? [], targets)) continue;
@@ -167,7 +178,48 @@ function laterReaderOfWrite(
     const reader = nextReaderByName(facts, uid, names, write.step, usesByName);
     if (reader) return reader;
   }
-  return laterReaderByOtherName(facts, write, frameUid, usesByName);
+  return (
+    laterReaderByOtherName(facts, write, frameUid, usesByName) ??
+    laterReaderOfArgument(facts, write, frameUid, usesByName)
+  );
+}
+
+/** Whether code of torch wrote, other than an optimizer, and the statement does not ask for it: a layer with `inplace=True`. */
+function isWrittenByCalledModule(facts: RunFacts, write: WriteEvent) {
+  const op = inPlaceOperationOfWrite(facts, write);
+  return op !== null && writerKindAt(facts, write.step, op, write.storage) === "module";
+}
+
+/** The short name of the operation that wrote in place what it was given; null where none did. */
+function inPlaceOperationOfWrite(facts: RunFacts, { by, step }: WriteEvent) {
+  const isWriter = ({ name, inputs, outputs }: Operation) =>
+    by && inputs[0] === by && outputs.includes(by) && operationName(name).endsWith("_");
+  const op = facts.opsAt(step).find(isWriter);
+  return op ? operationName(op.name) : null;
+}
+
+/** A variable that a statement only hands to a layer, which writes over it, and that the same function goes on to read. */
+function laterReaderOfArgument(
+  facts: RunFacts,
+  write: WriteEvent,
+  frameUid: string,
+  usesByName: NameUses,
+): LaterReader | null {
+  const { by, step } = write;
+  if (!by || !isWrittenByCalledModule(facts, write)) return null;
+  const { names, targets } = mentionsAt(facts, step);
+  const arguments_ = (facts.namesAt(step).tags.get(by) ?? []).filter(
+    ({ kind, text, frame }) => kind === "var" && frame === frameUid && names.has(text) && !targets.has(text),
+  );
+  const isAssigned = ({ text }: NameTag) =>
+    new RegExp(`^[^=(]*\\b${text}\\b[^=(]*=[^=]`).test(facts.statementCode(step));
+  return nextReaderByName(
+    facts,
+    by,
+    arguments_.filter((tag) => !isAssigned(tag)),
+    step,
+    usesByName,
+  );
 }
 
 /** The object whose method a statement calls and does no more: that it changes what it holds is no surprise. */
@@ -206,7 +258,7 @@ function laterReaderByOtherName(
   const tags = facts.namesAt(step).tags.get(uid) ?? [];
   const variables = tags.filter(({ kind }) => kind === "var");
   const isGradient = Boolean(facts.naming.gradPathAt(uid, step));
-  const itemTags = tags.filter(({ kind, text }) => kind === "item" && !text.includes("."));
+  const itemTags = tags.filter(({ kind, text }) => kind === "item" && !isPathOfAttribute(text));
   const isTargeted = variables.some(({ text, frame: of }) => targets.has(text) && of === frameUid);
   const otherVariables =
     isTargeted || isGradient ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frameUid) : [];
@@ -267,6 +319,11 @@ function nextReaderByName(
   return null;
 }
 
+/** Whether a path goes through an attribute; a point within a key is none. */
+function isPathOfAttribute(path: string) {
+  return path.replace(/\[[^\]]*\]/g, "").includes(".");
+}
+
 function firstNameOfPath(path: string) {
   return /^\w+/.exec(path)?.[0] ?? path;
 }
@@ -300,22 +357,69 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
   const writer = writingHandle(facts, write, uid, tag);
   const y = codeFact(tag.text);
   const gradient = facts.naming.gradPathAt(by ?? "", step);
-  const x = gradient ? codeFact(gradient) : writerName(facts, write, writer, uid);
+  const writtenName = gradient ? codeFact(gradient) : writerName(facts, write, writer, uid);
   const sharingStep = sharingStepBefore(facts, uid, writer, step, tag);
   const sharingPlace = facts.place(sharingStep);
+  const isByLayer = isWrittenByCalledModule(facts, write);
+  const isArgument = isByLayer && uid === by && tag.kind === "var" && mentionsAt(facts, step).names.has(tag.text);
+  const x = isArgument ? y : isByLayer && by ? facts.nameFact(by, sharingStep) : writtenName;
+  const op = inPlaceOperationOfWrite(facts, write) ?? "";
+  const isCopyMissing =
+    !isArgument && sharingStep < step && (isWrittenByTorch(facts, write) || isKeptWithoutCopy(facts, uid, tag, step));
   return {
-    variant: sharedMemoryVariant(facts, write, writer, uid, tag),
+    variant: isArgument ? "argument" : isByLayer ? "module" : sharedMemoryVariant(facts, write, writer, uid, tag),
     severity: "note",
-    cause: facts.place(step),
+    cause: isCopyMissing ? sharingPlace : facts.place(step),
     chain: [
-      chainLink(sharingPlace, "shares", { y, x, code: facts.statementFact(sharingStep) }, [uid, by]),
+      ...(isArgument
+        ? []
+        : [chainLink(sharingPlace, "shares", { y, x, code: facts.statementFact(sharingStep) }, [uid, by])]),
       chainLink(facts.place(step), "written", { x, code: facts.statementFact(step) }, [by, write.storage]),
       chainLink(facts.place(useStep), "read", { x: y, code: facts.statementFact(useStep) }, [uid]),
     ],
     names: namesInFacts(y, x),
-    facts: { x, y, n: write.changed ?? 0, shared: sharingPlace.line, code: facts.statementFact(step) },
-    fixes: [fixHint("clone_shared", sharingPlace, { x: tag.text })],
+    facts: {
+      line: facts.steps[step].line,
+      x,
+      y,
+      n: write.changed ?? 0,
+      shared: sharingPlace.line,
+      code: facts.statementFact(step),
+      op: codeFact(op),
+      effect: facts.steps[useStep].line,
+    },
+    fixes: isArgument ? [] : [fixHint("clone_shared", sharingPlace, { x: tag.text })],
   };
+}
+
+/**
+ * Whether a container got the memory of something that went on to be written: then the copy is missing where it was put in. Not where
+ * the program took out of the container what it writes.
+ */
+function isKeptWithoutCopy(facts: RunFacts, uid: string, tag: NameTag, step: number) {
+  const stored = tag.kind === "item" ? stepStored(facts, uid, tag, step) : null;
+  if (stored === null) return false;
+  if (facts.steps[stored].line === facts.steps[facts.birthStep(uid)]?.line) return true;
+  return facts.scan.bindingsByUid.get(uid)?.some((binding) => binding.step <= stored) ?? true;
+}
+
+/** Whether a backward, an optimizer or a layer wrote, and no statement of the program that asks for it: what it will always write. */
+function isWrittenByTorch(facts: RunFacts, write: WriteEvent) {
+  if (facts.steps[write.step].visit) return true;
+  return isOptimizerStep(facts, write.step) || isWrittenByCalledModule(facts, write);
+}
+
+/** The step at which the container of a name came to have a thing; null where that is not known. */
+function stepStored(facts: RunFacts, uid: string, { text }: NameTag, before: number) {
+  const container = text.replace(/(?:\[[^\]]*\]|\.\w+)$/, "");
+  const { paths } = facts.namesAt(before);
+  const change = facts.index.objectChanges.findLast(
+    ({ uid: object, step, fields }) =>
+      step < before &&
+      paths.get(object) === container &&
+      itemsOfChange(fields.items, fields.splice).some((item) => referencedUid(item) === uid),
+  );
+  return change?.step ?? null;
 }
 
 /**
@@ -349,6 +453,10 @@ function writerName(facts: RunFacts, { step, storage }: WriteEvent, writer: stri
 
 /** The step since which both read the same memory. */
 function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, step: number, tag: NameTag) {
+  if ((uid === writer || !writer) && tag.kind === "item") {
+    const stored = stepStored(facts, uid, tag, step);
+    if (stored !== null) return stored;
+  }
   if (uid === writer || !writer) {
     const bound = facts.scan.meaningsByName
       .get(`${tag.frame}/${tag.text}`)

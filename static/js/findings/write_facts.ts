@@ -1,5 +1,6 @@
 /** A write as a reader would tell it: which statement, through which handle, and whether the program or torch's code wrote. */
 
+import { resolvePath } from "./resolve.ts";
 import type { RunFacts } from "./run_facts.ts";
 
 export type WriterKind = "program" | "optimizer" | "module" | "accumulated" | "buffer";
@@ -19,8 +20,10 @@ export function isOptimizerStep(facts: RunFacts, step: number) {
   );
 }
 
-/** The object that a path leads to at a step, by the paths of the state. */
+/** The object that a path leads to at a step, in the frame of its statement, else by the paths of the state. */
 function objectOfPathAt(facts: RunFacts, path: string, step: number) {
+  const uid = resolvePath(facts, path, step);
+  if (uid) return uid;
   for (const [objectUid, tags] of facts.namesAt(step).tags) if (tags.some((tag) => tag.text === path)) return objectUid;
   return null;
 }
@@ -44,5 +47,5 @@ export function isGradcheckStep(facts: RunFacts, step: number) {
 function doesTextAskForInPlace(text: string, op: string) {
   if (/^[^=]*\]\s*[-+*/@%&|^]{0,2}=[^=]/.test(text)) return true;
   if (/^[^=(]*[^=!<>]=[^=]/.test(text) && /\]\s*[-+*/@%&|^]?=|[-+*/@%&|^]=/.test(text)) return true;
-  return /\w_\(|inplace\s*=\s*True|out\s*=/.test(text) || op === "";
+  return /\w_\(|inplace\s*=\s*True|[,(]\s*out\s*=/.test(text) || op === "";
 }

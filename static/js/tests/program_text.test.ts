@@ -10,6 +10,11 @@ test("the names that a statement writes through", () => {
   assert.deepEqual([...statementMentions("x[0], y = 1, 2", "Assign").targets], ["x", "y"]);
 });
 
+test("a variable named out is no argument of that name", () => {
+  assert.deepEqual([...statementMentions("out = self.conv(x)", "Assign").targets], ["out"]);
+  assert.deepEqual([...statementMentions("torch.add(a, b, out=(total))", "Expr").targets], ["total"]);
+});
+
 test("a name as long as a program is read in no time", () => {
   const began = process.cpuUsage();
   const { names } = statementMentions(`${"a".repeat(60_000)} = 1`, "Assign");
