@@ -7,6 +7,7 @@ import { codeFact, fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagno
 import { gradientTensors } from "./gradient_tensors.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "./program_text.ts";
+import { resolvePath } from "./resolve.ts";
 import { secondNameFindings } from "./same_module.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import { isGradcheckStep } from "./write_facts.ts";
@@ -30,6 +31,10 @@ const MAX_COMPARED_ELEMENTS = 4096;
 /** Names cost a walk over all that lives: so many writes are looked at closely. */
 const MAX_WRITES_EXAMINED = 24;
 const MAX_SHARING_FINDINGS = 6;
+/** Of an optimizer, which a program does not read. */
+const OPTIMIZER_STATE = /\.(?:state|param_groups)\[/;
+/** A way through attributes to the place where a module keeps a tensor. */
+const ATTRIBUTE_PATH = /^\w+(?:\.|\[.*\]\.)/;
 const COMPARISON_PATTERN = /\b(?:equal|allclose|isclose|array_equal)\(|[=!]=|\w\s+-\s+\w/;
 
 export function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
@@ -117,19 +122,28 @@ function hasOtherReaders(facts: RunFacts, { storage, step, by }: WriteEvent) {
   return handlesReadingStorage(facts, storage, step).some((uid) => uid !== by);
 }
 
-const tensorsInCollectionsByTrace = new WeakMap<object, Set<string>>();
+/** Whether a tensor was in a list or dict before a variable came to mean it: what was taken out to be written is no surprise
+ * there. */
+function wasStoredBefore(facts: RunFacts, uid: string, name: string, frame: string) {
+  const stored = tensorsInCollections(facts).get(uid);
+  const bound = facts.scan.bindingsByUid.get(uid)?.find((binding) => binding.name === name && binding.frame === frame);
+  return stored !== undefined && bound !== undefined && stored < bound.step;
+}
 
-/** The tensors that ever were items of a list, tuple or dict. */
-function tensorsInCollections(facts: RunFacts): Set<string> {
+const tensorsInCollectionsByTrace = new WeakMap<object, Map<string, number>>();
+
+/** The tensors that ever were items of a list, tuple or dict, with the first step. */
+function tensorsInCollections(facts: RunFacts): Map<string, number> {
   const cached = tensorsInCollectionsByTrace.get(facts.trace);
   if (cached) return cached;
-  const out = new Set<string>();
-  for (const { items, splice } of facts.index.objectChanges.map(({ fields }) => fields)) {
+  const out = new Map<string, number>();
+  for (const { step, fields } of facts.index.objectChanges) {
+    const { items, splice } = fields;
     const edits = (splice ?? []) as [number, number, Item[]][];
     const inserted = edits.flatMap((edit) => edit[2]);
     for (const item of [...(items ?? []), ...inserted]) {
       const ref = referencedUid((Array.isArray(item) ? item[1] : item) as Value);
-      if (ref?.[0] === "t") out.add(ref);
+      if (ref?.[0] === "t" && !out.has(ref)) out.set(ref, step);
     }
   }
   tensorsInCollectionsByTrace.set(facts.trace, out);
@@ -147,13 +161,15 @@ function laterReaderOfWrite(
   frameUid: string,
   usesByName: NameUses,
 ): LaterReader | null {
-  const { targets } = mentionsAt(facts, write.step);
+  const { targets, names: mentionedNames } = mentionsAt(facts, write.step);
   if (!write.by && !mayArrayHaveWritten(facts, write)) return null;
   const region = cellsWritten(write);
   for (const uid of handlesReadingStorage(facts, write.storage, write.step)) {
     if (uid === write.by) continue;
     const { tags } = facts.namesAt(write.step);
     if (isStatementTarget(tags.get(uid) ?? [], targets)) continue;
+    if (!write.by && isStatementTarget(tags.get(uid) ?? [], mentionedNames)) continue; // the array that NumPy was to write
+    const isReachedByTarget = isWithinTarget(tags.get(uid) ?? [], targets) || isTargetPath(facts, uid, write.step);
     const handle = facts.handle(uid, write.step);
     const cells = region && handle ? cellReads(handle, MAX_COMPARED_ELEMENTS) : [];
     if (region && cells.length && !cells.some(({ cell }) => region.has(cell))) continue;
@@ -162,7 +178,8 @@ function laterReaderOfWrite(
       ({ text, kind }) =>
         kind !== "grad" &&
         !targets.has(firstNameOfPath(text)) &&
-        !(kind === "item" && firstNameOfPath(text) === receiver),
+        !(kind === "item" && (firstNameOfPath(text) === receiver || OPTIMIZER_STATE.test(text))) &&
+        !(isReachedByTarget && ATTRIBUTE_PATH.test(text)),
     );
     const reader = nextReaderByName(facts, uid, names, write.step, usesByName);
     if (reader) return reader;
@@ -178,6 +195,22 @@ function receiverName(facts: RunFacts, step: number) {
 /** Whether one of a handle's names is what the statement writes to. */
 function isStatementTarget(tags: NameTag[], targets: Set<string>) {
   return tags.some(({ kind, text }) => kind === "var" && targets.has(text));
+}
+
+/** Whether what the statement writes to leads to a handle, like `self` to a parameter that others call `model.weight`. */
+function isWithinTarget(tags: NameTag[], targets: Set<string>) {
+  return tags.some(({ kind, text }) => kind === "item" && targets.has(firstNameOfPath(text)));
+}
+
+/** Whether a path through attributes in the statement's text, which begins with a name that it writes to, leads to a handle. */
+function isTargetPath(facts: RunFacts, uid: string, step: number) {
+  const code = facts.statementCode(step);
+  return [...mentionsAt(facts, step).targets].some((root) =>
+    [...code.matchAll(new RegExp(`\\b${root}(?:\\.[A-Za-z_]\\w*)+`, "g"))].some(([path]) => {
+      const parts = path.split(".");
+      return parts.some((_, k) => k > 0 && resolvePath(facts, parts.slice(0, k + 1).join("."), step) === uid);
+    }),
+  );
 }
 
 /** Whether an array may have written: one on the memory, or around it. */
@@ -203,10 +236,15 @@ function laterReaderByOtherName(
   const { targets, names: mentionedNames } = mentionsAt(facts, step);
   const [onlyOther, ...moreOthers] = handlesReadingStorage(facts, storage, step).filter((other) => other !== by);
   const uid = facts.naming.nameAt(by, step) || moreOthers.length ? by : (onlyOther ?? by);
+  const owner = facts.tensor(uid, step);
+  if (uid !== by && owner?.requires_grad && owner.leaf) return parameterComparedLater(facts, uid, step, usesByName);
   const tags = facts.namesAt(step).tags.get(uid) ?? [];
   const variables = tags.filter(({ kind }) => kind === "var");
   const isGradient = Boolean(facts.naming.gradPathAt(uid, step));
-  const itemTags = tags.filter(({ kind, text }) => kind === "item" && !text.includes("."));
+  const isFetched = variables.some(
+    ({ text, frame: of }) => targets.has(text) && of === frameUid && wasStoredBefore(facts, uid, text, frameUid),
+  );
+  const itemTags = isFetched ? [] : tags.filter(({ kind, text }) => kind === "item" && !text.includes("."));
   const isTargeted = variables.some(({ text, frame: of }) => targets.has(text) && of === frameUid);
   const otherVariables =
     isTargeted || isGradient ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frameUid) : [];
