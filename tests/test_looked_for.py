@@ -2,8 +2,6 @@
 
 import pytest
 
-import pytest
-
 from gradbox.terminal import load_sentences, looked_for_text
 from tests.explaining import looked_for_in
 

@@ -107,7 +107,7 @@ function roundsOf(facts: RunFacts): { seen: number; rounds: number } {
 /** Whether iterations of a loop around the first backward, or around a call that it is in, were not recorded. */
 function wasTrainedUnrecorded(facts: RunFacts): boolean {
   if ([...optimizersOf(facts).values()].some(({ unrecorded }) => unrecorded > 0)) return true;
-  const loops = new Set<number | null>();
+  const loops = new Set<number | null | undefined>();
   let head = enclosingHeadStep(facts, facts.backwardCalls[0].step);
   for (; head >= 0; head = enclosingHeadStep(facts, head - 1)) loops.add(facts.steps[head].stmt);
   return facts.steps.some(({ kind, skipped, stmt }) => skipped && kind !== "visit" && loops.has(stmt));
