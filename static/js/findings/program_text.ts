@@ -90,8 +90,8 @@ function namesWrittenBy(code: string) {
     /\b([A-Za-z_]\w*)(?:\.\w+|\[[^\]]*\]|\([^()]*\))*\.\w*[a-z]_\(\s*([A-Za-z_]\w*)?/g,
   )) {
     const isFunction = MODULE_OF_FUNCTIONS.test(match[1]);
-    if (isFunction && match[2]) targets.add(match[2]);
-    if (!isFunction) targets.add(match[1]);
+    const argument = isFunction ? /\(\s*([A-Za-z_]\w*)/.exec(match[0])?.[1] : match[1];
+    if (argument) targets.add(argument);
   }
   for (const match of code.matchAll(/\bout\s*=\s*\(?([A-Za-z_]\w*)/g)) targets.add(match[1]);
   return targets;

@@ -163,6 +163,7 @@ function laterReaderOfWrite(
 ): LaterReader | null {
   const { targets, names: mentionedNames } = mentionsAt(facts, write.step);
   if (!write.by && !mayArrayHaveWritten(facts, write)) return null;
+  if ([...targets].some((name) => isTakenFromStateDict(facts, name, frameUid, write.step))) return null;
   const region = cellsWritten(write);
   for (const uid of handlesReadingStorage(facts, write.storage, write.step)) {
     if (uid === write.by) continue;
@@ -195,6 +196,12 @@ function receiverName(facts: RunFacts, step: number) {
 /** Whether one of a handle's names is what the statement writes to. */
 function isStatementTarget(tags: NameTag[], targets: Set<string>) {
   return tags.some(({ kind, text }) => kind === "var" && targets.has(text));
+}
+
+/** Whether a loop takes a variable out of a state dict that has no name: who writes it means the module. */
+function isTakenFromStateDict(facts: RunFacts, name: string, frame: string, step: number) {
+  const bound = facts.scan.meaningsByName.get(`${frame}/${name}`)?.findLast((meaning) => meaning.step <= step);
+  return bound !== undefined && /^for\b.*\.state_dict\(\)/s.test(facts.statementCode(bound.step));
 }
 
 /** Whether what the statement writes to leads to a handle, like `self` to a parameter that others call `model.weight`. */
@@ -379,7 +386,9 @@ function writingHandle(
 
 /** The name of what was written, or the statement's target. */
 function writerName(facts: RunFacts, { step, storage }: WriteEvent, writer: string | null, reader: string) {
-  const [target] = mentionsAt(facts, step).targets;
+  const code = facts.statementCode(step);
+  const isOnlyBound = (name: string) => new RegExp(`^${name}\\s*=(?!=)`).test(code);
+  const target = [...mentionsAt(facts, step).targets].find((name) => !isOnlyBound(name));
   for (const uid of [writer, ...handlesReadingStorage(facts, storage, step)])
     if (uid && uid !== reader && facts.naming.nameAt(uid, step)) return facts.nameFact(uid, step);
   return target ? codeFact(target) : facts.statementFact(step);
