@@ -12,6 +12,7 @@ pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parent
 HEALTHY = sorted((TESTS / "healthy").glob("*.py"))
+QUIET = sorted((TESTS / "quiet").glob("*.py"))
 ORDINARY = sorted((TESTS / "programs").glob("*.py"))
 WRONG = {
     "a_warning_twice",
@@ -26,13 +27,15 @@ WRONG = {
 """Of tests/programs, those that finish and show what findings are about."""
 
 
-def loud(paths: list[Path]) -> dict[str, list[str]]:
-    """By program, the errors and warnings among its findings; programs that raise are left out."""
+def loud(paths: list[Path], notes: bool = False) -> dict[str, list[str]]:
+    """By program, the errors and warnings among its findings, and its notes as well; programs that raise are left out."""
     traces = {path.stem: trace(path.read_text()) for path in paths}
     finished = {name: recorded for name, recorded in traces.items() if recorded["outcome"]["status"] == "finished"}
     found = findings_of_traces(list(finished.values()))
     return {
-        name: [f"{finding['kind']} at {finding['line']}" for finding in findings if finding["severity"] != "note"]
+        name: [
+            f"{finding['kind']} at {finding['line']}" for finding in findings if notes or finding["severity"] != "note"
+        ]
         for name, findings in zip(finished, found, strict=True)
     }
 
@@ -45,6 +48,13 @@ def test_there_are_more_than_a_hundred_healthy_programs() -> None:
 def test_healthy_programs_have_no_error_and_no_warning(programs: list[Path]) -> None:
     findings = loud(programs)
     assert len(findings) == len(programs), "every one of them finishes"
+    assert {name: found for name, found in findings.items() if found} == {}
+
+
+@pytest.mark.parametrize("programs", [QUIET[k::2] for k in range(2)], ids=range(2))
+def test_of_programs_that_do_what_they_say_not_even_a_note_is_made(programs: list[Path]) -> None:
+    findings = loud(programs, notes=True)
+    assert len(findings) == len(programs) > 5, "every one of them finishes"
     assert {name: found for name, found in findings.items() if found} == {}
 
 

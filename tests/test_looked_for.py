@@ -48,6 +48,32 @@ def test_of_a_long_loop_only_what_was_recorded_is_spoken_of() -> None:
     assert "rounds that were recorded, of a longer loop" in looked_for.line and "600" not in looked_for.line
 
 
+IN_A_CALL = """\
+import torch
+net = torch.nn.Linear(2, 1)
+{optimizer}
+def train():
+    for batch in range(3):
+        loss = net(torch.ones(4, 2)).pow(2).mean()
+        net.zero_grad()
+        loss.backward()
+        {update}
+for epoch in range({epochs}):
+    train()
+"""
+WITH_OPTIMIZER = {"optimizer": "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)", "update": "optimizer.step()"}
+BY_HAND = {"optimizer": "", "update": "net.weight.data -= 0.1 * net.weight.grad"}
+
+
+@pytest.mark.parametrize("way", [WITH_OPTIMIZER, BY_HAND], ids=["optimizer", "by hand"])
+def test_rounds_of_calls_that_were_not_recorded_are_not_said_to_be_looked_at(way: dict[str, str]) -> None:
+    few = looked_for_in(IN_A_CALL.format(epochs=1, **way))
+    many = looked_for_in(IN_A_CALL.format(epochs=60, **way))
+    assert few is not None and many is not None
+    assert few.line == "**Nothing wrong found** in 3 rounds."
+    assert "rounds that were recorded, of a longer loop" in many.line
+
+
 def test_a_run_without_a_backward_has_looked_for_no_gradients() -> None:
     looked_for = looked_for_in("import torch\nx = torch.ones(2)\ny = x + 1\n")
     assert looked_for is not None

@@ -189,12 +189,14 @@ function undeclaredWrites(facts: RunFacts): Diagnosis[] {
   return out;
 }
 
-/** Steps of a call that wrote, each with the storage. */
+/** Steps within a call that wrote, each with the storage: what its caller wrote before and after is none of it. */
 function writesDuringCall(facts: RunFacts, { start, end }: { start: number; end: number }): [number, string][] {
   const out: [number, string][] = [];
+  const { depth } = facts.steps[start];
   for (let i = start; i <= end; i++)
     for (const entry of facts.steps[i].log)
-      if (entry.kind === "event" && entry.event === "written") out.push([i, entry.storage]);
+      if (entry.kind === "event" && entry.event === "written" && facts.steps[i].depth > depth)
+        out.push([i, entry.storage]);
   return out;
 }
 

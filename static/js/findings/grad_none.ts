@@ -26,6 +26,8 @@ interface ExpectedGrad {
   module?: string;
 }
 
+/** By these a program keeps a part out of the training, such as a teacher that its optimizer holds along with the rest. */
+const RECORDING_OFF = new Set(["cut_no_grad", "cut_inference"]);
 const MAX_GRAD_NONE_FINDINGS = 12;
 
 export function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
@@ -66,6 +68,7 @@ function diagnosisOf(
   explainsError: boolean,
 ): Diagnosis {
   const isResetBeforeUse = reason.variant === "reset" && interest.path === "";
+  const isKeptOut = interest.optimizer !== undefined && RECORDING_OFF.has(reason.variant);
   const x = displayNameOfExpectedGrad(facts, interest);
   const cause = facts.place(reason.cause);
   const readPlace = facts.place(interest.step);
@@ -85,7 +88,7 @@ function diagnosisOf(
   ];
   return {
     variant: reason.variant,
-    severity: explainsError ? "error" : isResetBeforeUse ? "warning" : reason.severity,
+    severity: explainsError ? "error" : isResetBeforeUse ? "warning" : isKeptOut ? "note" : reason.severity,
     cause,
     chain,
     names: namesInFacts(x, ...["y", "loss", "from"].map((name) => reason.facts[name] as Fact)),

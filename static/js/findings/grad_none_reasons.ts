@@ -299,7 +299,9 @@ function graphCutReason(
   );
   if (!edge) return null;
   const y = facts.nameFact(namedTensorBehindCut(facts, edge, path), edge.step);
-  const reason = edge.cut?.reason ?? (edge.op?.grad_mode === false ? "no_grad" : "detach");
+  const isInference = facts.scan.initialFields(edge.to)?.bits?.includes("inference");
+  const unrecorded = isInference ? "inference" : "no_grad";
+  const reason = edge.cut?.reason ?? (edge.op?.grad_mode === false ? unrecorded : "detach");
   const checkpoint = reason === "no_grad" ? checkpointEndStep(facts, edge.step) : null;
   const cutKind = checkpoint === null ? reason : "checkpoint";
   const step = checkpoint ?? edge.step;

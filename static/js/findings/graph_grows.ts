@@ -48,6 +48,7 @@ function namesWithGrowingGraph(facts: RunFacts): Diagnosis[] {
       continue;
     const chain = longestValueSequence(facts, successiveValuesOfName(facts, meanings));
     if (!chain || chain.holdings.length < MIN_LOOP_ITERATIONS) continue;
+    if (!isOfLoop(facts, chain.holdings)) continue;
     const diagnosis = diagnosisOfValueSequence(facts, name, chain);
     if (!diagnosis) continue;
     const earlier = out.get(`${diagnosis.cause.line}`);
@@ -131,7 +132,7 @@ function diagnosisOfValueSequence(
   const visits = heldValues.map(({ node }) => facts.index.visitStepsByNode.get(node)?.length ?? 0);
   const isWalked = visits.slice(1).some((count) => count > 0);
   const isWalkedAgain = visits.filter((count) => count >= MIN_LOOP_ITERATIONS).length > 0;
-  const walkedApart = seen.filter((nodes) => [...nodes].some((uid) => facts.index.visitStepsByNode.has(uid))).length;
+  const walkedApart = seen.filter((nodes) => ownVisits(facts, nodes).length > 0).length;
   if ((isWalked || isWalkedInOneBackward(facts, seen)) && !isWalkedAgain) return null;
   const isUsed = isWalkedAgain || walkedApart >= MIN_LOOP_ITERATIONS - 1;
   if (!isUsed && !isInTrainingLoop(facts, heldValues) && !isSumOfUnusedGraphs(facts, heldValues)) return null;
@@ -182,9 +183,21 @@ function isOfWalkedNode(facts: RunFacts, uid: string, step: number) {
   return typeof node === "string" && facts.index.visitStepsByNode.has(node);
 }
 
+/** The visits of nodes that are a value's own: those that accumulate are a parameter's, and every backward comes to them. */
+function ownVisits({ index }: RunFacts, nodes: Set<string>): number[] {
+  return [...nodes].flatMap((uid) => (index.nodes.get(uid)?.variable ? [] : (index.visitStepsByNode.get(uid) ?? [])));
+}
+
+/** Whether values come from one statement again and again, and not each from one of its own. */
+function isOfLoop({ steps }: RunFacts, heldValues: ValueWithGraph[]) {
+  const counts = new Map<unknown, number>();
+  for (const { step } of heldValues) counts.set(steps[step].stmt, (counts.get(steps[step].stmt) ?? 0) + 1);
+  return Math.max(...counts.values()) >= MIN_LOOP_ITERATIONS - 1;
+}
+
 /** Whether the pieces of a value's graph were walked by a single backward, of which not every visit needs to be a step. */
 function isWalkedInOneBackward(facts: RunFacts, seen: Set<string>[]) {
-  const steps = seen.flatMap((nodes) => [...nodes].flatMap((uid) => facts.index.visitStepsByNode.get(uid) ?? []));
+  const steps = seen.flatMap((nodes) => ownVisits(facts, nodes));
   return new Set(steps.map((step) => facts.steps[step].visit?.backward)).size === 1;
 }
 

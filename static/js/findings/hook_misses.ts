@@ -149,7 +149,7 @@ function hooksNeverReached(facts: RunFacts): Diagnosis[] {
         !didBackwardRaise(facts, each) &&
         (each.step <= death || isHookedNodeFreed(facts, uid, hung.step, each.step)),
     );
-    if (!call || out.has(facts.steps[hung.step].line)) continue;
+    if (!call || wasNodeVisited(facts, uid, hung.step) || out.has(facts.steps[hung.step].line)) continue;
     const x = facts.nameFact(uid, hung.step);
     const hook = codeFact(hookRegistration(facts, uid, hung.step + 1).hook);
     out.set(facts.steps[hung.step].line, {
@@ -171,6 +171,12 @@ function hooksNeverReached(facts: RunFacts): Diagnosis[] {
 /** Whether a backward ended by raising: what it did not come to, it might have. */
 function didBackwardRaise({ steps }: RunFacts, { step, end }: BackwardCall) {
   return steps.slice(step, end + 1).some(({ kind, visit }) => kind === "raise" || visit?.failed);
+}
+
+/** Whether a backward came to the node of a tensor with a hook: the hook stays there when the tensor is freed. */
+function wasNodeVisited(facts: RunFacts, uid: string, registered: number): boolean {
+  const node = tensorHistoryOf(facts).valueAt(uid, "grad_fn", registered);
+  return typeof node === "string" && (facts.index.visitStepsByNode.get(node) ?? []).some((step) => step > registered);
 }
 
 /** Whether the node of a tensor with a hook is freed before a backward: nothing can come to it any more. */

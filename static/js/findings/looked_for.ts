@@ -86,8 +86,9 @@ function lineOf(facts: RunFacts): KeyedSentence {
   if (!facts.backwardCalls.length)
     return { key: `finding.looked_for.${hasFinished ? "line_no_backward" : "line_steps"}`, facts: { steps } };
   const { seen, rounds } = roundsOf(facts);
-  if (seen > 1 && rounds > seen) return { key: "finding.looked_for.line_part", facts: { seen } };
-  if (!hasFinished) return { key: "finding.looked_for.line_steps", facts: { steps } };
+  const isPart = rounds > seen || wasTrainedUnrecorded(facts);
+  if (seen > 1 && isPart) return { key: "finding.looked_for.line_part", facts: { seen } };
+  if (!hasFinished || isPart) return { key: "finding.looked_for.line_steps", facts: { steps } };
   if (seen > 1) return { key: "finding.looked_for.line", facts: { rounds } };
   return { key: "finding.looked_for.line_no_loop", facts: { steps } };
 }
@@ -101,6 +102,15 @@ function roundsOf(facts: RunFacts): { seen: number; rounds: number } {
   const last = Math.max(...heads.map(({ iter }) => iter?.at(-1) ?? 0));
   const isOnce = heads.every(({ iter }) => (iter?.length ?? 0) <= 1);
   return { seen: heads.length, rounds: isOnce ? Math.max(last + 1, heads.length) : heads.length };
+}
+
+/** Whether iterations of a loop around the first backward, or around a call that it is in, were not recorded. */
+function wasTrainedUnrecorded(facts: RunFacts): boolean {
+  if ([...optimizersOf(facts).values()].some(({ unrecorded }) => unrecorded > 0)) return true;
+  const loops = new Set<number | null | undefined>();
+  let head = enclosingHeadStep(facts, facts.backwardCalls[0].step);
+  for (; head >= 0; head = enclosingHeadStep(facts, head - 1)) loops.add(facts.steps[head].stmt);
+  return facts.steps.some(({ kind, skipped, stmt }) => skipped && kind !== "visit" && loops.has(stmt));
 }
 
 /** The head of a loop whose body a step is in, or from which its function was called; -1 where there is none. */

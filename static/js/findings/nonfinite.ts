@@ -41,6 +41,9 @@ const ANOMALY_ERROR = /returned nan values in its/;
 const CARRIED_OR_GIVEN_VALUES =
   /^(empty|full|tensor|lift|to|_to_copy|copy_|fill_|masked_fill|masked_fill_|scalar_tensor|zeros|ones|new_|arange|clone|detach|view|item)/;
 
+/** Operations that give new memory as it is, and views of it. */
+const UNINITIALIZED = /^(?:new_)?empty|^(?:detach|alias|view|expand|permute|transpose|t)$/;
+
 export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
   const firstInForward = firstNonfiniteStorage(facts, false);
   const firstInVisits = firstNonfiniteStorage(facts, true);
@@ -136,6 +139,7 @@ function firstNonfiniteStorage(facts: RunFacts, visits: boolean): NonfiniteOrigi
     const { set, visit } = facts.steps[step];
     for (const uid in set) {
       if (uid[0] !== "s" || !doesDeltaSetNan(set[uid]) || !isNanRead(facts, uid, step)) continue;
+      if (isUninitialized(facts, uid, step)) continue;
       if (!visit || isStorageMadeInForward(facts, uid, step)) return { step, storage: uid };
     }
   }
@@ -162,6 +166,14 @@ function isNanRead(facts: RunFacts, storageUid: string, step: number) {
     const cells = handle ? cellsReadBy(entities, handle) : null;
     return !cells || cells.some(isNanCell); // null: too many to be listed
   });
+}
+
+/** Whether nobody has written a storage yet: what is in new memory is by chance. */
+function isUninitialized(facts: RunFacts, storageUid: string, step: number) {
+  const makers = facts
+    .opsAt(step)
+    .filter(({ outputs }) => outputs.some((uid) => facts.handle(uid, step)?.storage === storageUid));
+  return makers.length > 0 && makers.every(({ name }) => UNINITIALIZED.test(operationName(name)));
 }
 
 /** Whether an operation before the backward of the same statement made a storage. */

@@ -32,11 +32,13 @@ function replacedParameters(facts: RunFacts): Diagnosis[] {
     const step = steps.at(-1);
     if (step === undefined) continue;
     const updated = new Set(optimizerParameters(facts, optimizer, step));
+    const trained = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor));
     for (const change of [...exchangedModuleParameters(facts), ...reboundNames(facts)]) {
       const isStillUpdated =
         change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
       if (!isStillUpdated || out.has(`${change.step}`) || isGradAccumulatedAfter(facts, change.before, change.step))
         continue;
+      if (!trained.has(change.before) && !trained.has(change.after)) continue; // kept by other means, like a moving average
       out.set(`${change.step}`, replacedParameterDiagnosis(facts, optimizer, change, step));
     }
   }

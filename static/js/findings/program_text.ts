@@ -14,6 +14,9 @@ export interface StatementMentions {
 const PATH_PATTERN = String.raw`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:-?\d+|'[^']*'|"[^"]*"|[A-Za-z_]\w*)\])*`;
 const ASSIGNMENT_PATTERN = /^(.*?[^=!<>:+\-*/%@&|^])(?:\+|-|\*\*?|\/\/?|%|@|&|\||\^|<<|>>)?=(?!=)(.*)$/s;
 
+/** What functions like `nn.init.zeros_(x)` are found under: they write their first argument. */
+const MODULE_OF_FUNCTIONS = /^(?:torch|nn|init|F|functional)$/;
+
 /** Of a longer statement only the beginning is read: the time of these patterns grows with the square of its length. */
 const MAX_STATEMENT_CHARACTERS = 4000;
 
@@ -83,8 +86,13 @@ function namesWrittenBy(code: string) {
       if (root) targets.add(root[1]);
     }
   }
-  for (const match of code.matchAll(/\b([A-Za-z_]\w*)(?:\.\w+|\[[^\]]*\]|\([^()]*\))*\.\w*[a-z]_\(/g))
-    targets.add(match[1]);
+  for (const match of code.matchAll(
+    /\b([A-Za-z_]\w*)(?:\.\w+|\[[^\]]*\]|\([^()]*\))*\.\w*[a-z]_\(\s*([A-Za-z_]\w*)?/g,
+  )) {
+    const isFunction = MODULE_OF_FUNCTIONS.test(match[1]);
+    const argument = isFunction ? /\(\s*([A-Za-z_]\w*)/.exec(match[0])?.[1] : match[1];
+    if (argument) targets.add(argument);
+  }
   for (const match of code.matchAll(/[,(]\s*out\s*=\s*\(?([A-Za-z_]\w*)/g)) targets.add(match[1]);
   return targets;
 }

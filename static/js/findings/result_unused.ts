@@ -14,7 +14,7 @@ const PURE_METHODS = new Set(
   reciprocal relu renorm repeat reshape round rsqrt scatter scatter_add sigmoid sign softmax sort sqrt square squeeze sub
   subtract swapaxes t tanh to transpose tril triu true_divide type unflatten unsqueeze view bfloat16`.split(/\s+/),
 );
-const METHOD_CALL = /^([A-Za-z_].*)\.([A-Za-z]\w*)\(.*\)$/s;
+const METHOD = /^([A-Za-z_].*)\.([A-Za-z]\w*)$/s;
 const FUNCTION_MODULE = /^(?:torch|F|nn\.functional|torch\.nn\.functional)$/;
 const PATH_WITHOUT_CALL =
   /^([A-Za-z_][\w.]*(?:\[[^\]]*\])*(?:\.[\w.]+)?)\.(step|zero_grad|backward|eval|train|requires_grad_|\w+[a-z]_)$/;
@@ -58,8 +58,20 @@ function diagnosisOf(facts: RunFacts, step: number, code: string): Diagnosis | n
     return plainDiagnosis(facts, step, "context", { x: codeFact(`with ${code}:`), name: codeFact(context[1]) });
   if (GRAD_CALL.test(code) && facts.backwardAt(step - 1)?.api === "grad")
     return plainDiagnosis(facts, step, "grad", { x: codeFact("grad"), name: codeFact("grad") });
-  const call = METHOD_CALL.exec(code);
+  const call = METHOD.exec(calledLast(code));
   return call && PURE_METHODS.has(call[2]) ? thrownAway(facts, step, call[1], call[2]) : null;
+}
+
+/** What an expression calls last, as `x.add` of `x.add(y.detach().mul(2))`; empty where it ends otherwise. */
+function calledLast(code: string): string {
+  const open: number[] = [];
+  let end = 0;
+  let opened = 0;
+  for (const { 0: text, index } of code.matchAll(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[([{]|[)\]}]/g)) {
+    if ("([{".includes(text)) open.push(index);
+    else if (")]}".includes(text)) [opened, end] = [open.pop() ?? 0, index + 1];
+  }
+  return end === code.length && code[opened] === "(" ? code.slice(0, opened) : "";
 }
 
 /** A new tensor that died with its statement, while what it was made of is used later. */

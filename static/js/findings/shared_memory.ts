@@ -8,6 +8,7 @@ import { gradientTensors } from "./gradient_tensors.ts";
 import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
 import { mentionsAt } from "./program_text.ts";
 import { diagnoseListAppendedAgain } from "./same_list.ts";
+import { resolvePath } from "./resolve.ts";
 import { secondNameFindings } from "./same_module.ts";
 import { tensorHistoryOf } from "./tensor_history.ts";
 import { operationName } from "./operation_name.ts";
@@ -32,6 +33,10 @@ const MAX_COMPARED_ELEMENTS = 4096;
 /** Names cost a walk over all that lives: so many writes are looked at closely. */
 const MAX_WRITES_EXAMINED = 24;
 const MAX_SHARING_FINDINGS = 6;
+/** Of an optimizer, which a program does not read. */
+const OPTIMIZER_STATE = /\.(?:state|param_groups)\[/;
+/** A way through attributes to the place where a module keeps a tensor. */
+const ATTRIBUTE_PATH = /^\w+(?:\.|\[.*\]\.)/;
 const COMPARISON_PATTERN = /\b(?:equal|allclose|isclose|array_equal)\(|[=!]=|\w\s+-\s+\w/;
 
 export function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
@@ -123,17 +128,25 @@ function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
   return handlesReadingStorage(facts, storage, step).some((uid) => uid !== by);
 }
 
-const tensorsInCollectionsByTrace = new WeakMap<object, Set<string>>();
+/** Whether a tensor was in a list or dict before a variable came to mean it: what was taken out to be written is no surprise
+ * there. */
+function wasStoredBefore(facts: RunFacts, uid: string, name: string, frame: string) {
+  const stored = tensorsInCollections(facts).get(uid);
+  const bound = facts.scan.bindingsByUid.get(uid)?.find((binding) => binding.name === name && binding.frame === frame);
+  return stored !== undefined && bound !== undefined && stored < bound.step;
+}
 
-/** The tensors that ever were items of a list, tuple or dict. */
-function tensorsInCollections(facts: RunFacts): Set<string> {
+const tensorsInCollectionsByTrace = new WeakMap<object, Map<string, number>>();
+
+/** The tensors that ever were items of a list, tuple or dict, with the first step. */
+function tensorsInCollections(facts: RunFacts): Map<string, number> {
   const cached = tensorsInCollectionsByTrace.get(facts.trace);
   if (cached) return cached;
-  const out = new Set<string>();
-  for (const { fields } of facts.index.objectChanges)
+  const out = new Map<string, number>();
+  for (const { step, fields } of facts.index.objectChanges)
     for (const item of itemsOfChange(fields.items, fields.splice)) {
       const ref = referencedUid(item);
-      if (ref?.[0] === "t") out.add(ref);
+      if (ref?.[0] === "t" && !out.has(ref)) out.set(ref, step);
     }
   tensorsInCollectionsByTrace.set(facts.trace, out);
   return out;
@@ -156,8 +169,9 @@ function laterReaderOfWrite(
   frameUid: string,
   usesByName: NameUses,
 ): LaterReader | null {
-  const { targets } = mentionsAt(facts, write.step);
+  const { targets, names: mentionedNames } = mentionsAt(facts, write.step);
   if (!write.by && !mayArrayHaveWritten(facts, write)) return null;
+  if ([...targets].some((name) => isTakenFromStateDict(facts, name, frameUid, write.step))) return null;
   const region = cellsWritten(write);
   const readers = handlesReadingStorage(facts, write.storage, write.step);
   if (!write.by) readers.sort((a, b) => Number(a[0] === "a") - Number(b[0] === "a")); // an array wrote: tensors first
@@ -165,6 +179,8 @@ function laterReaderOfWrite(
     if (uid === write.by) continue;
     const { tags } = facts.namesAt(write.step);
     if (isStatementTarget(tags.get(uid) ?? [], targets)) continue;
+    if (!write.by && isStatementTarget(tags.get(uid) ?? [], mentionedNames)) continue; // the array that NumPy was to write
+    const isReachedByTarget = isWithinTarget(tags.get(uid) ?? [], targets) || isTargetPath(facts, uid, write.step);
     const handle = facts.handle(uid, write.step);
     const cells = region && handle ? cellReads(handle, MAX_COMPARED_ELEMENTS) : [];
     if (region && cells.length && !cells.some(({ cell }) => region.has(cell))) continue;
@@ -173,7 +189,8 @@ function laterReaderOfWrite(
       ({ text, kind }) =>
         kind !== "grad" &&
         !targets.has(firstNameOfPath(text)) &&
-        !(kind === "item" && firstNameOfPath(text) === receiver),
+        !(kind === "item" && (firstNameOfPath(text) === receiver || OPTIMIZER_STATE.test(text))) &&
+        !(isReachedByTarget && ATTRIBUTE_PATH.test(text)),
     );
     const reader = nextReaderByName(facts, uid, names, write.step, usesByName);
     if (reader) return reader;
@@ -232,6 +249,28 @@ function isStatementTarget(tags: NameTag[], targets: Set<string>) {
   return tags.some(({ kind, text }) => kind === "var" && targets.has(text));
 }
 
+/** Whether a loop takes a variable out of a state dict that has no name: who writes it means the module. */
+function isTakenFromStateDict(facts: RunFacts, name: string, frame: string, step: number) {
+  const bound = facts.scan.meaningsByName.get(`${frame}/${name}`)?.findLast((meaning) => meaning.step <= step);
+  return bound !== undefined && /^for\b.*\.state_dict\(\)/s.test(facts.statementCode(bound.step));
+}
+
+/** Whether what the statement writes to leads to a handle, like `self` to a parameter that others call `model.weight`. */
+function isWithinTarget(tags: NameTag[], targets: Set<string>) {
+  return tags.some(({ kind, text }) => kind === "item" && targets.has(firstNameOfPath(text)));
+}
+
+/** Whether a path through attributes in the statement's text, which begins with a name that it writes to, leads to a handle. */
+function isTargetPath(facts: RunFacts, uid: string, step: number) {
+  const code = facts.statementCode(step);
+  return [...mentionsAt(facts, step).targets].some((root) =>
+    [...code.matchAll(new RegExp(`\\b${root}(?:\\.[A-Za-z_]\\w*)+`, "g"))].some(([path]) => {
+      const parts = path.split(".");
+      return parts.some((_, k) => k > 0 && resolvePath(facts, parts.slice(0, k + 1).join("."), step) === uid);
+    }),
+  );
+}
+
 /** Whether an array may have written: one on the memory, or around it. */
 function mayArrayHaveWritten(facts: RunFacts, { storage, step }: WriteEvent) {
   const entity = facts.stateAt(step).get(storage);
@@ -255,10 +294,15 @@ function laterReaderByOtherName(
   const { targets, names: mentionedNames } = mentionsAt(facts, step);
   const [onlyOther, ...moreOthers] = handlesReadingStorage(facts, storage, step).filter((other) => other !== by);
   const uid = facts.naming.nameAt(by, step) || moreOthers.length ? by : (onlyOther ?? by);
+  const owner = facts.tensor(uid, step);
+  if (uid !== by && owner?.requires_grad && owner.leaf) return parameterComparedLater(facts, uid, step, usesByName);
   const tags = facts.namesAt(step).tags.get(uid) ?? [];
   const variables = tags.filter(({ kind }) => kind === "var");
   const isGradient = Boolean(facts.naming.gradPathAt(uid, step));
-  const itemTags = tags.filter(({ kind, text }) => kind === "item" && !isPathOfAttribute(text));
+  const isFetched = variables.some(
+    ({ text, frame: of }) => targets.has(text) && of === frameUid && wasStoredBefore(facts, uid, text, frameUid),
+  );
+  const itemTags = isFetched ? [] : tags.filter(({ kind, text }) => kind === "item" && !isPathOfAttribute(text));
   const isTargeted = variables.some(({ text, frame: of }) => targets.has(text) && of === frameUid);
   const otherVariables =
     isTargeted || isGradient ? variables.filter(({ text, frame: of }) => !targets.has(text) || of !== frameUid) : [];
@@ -445,7 +489,9 @@ function writingHandle(
 
 /** The name of what was written, or the statement's target. */
 function writerName(facts: RunFacts, { step, storage }: WriteEvent, writer: string | null, reader: string) {
-  const [target] = mentionsAt(facts, step).targets;
+  const code = facts.statementCode(step);
+  const isOnlyBound = (name: string) => new RegExp(`^${name}\\s*=(?!=)`).test(code);
+  const target = [...mentionsAt(facts, step).targets].find((name) => !isOnlyBound(name));
   for (const uid of [writer, ...handlesReadingStorage(facts, storage, step)])
     if (uid && uid !== reader && facts.naming.nameAt(uid, step)) return facts.nameFact(uid, step);
   return target ? codeFact(target) : facts.statementFact(step);

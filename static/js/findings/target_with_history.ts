@@ -6,14 +6,17 @@ import { gradNameOf } from "./gradient_name.ts";
 import { reachableNodes } from "./graph_walk.ts";
 import { operationName } from "./operation_name.ts";
 import type { RunFacts } from "./run_facts.ts";
-import type { Operation } from "./scan.ts";
+import type { BackwardCall, Operation } from "./scan.ts";
 
 /** Losses that compare what a net predicts with what it should. */
 const TARGET_LOSS =
   /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|kl_div|cross_entropy_loss|binary_cross_entropy\w*)$/;
 const COMPARISON = new RegExp(`${TARGET_LOSS.source}|^sub$`);
 const TARGET_NAME = /target|label|truth|^y_true$|expected|^goal$|bellman/i;
+/** Those that give the same number when their sides are exchanged. */
+const SYMMETRIC_LOSS = /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|sub)$/;
 const MAX_LOSSES_EXAMINED = 40;
+const MAX_OPERATIONS_BACK = 12;
 
 export function diagnoseTargetWithHistory(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return [];
@@ -26,10 +29,39 @@ export function diagnoseTargetWithHistory(facts: RunFacts): Diagnosis[] {
     const [prediction, target] = op.inputs;
     if (prediction === target || !isComparison(facts, op, target)) continue;
     if (examinedCount++ >= MAX_LOSSES_EXAMINED) break;
+    if (areBranchesOfOneNet(facts, op)) continue;
     const shared = parameterBehindBoth(facts, prediction, target, op.step);
-    if (shared) out.set(line, diagnosisOf(facts, op, shared));
+    const backward = shared && backwardThrough(facts, op, shared);
+    if (shared && backward) out.set(line, diagnosisOf(facts, op, shared, backward));
   }
   return [...out.values()];
+}
+
+/** The backward that brings the parameter a gradient through an operation; undefined where the first only asks for others. */
+function backwardThrough(facts: RunFacts, op: Operation, parameterUid: string): BackwardCall | undefined {
+  const call = facts.backwardCalls.find(({ step }) => step >= op.step);
+  return call?.api === "grad" && !call.inputs.includes(parameterUid) ? undefined : call;
+}
+
+/**
+ * Whether both sides of a distance were computed by the same operations with the same parameters, as those of two views of one
+ * image: neither is more of a target than the other.
+ */
+function areBranchesOfOneNet(facts: RunFacts, { name, inputs }: Operation): boolean {
+  if (!SYMMETRIC_LOSS.test(operationName(name))) return false;
+  let [a, b]: (string | undefined)[] = inputs;
+  for (let depth = 0; a && b && a !== b && depth < MAX_OPERATIONS_BACK; depth++) {
+    const [opA, opB]: (Operation | undefined)[] = [facts.producingOperation(a), facts.producingOperation(b)];
+    if (!opA || opA.name !== opB?.name || opA.inputs.length !== opB.inputs.length) return false;
+    if (opA.inputs.some((uid, k) => uid === opB.inputs[k] && isLeafToTrain(facts, uid, opA.step))) return true;
+    [a, b] = [opA.inputs[0], opB.inputs[0]];
+  }
+  return false;
+}
+
+function isLeafToTrain(facts: RunFacts, uid: string, step: number) {
+  const tensor = facts.tensor(uid, step);
+  return tensor?.leaf === true && tensor.requires_grad === true;
 }
 
 /** Whether an operation compares with a tensor that is meant as a target, and that has a history. */
@@ -53,12 +85,11 @@ function parameterBehindBoth(facts: RunFacts, a: string, b: string, step: number
   return null;
 }
 
-function diagnosisOf(facts: RunFacts, op: Operation, parameterUid: string): Diagnosis {
+function diagnosisOf(facts: RunFacts, op: Operation, parameterUid: string, backward: BackwardCall): Diagnosis {
   const [prediction, target] = op.inputs;
   const [x, y] = [facts.nameFact(target, op.step), facts.nameFact(prediction, op.step)];
   const p = facts.nameFact(parameterUid, op.step);
   const made = facts.birthStep(target);
-  const backward = facts.backwardCalls.find(({ step }) => step >= op.step);
   const findingFacts = { x, y, p, code: facts.statementFact(made), effect: facts.steps[op.step].line };
   const name = nameTextOfFact(x);
   return {
@@ -67,9 +98,7 @@ function diagnosisOf(facts: RunFacts, op: Operation, parameterUid: string): Diag
     chain: [
       chainLink(facts.place(made), "way", findingFacts, [target]),
       chainLink(facts.place(op.step), "used", { ...findingFacts, code: facts.statementFact(op.step) }, [target]),
-      ...(backward
-        ? [chainLink(facts.place(backward.step), "gradient", { ...findingFacts, grad: gradNameOf(p) }, [parameterUid])]
-        : []),
+      chainLink(facts.place(backward.step), "gradient", { ...findingFacts, grad: gradNameOf(p) }, [parameterUid]),
     ],
     names: namesInFacts(x, y, p),
     facts: findingFacts,

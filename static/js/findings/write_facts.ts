@@ -40,7 +40,19 @@ export function writerKindAt(facts: RunFacts, step: number, op: string, storageU
 
 /** Whether a step checks gradients numerically: what it writes it puts back. */
 export function isGradcheckStep(facts: RunFacts, step: number) {
-  return /\bgrad(?:grad)?check\(/.test(facts.statementCode(step));
+  return checkCallOf(facts).test(facts.statementCode(step));
+}
+
+const checkCallsByTrace = new WeakMap<object, RegExp>();
+
+/** A call of `gradcheck`, also under a name that the program imports it by. */
+function checkCallOf({ trace }: RunFacts): RegExp {
+  const cached = checkCallsByTrace.get(trace);
+  if (cached) return cached;
+  const names = [...trace.program.source.matchAll(/\bgrad(?:grad)?check\s+as\s+(\w+)/g)].map(([, name]) => `|${name}`);
+  const pattern = new RegExp(`\\b(?:grad(?:grad)?check${names.join("")})\\(`);
+  checkCallsByTrace.set(trace, pattern);
+  return pattern;
 }
 
 /** Whether a statement's own text asks for an in-place operation. */

@@ -18,7 +18,7 @@ interface ZeroingNode {
 
 /** What an operation's zero means, the first that fits; others are not spoken of, as a zero may be right there. */
 const ZERO_GRADIENT_CAUSES: [variant: string, severity: "warning" | "note", pattern: RegExp][] = [
-  ["relu", "warning", /^(Relu|Threshold|LeakyRelu|Elu|Hardswish)/],
+  ["relu", "warning", /^(Relu|Threshold|Elu|Hardswish)/],
   ["constant_sum", "warning", /^(Softmax|SafeSoftmax)/],
   ["one_class", "warning", /^LogSoftmax/],
   ["saturated", "warning", /^(Sigmoid|Tanh|Hardsigmoid|Hardtanh|Clamp|LogSigmoid|Erf)/],
@@ -26,6 +26,8 @@ const ZERO_GRADIENT_CAUSES: [variant: string, severity: "warning" | "note", patt
   ["masked", "note", /^(Where|MaskedFill|Dropout|NativeDropout|MaskedSelect|MaskedScatter)/],
   ["times_zero", "note", /^(Mul|Mm|Addmm|Bmm|Mv|Dot)Backward/],
 ];
+/** The derivative of a derivative: of a function made of straight lines it is zero everywhere, and should be. */
+const SECOND_DERIVATIVE = /Backward\w*Backward/;
 const MAX_ZERO_GRADIENT_FINDINGS = 4;
 
 /** By meaning, what may be done. */
@@ -49,7 +51,8 @@ function leavesCutOff(facts: RunFacts): Diagnosis[] {
     const zeroingNode = nodeThatSentZero(facts, step);
     const name = (facts.index.nodes.get(zeroingNode?.node ?? "")?.name ?? "").replace(/^.*::/, "");
     const meaning = ZERO_GRADIENT_CAUSES.find(([, , pattern]) => pattern.test(name));
-    if (!zeroingNode || !meaning || hasSavedTensorChanged(facts, zeroingNode)) continue;
+    if (!zeroingNode || !meaning || SECOND_DERIVATIVE.test(name)) continue;
+    if (hasSavedTensorChanged(facts, zeroingNode)) continue;
     if (meaning[0] === "one_class" && !isSumOverOneElement(facts, zeroingNode)) continue;
     if (meaning[0] === "times_zero" && !hasZeroFactor(facts, zeroingNode)) continue;
     const variant = meaning[0] === "constant_sum" ? variantOfSoftmax(facts, zeroingNode) : meaning[0];

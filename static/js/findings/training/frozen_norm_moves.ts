@@ -45,6 +45,7 @@ function frozenNorms(facts: RunFacts): FrozenNorm[] {
     const isFrozen = (param: string) =>
       !trained.has(param) &&
       calls.every(({ step }) => history.valueAt(param, "requires_grad", step) === false) &&
+      history.fieldChanges(param, "storage").every(({ step }) => step < calls[0].step) && // else given another by `.data`
       facts
         .writesOf(history.valueAt(param, "storage", calls[0].step) as string | null)
         .every(({ step }) => step < calls[0].step);
