@@ -9,7 +9,6 @@ import select
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NoReturn
 
 from gradbox.wire.job_records import ChildJob, FaultLine
@@ -41,9 +40,9 @@ class ChildWork:
 DUMP_SIGNAL = signal.SIGUSR1
 """Has the child write its traceback into the pipe, even from inside a call that never returns."""
 
-REHEARSE_SOON_MS, REHEARSE_AFTER_MS = 5, 300
-"""Milliseconds that a child waits for a job before it rehearses: where a processor is idle, and where none is. Under load a job
-comes sooner than that, and nobody rehearses: a rehearsal costs processor time that runs would have to wait for."""
+REHEARSE_AFTER_MS = 300
+"""Milliseconds that a child waits for a job before it rehearses. Under load one comes sooner, and nobody rehearses:
+a rehearsal costs processor time that runs would have to wait for."""
 
 EXIT_NO_JOB = 3
 """The status of a child whose job's pipe was closed before a job came: the server had no room for its descriptor."""
@@ -106,20 +105,9 @@ def rehearse_until_job(rehearse: Callable[[Callable[[], bool]], None], job_fd: i
     """Rehearse once no job has come for a while, and no longer than until one comes."""
     poll = select.poll()
     poll.register(job_fd, select.POLLIN)
-    if poll.poll(REHEARSE_SOON_MS):
-        return
-    if is_nobody_waiting() or not poll.poll(REHEARSE_AFTER_MS - REHEARSE_SOON_MS):
+    if not poll.poll(REHEARSE_AFTER_MS):
         rehearse(lambda: bool(poll.poll(0)))
         require_one_thread()
-
-
-def is_nobody_waiting() -> bool:
-    """Whether everything that can run has a processor, this process included; False where the kernel does not tell."""
-    try:
-        runnable = Path("/proc/loadavg").read_text().split()[3].partition("/")[0]
-        return int(runnable) <= len(os.sched_getaffinity(0))
-    except (OSError, ValueError, IndexError):
-        return False
 
 
 def move_descriptors_to_3_4_5(job_fd: int, trace_fd: int, ready_fd: int | None) -> tuple[int, int, int | None]:
