@@ -46,6 +46,9 @@ const SPECIAL_ERRORS: [string, RegExp][] = [
 
 /** Exceptions by which a program ends itself. */
 const ENDINGS = /^(SystemExit|KeyboardInterrupt|GeneratorExit)$/;
+/** Errors of Python's that say nothing of a tensor, whichever the statement names. */
+const ERRORS_WITHOUT_TENSORS =
+  /^(KeyError|NameError|UnboundLocalError|ImportError|ModuleNotFoundError|FileNotFoundError|PermissionError|ZeroDivisionError|RecursionError)$/;
 const MAX_MESSAGE_CHARACTERS = 200;
 const MAX_VALUES = 3;
 
@@ -53,7 +56,8 @@ export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
   const { error } = facts;
   // what a repair answers, such as a missing CUDA device, is no trouble with these tensors
   if (!error || ENDINGS.test(error.type) || error.hasRepairs) return [];
-  const call = failedCallOf(facts);
+  const failedCall = failedCallOf(facts);
+  const call = ERRORS_WITHOUT_TENSORS.test(error.type) ? { ...failedCall, operands: [] } : failedCall;
   const message = firstSentenceOf(error.message);
   const subject = call.operands.length ? subjectOf(facts, call) : "any";
   const special = SPECIAL_ERRORS.find(([, pattern]) => pattern.test(error.message))?.[0];
