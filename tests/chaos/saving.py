@@ -55,14 +55,19 @@ def kill_while_saving(
 
 
 def save_program(server: MeasuredServer, title: str, answered: dict[str, str]) -> bool:
-    """Save a scenario of this title; whether that was answered."""
-    try:
-        status, content = fetch(server, "/api/scenarios", json.dumps({"source": program(0), "title": title}))
-    except (OSError, http.client.HTTPException):
-        return False
-    assert status == 201, (status, content)
-    answered[content["id"]] = title
-    return True
+    """Save a scenario of this title; whether that was answered before the server's end. Of very many connections at once the
+    server closes some: these are tried again."""
+    process = server.process
+    while process is not None and process.poll() is None:
+        try:
+            status, content = fetch(server, "/api/scenarios", json.dumps({"source": program(0), "title": title}))
+        except (OSError, http.client.HTTPException):
+            time.sleep(0.05)
+            continue
+        assert status == 201, (status, content)
+        answered[content["id"]] = title
+        return True
+    return False
 
 
 def kill_while_saving_on_postgresql(server: MeasuredServer, saves: int, at_once: int, kills: int) -> str:
