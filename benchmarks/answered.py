@@ -3,7 +3,8 @@
 `python -m benchmarks.answered FOLDER… [--own-process] [--missed]` explains each program that a folder's `expected.json`
 names, as `python -m server explain` does, or with `--own-process` as `gradbox explain`, in the folder itself. Where the
 folder has no such file, `benchmarks/expected/FOLDER.json` stands in. A program is healthy where it is in `healthy.json`, or
-has no line of a cause: an error or a warning there is a false alarm, unless it is of a kind that the file allows.
+has no line of a cause: an error or a warning there is a false alarm, unless it is of a kind that the file allows. The lines of
+another file are counted on behind those of the script.
 """
 
 import argparse
