@@ -76,6 +76,7 @@ function diagnosisOf(
     x,
     grad: gradNameOf(x),
     grads: [gradNameOf(x)],
+    grads_count: 1,
     name: plainName(x),
     n: interest.count,
     code: facts.statementFact(reason.cause),
@@ -130,6 +131,7 @@ function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, interest: E
   const grad = gradNameOf(name);
   if (grads.some((listed) => JSON.stringify(listed) === JSON.stringify(grad))) return;
   grads.push(grad);
+  diagnosis.facts.grads_count = grads.length;
   diagnosis.names = namesInFacts(...diagnosis.names, name);
 }
 
