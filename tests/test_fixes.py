@@ -22,6 +22,35 @@ ROOT = Path(__file__).parent.parent
 HEAD = "import torch, copy\nfrom torch import nn\n"
 
 CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
+    "append_copy": ("kept.append(row)", 3, {"name": "row"}, "kept.append(row.copy())"),
+    "batch_in_front": ("z = h.view(4, -1)", 3, {}, "z = h.transpose(0, 1).reshape(4, -1)"),
+    "bind_in_hook": (
+        "for i in range(3):\n    layers[i].register_forward_hook(lambda m, a, out: kept.append(i))",
+        4,
+        {"name": "i"},
+        "for i in range(3):\n    layers[i].register_forward_hook(lambda m, a, out, i=i: kept.append(i))",
+    ),
+    "into_loop_above": (
+        "for g in groups:\n    print(g)\ng['lr'] = 1",
+        5,
+        {},
+        "for g in groups:\n    print(g)\n    g['lr'] = 1",
+    ),
+    "live_groups": (
+        "for g in opt.state_dict()['param_groups']:\n    g['lr'] = 1",
+        3,
+        {},
+        "for g in opt.param_groups:\n    g['lr'] = 1",
+    ),
+    "out_of_loop": (
+        "for epoch in range(2):\n    for x in data:\n        opt.step()\n        schedule.step()",
+        6,
+        {},
+        "for epoch in range(2):\n    for x in data:\n        opt.step()\n    schedule.step()",
+    ),
+    "rsample": ("z = q.sample()", 3, {}, "z = q.rsample()"),
+    "softmax_of_positions": ("a = torch.softmax(s, dim=0)", 3, {}, "a = torch.softmax(s, dim=-1)"),
+    "spell_requires_grad": ("p.require_grad = False", 3, {}, "p.requires_grad = False"),
     "clone_before": ("x.mul_(2)", 3, {"name": "x"}, "x = x.clone()\nx.mul_(2)"),
     "clone_result": ("y = x.view(4)", 3, {}, "y = x.view(4).clone()"),
     "clone_saved": ("y = x * torch.exp(x)", 3, {"name": "x"}, "y = x.clone() * torch.exp(x.clone())"),

@@ -151,7 +151,7 @@ function diagnosisOfValueSequence(
  * of validation losses. Not where the statement adds for a backward elsewhere, as in the forward of a module that is also trained.
  */
 function isSumOfUnusedGraphs(facts: RunFacts, heldValues: ValueWithGraph[]): boolean {
-  if (facts.trace.outcome.status !== "finished") return false;
+  if (!isRecordedWhole(facts)) return false;
   const [, { step: second }] = heldValues;
   const isWalkedElsewhere = [...facts.scan.meaningsByName.values()].some((meanings) =>
     meanings.some(
@@ -170,6 +170,11 @@ function isSumOfUnusedGraphs(facts: RunFacts, heldValues: ValueWithGraph[]): boo
       added.every((start) => areOwnAndUnused(facts, reachableNodes(facts, start), previous))
     );
   });
+}
+
+/** Whether every step was recorded, to the end: what a step that was left out walked is not known. */
+function isRecordedWhole({ trace, steps }: RunFacts) {
+  return trace.outcome.status === "finished" && !steps.some(({ skipped }) => skipped);
 }
 
 /** Whether nodes lead to leaves, not to another node, and no backward visited one of them. */
@@ -303,7 +308,7 @@ function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: strin
 
 /** Whether the items of a list have graphs that share leaves at most, and that no backward of the whole run walks. */
 function areGraphsUnused(facts: RunFacts, items: { uid: string; step: number }[]) {
-  if (facts.trace.outcome.status !== "finished") return false;
+  if (!isRecordedWhole(facts)) return false;
   const nodes = items.map(({ uid, step }) => tensorHistoryOf(facts).valueAt(uid, "grad_fn", step));
   if (nodes.some((node) => typeof node !== "string") || new Set(nodes).size < nodes.length) return false;
   const graphs = (nodes as string[]).map((node) => reachableNodes(facts, node));

@@ -4,6 +4,7 @@ import { chainLink, codeFact, namesInFacts, type Diagnosis } from "./finding.ts"
 import { cellAsNumber, numbersText } from "./numbers.ts";
 import { operationName } from "./operation_name.ts";
 import { cellsOfTensor } from "./tensor_values.ts";
+import type { Delta } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 import type { Operation } from "./scan.ts";
 
@@ -13,13 +14,23 @@ const FINITE_OF_FINITE =
 const LARGEST_FLOAT16 = 65504;
 
 export function diagnoseHalfOverflow(facts: RunFacts): Diagnosis[] {
-  for (const op of facts.scan.allOperations()) {
-    if (facts.steps[op.step].visit || !FINITE_OF_FINITE.test(operationName(op.name))) continue;
-    const output = op.outputs.find((uid) => /(?:^|\.)float16$/.test(`${facts.scan.initialFields(uid)?.dtype ?? ""}`));
-    const operands = output ? overflowedOperands(facts, op, output) : null;
-    if (output && operands) return [diagnosisOf(facts, op, output, operands)];
+  for (let step = 0; step < facts.steps.length; step++) {
+    const { set, visit } = facts.steps[step];
+    if (visit || !Object.values(set).some(setsInfiniteHalf)) continue;
+    for (const op of facts.opsAt(step)) {
+      if (!FINITE_OF_FINITE.test(operationName(op.name))) continue;
+      const output = op.outputs.find((uid) => /(?:^|\.)float16$/.test(`${facts.scan.initialFields(uid)?.dtype ?? ""}`));
+      const operands = output ? overflowedOperands(facts, op, output) : null;
+      if (output && operands) return [diagnosisOf(facts, op, output, operands)];
+    }
   }
   return [];
+}
+
+/** Whether a storage got an infinite float16 in a step: the operations of other steps need not be looked at. */
+function setsInfiniteHalf({ cells, cells_at: patches }: Delta) {
+  const changed = [...(cells?.float16 ?? []), ...Object.values(patches?.float16 ?? {})];
+  return changed.some((cell) => cellAsNumber(cell) === Infinity);
 }
 
 /** What an operation took, where it gave plus infinity for numbers that are all finite; null otherwise, or where they are not listed. */
