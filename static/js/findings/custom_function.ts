@@ -117,9 +117,9 @@ function wrongGradients(facts: RunFacts): Diagnosis[] {
 function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
   const { message = "" } = facts.error ?? {};
   if (!ONCE_ERROR.test(message) && !/does not require grad and does not have a grad_fn/.test(message)) return [];
-  const marked = functionsMarkedOnce(facts.source).filter(({ name }) => nodeOfFunction(facts, name));
+  const marked = functionsMarkedOnce(facts.source).filter(({ name }) => nodeUidOfFunction(facts, name));
   const [{ name, line } = { name: "", line: 0 }] = marked;
-  const node = nodeOfFunction(facts, name);
+  const node = nodeUidOfFunction(facts, name);
   const first = facts.backwardCalls.find(({ createsGraph }) => createsGraph);
   if (marked.length !== 1 || !node) return [];
   const isDifferentiated = (facts.index.visitsByBackward.get(first?.uid ?? "") ?? []).some(
@@ -161,7 +161,7 @@ function functionsMarkedOnce(source: string[]): { name: string; line: number }[]
   });
 }
 
-function nodeOfFunction(facts: RunFacts, name: string): string | undefined {
+function nodeUidOfFunction(facts: RunFacts, name: string): string | undefined {
   return [...facts.index.nodes.keys()].find(
     (uid) => facts.scan.initialFields(uid)?.custom === true && customFunctionName(facts, uid) === name,
   );

@@ -29,14 +29,14 @@ export function diagnoseFractionsCut(facts: RunFacts): Diagnosis[] {
 function areFractionsLost(facts: RunFacts, { inputs: [source], outputs: [result], step }: Operation) {
   if (!source || !result || source === result) return false;
   if (!/^(?:u?int\d+)$/.test(dtypeOf(facts, result)) || !/float/.test(dtypeOf(facts, source))) return false;
-  const numbers = cellsBefore(facts, source, step)?.map(cellAsNumber);
+  const numbers = cellsReadByOperation(facts, source, step)?.map(cellAsNumber);
   if (!numbers?.length || numbers.some((number) => !(Math.abs(number) <= 1))) return false;
   const fractions = numbers.filter((number) => !Number.isInteger(number));
   return new Set(fractions).size >= MIN_FRACTIONS && fractions.length * 2 > numbers.length;
 }
 
 /** The elements that an operation read, also of what its statement let go of. */
-function cellsBefore(facts: RunFacts, uid: string, step: number) {
+function cellsReadByOperation(facts: RunFacts, uid: string, step: number) {
   return cellsOfTensor(facts, uid, step) ?? cellsOfTensor(facts, uid, step - 1);
 }
 
@@ -64,7 +64,7 @@ function diagnosisOf(facts: RunFacts, op: Operation, use: Operation): Diagnosis 
   const [result] = op.outputs;
   const x = facts.nameFact(source, op.step);
   const place = facts.place(op.step);
-  const before = cellsBefore(facts, source, op.step) ?? [];
+  const before = cellsReadByOperation(facts, source, op.step) ?? [];
   const after = cellsOfTensor(facts, result, op.step) ?? [];
   const chosen = before.flatMap((cell, k) => (Number.isInteger(cellAsNumber(cell)) ? [] : [k])).slice(0, MAX_LISTED);
   const findingFacts = {

@@ -27,7 +27,7 @@ export function diagnoseLateBoundHooks(facts: RunFacts): Diagnosis[] {
 
 function diagnosisOf(facts: RunFacts, stmt: number, steps: number[]): Diagnosis | null {
   const loop = enclosingLoop(facts, stmt);
-  const hook = loop === null ? null : hookOf(facts, stmt, loop, steps[0]);
+  const hook = loop === null ? null : hookRegisteredBy(facts, stmt, loop, steps[0]);
   if (loop === null || !hook || steps.length < 2) return null;
   const variable = loopVariables(facts, loop).find((name) => isLookedUpLate(hook, name));
   const use = firstUseAfter(facts, steps[steps.length - 1]);
@@ -81,7 +81,7 @@ function loopVariables(facts: RunFacts, loop: number): string[] {
 }
 
 /** The hook that a statement registers, where it is a lambda or a function that the loop defines. */
-function hookOf(facts: RunFacts, stmt: number, loop: number, step: number): HookText | null {
+function hookRegisteredBy(facts: RunFacts, stmt: number, loop: number, step: number): HookText | null {
   const argument = REGISTRATION.exec(facts.statementCode(step))?.[1] ?? "";
   const lambda = LAMBDA.exec(argument);
   if (lambda) return { parameters: lambda[1], body: lambda[2], stmt };

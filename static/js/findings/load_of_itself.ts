@@ -30,7 +30,7 @@ export function diagnoseLoadOfItself(facts: RunFacts): Diagnosis[] {
   facts.steps.forEach(({ kind, line }, step) => {
     if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
     const load = ownLoad(facts, step);
-    const diagnosis = load && (load.others.length ? shared(facts, load) : itself(facts, load));
+    const diagnosis = load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
     if (diagnosis) out.set(line, diagnosis);
   });
   return [...out.values()];
@@ -52,7 +52,7 @@ function ownLoad(facts: RunFacts, step: number): OwnLoad | null {
 }
 
 /** Of what is to follow another module, after that was trained; a module's state may go through its own dict by way of trial. */
-function itself(facts: RunFacts, { step, into, from, module }: OwnLoad): Diagnosis | null {
+function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoad): Diagnosis | null {
   const update = [...optimizersOf(facts).values()].flatMap(({ steps }) => steps).find((other) => other < step);
   if (update === undefined || into !== from || !SNAPSHOT_NAME.test(into)) return null; // of two names `same_module` speaks
   const findingFacts = {
@@ -74,7 +74,7 @@ function itself(facts: RunFacts, { step, into, from, module }: OwnLoad): Diagnos
 }
 
 /** Of tensors that an optimizer moves after the load, for which one of the two was to be a copy. */
-function shared(facts: RunFacts, { step, into, from, module, own, others }: OwnLoad): Diagnosis | null {
+function sharedPartDiagnosis(facts: RunFacts, { step, into, from, module, own, others }: OwnLoad): Diagnosis | null {
   if (!SNAPSHOT_NAME.test(into) || SNAPSHOT_NAME.test(from)) return null;
   const optimizer = [...optimizersOf(facts).values()].find(
     ({ uid, steps }) =>

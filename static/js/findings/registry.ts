@@ -47,7 +47,7 @@ import { diagnoseRepeatedLayer } from "./layer_repeated.ts";
 import { diagnoseSecondNameOfModule } from "./same_module.ts";
 import { diagnoseSharedGroup } from "./shared_group.ts";
 import { diagnoseTargetWithHistory } from "./target_with_history.ts";
-import { diagnoseSampleThatCuts } from "./sample_cuts.ts";
+import { diagnoseGradientCutBySample } from "./sample_cuts.ts";
 import { diagnoseTermWithoutHistory } from "./term_moves_nothing.ts";
 import { diagnoseSoftmaxOverBatch } from "./samples_mixed.ts";
 import { diagnoseSequenceOverBatch } from "./sequence_axis.ts";
@@ -107,7 +107,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   { kind: "unexplained_error", severity: "error", diagnose: diagnoseUnexplainedError, onError: true },
   // which term moves what
   { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
-  { kind: "term_moves_nothing", severity: "note", diagnose: diagnoseSampleThatCuts },
+  { kind: "term_moves_nothing", severity: "note", diagnose: diagnoseGradientCutBySample },
   { kind: "target_with_history", severity: "note", diagnose: diagnoseTargetWithHistory },
   // what numbers can't be
   { kind: "mean_of_means", severity: "note", diagnose: diagnoseMeanOfMeans },

@@ -13,7 +13,7 @@ const DRAWN = /^aten::normal\b/;
 /** As in `log_prob` of the sample: then the gradient of the probability is meant. */
 const OF_ITS_PROBABILITY = /^aten::(?:sub|eq)\b/;
 
-export function diagnoseSampleThatCuts(facts: RunFacts): Diagnosis[] {
+export function diagnoseGradientCutBySample(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length || !facts.source.some((text) => CALL.test(text))) return [];
   /** by line */
   const out = new Map<number, Diagnosis>();
@@ -31,7 +31,7 @@ function diagnosisOf(facts: RunFacts, step: number, sample: string, drawnFrom: s
   const taking = facts.eventsOfKind("module_called").find(({ inputs }) => inputs.includes(sample));
   const returned = facts.eventsOfKind("module_returned").find(({ call }) => call === taking?.call);
   if (!taking || !returned?.outputs.some((uid) => isWithHistory(facts, uid, returned.step))) return null;
-  const behind = parameterBehind(facts, drawnFrom, step);
+  const behind = parameterOfDistribution(facts, drawnFrom, step);
   const backward = facts.backwardCalls.find((call) => call.step > taking.step);
   if (!behind || !backward) return null;
   const x = facts.nameFact(sample, taking.step);
@@ -67,7 +67,7 @@ function isWithHistory(facts: RunFacts, uid: string, step: number) {
 }
 
 /** A parameter that an optimizer holds and that a distribution was made of. */
-function parameterBehind(facts: RunFacts, uid: string, step: number): string | null {
+function parameterOfDistribution(facts: RunFacts, uid: string, step: number): string | null {
   const expanded = facts.producingOperation(uid)?.inputs[0]; // `sample()` expands the mean first, without a history
   const node = nodeReceivingGradient(facts, uid, step) ?? nodeReceivingGradient(facts, expanded ?? uid, step);
   if (!node) return null;

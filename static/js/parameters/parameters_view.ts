@@ -257,7 +257,7 @@ export function createParametersView(
   }
 
   /** The parameters at another step; the summaries of those that are others there are made again when they are asked for. */
-  function lookAt(opened: OpenTrace, step: number, shownTable: RunParameters) {
+  function moveToStep(opened: OpenTrace, step: number, shownTable: RunParameters) {
     const found = parameterMomentsOf(opened).at(step);
     for (const [k, moment] of found.entries()) {
       if (moment === moments[k]) continue;
@@ -271,7 +271,7 @@ export function createParametersView(
     if (!shown) return;
     const { opened, step } = shown;
     table ??= tableOf(opened);
-    lookAt(opened, step, table);
+    moveToStep(opened, step, table);
     const { nodes, openedAtFirst, root } = table;
     const { isWhole } = parameterMomentsOf(opened).table;
     const isTall = moments.length <= MAX_TALL_ROWS;

@@ -28,24 +28,24 @@ export function diagnoseMisspelledFlag(facts: RunFacts): Diagnosis[] {
   /** by line */
   const byLine = new Map<number, MisspelledFlag[]>();
   facts.steps.forEach(({ kind, line }, step) => {
-    const flag = kind === "statement" ? flagAt(facts, step) : null;
+    const flag = kind === "statement" ? misspelledFlagAt(facts, step) : null;
     if (flag) addToList(byLine, line, flag);
   });
   return [...byLine.values()].flatMap((flags) => diagnosisOf(facts, flags) ?? []);
 }
 
-function flagAt(facts: RunFacts, step: number): MisspelledFlag | null {
+function misspelledFlagAt(facts: RunFacts, step: number): MisspelledFlag | null {
   const [, path, name, value] = ASSIGNMENT.exec(facts.statementCode(step).replace(/\s+#.*$/, "")) ?? [];
   if (!name || name === FLAG || !(OTHER_NAMES.test(name) || editsBetween(name, FLAG) <= MAX_EDITS)) return null;
   const uid = resolvePath(facts, path, step);
-  if (!uid || isReadElsewhere(facts, name)) return null;
+  if (!uid || isAttributeReadByProgram(facts, name)) return null;
   const isModule = uid[0] === "o";
   const uids = isModule ? tensorsOfModule(facts, uid, step) : uid[0] === "t" ? [uid] : [];
   return uids.length ? { step, path, name, value: value === "True", isModule, uids } : null;
 }
 
 /** Whether the program reads the attribute, as one of its own. */
-function isReadElsewhere(facts: RunFacts, name: string) {
+function isAttributeReadByProgram(facts: RunFacts, name: string) {
   const read = new RegExp(String.raw`(?:\.${name}\b(?!\s*=[^=])(?!\s*\()|["']${name}["'])`);
   return facts.source.some((text) => read.test(text.replace(/#.*$/, "")));
 }

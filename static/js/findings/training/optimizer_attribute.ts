@@ -20,7 +20,7 @@ export function diagnoseOptimizerAttribute(facts: RunFacts): Diagnosis[] {
     const match = ASSIGNMENT.exec(facts.statementCode(step).replace(/\s+#.*$/, ""));
     const optimizer = match && optimizers.get(resolvePath(facts, match[1], step) ?? "");
     if (!match || !optimizer || !TORCH_OPTIMIZERS.test(facts.scan.initialFields(optimizer.uid)?.type ?? "")) return;
-    if (isReadElsewhere(facts, match[1], match[2])) return;
+    if (isAttributeReadByProgram(facts, match[1], match[2])) return;
     const later = optimizer.steps.find((other) => other > step);
     if (later !== undefined) out.set(line, diagnosisOf(facts, step, later, match[1], match[2], match[3]));
   });
@@ -28,7 +28,7 @@ export function diagnoseOptimizerAttribute(facts: RunFacts): Diagnosis[] {
 }
 
 /** Whether the program reads the attribute, as to hand it on to the groups. */
-function isReadElsewhere(facts: RunFacts, path: string, name: string) {
+function isAttributeReadByProgram(facts: RunFacts, path: string, name: string) {
   const mention = new RegExp(`${path.replaceAll(".", "\\.")}\\.${name}\\b(?!\\s*[*/+-]?=[^=])`);
   return facts.source.some((text) => mention.test(text));
 }

@@ -30,7 +30,7 @@ interface RateChange {
 export function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
   if (!isComplete(facts) || !facts.source.some((text) => /scheduler|_lr\b|sched\b|lr_/i.test(text))) return [];
   const changes = rateChanges(facts);
-  return [...rateVanished(facts, changes), ...optimizerReplaced(facts, changes)];
+  return [...vanishedRateFindings(facts, changes), ...replacedOptimizerFindings(facts, changes)];
 }
 
 function rateChanges(facts: RunFacts): RateChange[] {
@@ -50,7 +50,7 @@ function rateChanges(facts: RunFacts): RateChange[] {
   return out;
 }
 
-function rateVanished(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
+function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
   return [...optimizersOf(facts).values()].flatMap(({ uid, made, steps }) => {
     const own = changes.filter(({ optimizer }) => optimizer === uid);
     if (!own.length || own.some(({ before, after }) => after > before)) return [];
@@ -106,7 +106,7 @@ interface LostCall {
 }
 
 /** Where no rate that a schedule set was used, since its optimizer was replaced. */
-function optimizerReplaced(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
+function replacedOptimizerFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
   /** by the statement that made the other optimizer */
   const lost = new Map<number, LostCall[]>();
   for (const [optimizer, calls] of callsByOptimizer(facts, changes)) {
