@@ -302,7 +302,7 @@ def test_metrics_and_log_count_runs_without_their_source(
     assert "a-secret-word" not in str(lines)
 
 
-@pytest.mark.parametrize("path", ["/gallery", "/gallery.json", "/gallery/search.json"])
+@pytest.mark.parametrize("path", ["/gallery", "/gallery.json"])
 def test_what_is_the_same_for_everybody_is_made_once(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:

@@ -3,8 +3,9 @@
 import pytest
 
 from gradbox.finding_texts import finding_kinds, finding_title
+from server.gallery.search import ScenarioSearch
 from tests.finding_questions import QUESTIONS
-from tests.test_gallery_search import SCENARIOS, search
+from tests.test_gallery_search import SCENARIOS
 from tests.test_site import registered_kinds
 
 KINDS = sorted(registered_kinds())
@@ -14,9 +15,9 @@ FIRST = 3
 @pytest.fixture(scope="module")
 def found() -> dict[str, list[str]]:
     """The names that each title and each question finds, the best first."""
-    return search(
-        [*(finding_title(kind) for kind in finding_kinds()), *(text for both in QUESTIONS.values() for text in both)]
-    )
+    search = ScenarioSearch(SCENARIOS)
+    titles = [finding_title(kind) for kind in finding_kinds()]
+    return {text: search.find(text) for text in (*titles, *(text for both in QUESTIONS.values() for text in both))}
 
 
 def scenarios_of(kind: str) -> set[str]:
