@@ -22,7 +22,7 @@ from server.settings import Settings
 from server.store.database import Database
 from server.visitors.clients import Client
 from server.wire.problems import Busy
-from tests.brokers import SECRET, RedisServer, WorkerProcess, running_redis
+from tests.support.brokers import SECRET, RedisServer, WorkerProcess, running_redis
 
 PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad, {token})\n"
 VISITORS = 20

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.stage import BROWSER_FLAGS, fetch_trace, find_chromium
-from tests.tracing import Replay
+from tests.support.tracing import Replay
 
 ROOT = Path(__file__).parent.parent
 SIZES = {"1440x900": (1440, 900, 0.95), "1280x720": (1280, 720, 0.90)}

@@ -15,8 +15,8 @@ from typing import Any
 
 from benchmarks.fits import SHOW_SCRIPT, serving
 from benchmarks.stage import BROWSER_FLAGS, fetch_trace, find_chromium
-from tests.stage_reader import LAYOUT
-from tests.test_drawing import DARK_STEPS, SETTLED, SIZES
+from tests.pictures.stage_reader import LAYOUT
+from tests.pictures.test_drawing import DARK_STEPS, SETTLED, SIZES
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("scenarios", "tests/golden", "benchmarks/nets")

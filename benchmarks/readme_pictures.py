@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from benchmarks.fits import serving
 from benchmarks.stage import BROWSER_FLAGS, find_chromium
 from benchmarks.stills import find_step
-from tests.page_driver import at_step, run
+from tests.support.page_driver import at_step, run
 
 ROOT = Path(__file__).parent.parent
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from benchmarks.measured_server import MeasuredServer
-from tests import postgres
+from tests.support import postgres
 
 TRACE_KIB = 97
 PROGRAM = """\

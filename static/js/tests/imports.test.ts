@@ -76,7 +76,9 @@ const modules = [...texts.keys()].filter((file) => !file.startsWith("tests/") &&
 const imports = new Map([...texts].map(([file, text]) => [file, importsOf(file, text)]));
 /** The programs in Python's tests, as far as they import modules of the page. */
 const scripts = ["tests", "benchmarks"]
-  .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`))
+  .flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
+  )
   .filter((file) => /\.(mjs|py)$/.test(file))
   .map((file) => readFileSync(file, "utf8"))
   .filter((text) => /from ['"][./]*static\/js\//.test(text));
