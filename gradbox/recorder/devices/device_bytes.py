@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
+from gradbox.recorder.devices.device_kernels import KERNEL_DTYPES, DeviceKernels, ElementLayout, kernels_for_device
 from gradbox.recorder.probes import cells
-from gradbox.recorder.probes.device_kernels import KERNEL_DTYPES, DeviceKernels, ElementLayout, kernels_for_device
 from gradbox.wire.entities import BINS, STRETCHES, Summary
 
 CHUNK_ELEMENTS = 1 << 18
