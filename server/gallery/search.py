@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from gradbox.finding_texts import finding_title
+from gradbox.terminal.finding_texts import finding_title
 from server.gallery.scenarios import LANGUAGES, Scenario
 
 SYMPTOM_WEIGHT = TITLE_WEIGHT = 3.0
