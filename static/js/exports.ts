@@ -22,8 +22,9 @@ import type { Trace } from "./trace/wire.ts";
 import type { ComparisonKind, ExportRequest } from "./picture/export_request.ts";
 
 /**
- * @param text the trace, or for a comparison both, by side, for the file of a series all that it holds
- * @returns steps: how many there are, where the one request for is not among them; failed: why nothing can be made
+ * `text` is the trace; for a comparison both traces by side, for the file of a series all that it holds. Returns
+ * `steps`, how many there are, where the requested one is not among them, and `failed`, the reason, where nothing can
+ * be made.
  */
 export function render(
   text: string,

@@ -166,7 +166,7 @@ function showOnCpuNotice(state: PageState, before: PageState | null) {
     void import("./page/program/on_cpu.ts").then((parts) => parts.showOnCpu(element("on-cpu"), onCpu, say, undo));
 }
 
-/** Draws a change of the state, part by part. @param before null: the first time */
+/** Draws a change of the state, part by part; `before` is null the first time. */
 function render(state: PageState, before: PageState | null) {
   program.render(state, before);
   runStatus.render(state, before);

@@ -59,8 +59,7 @@ export const stripDirectionOfKey = (key: string): "previous" | "next" | null =>
 
 /**
  * Fills an element with the strip, and listens to its keys. `show` may be called again, with an item that is done or
- * with another note; what has the focus keeps it.
- * @returns announce: says something aloud, and beside the place
+ * with another note; what has the focus keeps it. `announce` says something aloud, and beside the place.
  */
 export function createOrderStrip(
   host: HTMLElement,

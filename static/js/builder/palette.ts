@@ -30,7 +30,7 @@ function eventOnce(target: HTMLElement, type: string) {
   return new Promise<Event>((resolve) => target.addEventListener(type, resolve, { once: true }));
 }
 
-/** @returns start: once the row is in the list */
+/** `start` is called once the row is in the list. */
 export function openOperationPalette({
   line,
   alive: aliveNames,
@@ -89,7 +89,7 @@ export function openOperationPalette({
   const isAnswered = () =>
     !isSettling && (searchField() !== null || cardForm() !== null) && fieldTexts() === answeredWith;
 
-  /** @param from what has the statement */
+  /** `from` is the element with the statement. */
   function showDraftOf(from: HTMLElement | null) {
     const { statement = "", imports = "" } = from?.dataset ?? {};
     const modules = [...(/\btorch\./.test(statement) ? ["torch"] : []), ...imports.split(",").filter(Boolean)];
@@ -219,7 +219,7 @@ export function openOperationPalette({
     else return;
     event.preventDefault();
   });
-  /** A key that is pressed before its field is there. @returns whether it is kept for it */
+  /** A key that is pressed before its field is there. Returns whether it is kept for the field. */
   function typeEarly(key: string): boolean {
     if (key === "Enter") entersWaiting++;
     else if (key === "Backspace") typedEarly = typedEarly.slice(0, -1);
@@ -231,7 +231,7 @@ export function openOperationPalette({
 
   return {
     row,
-    /** @param operation whose form is opened at once */
+    /** The form of `operation` is opened at once. */
     async start(operation?: string) {
       if (operation) return openForm(operation);
       await loadPartial("palette");

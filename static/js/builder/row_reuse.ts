@@ -16,9 +16,8 @@ export function rowAppearanceKey(
 }
 
 /**
- * A row for each item: one of those before that looks like it, or a new one.
- * @param rowsBefore rows by their looks, in order; those that are kept are taken out
- * @param updateRow gives a row its new line
+ * A row for each item: one of those before that looks like it, or a new one. `rowsBefore` has rows by their looks, in
+ * order; those that are kept are taken out. `updateRow` gives a row its new line.
  */
 export function reuseRows<R>(
   items: ProgramItem[],

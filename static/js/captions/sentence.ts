@@ -21,12 +21,11 @@ const MAX_LISTED = 3;
 const HAN = /\p{Script=Han}/u;
 const LATIN = /[\p{Script=Latin}\p{N}\])_]/u;
 
-/** @returns the parts of a note's sentence */
 export function sentenceParts({ key, args }: Pick<CaptionNote, "key" | "args">, say: Say): SentencePart[] {
   return withSpacesAroundLatin(parseParts(markedSentence({ key, args }, say)));
 }
 
-/** @param marked a sentence with names in backticks */
+/** The parts of a sentence with names in backticks. */
 export function markedParts(marked: string): SentencePart[] {
   return parseParts(marked);
 }

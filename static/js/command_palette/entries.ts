@@ -97,7 +97,7 @@ const KEY_SIGNS: Record<string, string> = {
   "-": "−",
 };
 
-/** @param key like `Mod+Shift+z`, of a command's keys @returns like `⌃⇧Z`; empty where there is none */
+/** A key like `Mod+Shift+z` as `⌃⇧Z`; empty where a command has none. */
 export function keyLabel(key: string | undefined): string {
   if (!key) return "";
   const parts = key === "+" ? ["+"] : key.split("+");

@@ -19,7 +19,8 @@ export interface EditorForInsertion {
 }
 
 /**
- * @returns why it was not inserted; null where it was Raises TypeError or Error where the server can not be reached.
+ * Returns why the operation was not inserted, null where it was. Raises TypeError or Error where the server can't be
+ * reached.
  */
 export async function insertOperation(
   operation: string,

@@ -15,7 +15,6 @@ export interface NumberedDifference {
 const DIFFERENCE_FRAME_MARGIN = 3;
 const MIN_NUMBER_SPACING = 18;
 
-/** @param host of a stage */
 export function createDifferenceFrames(host: HTMLElement): {
   show: (opened: OpenTrace, step: number, marked: NumberedDifference[]) => void;
   clear: () => void;

@@ -25,7 +25,7 @@ interface ComparisonDownloadsParts {
   body: HTMLTemplateElement;
 }
 
-/** @param currentSubject null where nothing is compared */
+/** `currentSubject` returns null where nothing is compared. */
 export function startComparisonDownloads(
   { button, menu, body }: ComparisonDownloadsParts,
   currentSubject: () => ComparisonToDownload | null,

@@ -67,7 +67,7 @@ function showWhetherOutdated() {
 }
 
 let runCount = 0;
-/** Run what is not run yet, and compare. @param row the place to show, null for where the two part */
+/** Runs what is not run yet, and compares. `row` is the place to show, null for where the two part. */
 async function runAndCompare(row: number | null) {
   const runId = ++runCount;
   document.body.classList.add("busy");

@@ -142,7 +142,7 @@ function factWithText(text: string): TensorFact {
   return { text, key: text };
 }
 
-/** The names of the same thing, by the thing. @param handles uids by name */
+/** The names of the same thing, by the thing. `handles` has uids by name. */
 function namesBySharedId(
   handles: Map<string, string>,
   idOf: (uid: string) => string | null | undefined,

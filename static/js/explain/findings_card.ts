@@ -151,7 +151,7 @@ export function createFindingsCard(
     onTold?.();
   }
 
-  /** @param graveCount how many are no notes */
+  /** `graveCount` is the number of findings that are no notes. */
   function findingElement(finding: Finding, k: number, graveCount: number) {
     const isOpen = k === openIndex;
     const isShown = isOpen && (isUnfolded || !smallScreen.matches);
@@ -277,7 +277,6 @@ export function createFindingsCard(
       : say("finding_stopped_cause", { line: error.line, cause: cause.line });
   }
 
-  /** @param step that is shown */
   function show(step: number) {
     shownStep = step;
     for (const { element, link } of openLinkButtons) {
@@ -307,7 +306,7 @@ export function createFindingsCard(
       const k = findings.findIndex(({ kind, explainsError }) => explainsError && kind !== "unexplained_error");
       return texts[k]?.what ?? null;
     },
-    /** What the open finding speaks of at a step of its chain. @returns uids */
+    /** The uids of what the open finding speaks of at a step of its chain. */
     uidsAt(step: number): string[] {
       const finding = openIndex === null ? undefined : findings[openIndex];
       return finding?.chain.some((link) => link.step === step) ? finding.chain.flatMap(({ uids }) => uids) : [];

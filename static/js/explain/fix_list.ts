@@ -23,7 +23,7 @@ interface FixPlaces {
 /** Milliseconds after which the fixes of a finding that is still open are tried. */
 const TRY_FIXES_AFTER_MS = 300;
 
-/** @param fixing null where there is no server */
+/** `fixing` is null where there is no server. */
 export function createFixList(say: Locale["say"], fixing: FixActions | null) {
   /** what was tried for this run */
   const triedFixes = new Map<Finding, Fix[] | "failed">();

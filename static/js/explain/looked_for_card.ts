@@ -5,7 +5,7 @@ import { calmIcon } from "./finding_icons.ts";
 import type { LookedForText } from "../findings/text.ts";
 import type { Say } from "../words/sentences.ts";
 
-/** @param checks what can be done besides, like the check of the gradients */
+/** `checks` offer what else can be done, like the check of the gradients. */
 export function lookedForElement(
   { line, rows, not_looked: notLooked }: LookedForText,
   say: Say,

@@ -53,7 +53,7 @@ export function lookedForReply(trace: Trace, language: string) {
   return lookedFor && lookedForText(lookedFor, findingLocale(language).say);
 }
 
-/** @returns the best first, as many as a reply holds */
+/** The best first, as many as a reply holds. */
 export function findingsReply(trace: Trace, language: string): FindingReply[] {
   const { say } = findingLocale(language);
   const replies = [];

@@ -57,7 +57,7 @@ function backwardsAt(facts: RunFacts, step: number): PlacedFact[] {
   return calls.map(({ roots, place }) => ({ uids: roots, place: unsteppedPlace(place) }));
 }
 
-/** @param isOfUse the line is the first that used what a line before it made */
+/** `isOfUse`: the line is the first that used what a line before it made. */
 function unsteppedPlace(place: CodePlace | null | undefined, isOfUse = false): UnsteppedPlace | null {
   return place ? { ...place, isOfUse } : null;
 }

@@ -36,7 +36,7 @@ const USES_INDICES =
 /** Operations whose backward is not the derivative on purpose, or that write into what would be varied. */
 const NOT_THE_SLOPE_ON_PURPOSE = /^_?(fake_quantize|embedding_renorm)/;
 
-/** @returns null where nothing of the kind is in the run, where it would cost more, and where the calls can't be counted */
+/** Null where nothing of the kind is in the run, where it would cost more, and where the calls can't be counted. */
 export function worthChecking(facts: RunFacts): WorthChecking | null {
   if (facts.trace.outcome.status !== "finished") return null;
   const cost = costOfCheck(facts.trace.cost.cpu_ms);

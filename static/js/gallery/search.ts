@@ -120,7 +120,7 @@ export function textOfLastError(query: string) {
   return query.slice(lastErrorIndex);
 }
 
-/** The known words that a word stands for, and what each is worth. @param count of the words that are asked for */
+/** The known words that one of the `count` words that are asked for stands for, and what each is worth. */
 function matchingKnownWords(
   { rarity }: ScenarioIndex,
   word: string,

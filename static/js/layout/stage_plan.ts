@@ -128,7 +128,7 @@ export function buildStageModel(opened: OpenTrace): StageModel {
   };
 }
 
-/** Whether a stage of that width shows one pane at a time. @param w pixels */
+/** Whether a stage of so many pixels shows one pane at a time. */
 export function isNarrowStage(w: number) {
   return w > 0 && w < NARROW_STAGE_WIDTH;
 }
@@ -216,9 +216,8 @@ interface StageOverview {
 }
 
 /**
- * How a stage is shared by the list, what the step touched of the memory and of the graph, and the map.
- * @param w, top: units; top: of the headline
- * @param isGraphInFocus whether there is something to show of the graph, beside the map
+ * How a stage is shared by the list, what the step touched of the memory and of the graph, and the map. `w` is in
+ * units; `top` is that of the headline. `isGraphInFocus`: there is something to show of the graph, beside the map.
  */
 function overviewOf(
   model: StageModel,

@@ -19,7 +19,7 @@ const DRAWN_UID_PREFIXES = new Set("tascno");
 /** What a step touched, by the state after it: both panes ask, and their marks. */
 const touchedByState = new WeakMap<Entities, { traceStep: Step | null | undefined; result: TouchedEntities }>();
 
-/** What a step touched. @param entities after it */
+/** What a step touched; `entities` is the state after it. */
 export function touchedByStep(traceStep: Step | null | undefined, entities: Entities): TouchedEntities {
   const last = touchedByState.get(entities);
   if (last && last.traceStep === traceStep) return last.result;
@@ -42,7 +42,6 @@ function findTouchedEntities(traceStep: Step | null | undefined, entities: Entit
   return touchedHere;
 }
 
-/** @param uid of the frame */
 function addTouchedNames(touchedHere: TouchedEntities, uid: string, fields: Delta, entities: Entities) {
   const frame = entities.get(uid);
   if (frame?.kind !== "frame") return;

@@ -51,7 +51,7 @@ export function verdictSentence({ right, error }: QuestionVerdict) {
     : { key: "lesson_wrong" };
 }
 
-/** @param control what Enter clicks */
+/** Enter clicks the control. */
 function markAsEnterTarget(control: HTMLElement) {
   control.dataset.enter = "";
   control.append(" ", element("kbd", "", "⏎"));
@@ -104,8 +104,8 @@ interface JudgeEvents {
 }
 
 /**
- * Asks the server whether a run answers the question; of several runs at once only the last one's verdict is shown.
- * @param url where answers are judged
+ * Asks the server, at `url`, whether a run answers the question; of several runs at once only the last one's verdict is
+ * shown.
  */
 function createAnswerJudge(
   url: string,

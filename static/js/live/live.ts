@@ -30,7 +30,7 @@ interface LivePicture {
   markOlder: (older: { uids: Set<string>; names: Set<string> } | null) => void;
 }
 
-/** @param foot of the stage, where the strip stands */
+/** The strip stands in the stage's foot. */
 export function createLive(
   foot: HTMLElement,
   store: LiveStore,

@@ -14,7 +14,7 @@ const MAX_PREVIEW_SCALE = 1.7;
 const MIN_PREVIEW_SCALE = 0.62;
 const PREVIEW_TITLE_FONT_SIZE = 34;
 
-/** @param className the class of the picture's own root */
+/** `className` is the class of the picture's own root. */
 export function linkPreviewPicture(
   picture: Picture,
   className: string,

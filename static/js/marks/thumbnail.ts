@@ -13,7 +13,6 @@ export function thumbnailPicture(opened: OpenTrace): Picture {
   return pictureOfRows(opened, layoutThumbnail(opened));
 }
 
-/** @param i the step */
 export function snapshotPicture(opened: OpenTrace, i: number): Picture {
   return pictureOfRows(opened, layoutSnapshot(opened, i));
 }

@@ -49,7 +49,7 @@ interface CalledModule {
 
 type ParameterSizes = Map<string, { size: number; trainable: boolean }>;
 
-/** @returns rows in the order of first calls, inner modules after the one that calls them */
+/** Rows in the order of first calls, inner modules after the one that calls them. */
 export function moduleTable(opened: OpenTrace): { rows: ModuleRow[]; totals: ModuleTotals } {
   const found = moduleCallsOf(opened);
   const modules = calledModules(opened, found);
@@ -151,8 +151,8 @@ function shapeOf(opened: OpenTrace, uid: string, step: number): number[] | null 
 }
 
 /**
- * The parameters of a module, each once; null where the trace does not tell of the module.
- * @param inner whether those of inner modules are wanted too
+ * The parameters of a module, each once; null where the trace does not tell of the module. `inner`: those of inner
+ * modules are wanted too.
  */
 function parametersOf(entities: EntityLookup, module: string | null, inner: boolean): ParameterSizes | null {
   const parameters: ParameterSizes = new Map();

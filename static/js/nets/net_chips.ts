@@ -151,7 +151,7 @@ export function callBoxes(
   return marks;
 }
 
-/** @param fitting how many boxes there is room for */
+/** `fitting` is the number of boxes that there is room for. */
 function chosenCalls(count: number, shown: number, fitting: number, room: number): number[] {
   if (count <= fitting) return [...Array(count).keys()];
   const withGaps = Math.max(1, Math.min(7, Math.floor((room - 72) / (BOX_WIDTH + GAP))));

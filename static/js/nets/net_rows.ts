@@ -47,7 +47,7 @@ interface RowRoom {
   isSparing?: boolean;
 }
 
-/** The rows of a net at a step. @param room in pixels */
+/** The rows of a net at a step. `room` is in pixels. */
 export function netRows(facts: NetFacts, i: number, room: number, choices: OpenedRows): Row[] {
   const size = { room, head: HEAD_HEIGHT, row: ROW_HEIGHT, least: MIN_ROW_HEIGHT, most: MAX_ROWS };
   const path = pathAt(facts, i);

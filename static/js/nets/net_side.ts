@@ -27,7 +27,7 @@ interface ParameterFact {
   waits: boolean;
 }
 
-/** @param place that the step is about; null: none */
+/** The place that the step is about; null: none. */
 export function sideElements(facts: NetFacts, i: number, place: Place | null, say: Say): Element[] {
   const { visit } = facts.opened.trace.steps[i];
   const node = visit?.node ?? null;

@@ -17,7 +17,7 @@ export class NetStepping {
   /** repetitions that the reader is within: of these each row is a stop */
   entered: ReadonlySet<string> = new Set();
 
-  /** @param rows those that are shown @param passed the keys of rows that are no stop of their own */
+  /** `rows` are those that are shown, `passed` the keys of rows that are no stop of their own. */
   constructor(facts: NetFacts, rows: Row[], passed: ReadonlySet<string>) {
     this.facts = facts;
     this.passed = passed;
@@ -29,7 +29,7 @@ export class NetStepping {
     for (const row of rows) for (const place of row.places) if (row.kind !== "head") add(place, row);
   }
 
-  /** @returns the step itself where there is no further one */
+  /** The step itself where there is no further one. */
   next(i: number, direction: 1 | -1): number {
     this.entered = this.repetitions.within(i);
     return direction > 0 ? this.forward(i) : this.back(i);

@@ -90,7 +90,7 @@ export function isWholeRun({ trace }: OpenTrace): boolean {
   );
 }
 
-/** @returns the worst first; of one fate in the order in which modules have them */
+/** The worst first; of one fate in the order in which modules have them. */
 export function parameterTable(opened: OpenTrace): ParameterRow[] {
   return [...new ParameterTable(opened).rows().values()].sort((a, b) => rankOfFate(a.fate) - rankOfFate(b.fate));
 }

@@ -10,7 +10,7 @@ export interface HandedTraces {
   shown: number;
 }
 
-/** @returns rejects where the browser keeps nothing */
+/** Rejects where the browser keeps nothing. */
 export async function storeTracesForNextPage(traces: HandedTraces): Promise<void> {
   const database = await openDatabase();
   await resultOfDatabaseRequest(
@@ -19,7 +19,7 @@ export async function storeTracesForNextPage(traces: HandedTraces): Promise<void
   database.close();
 }
 
-/** What was handed over, which is forgotten with that. @returns null where there is nothing */
+/** What was handed over, which is forgotten with that; null where there is nothing. */
 export async function takeHandedTraces(): Promise<HandedTraces | null> {
   try {
     const database = await openDatabase();

@@ -26,10 +26,7 @@ export async function fragmentOf(state: PageState): Promise<string> {
   );
 }
 
-/**
- * @param onLink called with each address that the reader goes to
- * @param keep called with the fragment of what is shown
- */
+/** `onLink` is called with each address that the reader goes to, `keep` with the fragment of what is shown. */
 export function createAddress(
   currentState: () => PageState,
   onLink: (address: Address) => void,

@@ -25,7 +25,7 @@ import type { Action } from "./actions.ts";
 import type { Address, View } from "./url.ts";
 import type { ServedPage, TraceRequest, PageState } from "./state.ts";
 
-/** @param view that its reader chose before. @returns nothing is shown yet: `pageOpened` comes next */
+/** `view` is what the reader chose before. Nothing is shown yet: `pageOpened` comes next. */
 export function initialState(page: ServedPage, view: View | null): PageState {
   const source = withUnixLineEnds(page.source);
   return {
@@ -55,7 +55,7 @@ export function initialState(page: ServedPage, view: View | null): PageState {
   };
 }
 
-/** @returns the same object where nothing changes */
+/** Returns the same object where nothing changes. */
 export function reduce(state: PageState, action: Action): PageState {
   const transition = TRANSITION_BY_ACTION[action.type] as (state: PageState, action: Action) => PageState;
   return transition(state, action);
@@ -231,9 +231,8 @@ function focusOfLinkedProgram(state: PageState, source: string) {
 }
 
 /**
- * Show a trace.
- * @param step null: the opening step
- * @param landing whether the step was chosen for its reader, who goes on to what is found in the run
+ * Shows a trace at a step, null: the opening one. `landing`: the step was chosen for its reader, who goes on to what is
+ * found in the run.
  */
 function showTrace(state: PageState, trace: Trace, step: number | null, landing = false): PageState {
   const opened = openTrace(trace);
@@ -293,8 +292,8 @@ function showRequestedTrace(state: PageState, request: TraceRequest, trace: Trac
 }
 
 /**
- * Where the answer to a request is opened; null: the opening step.
- * @param iteration the first step of the iteration that was asked for, or -1
+ * Where the answer to a request is opened; null: the opening step. `iteration` is the first step of the iteration that
+ * was asked for, or -1.
  */
 function stepToOpenAnswerAt(state: PageState, { reason, at }: TraceRequest, trace: Trace, iteration: number | null) {
   if (state.predict) return state.requestedStep;

@@ -17,7 +17,7 @@ const emptyPredictState = (wasLive: boolean): PredictState => ({
   wasLive,
 });
 
-/** @param step that is shown then */
+/** Switches predict mode on or off; `step` is shown then. */
 export function switchPredictMode(state: PageState, on: boolean, step: number | null): PageState {
   const { predict, opened } = state;
   if (on === (predict !== null)) return state;
@@ -29,7 +29,7 @@ export function switchPredictMode(state: PageState, on: boolean, step: number | 
   return opened ? hideFutureSteps(next, opened, step) : next;
 }
 
-/** Show a run up to a step. @param step null: the first */
+/** Shows a run up to a step; null: the first. */
 export function hideFutureSteps(state: PageState, whole: OpenTrace, step: number | null): PageState {
   const { predict } = state;
   if (!predict) return { ...state, opened: whole };

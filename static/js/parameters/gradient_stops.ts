@@ -35,7 +35,7 @@ export interface GradientStops {
 
 const MAX_ROWS = 8;
 
-/** @returns null where no backward began, or where its gradient comes to every module that wants one */
+/** Null where no backward began, or where its gradient comes to every module that wants one. */
 export function gradientStopsAt(opened: OpenTrace, step: number): GradientStops | null {
   const facts = new RunFacts(opened);
   const backward = facts.backwardCalls.findLast((call) => call.step <= step && call.api === "backward");

@@ -26,8 +26,8 @@ function joined(outer: string, part: string) {
 }
 
 /**
- * @returns the outermost nodes, in the order of the first of each; a part that holds only one other is one with it, and a part
- * of a single thing is that thing
+ * The outermost nodes, in the order of the first thing of each. A part that holds only one other is one with it, and a
+ * part of a single thing is that thing.
  */
 export function nameTree<T>(things: Named<T>[]): NameNode<T>[] {
   const root: NameNode<T> = { path: "", label: "", depth: -1, item: null, children: [] };

@@ -34,7 +34,7 @@ interface ParameterRound {
   moved: number | null;
 }
 
-/** @param holderText says who holds a parameter */
+/** `holderText` says who holds a parameter. */
 export function summaryOf(
   moments: ParameterMoment[],
   holderText: (moment: ParameterMoment) => string,

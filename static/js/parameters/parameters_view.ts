@@ -59,10 +59,7 @@ interface RunParameters {
   roundCount: number;
 }
 
-/**
- * @param host is filled
- * @param options choose: called with the parameter that is chosen; go: with a step that explains
- */
+/** Fills `host`. `choose` is called with the parameter that is chosen, `go` with a step that explains. */
 export function createParametersView(
   host: HTMLElement,
   { language, choose, go }: { language: string; choose: (uid: string) => void; go: (step: number) => void },
@@ -345,7 +342,7 @@ export function createParametersView(
 /** Powers of ten below the largest gradient at which a bar has no length any more. */
 const DECADES = 6;
 
-/** @returns from 0 to 1 */
+/** From 0 to 1. */
 function shareOfLargest(norm: number | null, largest: number) {
   if (norm === null || Number.isNaN(norm) || norm <= 0 || largest <= 0) return 0;
   return Math.max(0, Math.min(1, 1 + Math.log10(norm / largest) / DECADES));

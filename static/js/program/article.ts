@@ -9,9 +9,8 @@ const PROMPT = /^\s*(?:>>>|\.\.\.+:?|In \[\d*\]:|\d+[.:|)]?)?\s?$/;
 const MIN_SHARE_OF_SAME_LINES = 0.5;
 
 /**
- * The article with its program edited. Only its server can say whether it has this program: prompts are told by guesses.
- * @param text the program after the edit
- * @returns null: there was no article, or none that can be edited
+ * The article with its program edited to `text`; null where there was none, or none that can be edited. Only its server
+ * can say whether it has this program: prompts are told by guesses.
  */
 export function articleAfterEdit({ source, pasted, lines: origins }: Trace["program"], text: string): string | null {
   if (!pasted || !origins?.length) return null;
@@ -45,7 +44,7 @@ function promptBefore(line: string, written: string | undefined): string | null 
   return PROMPT.test(prompt) ? prompt : null;
 }
 
-/** @param prompt of the line before it */
+/** `prompt` is that of the line before. */
 function promptOfNewLine(prompt: string, line: string) {
   const isContinued = /^\s|^$/.test(line);
   if (/In \[|\.\.\.:/.test(prompt)) return isContinued ? "   ...: " : "In [1]: ";

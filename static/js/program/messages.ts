@@ -9,7 +9,7 @@ import type { LineMessage } from "./message.ts";
 const LINE_NOTICE_KINDS = new Set(["import", "left_out", "magic", "hidden", "turning", "blanks"]);
 const MAX_MESSAGES = 12;
 
-/** @param onRepair called with the repair that the reader chose */
+/** `onRepair` is called with the repair that the reader chose. */
 export function programMessages(
   trace: Trace,
   say: Say,

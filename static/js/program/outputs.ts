@@ -44,7 +44,7 @@ interface ObservedOutput {
 
 const SHOWS_ADDRESSES = /\bid\(|data_ptr\(/;
 
-/** @returns in order of lines; empty where the program was not run */
+/** The rows in the order of lines; empty where the program was not run. */
 export function compareOutputs(trace: Trace): OutputRow[] {
   const { notices, source } = trace.program;
   const claims = (notices ?? []).filter(
@@ -151,7 +151,7 @@ function observedOutput(
   };
 }
 
-/** @returns null where the two can't be held together */
+/** Null where the two can't be held together. */
 function compareOutput(
   expected: string,
   observed: ObservedOutput,

@@ -15,9 +15,8 @@ interface RunHandlers {
 }
 
 /**
- * @param id the run's
- * @returns stop: ends the run, and `done` follows with the trace as far as it got; abandon: ends the run and calls no
- * handler any more
+ * `stop` ends the run, and `done` follows with the trace as far as it got; `abandon` ends the run and calls no handler
+ * any more.
  */
 export function followRun(id: string, handlers: RunHandlers): { stop: () => void; abandon: () => void } {
   const address = `${ROOT}/api/runs/${encodeURIComponent(id)}`;

@@ -29,7 +29,7 @@ interface CopyCallbacks {
   failed: () => void;
 }
 
-/** @param toggledFolds the stage's folds that the reader opened or closed */
+/** `toggledFolds` are the stage's folds that the reader opened or closed. */
 export function startSharingParts(host: PageHost, toggledFolds: () => ReadonlySet<string>, onCopy: CopyCallbacks) {
   const { element, state, dispatch, say } = host;
   const showProblem = (problem: RequestProblem) => dispatch({ type: "problemFound", problem });

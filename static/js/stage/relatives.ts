@@ -22,10 +22,7 @@ const OWN_KEYS: Record<string, readonly string[]> = {
   o: ["object", "ref"],
 };
 
-/**
- * The keys of what stands for entities and a saved slot themselves, without what is related to them.
- * @param slot `node:slot`
- */
+/** The keys of what stands for entities and a saved slot (`node:slot`) themselves, without what is related to them. */
 export function ownKeys(uids: string[], slot?: string): string[] {
   const keys = uids.flatMap((uid) => (OWN_KEYS[uid[0]] ?? []).map((name) => `${name}:${uid}`));
   return slot ? [...keys, `pin:${slot}`, `slot:${slot}`] : keys;
@@ -79,12 +76,7 @@ function cellKey(storage: string, index: number, dtype: string) {
   return `${storage}:${index} ${dtype}`;
 }
 
-/**
- * The keys of everything that a drawn thing belongs to, in the order in which it is to light up.
- * @param i the step
- * @param target what is pointed at
- * @returns each once
- */
+/** The keys of everything that the thing pointed at belongs to, each once, in the order in which it is to light up. */
 export function relatedKeys(opened: OpenTrace, i: number, target: Target): string[] {
   const related = new RelatedKeys(opened, i);
   related.target(target);

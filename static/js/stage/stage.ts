@@ -240,8 +240,8 @@ export function createStage(
   }
 
   /**
-   * Show a big storage's cells from a point of a stretch of it on; those that the trace does not have are asked for.
-   * @param share where the point is, from 0 to 1
+   * Shows a big storage's cells from a point of a stretch of it on; those that the trace does not have are asked for.
+   * `share` is where the point is, from 0 to 1.
    */
   function openStretch({ storage: uid, from: first, span, dtype }: Stretch, share: number) {
     const from = first + Math.floor(share * span);
@@ -271,7 +271,7 @@ export function createStage(
     scaleTo((shown?.plan?.k ?? 1) * Math.exp(-event.deltaY / 300));
   }
 
-  /** @param scale null: the one that fits */
+  /** Null: the scale that fits. */
   function scaleTo(scale: number | null) {
     chosenScale = scale === null ? null : Math.max(SMALLEST_SCALE, Math.min(LARGEST_SCALE, scale));
     draw();
@@ -364,8 +364,8 @@ function shareOfWidth(element: Element | undefined, event: Event) {
 }
 
 /**
- * Tabs over both panes with their divider, and what lies over them.
- * @param on side: a pane was chosen; share: the memory's part of the width was
+ * Tabs over both panes with their divider, and what lies over them. `on.side`: a pane was chosen; `on.share`: the
+ * memory's part of the width was.
  */
 function createStageElements(
   host: HTMLElement,

@@ -18,7 +18,7 @@ interface DrawnPane {
   scrolled: number;
 }
 
-/** @param overlay what lies over both panes */
+/** `overlay` lies over both panes. */
 export function createStageMotion(document: Document, panes: Record<PaneSide, DrawnPane>, overlay: Element) {
   const isReduced = matchMedia("(prefers-reduced-motion: reduce)");
   let player: typeof import("./motion/play.ts") | null = null;
@@ -41,7 +41,7 @@ export function createStageMotion(document: Document, panes: Record<PaneSide, Dr
     return { memory: paneOf("memory", 0), graph: paneOf("graph", plan.widths.memory) };
   }
 
-  /** @param change null: only the layout is another */
+  /** `change` is null where only the layout is another. */
   function playMotions(before: StageDrawing | null, plan: StagePlan | null | undefined, change: StepChange | null) {
     const after = before && drawing(plan);
     if (!after) return;
@@ -57,7 +57,7 @@ export function createStageMotion(document: Document, panes: Record<PaneSide, Dr
       endMotion?.();
       endMotion = null;
     },
-    /** @param stepBefore the step that was drawn, null where it was another run's */
+    /** `stepBefore` is the step that was drawn, null where it was another run's. */
     playStep(before: StageDrawing | null, plan: StagePlan | null, stepBefore: number | null) {
       const isSlowStepping = performance.now() - lastStepTime > SLOW_STEP_MS;
       lastStepTime = performance.now();

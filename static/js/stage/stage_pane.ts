@@ -59,7 +59,7 @@ export function createStagePane(document: Document, side: PaneSide) {
         ? 0
         : (scroller.scrollTop - (Number.parseFloat(scroller.style.paddingTop) || 0)) / currentScale;
     },
-    /** @param width in units @param height of what is in sight, in units */
+    /** `width` is in units, and so is `height`, that of what is in sight. */
     resize(newPane: Pane | null, width: number, height: number, scale: number) {
       pane = newPane;
       visibleHeight = height;

@@ -33,7 +33,7 @@ export function createTabs(document: Document, labels: StageLabels, onChosen: (s
       element.hidden = false;
       return element.offsetHeight;
     },
-    /** @param side the one that is shown */
+    /** `side` is the one that is shown. */
     show(narrow: boolean, side: PaneSide, stepFacts: StepFacts) {
       element.hidden = !narrow;
       if (!narrow) return;

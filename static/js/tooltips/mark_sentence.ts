@@ -21,7 +21,7 @@ export interface MarkSentence {
 const MAX_NAMES = 3;
 const MAX_ELEMENTS = 4096;
 
-/** @returns null where its title has to do */
+/** Null where its title has to do. */
 export function markSentence(opened: OpenTrace, step: number, target: Target, say: Say): MarkSentence | null {
   return new MarkDescriber(opened, step, say).sentence(target);
 }

@@ -48,7 +48,7 @@ class TraceIndexBuilder {
     }
   }
 
-  /** @param isGone by the end of the step */
+  /** `isGone`: it is, by the end of the step. */
   addLifetime(uid: string, fields: Delta, i: number, isGone: boolean) {
     const { lifetimes: lives, lastStep: end } = this.index;
     let life = lives.get(uid);
@@ -237,7 +237,6 @@ class TraceIndexBuilder {
     this.storageSizes.set(storageUid, size);
   }
 
-  /** @param uid of what is gone */
   subtractAliveBytes(uid: string) {
     if (uid[0] !== "s") return;
     this.aliveBytes -= this.storageSizes.get(uid) ?? 0;

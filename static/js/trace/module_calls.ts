@@ -199,9 +199,8 @@ class CallReader {
   }
 
   /**
-   * Nodes behind results that nobody has claimed yet: what made the results made them.
-   * @param pending the nodes of the results
-   * @param since the first step in which it can have made them
+   * Nodes behind results that nobody has claimed yet: what made the results made them. `pending` are the nodes of the
+   * results; `since` is the first step in which it can have made them.
    */
   claimNodes(pending: string[], call: number | null, since: number, entityOf: FindFields) {
     const nodes: string[] = [];

@@ -101,7 +101,7 @@ function scalarFromValue(
   return element && { ...element, source: "tensor" };
 }
 
-/** @returns null for what is no real number */
+/** Null for what is no real number. */
 function scalarFromNumber(value: Value | undefined): { value: number; text: string } | null {
   if (typeof value === "number") return { value, text: String(value) };
   if (!value || typeof value !== "object" || !("$f" in value)) return null;

@@ -125,7 +125,7 @@ export class TraceIndex {
   intoNode = new TimedRelation();
   slotsIn = new TimedRelation();
 
-  /** @param count of steps */
+  /** `count` is the number of steps. */
   constructor(count: number) {
     this.lastStep = Math.max(0, count - 1);
   }
@@ -205,7 +205,7 @@ class TimedRelation {
   stretches = new Map<string, Stretch[]>();
   current = new Map<string, { target: string; stretch: Stretch }>();
 
-  /** @param target null where it is at none any more */
+  /** `target` is null where it is at none any more. */
   setTarget(uid: string, target: string | null | undefined, step: number) {
     const open = this.current.get(uid);
     if (open?.target === target) return;

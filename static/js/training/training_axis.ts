@@ -223,7 +223,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
   });
 
   return {
-    /** @param causes the steps at which findings have their cause */
+    /** `causes` are the steps at which findings have their cause. */
     markFindings(causes: number[]) {
       findingSteps = causes;
       if (!trace) return;

@@ -52,7 +52,7 @@ function measuresFor({ width, height }: VerdictSize): Measures {
   };
 }
 
-/** @param title of the program, "" for none; it stands in the foot */
+/** The title is the program's, "" for none; it stands in the foot. */
 export function verdictPicture(verdict: Verdict, size: VerdictSize, title: string, say: Say): Picture {
   const { width, height } = size;
   const m = measuresFor(size);

@@ -24,7 +24,7 @@ function propertyText(tensor: Tensor, property: Property) {
   return property === "shape" ? (tensor.shape ?? []).join() : String(tensor[property] ?? "");
 }
 
-/** @param step at which the tensor is spoken of */
+/** Where a tensor got a property that it has at a step. */
 export function propertyOrigin(facts: RunFacts, uid: string, property: Property, step: number): PropertyOrigin {
   let current = uid;
   for (let k = 0; k < MAX_OPERATIONS_BACK; k++) {

@@ -240,10 +240,7 @@ export class RunFacts {
     return slots.flatMap((slot) => this.index.slots.get(`${nodeUid}:${slot}`) ?? []);
   }
 
-  /**
-   * What a reader calls a thing: its name, else how it was made; a uid is never said.
-   * @param step at which it is spoken of
-   */
+  /** What a reader calls a thing at a step: its name, else how it was made; a uid is never said. */
   nameFact(uid: string | null | undefined, step: number): Fact {
     return this.naming.nameFact(uid, step);
   }
@@ -265,7 +262,7 @@ export function showsWhatWasThere(step: Step | undefined) {
   return step?.kind === "begin" || (step?.kind === "call" && step.depth === 0 && (step.stmt ?? null) === null);
 }
 
-/** @param count of steps */
+/** `count` is the number of steps. */
 function runErrorOf({ outcome }: Trace, count: number): RunError | null {
   const { status, error } = outcome;
   if (status !== "raised" || !error) return null;

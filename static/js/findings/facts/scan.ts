@@ -229,7 +229,7 @@ function tensorsReadIn(steps: Step[]) {
   return read;
 }
 
-/** @param count of steps */
+/** `count` is the number of steps. */
 function backwardCallsOf({ backwardChanges, lifetimes: lives }: TraceIndex, count: number): BackwardCall[] {
   return backwardChanges.flatMap(({ uid, step, fields }) => {
     if (!fields.kind) return [];

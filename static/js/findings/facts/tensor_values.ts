@@ -34,7 +34,7 @@ export function rangeOfTensor(facts: RunFacts, uid: string, step: number): { min
     : null;
 }
 
-/** The sums along a dimension, in logical order. @param numbers of all elements */
+/** The sums of all elements along a dimension, in logical order. */
 export function sumsAlong(numbers: number[], shape: number[], dim: number): number[] {
   const inner = shape.slice(dim + 1).reduce((a, b) => a * b, 1);
   const size = shape[dim];

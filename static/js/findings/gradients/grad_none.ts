@@ -53,8 +53,8 @@ export function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
 }
 
 /**
- * Why a tensor has no `.grad` after a step, whether the program asks for it or not.
- * @returns null where the trace does not say why
+ * Why a tensor has no `.grad` after a step, whether the program asks for it or not; null where the trace does not say
+ * why.
  */
 export function diagnosisOfNoneGrad(facts: RunFacts, uid: string, step: number): Diagnosis | null {
   const reason = gradNoneReason(facts, uid, step);

@@ -46,10 +46,8 @@ const SLOPE_RULES: Record<string, SlopeRule> = {
 };
 
 /**
- * What a visit sent on, and what it would have sent on.
- * @param visit a step
- * @param saved what the slot held
- * @returns null for operations whose slope is not known here
+ * What a visit, by its step, sent on, and what it would have sent on had the slot still held `saved`. Null for
+ * operations whose slope is not known here.
  */
 export function actualAndExpectedGradient(
   facts: RunFacts,

@@ -136,7 +136,7 @@ function leavesWithZeroGradient({ steps }: RunFacts): Map<string, number> {
   return out;
 }
 
-/** The node that got a gradient with something in it and sent on none. @param step of the visit that accumulates */
+/** The node that got a gradient with something in it and sent on none. `step` is that of the visit that accumulates. */
 function nodeThatSentZero(facts: RunFacts, step: number): ZeroingNode | null {
   let currentNode = facts.steps[step].visit?.node ?? "";
   const backwardUid = facts.steps[step].visit?.backward;

@@ -84,7 +84,7 @@ function savedThenWritten(facts: RunFacts): Diagnosis[] {
   return out;
 }
 
-/** @returns steps */
+/** A tensor that `forward` wrote after it had saved it, with the steps of both. */
 function writeAfterSave(
   facts: RunFacts,
   { frame, start, end }: { frame: string; start: number; end: number },

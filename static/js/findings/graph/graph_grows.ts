@@ -123,7 +123,7 @@ function nodesBetween(facts: RunFacts, current: ValueWithGraph, previous: ValueW
   return leadsBack ? seen : null;
 }
 
-/** @returns null where one backward goes through all of it, as through an unrolled loop */
+/** Null where one backward goes through all of it, as through an unrolled loop. */
 function diagnosisOfValueSequence(
   facts: RunFacts,
   name: string,

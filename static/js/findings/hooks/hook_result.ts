@@ -63,9 +63,8 @@ function isWithinBackward(facts: RunFacts, step: number) {
 }
 
 /**
- * Where a hook of that name was hung up, and on which tensor. Of several on tensors it is the one whose node the
- * backward did not come to any more.
- * @param before a step
+ * Where a hook of that name was hung up before a step, and on which tensor. Of several on tensors it is the one whose
+ * node the backward did not come to any more.
  */
 function hookRegistration(facts: RunFacts, hook: string, before: number): { step: number; uid: string | null } | null {
   const history = tensorHistoryOf(facts);

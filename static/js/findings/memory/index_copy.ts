@@ -41,7 +41,7 @@ function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_
   };
 }
 
-/** @returns null where the write says the same of an element each time */
+/** Null where the write says the same of an element each time. */
 function repeatedIndexDiagnosis(facts: RunFacts, event: EventOccurrence<"indices_repeated">): Diagnosis | null {
   const { step, tensor, count, distinct } = event;
   const op = facts.operationOfEvent(event);

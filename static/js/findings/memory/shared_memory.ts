@@ -389,7 +389,7 @@ function isNameOnlyBound(text: string, name: string) {
   return first.trim() === name && !rest.startsWith("=") && !new RegExp(`\\b${name}\\b`).test(rest);
 }
 
-/** @returns null where the trace does not say which elements */
+/** Null where the trace does not say which elements. */
 function cellsWritten({ region, storage }: WriteEvent): Set<number> | null {
   if (!region) return null;
   const cells = cellReads({ ...region, storage }, MAX_COMPARED_ELEMENTS).map(({ cell }) => cell);
@@ -468,8 +468,8 @@ function stepStored(facts: RunFacts, uid: string, { text }: NameTag, before: num
 
 /**
  * The handle through which a statement writes: what was written if it has a name, else the one of the statement's
- * target, for `x[0] = 1` writes through a view without a name, else another of the memory that has a name.
- * @param tag of the reader
+ * target, for `x[0] = 1` writes through a view without a name, else another of the memory that has a name. `tag` is a
+ * name of the reader.
  */
 function writingHandle(
   facts: RunFacts,
@@ -518,7 +518,7 @@ function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, 
   return laterStep < step ? laterStep : sharingStepOf(uid);
 }
 
-/** @param by the handle that was written through */
+/** `by` is the handle that was written through. */
 function sharedMemoryVariant(
   facts: RunFacts,
   { step, storage }: WriteEvent,

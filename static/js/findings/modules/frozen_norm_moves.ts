@@ -53,7 +53,7 @@ function frozenNorms(facts: RunFacts): FrozenNorm[] {
   });
 }
 
-/** @param count of such norms in the same module */
+/** `count` is the number of such norms in the same module. */
 function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, count: number): Diagnosis {
   const [first, last] = [calls[0], calls[calls.length - 1]];
   const outerStep = callingStep(facts, first.step);

@@ -58,7 +58,7 @@ function isDeadAtEnd(facts: RunFacts, uid: string) {
   return death < facts.steps.length - 1 || !owner || facts.nameText(uid, facts.steps.length - 1) === null;
 }
 
-/** @param parameters one of each round */
+/** `parameters` has one of each round. */
 function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagnosis {
   const [first, second] = parameters;
   const code = facts.statementFact(first.born);

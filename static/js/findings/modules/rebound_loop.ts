@@ -69,7 +69,7 @@ function isBoundByLoop({ steps, trace }: RunFacts, step: number) {
   return trace.program.statements?.[steps[step].stmt ?? -1]?.kind === "For";
 }
 
-/** @param other the tensor whose second name it became, where it is no new one */
+/** `other` is the tensor whose second name it became, null where it is a new one. */
 function diagnosisOf(
   facts: RunFacts,
   previous: NameBinding,

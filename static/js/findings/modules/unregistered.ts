@@ -72,7 +72,7 @@ function trainableTensorsWithin(entities: Entities, rootUid: string): string[] {
   return out;
 }
 
-/** @returns null where an optimizer was given them all the same, or the program has none */
+/** Null where an optimizer was given them all the same, or the program has none. */
 function diagnosisOf(facts: RunFacts, change: AttributeChange, hiddenUids: string[]): Diagnosis | null {
   const { error } = facts;
   const explainsError = error !== null && /empty parameter list/.test(error.message);

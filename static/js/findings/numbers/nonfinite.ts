@@ -94,9 +94,9 @@ function divergenceDiagnosis(facts: RunFacts, divergence: DivergingParameter, st
 }
 
 /**
- * The first step after a parameter began to run away at which an operation gave what is not finite: a loss of infinity is no
- * NaN yet. A statement that gave infinities before, as a mask does, is passed over.
- * @param latest the step of the first NaN, or of the first gradient that is not finite
+ * The first step after a parameter began to run away, and up to `latest`, at which an operation gave what is not
+ * finite: a loss of infinity is no NaN yet. A statement that gave infinities before, as a mask does, is passed over.
+ * `latest` is the step of the first NaN, or of the first gradient that is not finite.
  */
 function firstInfinityAfter(facts: RunFacts, { steps: [first] }: DivergingParameter, latest: number): number {
   const linesBefore = new Set<number>();
@@ -366,13 +366,13 @@ function isNanWhereGradientWasZero({ grad_outputs: [incoming], grad_inputs: [sen
   );
 }
 
-/** @param arrivedNan whether a NaN came to the leaf */
+/** `arrivedNan`: a NaN came to the leaf. */
 function nonfiniteGradientVariant(sentNan: boolean, arrivedNan: boolean) {
   if (sentNan) return "backward";
   return arrivedNan ? "infinite_then_nan" : "backward_infinite";
 }
 
-/** The first leaf whose gradient is not finite after a step. @returns isNan: a NaN is among what it got */
+/** The first leaf whose gradient is not finite after a step. `isNan`: a NaN is among what it got. */
 function firstNonfiniteGrad(facts: RunFacts, step: number): { uid: string; step: number; isNan: boolean } | null {
   const call = facts.backwardAt(step);
   for (let i = step; i <= (call?.end ?? step); i++) {
@@ -407,7 +407,7 @@ function linksToNanGradient(facts: RunFacts, step: number) {
   return [chainLink(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradNameOf(x) }, [nonfiniteGrad.uid])];
 }
 
-/** What keeps an operation finite, the one that fits it best first. @param originPlace of the operand */
+/** What keeps an operation finite, the fix that suits it best first. `originPlace` is that of the operand. */
 function fixesForNonfinite(place: LineAndStep, originPlace: LineAndStep) {
   const places = place.line === originPlace.line ? [place] : [originPlace, place];
   return [

@@ -70,7 +70,7 @@ function isCounted(facts: RunFacts, uid: string, step: number) {
   return false;
 }
 
-/** The operands as a column and a row. @param isLoss one is computed and the other given */
+/** The operands as a column and a row. In a loss one is computed and the other given. */
 function columnAndRowOperands(
   facts: RunFacts,
   inputs: string[],

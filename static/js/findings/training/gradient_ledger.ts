@@ -134,8 +134,8 @@ function isPartOfBackward(facts: RunFacts, step: number) {
 }
 
 /**
- * @param operations that took the gradient, by step
- * @param optimizerPlaces by step, the last place in its log at which an optimizer's step ended
+ * `operations` are those that took the gradient, by step. `optimizerPlaces` has, by step, the last place in its log at
+ * which an optimizer's step ended.
  */
 function entriesOfOperations(
   facts: RunFacts,

@@ -197,7 +197,7 @@ function isMadeOfParameters(facts: RunFacts, uid: string) {
   return true;
 }
 
-/** @param owner of the parameters */
+/** `owner` has the parameters. */
 function diagnosisOf(
   facts: RunFacts,
   optimizer: SteppingOptimizer,

@@ -96,9 +96,7 @@ export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[
 }
 
 /**
- * The optimizer made later, or of the module that is trained.
- * @param ownerUid of the parameters
- * @param laterStep the step after which they are there
+ * The optimizer made later, or of the module that is trained. The parameters of `ownerUid` are there after `laterStep`.
  */
 function optimizerFixes(facts: RunFacts, made: number, ownerUid: string, laterStep: number | null, step: number) {
   const name = facts.nameText(ownerUid, step) ?? "";

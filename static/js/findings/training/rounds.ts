@@ -17,8 +17,8 @@ export function modulePath(name: Fact): string {
 }
 
 /**
- * The outermost module around a parameter that has none of certain others; the parameter's own uid where no module has it.
- * @param others parameters
+ * The outermost module around a parameter that has none of the `others`; the parameter's own uid where no module has
+ * it.
  */
 export function outermostModuleWithout(facts: RunFacts, uid: string, others: Iterable<string>): string {
   const around = new Set([...others].flatMap((other) => modulesAround(facts, other)));

@@ -24,7 +24,7 @@ export type GraphFoldPlace = Rect & {
 
 const MAX_FOLD_NAMES = 24;
 
-/** @param blocks neighbours in one graph @returns open where the reader opened it by one of its nodes */
+/** `blocks` are neighbours in one graph. The fold is open where the reader opened it by one of its nodes. */
 export function placeGraphFold(
   graphStep: GraphStep,
   blocks: NodeBlock[],

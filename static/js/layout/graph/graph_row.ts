@@ -22,7 +22,7 @@ interface RowPosition {
   docks: AttachedLeaf[];
 }
 
-/** @param isPlaced whether a leaf stands for itself here */
+/** `isPlaced` says whether a leaf stands for itself here. */
 export function layoutGraphRow(
   graphStep: GraphStep,
   block: NodeBlock,

@@ -149,7 +149,7 @@ export class GraphStep {
     return findEntity(this.entities, uid, "node");
   }
 
-  /** @param uid a node's @param component the graph that it is in or docked to */
+  /** The graph is the one that the node is in or docked to. */
   visitOrder(uid: string, component: GraphComponent): VisitOrder | null {
     let turns = this.visitOrderCache.get(component);
     if (!turns) this.visitOrderCache.set(component, (turns = new Map()));
@@ -266,8 +266,10 @@ export class GraphStep {
     return this.model.leaves.filter((leafUid) => this.node(leafUid) && this.mainReaderOf(leafUid) === null);
   }
 
-  /** What a node that accumulates into a leaf is called after: the leaf's name, or `old w` where `w` now is another
-   * tensor. @param accumulator the node's uid */
+  /**
+   * What a node that accumulates into a leaf is called after: the leaf's name, or `old w` where `w` now is another
+   * tensor.
+   */
   accumulatorLeafName(accumulator: string) {
     const variable = this.node(accumulator)?.variable;
     if (!variable) return accumulator;

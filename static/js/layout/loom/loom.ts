@@ -55,7 +55,7 @@ export function hasRoomForStorages(opened: OpenTrace): boolean {
   return count <= FEW_STORAGES || (count <= MAX_STORAGES && !layoutLoom(opened).bounded);
 }
 
-/** @param options room: the width that there is; stacked: code above its row, not beside */
+/** `room` is the width that there is. `stacked`: code stands above its row, not beside. */
 export function layoutLoom(
   opened: OpenTrace,
   { room: stageWidth = USUAL_WIDTH, stacked = false }: { room?: number; stacked?: boolean } = {},
@@ -174,7 +174,7 @@ function rowsFreeingStorage({ storages }: RunRows, uid: string) {
   return life?.freed ? [life.death] : [];
 }
 
-/** @param maxShare of the room */
+/** `maxShare` is a share of the room. */
 function loomCodeWidth(runRows: RunRows, stageWidth: number, maxShare: number) {
   let longest = 0;
   for (const row of runRows.rows)

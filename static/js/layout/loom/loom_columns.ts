@@ -64,7 +64,7 @@ export class StorageColumns {
   left: number;
   right: number;
 
-  /** @param left where the first may begin @param rows how many there are */
+  /** The first column may begin at `left`; `rows` is their number. */
   constructor(left: number, rows: number) {
     this.firstShelfOfRow = Array.from({ length: rows + 1 }, (_, r) => r);
     this.left = left;

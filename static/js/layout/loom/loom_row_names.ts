@@ -23,7 +23,7 @@ export class RowNames {
   frames = new Set<string>();
   bindCount = 0;
 
-  /** @param entities the state, which goes along */
+  /** `entities` is the state, which goes along. */
   constructor(entities: Map<string, Entity>) {
     this.entities = entities;
   }

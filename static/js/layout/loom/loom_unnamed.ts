@@ -13,7 +13,7 @@ export interface UnnamedColumn {
   most: number;
 }
 
-/** @param lives those without a name @returns null where there are none */
+/** `lives` are those without a name. Null where there are none. */
 export function unnamedStoragesColumn(runRows: RunRows, lives: StorageLifetime[]): UnnamedColumn | null {
   if (!lives.length) return null;
   const counts = runRows.rows.map(() => 0);

@@ -119,7 +119,6 @@ function areSameStatement(a: Step, b: Step) {
   return a.stmt === b.stmt && a.frame === b.frame && String(a.iter) === String(b.iter);
 }
 
-/** @param sourceLines its lines */
 function emptyLoomRow(trace: Trace, sourceLines: string[], firstStep: number, lastStep: number): LoomRow {
   const traceStep = trace.steps[lastStep];
   const { code, indent } = firstStatementLines(trace, sourceLines, traceStep);

@@ -158,7 +158,7 @@ function storageNameInProgram(memoryStep: MemoryStep, storageUid: string) {
   return { name: parameterName ? `${parameterName} ${kind}` : (path ?? storageUid), gradient: ownerUid !== undefined };
 }
 
-/** @param ownerUid of a gradient */
+/** The name of the tensor that a gradient belongs to. */
 function gradientOwnerName(memoryStep: MemoryStep, ownerUid: string) {
   const path = memoryStep.names.paths.get(ownerUid);
   return path && `${path}.grad`;

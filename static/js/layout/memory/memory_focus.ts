@@ -103,9 +103,8 @@ function focusItems(memoryStep: MemoryStep, items: MemoryItem[]): MemoryItem[] {
 }
 
 /**
- * What the step touched, and below it what its operations used, where all of that has room as well.
- * @param placed what the step touched
- * @param all the items of the step
+ * What the step touched (`placed`), and below it what its operations used of `all` items of the step, where all of that
+ * has room as well.
  */
 function withUsedRows(
   memoryStep: MemoryStep,

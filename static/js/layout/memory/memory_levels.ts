@@ -54,7 +54,7 @@ export function chooseRowLevels(
   openRowsThatFit(memoryStep, order, columns, freeHeight);
 }
 
-/** Whether something is in a row. @param uid of it */
+/** Whether something is in a row. */
 export function isInRow({ block }: RowItem, uid: string | null) {
   return uid !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(uid));
 }
@@ -86,8 +86,7 @@ function isNameless({ item }: Candidate) {
 
 /**
  * Folds the rows that were left alone longest, while not even closed ones fit, and those that the reader folded.
- * @param order by claim
- * @returns what the closed rows take
+ * `order` is by claim. Returns what the closed rows take.
  */
 function foldRowsWithoutRoom(
   memoryStep: MemoryStep,

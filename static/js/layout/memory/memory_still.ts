@@ -218,9 +218,8 @@ export function gapsBetweenPlaces({ y, h }: FixedMemoryPlaces, height: number): 
 }
 
 /**
- * Puts what is drawn at a step where it stands for the whole run.
- * @param gaps added above each place
- * @returns the height of all; null where something needs more room than it has
+ * Puts what is drawn at a step where it stands for the whole run; `gaps` are added above each place. Returns the height
+ * of all, null where something needs more room than it has.
  */
 export function moveToFixedPlaces(
   still: FixedMemoryPlaces,

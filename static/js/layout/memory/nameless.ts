@@ -71,7 +71,6 @@ function gradientsOnTheWay(memoryStep: MemoryStep): Map<string, GradientOnWay> {
   return out;
 }
 
-/** @param uid of a node */
 function gradientTargetName(memoryStep: MemoryStep, uid: string) {
   const node = memoryStep.entities.get(uid);
   const leafUid = node?.kind === "node" ? node.variable : undefined;

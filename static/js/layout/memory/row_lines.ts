@@ -206,7 +206,7 @@ class RowArrangement {
     return out;
   }
 
-  /** @returns its height */
+  /** Returns the line's height. */
   handleLine(uid: string): number {
     const { item, layout, isOpen, isSmall, columns } = this;
     const handle = this.memoryStep.entities.get(uid) as Handle;

@@ -29,7 +29,7 @@ function firstElementTexts(cells: Cell[]): string[] {
   return texts;
 }
 
-/** @param font the size of its type */
+/** `font` is the size of its type. */
 export function fittedGradientChip(grad: Pick<Grad, "shape" | "cells">, maxWidth: number, font: number): GradientChip {
   const allCells = grad.cells ?? null;
   if (!allCells) {

@@ -15,8 +15,7 @@ const BELOW_FOOT = 200;
 
 /**
  * All of the map in one group, which moves with the width of its pane: most of its dots and edges are those of the step
- * before.
- * @param inFocus nodes that stand in full beside the map: their dots are not the nodes themselves
+ * before. Nodes that are `inFocus` stand in full beside the map: their dots are not the nodes themselves.
  */
 export function graphMapMarks(
   stepFacts: StepFacts,

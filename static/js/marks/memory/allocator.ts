@@ -143,7 +143,7 @@ function shortSegmentLabel({ pool, size, stream, isPrivate }: PlacedSegment, lab
   return stream ? `${labels.stream} ${stream}` : `${pool} ${bytesText(size)}`;
 }
 
-/** A block, or several that have no room of their own. @param position its place */
+/** A block at its position, or several that have no room of their own. */
 function segmentPartMark(labels: StageLabels, part: Part, position: string, x: number, y: number) {
   const { state, storage, size, requested } = part;
   const w = Math.max(1, part.w - 1.5);

@@ -67,7 +67,7 @@ export function memoryRowMark(
   );
 }
 
-/** Whether the selection is in a row. @param selected its uid */
+/** Whether the selection is in a row. */
 export function isRowSelected({ block }: RowItem, selected: string | null) {
   return selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
 }

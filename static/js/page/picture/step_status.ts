@@ -61,7 +61,7 @@ function stepOfOwnModes(opened: OpenTrace, step: number) {
   return Math.min(step, ...births.map((birth) => birth - 1));
 }
 
-/** @returns shows which iterations were skipped; null: none */
+/** Returns the function that shows which iterations were skipped; null: none. */
 function createSkippedForm({ element, dispatch, say }: PageHost): (gap: SkippedIterations | null) => void {
   const field = element<HTMLInputElement>("unseen-at");
   element("unseen").addEventListener("submit", (event) => {

@@ -11,7 +11,7 @@ export function preferredView(): View | null {
   return VIEWS.find((name) => name === kept) ?? null;
 }
 
-/** @param root holds a button with `data-view` for each */
+/** `root` holds a button with `data-view` for each. */
 export function createViewSwitch(root: HTMLElement, onChoose: (view: View) => void) {
   const buttons = [...root.querySelectorAll("button")];
   let currentView: View = "stage";
@@ -23,7 +23,7 @@ export function createViewSwitch(root: HTMLElement, onChoose: (view: View) => vo
 
   for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.view as View));
   return {
-    /** @param offered whether the run has a view to choose */
+    /** `offered` says whether the run has a view to choose. */
     show(view: View, offered: (view: View) => boolean) {
       currentView = view;
       for (const button of buttons) {

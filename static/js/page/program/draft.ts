@@ -17,7 +17,7 @@ function browserStore() {
 
 const store = browserStore();
 
-/** @returns null where there is none, or the browser keeps nothing */
+/** Null where there is none, or the browser keeps nothing. */
 export const readDraft = (): string | null => store?.read() ?? null;
 
 export function createDraftKeeper({ element, state: currentState, dispatch }: PageHost) {

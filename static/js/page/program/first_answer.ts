@@ -20,7 +20,7 @@ interface AnswerParts {
   startAnew: () => void;
 }
 
-/** Draws the answer; @returns once it is complete */
+/** Draws the answer; resolves once it is complete. */
 export async function showFirstAnswer({ host, refusal, text, startAnew }: AnswerParts) {
   const { say } = await loadPasteLocale(document.documentElement.lang);
   const { key, args = {} } = refusal;

@@ -18,7 +18,7 @@ interface PanelParts {
   onRepair: (repair: Repair) => void;
 }
 
-/** Draws the panel; @returns once it is complete */
+/** Draws the panel; resolves once it is complete. */
 export async function showMissingPackages({ host, trace, pageSay, onRepair }: PanelParts) {
   const { say } = await loadPasteLocale(document.documentElement.lang);
   const packages = packagesNotHere(trace);

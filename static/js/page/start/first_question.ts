@@ -8,7 +8,7 @@ import type { PageHost } from "../page_host.ts";
 import type { PageState } from "../../page_state/state.ts";
 import type { Entities } from "../../trace/state.ts";
 
-/** @param isFirstVisit else it is asked once somebody wants to be shown the program */
+/** If it isn't the first visit, the question is asked once somebody wants to be shown the program. */
 export function createFirstQuestion({ state: currentState, dispatch, say }: PageHost, isFirstVisit: boolean) {
   const box = document.getElementById("first-question");
   const verdict = document.getElementById("verdict");

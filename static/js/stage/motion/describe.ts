@@ -65,7 +65,7 @@ export interface Motion {
   easing: string;
 }
 
-/** @param change null: nothing but the layout changed, as where a fold was opened */
+/** `change` is null where nothing but the layout changed, as where a fold was opened. */
 export function describeMotion(before: StageDrawing, after: StageDrawing, change: StepChange | null): Motion[] {
   const sides = (["memory", "graph"] as const).flatMap((side) => {
     const [old, now] = [before[side], after[side]];

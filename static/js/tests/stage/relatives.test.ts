@@ -19,7 +19,7 @@ const TRACES: [string, Trace][] = [
 ];
 const LIGHTABLE = "cell bead handle name path slot pin node edge counter-badge item object fold".split(" ");
 
-/** @returns all that carry data */
+/** All that carry data. */
 const carriers = (nodes: VNode[]): VNode[] =>
   nodes.flatMap((node) => [
     ...(Object.keys(node.attrs).some((name) => name.startsWith("data-")) ? [node] : []),

@@ -55,9 +55,8 @@ function lastTellingStep(steps: Step[]) {
 const hasMoreThanLine = (fields: object) => Object.keys(fields).some((field) => field !== "line");
 
 /**
- * Where a statement that a fix was for now passes: as often executed as before.
- * @param from the step of the run before at which it failed, or that its reader looked at
- * @returns null where no statement stands in its place
+ * Where a statement that a fix was for now passes: as often executed as before; null where no statement stands in its
+ * place. `from` is the step of the run before at which it failed, or that its reader looked at.
  */
 export function stepWhereItPasses(before: Trace, after: Trace, from: number): number | null {
   const failed = before.steps[from];
@@ -69,7 +68,7 @@ export function stepWhereItPasses(before: Trace, after: Trace, from: number): nu
   return executions.length ? executions[Math.min(executionsBefore, executions.length - 1)] : null;
 }
 
-/** The step before a line first runs. @param text of the line @returns null where it doesn't run */
+/** The step before a line, given by its text, first runs; null where it doesn't run. */
 export function stepBeforeLine({ program, steps }: Trace, text: string): number | null {
   const line = program.source.split("\n").findIndex((other) => other.trim() === text) + 1;
   const step = line ? steps.findIndex((other) => other.line === line) : -1;

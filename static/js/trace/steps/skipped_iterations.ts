@@ -46,10 +46,7 @@ function previousStepInFrame({ steps }: Trace, i: number): (Step & { stmt: numbe
   return null;
 }
 
-/**
- * The loops around a statement, outermost first.
- * @param inside whether the statement itself counts, where it is a loop
- */
+/** The loops around a statement, outermost first. `inside`: the statement itself counts, where it is a loop. */
 function enclosingLoopStatements(statements: Statement[], i: number, inside: boolean) {
   const loops = inside && /^(Async)?For$|^While$/.test(statements[i].kind) ? [i] : [];
   for (let loop = statements[i].loop; loop !== undefined && loop !== null; loop = statements[loop].loop)

@@ -126,7 +126,7 @@ for (const { name, recorded } of goldens)
       }
   });
 
-/** @param y one of them may be unknown */
+/** One of `x` and `y` may be unknown. */
 function touches(boxes: Place[], pane: GraphPane, uid: string, x: number, y: number) {
   const own = boxes.filter(
     ({ name }) => name === `node ${uid}` || name.startsWith(`leaf ${uid} `) || name === `fold ${pane.folds.get(uid)}`,

@@ -8,7 +8,7 @@ import { frame, ref, tensor, trace } from "../../entities.ts";
 
 const object = (attrs: Record<string, any>) => ({ kind: "object", type: "Module", attrs });
 
-/** @returns the paths of tensors, in their order */
+/** The paths of tensors, in their order. */
 function order(steps: any[]): string[] {
   const known = findHomes(openTrace(trace("", steps)));
   return [...known.homeOf]

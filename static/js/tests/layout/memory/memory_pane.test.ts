@@ -37,7 +37,7 @@ function open(document: any) {
   return { opened, model: buildMemoryModel(opened) };
 }
 
-/** @returns every mark, with those around it before it */
+/** Every mark, with those around it before it. */
 function marks(opened: OpenTrace, pane: MemoryPane, i: number): VNode[] {
   const { heading, body } = memoryMarks(collectStepFacts(opened, opened.at(i), STAGE_LABELS), pane, WHOLE);
   const all = [] as VNode[];
