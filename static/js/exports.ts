@@ -1,4 +1,7 @@
-/** What the server makes of a stored trace: pictures, the card that a link is shown by, the offline file, its findings, what a terminal prints. */
+/**
+ * What the server makes of a stored trace: pictures, the card that a link is shown by, the offline file, its findings,
+ * what a terminal prints.
+ */
 
 import { setProgramFiles } from "./trace/program_files.ts";
 import { linkCardSvg, loomSvg, stageSvg, galleryCardSvg, thumbnailSvg } from "./picture/picture.ts";

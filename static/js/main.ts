@@ -242,4 +242,5 @@ const openingAddress = addressAtNoteStep(
 );
 const chosenSettings = program.chosenSettings();
 dispatch({ type: "pageOpened", address: openingAddress });
-if (chosenSettings) dispatch({ type: "settingsChanged", settings: chosenSettings }); // made while the page was getting ready
+// made while the page was getting ready
+if (chosenSettings) dispatch({ type: "settingsChanged", settings: chosenSettings });

@@ -46,8 +46,8 @@ export function setText(target: Element, text: string) {
 }
 
 /**
- * Calls back while an element is pointed at or has the focus. An element that comes under a resting pointer is not pointed at:
- * after a run that would be a card that nobody asked.
+ * Calls back while an element is pointed at or has the focus. An element that comes under a resting pointer is not
+ * pointed at: after a run that would be a card that nobody asked.
  */
 export function whilePointedAt(target: HTMLElement, begin: () => void, end: () => void) {
   let isPointedAt = false;

@@ -1,5 +1,7 @@
-/** The strip above a program that is one of several in an order, as of a lesson or a series: what it belongs to, where the
- * reader is, the ways back and on, and what its author notes. */
+/**
+ * The strip above a program that is one of several in an order, as of a lesson or a series: what it belongs to, where
+ * the reader is, the ways back and on, and what its author notes.
+ */
 
 import { element } from "./elements.ts";
 import type { Locale } from "../words/sentences.ts";

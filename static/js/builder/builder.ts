@@ -1,4 +1,7 @@
-/** The builder: the program as cards, beside the editor and with its history. What the reader does becomes a change of the text. */
+/**
+ * The builder: the program as cards, beside the editor and with its history. What the reader does becomes a change of
+ * the text.
+ */
 
 import { button, element } from "../browser/elements.ts";
 import { doesTraceMatchText } from "../page_state/selectors.ts";
@@ -228,7 +231,8 @@ export async function createBuilder({ host, editor, store, stage }: BuilderParts
     const { lines } = cards.parsedProgram();
     const firstNewLine = lines.findIndex((line, k) => line !== linesBefore[k]);
     const isMove = lines.length === linesBefore.length && lines.toSorted().join() === linesBefore.toSorted().join();
-    focusCurrent(hasChanged && !isMove && firstNewLine >= 0 ? firstNewLine : cards.current); // a moved card takes him along
+    // a moved card takes him along
+    focusCurrent(hasChanged && !isMove && firstNewLine >= 0 ? firstNewLine : cards.current);
     if (hasChanged) scheduleRun(cards.current);
   }
 

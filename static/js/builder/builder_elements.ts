@@ -1,4 +1,7 @@
-/** What stands in the builder: the list of cards, the button that adds one, the foot with undo and redo, what is announced. */
+/**
+ * What stands in the builder: the list of cards, the button that adds one, the foot with undo and redo, what is
+ * announced.
+ */
 
 import { button, element } from "../browser/elements.ts";
 import { cardKeyHints } from "./card_keys.ts";

@@ -1,4 +1,6 @@
-/** The preview of a card that is not in the program yet: the program with it is run, and its picture shown at its line. */
+/**
+ * The preview of a card that is not in the program yet: the program with it is run, and its picture shown at its line.
+ */
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { requestTrace, TraceError } from "../requests/trace_source.ts";

@@ -1,4 +1,6 @@
-/** The palette at a place of the program, and the form of the operation that was chosen there: partials of the server's. */
+/**
+ * The palette at a place of the program, and the form of the operation that was chosen there: partials of the server's.
+ */
 
 import { ROOT } from "../requests/root.ts";
 import { element } from "../browser/elements.ts";
@@ -58,7 +60,10 @@ export function openOperationPalette({
   /** what was typed while there was no field yet */
   let typedEarly = "";
 
-  /** Fetches a part of the palette; meanwhile the keyboard is the row's, which keeps what is typed for the field to come. */
+  /**
+   * Fetches a part of the palette; meanwhile the keyboard is the row's, which keeps what is typed for the field to
+   * come.
+   */
   async function loadPartial(path: string) {
     typedEarly = "";
     row.focus({ preventScroll: true });
@@ -157,8 +162,8 @@ export function openOperationPalette({
   });
   row.addEventListener("htmx:beforeSwap", (event) => {
     if (event.target === host) return;
-    // What the fields no longer hold needs no answer: it would take away what was typed since. Nor does a button go away
-    // between press and click, for the click would be lost: it asks again.
+    // What the fields no longer hold needs no answer: it would take away what was typed since. Nor does a button go
+    // away between press and click, for the click would be lost: it asks again.
     const isPressed = row.querySelector("[type=submit]:active") !== null;
     if (fieldTexts() === askedWith && !isPressed) return;
     (event as CustomEvent).detail.shouldSwap = false;

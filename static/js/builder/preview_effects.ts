@@ -1,4 +1,7 @@
-/** What a card that is not in the program yet would take away: memory and nodes at its step, and cards below that would not be reached. */
+/**
+ * What a card that is not in the program yet would take away: memory and nodes at its step, and cards below that would
+ * not be reached.
+ */
 
 import { bytesText } from "../trace/format.ts";
 import { shortNodeName } from "../layout/text/node_labels.ts";

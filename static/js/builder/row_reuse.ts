@@ -1,4 +1,6 @@
-/** Rows of the list that another text has as well stay what they are, and where they are: a long program has thousands. */
+/**
+ * Rows of the list that another text has as well stay what they are, and where they are: a long program has thousands.
+ */
 
 import type { SourcePart } from "./card_source.ts";
 import type { ProgramItem, ParsedProgram } from "./statements.ts";

@@ -1,4 +1,6 @@
-/** A program as the builder shows it: every line belongs to one item, so that the items put together are the text again. */
+/**
+ * A program as the builder shows it: every line belongs to one item, so that the items put together are the text again.
+ */
 
 import { indentationOf, isSyntaxError, hasNoSyntaxErrors, parsePython } from "./grammar.ts";
 import { classifyLinesWithoutStatement } from "./commented_out.ts";

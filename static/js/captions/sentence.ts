@@ -9,8 +9,10 @@ export interface SentencePart {
   text: string;
 }
 
-/** In a locale: `` ` `` around code, `⟦ ⟧` around what changed. In arguments they are characters like any other, so they
- * travel as private ones. */
+/**
+ * In a locale: `` ` `` around code, `⟦ ⟧` around what changed. In arguments they are characters like any other, so they
+ * travel as private ones.
+ */
 const ESCAPES: [string, string][] = [
   ["`", "\uE000"],
   ["⟦", "\uE001"],

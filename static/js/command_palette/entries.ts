@@ -1,4 +1,6 @@
-/** What the palette lists: commands that can be done now, the scenarios of the gallery, the operations of the catalogue. */
+/**
+ * What the palette lists: commands that can be done now, the scenarios of the gallery, the operations of the catalogue.
+ */
 
 import { ROOT } from "../requests/root.ts";
 import type { Command } from "../browser/commands.ts";

@@ -1,4 +1,7 @@
-/** An operation as a line of the text: its statement with likely operands, below the cursor, as one change of the editor's history. */
+/**
+ * An operation as a line of the text: its statement with likely operands, below the cursor, as one change of the
+ * editor's history.
+ */
 
 import { aliveNames, type AliveName } from "../builder/alive_names.ts";
 import { stepsByLine } from "../builder/card_facts.ts";

@@ -1,4 +1,6 @@
-/** A place of a comparison as an SVG file: the sentence, both stages with numbered frames, and the list of differences. */
+/**
+ * A place of a comparison as an SVG file: the sentence, both stages with numbered frames, and the list of differences.
+ */
 
 import { pictureStylesheets, stageOrListingPicture } from "../picture/picture.ts";
 import { locale } from "../words/locale.ts";

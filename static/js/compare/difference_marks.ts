@@ -1,4 +1,7 @@
-/** Dashed frames with numbers over a stage: where what is different is drawn. The numbers are those of the list of differences. */
+/**
+ * Dashed frames with numbers over a stage: where what is different is drawn. The numbers are those of the list of
+ * differences.
+ */
 
 import { attributesThatDrawProperties } from "./drawn_as.ts";
 import type { OpenTrace } from "../trace/state.ts";

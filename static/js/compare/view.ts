@@ -1,4 +1,6 @@
-/** Two runs side by side on one timeline: a sentence, two stages, two lanes, and the numbered differences of the place. */
+/**
+ * Two runs side by side on one timeline: a sentence, two stages, two lanes, and the numbered differences of the place.
+ */
 
 import { nodesWithCode, element } from "../browser/elements.ts";
 import { ComparisonTooLarge, compareTraces, differencesAt, type Comparison } from "./comparison.ts";

@@ -1,4 +1,7 @@
-/** The differences of two runs in words: of a name, and of the whole. Predicates say what the right side is, and what the left. */
+/**
+ * The differences of two runs in words: of a name, and of the whole. Predicates say what the right side is, and what
+ * the left.
+ */
 
 import en from "../../locales/compare.en.json" with { type: "json" };
 import zh from "../../locales/compare.zh.json" with { type: "json" };

@@ -1,4 +1,6 @@
-/** On a small screen the code is folded to three lines around the step's: a tap or the focus opens it, a run folds it. */
+/**
+ * On a small screen the code is folded to three lines around the step's: a tap or the focus opens it, a run folds it.
+ */
 
 /**
  * `host` of the code wears `folded`, which a narrow screen's styles heed. `onChange` is called after it has another

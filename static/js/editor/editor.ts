@@ -1,4 +1,6 @@
-/** The program's editor: CodeMirror for Python, with the step's line highlighted, breakpoints, and messages at lines. */
+/**
+ * The program's editor: CodeMirror for Python, with the step's line highlighted, breakpoints, and messages at lines.
+ */
 
 import {
   Compartment,

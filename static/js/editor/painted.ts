@@ -1,4 +1,6 @@
-/** The colours of the program that opens the page: the build has found them, so that its first reader needs no grammar. */
+/**
+ * The colours of the program that opens the page: the build has found them, so that its first reader needs no grammar.
+ */
 
 /** of a text: from, to, and the class of its colour */
 export type PaintedPart = [number, number, string];

@@ -7,7 +7,9 @@ import type { Tree } from "@lezer/common";
 /** Milliseconds that a look at the grammar of a text may take. */
 const MAX_PARSE_MS = 25;
 
-/** What the editor's grammar takes for unfinished, though Python does not: numbers like `1.`, and a `yield` of nothing. */
+/**
+ * What the editor's grammar takes for unfinished, though Python does not: numbers like `1.`, and a `yield` of nothing.
+ */
 const COMPLETE_ENDING_PATTERN = /(?:(?:^|[^\w.])[\d_]+\.|\byield)$/;
 
 /** The line at which a text ends in the middle of something, as far as its grammar says; null where it does not. */

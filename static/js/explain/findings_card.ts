@@ -1,5 +1,7 @@
-/** The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things. On a
- * small screen, where it stands over the picture, it is its headline and its fix until it is unfolded. */
+/**
+ * The card of a run's findings: the first in full, the others one line each; its links lead to steps and light things.
+ * On a small screen, where it stands over the picture, it is its headline and its fix until it is unfolded.
+ */
 
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { nodesWithCode, element, whilePointedAt } from "../browser/elements.ts";

@@ -1,5 +1,7 @@
-/** The fixes of a finding: tried by the server when the finding is read, shown with what became of each, applied by a click on
- * the bar at the card's foot, which stays in sight while the card is scrolled. */
+/**
+ * The fixes of a finding: tried by the server when the finding is read, shown with what became of each, applied by a
+ * click on the bar at the card's foot, which stays in sight while the card is scrolled.
+ */
 
 import { button, nodesWithCode, element } from "../browser/elements.ts";
 import { lossCurvesElement } from "./loss_curves.ts";

@@ -1,4 +1,7 @@
-/** What the page says of a run in which nothing is wrong: one calm line, and behind it what was looked for and what was not. */
+/**
+ * What the page says of a run in which nothing is wrong: one calm line, and behind it what was looked for and what was
+ * not.
+ */
 
 import { element, nodesWithCode } from "../browser/elements.ts";
 import { calmIcon } from "./finding_icons.ts";

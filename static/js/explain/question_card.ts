@@ -212,7 +212,8 @@ export function createQuestionCard(
     made.type = "button";
     made.addEventListener("click", () => {
       go(step);
-      if (matchMedia(NARROW_SCREEN_QUERY).matches) stage.scrollIntoView({ block: "nearest" }); // there the card stands below it
+      // there the card stands below it
+      if (matchMedia(NARROW_SCREEN_QUERY).matches) stage.scrollIntoView({ block: "nearest" });
     });
     whilePointedAt(
       made,

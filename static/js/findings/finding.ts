@@ -1,4 +1,7 @@
-/** What a finding is: facts by which a reader is told what happened, from which lines it follows, and what to do. No words. */
+/**
+ * What a finding is: facts by which a reader is told what happened, from which lines it follows, and what to do. No
+ * words.
+ */
 
 import type { CodePlace } from "../trace/wire.ts";
 

@@ -1,4 +1,6 @@
-/** The findings of a trace as the server and the terminal give them: with their words, by the fields of the interface. */
+/**
+ * The findings of a trace as the server and the terminal give them: with their words, by the fields of the interface.
+ */
 
 import { openTrace } from "../trace/state.ts";
 import { explain, explainTrace } from "./explain.ts";

@@ -1,5 +1,7 @@
-/** Which runs have their gradients compared with finite differences without being asked: those with a second derivative, or with
- * repeated indices, where that costs little. No words. */
+/**
+ * Which runs have their gradients compared with finite differences without being asked: those with a second derivative,
+ * or with repeated indices, where that costs little. No words.
+ */
 
 import { SHAPE_ONLY_OPERATIONS } from "./facts/dataflow.ts";
 import { numbersOfTensor } from "./facts/tensor_values.ts";
@@ -72,8 +74,8 @@ function hasRepeatedIndices(facts: RunFacts, { inputs, step }: { inputs: string[
 }
 
 /**
- * Whether nothing before the call makes its gradient another than the slope on purpose, as far as the trace tells: no cut, no hook,
- * no Function of the program's own (which is checked by itself), no row of padding.
+ * Whether nothing before the call makes its gradient another than the slope on purpose, as far as the trace tells: no
+ * cut, no hook, no Function of the program's own (which is checked by itself), no row of padding.
  */
 function shouldGradientEqualSlope(facts: RunFacts, call: BackwardCall) {
   if (facts.eventsOfKind("path_cut").some(({ step }) => step <= call.step)) return false;

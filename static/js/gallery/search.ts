@@ -1,4 +1,6 @@
-/** Which scenarios a reader means: by an operation, by words, by a symptom, by an error message that is pasted whole. */
+/**
+ * Which scenarios a reader means: by an operation, by words, by a symptom, by an error message that is pasted whole.
+ */
 
 /** a scenario's texts, in every language */
 export interface ScenarioTexts {

@@ -62,8 +62,10 @@ export type StageOptions = {
   headline?: number;
 } & Partial<PaneOptions>;
 
-/** large: every row of the run has a place of its own; list: a line of its own, and what the step touched is open beside
- * the lines; flow: what there is room for is open */
+/**
+ * large: every row of the run has a place of its own; list: a line of its own, and what the step touched is open beside
+ * the lines; flow: what there is room for is open
+ */
 type StageDensity = "large" | "list" | "flow";
 
 export interface StagePlan {
@@ -82,8 +84,10 @@ export interface StagePlan {
   height: number;
   memory: MemoryPane | null;
   graph: GraphPane | null;
-  /** where the headline stands between the overviews of the panes, from the stage's left, in units; null where it stands
-   * over the panes */
+  /**
+   * where the headline stands between the overviews of the panes, from the stage's left, in units; null where it stands
+   * over the panes
+   */
   headline: { x: number; w: number } | null;
 }
 

@@ -5,7 +5,10 @@ import { referencedUid } from "../trace/names.ts";
 import type { Delta, Step, Visit } from "../trace/wire.ts";
 
 export interface TouchedEntities {
-  /** living entities that the step made, changed, wrote or visited, and what its names now mean, and storages that it freed */
+  /**
+   * living entities that the step made, changed, wrote or visited, and what its names now mean, and storages that it
+   * freed
+   */
   uids: Set<string>;
   /** those that were bound, as `frame/name` */
   names: Set<string>;

@@ -1,4 +1,7 @@
-/** The question that ends a lesson: its reader changes a program and runs it, and the server says whether the run answers it. */
+/**
+ * The question that ends a lesson: its reader changes a program and runs it, and the server says whether the run
+ * answers it.
+ */
 
 import { button, element } from "../browser/elements.ts";
 import { doesRequestRunProgram } from "../page_state/selectors.ts";

@@ -16,7 +16,10 @@ interface Frame {
   /** memory, graph: what is added to a height of a pane for one of the stage */
   memory: number;
   graph: number;
-  /** where the list of names has what the step touched beside it: x: between both; y: above what was touched, of the stage */
+  /**
+   * where the list of names has what the step touched beside it: x: between both; y: above what was touched, of the
+   * stage
+   */
   aroundFocus: { x: number; y: number } | null;
 }
 

@@ -1,5 +1,7 @@
-/** The descriptions of the step drawn last, for the next one: what is made from the same is the same object, and costs the
- * document nothing. */
+/**
+ * The descriptions of the step drawn last, for the next one: what is made from the same is the same object, and costs
+ * the document nothing.
+ */
 
 import type { VNode } from "../browser/svg.ts";
 

@@ -1,4 +1,6 @@
-/** The card that a link is shown by elsewhere: title, as much of a picture as is readable, the line, its first sentence. */
+/**
+ * The card that a link is shown by elsewhere: title, as much of a picture as is readable, the line, its first sentence.
+ */
 
 import { h } from "../browser/svg.ts";
 import { clipLines, wrapText, type PictureCaption, type Picture } from "./svg_document.ts";

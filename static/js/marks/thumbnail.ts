@@ -1,4 +1,7 @@
-/** An operation's thumbnail and a scenario's still: rows of what was touched, drawn as the memory pane draws closed ones. */
+/**
+ * An operation's thumbnail and a scenario's still: rows of what was touched, drawn as the memory pane draws closed
+ * ones.
+ */
 
 import { layoutSnapshot, layoutThumbnail, type Thumbnail } from "../layout/thumbnail.ts";
 import { h } from "../browser/svg.ts";

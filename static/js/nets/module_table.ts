@@ -1,4 +1,7 @@
-/** The modules that a run called, as a table: what went in and out, parameters, operations, and what each keeps for backward. */
+/**
+ * The modules that a run called, as a table: what went in and out, parameters, operations, and what each keeps for
+ * backward.
+ */
 
 import { findEntity, type EntityLookup } from "../trace/entities.ts";
 import { entityHistoryOf } from "../trace/entity_history.ts";
@@ -17,7 +20,10 @@ export interface ModuleRow {
   /** shapes of its first call; null where the trace does not tell */
   inputs: (number[] | null)[];
   outputs: (number[] | null)[];
-  /** numbers in parameters, those of inner modules too, each tensor once; null where the trace does not tell of the module */
+  /**
+   * numbers in parameters, those of inner modules too, each tensor once; null where the trace does not tell of the
+   * module
+   */
   parameters: number | null;
   /** of those, in parameters that are attributes of the module itself */
   own: number | null;

@@ -1,5 +1,7 @@
-/** What stands beside a net: the node of the step with the gradients that came and went, what it kept, and the parameters of
- * its module. */
+/**
+ * What stands beside a net: the node of the step with the gradients that came and went, what it kept, and the
+ * parameters of its module.
+ */
 
 import { element } from "../browser/elements.ts";
 import { cellAsNumber, cellsReadBy } from "../findings/facts/numbers.ts";

@@ -1,11 +1,17 @@
-/** Which step a press leads to in the view of a net: the next one at which a row, as it is shown, has done all that it does there. */
+/**
+ * Which step a press leads to in the view of a net: the next one at which a row, as it is shown, has done all that it
+ * does there.
+ */
 
 import { pathAt, type Row } from "./net_rows.ts";
 import { repetitionsOf } from "./net_repetitions.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { Place } from "./net_places.ts";
 
-/** A row of the net, or a repetition, by its key; a step outside of the net by its number; null for code of a net that no row is about. */
+/**
+ * A row of the net, or a repetition, by its key; a step outside of the net by its number; null for code of a net that
+ * no row is about.
+ */
 type Stop = string | number | null;
 
 export class NetStepping {

@@ -1,4 +1,6 @@
-/** Traces on their way from one page of this browser to the next: kept until that page takes them, and then no longer. */
+/**
+ * Traces on their way from one page of this browser to the next: kept until that page takes them, and then no longer.
+ */
 
 const DATABASE_NAME = "gradbox-opened";
 const OBJECT_STORE_NAME = "traces";

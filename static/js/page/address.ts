@@ -49,7 +49,8 @@ export function createAddress(
       const fragment = await fragmentOf(currentState());
       if (writeId === writeCount) keep(fragment);
       const query = currentState().predict ? location.search : url.queryWithoutPredict(location.search);
-      if (writeId !== writeCount || (fragment === location.hash && query === location.search)) return; // a write would end a way back that has begun
+      // a write would end a way back that has begun
+      if (writeId !== writeCount || (fragment === location.hash && query === location.search)) return;
       history.replaceState(null, "", location.pathname + query + fragment);
     }, WRITE_AFTER_MS);
   }

@@ -29,7 +29,8 @@ import type { PageState } from "../page_state/state.ts";
 function addressOf(fragment: string, step: number | null): url.Address {
   const position = url.readPosition(fragment);
   const emptyAddress = { source: null, seed: null, device: null, input: null, focus: null, broken: false };
-  const predicts = position.predict || url.asksToPredict(location.search); // then the content's own step is of the future
+  // then the content's own step is of the future
+  const predicts = position.predict || url.asksToPredict(location.search);
   return { ...emptyAddress, ...position, step: position.step ?? (predicts ? null : step) };
 }
 

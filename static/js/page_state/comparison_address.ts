@@ -1,4 +1,7 @@
-/** The address of a comparison: both programs, or the saved ones that the page was opened with, and the place in its fragment. */
+/**
+ * The address of a comparison: both programs, or the saved ones that the page was opened with, and the place in its
+ * fragment.
+ */
 
 import { ROOT } from "../requests/root.ts";
 import { compressTextForUrl, decompressTextFromUrl } from "./url.ts";

@@ -1,4 +1,6 @@
-/** The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document. */
+/**
+ * The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document.
+ */
 
 import { focusOfRound, stepOfRound } from "../trace/steps/training_rounds.ts";
 import { nextStepAtLine, openingStep } from "../captions/captions.ts";
@@ -254,8 +256,10 @@ function showTrace(state: PageState, trace: Trace, step: number | null, landing 
   return predictMode.hideFutureSteps(shownState, opened, step);
 }
 
-/** Where a program ended because there is no GPU, it is run on the CPU at once; null: it did not, or its reader has said that
- * he wants it as it is. */
+/**
+ * Where a program ended because there is no GPU, it is run on the CPU at once; null: it did not, or its reader has said
+ * that he wants it as it is.
+ */
 function runOnCpuInstead(state: PageState, request: TraceRequest, trace: Trace): PageState | null {
   const repair = trace.outcome.error?.repairs?.find(({ key }) => key === "cuda");
   const { reason, text, source } = request;

@@ -1,4 +1,7 @@
-/** Predict mode as plain data: how far its reader has seen the run, what was asked and answered. Changes the page's state only. */
+/**
+ * Predict mode as plain data: how far its reader has seen the run, what was asked and answered. Changes the page's
+ * state only.
+ */
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { truncateTrace, lastStepToShow } from "../trace/steps/future.ts";

@@ -1,4 +1,7 @@
-/** Where the last backward until a step stops: the modules of its round in the order of their calls, each with its gradient. */
+/**
+ * Where the last backward until a step stops: the modules of its round in the order of their calls, each with its
+ * gradient.
+ */
 
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { moduleCallsOf, type ModuleCall, type ModuleCalls } from "../trace/module_calls.ts";

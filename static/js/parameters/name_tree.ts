@@ -68,8 +68,8 @@ export function itemsIn<T>(node: NameNode<T>): T[] {
 }
 
 /**
- * The paths of the nodes that are open at first: level by level from outside, while no more rows than there is room for.
- * A node that stands alone is open in any case, as long as what it holds fits.
+ * The paths of the nodes that are open at first: level by level from outside, while no more rows than there is room
+ * for. A node that stands alone is open in any case, as long as what it holds fits.
  */
 export function openAtFirst<T>(nodes: NameNode<T>[], maxRows: number): Set<string> {
   const open = new Set<string>();

@@ -1,4 +1,7 @@
-/** At which steps what is told of a parameter may become another: so that of a thousand only those are looked at again that changed. */
+/**
+ * At which steps what is told of a parameter may become another: so that of a thousand only those are looked at again
+ * that changed.
+ */
 
 import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
 import { optimizersOf } from "../findings/facts/optimizers.ts";

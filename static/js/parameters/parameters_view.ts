@@ -1,4 +1,7 @@
-/** The view of parameters: what each was given and what came of it, beside what each module keeps, at the step of the page. */
+/**
+ * The view of parameters: what each was given and what came of it, beside what each module keeps, at the step of the
+ * page.
+ */
 
 import { button, element, nodesWithCode } from "../browser/elements.ts";
 import { addToList } from "../trace/multimap.ts";
@@ -253,7 +256,10 @@ export function createParametersView(
     return { nodes, openedAtFirst: openAtFirst(nodes, MAX_ROWS_AT_FIRST), root, names, pathsOf, roundCount };
   }
 
-  /** The parameters at another step; the summaries of those that are others there are made again when they are asked for. */
+  /**
+   * The parameters at another step; the summaries of those that are others there are made again when they are asked
+   * for.
+   */
   function moveToStep(opened: OpenTrace, step: number, shownTable: RunParameters) {
     const found = parameterMomentsOf(opened).at(step);
     for (const [k, moment] of found.entries()) {

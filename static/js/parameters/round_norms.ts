@@ -47,7 +47,10 @@ export class RoundNorms {
     return this.rounds.get(recorded.n)?.[kind]?.[place] ?? undefined;
   }
 
-  /** How far a step moved the parameters that are told together with one; null where it is told alone, or that was not computed. */
+  /**
+   * How far a step moved the parameters that are told together with one; null where it is told alone, or that was not
+   * computed.
+   */
   jointAt(uid: string, step: number, steps: number[]): JointNorm | null {
     const joint = this.joint.get(uid);
     const norm = joint && this.ofPlace(joint.place, "moved", step, steps);

@@ -1,4 +1,6 @@
-/** A norm over the rounds, small: a bar for each of few, a line for many; what is to come has its place and is empty. */
+/**
+ * A norm over the rounds, small: a bar for each of few, a line for many; what is to come has its place and is empty.
+ */
 
 import { h, type VNode } from "../browser/svg.ts";
 

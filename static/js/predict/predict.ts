@@ -1,4 +1,7 @@
-/** Predict mode while it lasts: makes the questions of a run, shows the card, takes keys, and keeps the score in the browser. */
+/**
+ * Predict mode while it lasts: makes the questions of a run, shows the card, takes keys, and keeps the score in the
+ * browser.
+ */
 
 import { hasChangedField } from "../browser/store.ts";
 import { createPredictCard, cardPhase } from "./card.ts";

@@ -1,4 +1,7 @@
-/** A plain sentence beside exceptions of torch that no finding explains, chosen by the type and the stable part of the message. */
+/**
+ * A plain sentence beside exceptions of torch that no finding explains, chosen by the type and the stable part of the
+ * message.
+ */
 
 interface ErrorGloss {
   /** of a sentence in the locales, without `gloss_` */

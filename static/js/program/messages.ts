@@ -57,7 +57,8 @@ export function errorGlossText(error: { type: string; message: string }, say: Sa
 
 /** The sentences about the program's text as a whole. */
 export function wholeProgramNoticesText(trace: Trace, say: Say): string {
-  const comparedKinds = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // these stand beside what torch printed
+  // these stand beside what torch printed
+  const comparedKinds = trace.steps.length ? ["printed", "claimed"] : ["claimed"];
   const notices = (trace.program.notices ?? []).filter(
     (n) => !LINE_NOTICE_KINDS.has(n.kind) && !comparedKinds.includes(n.kind),
   );

@@ -171,7 +171,8 @@ function compareOutput(
   const isSame = (left: string, right: string) =>
     normalizeOutput(left, comment, addresses) === normalizeOutput(right, comment, addresses);
   if (!observed.error) {
-    if (comment && !expectedParts.error && isNumberText(expectedParts.whole) && !isNumberText(got)) return null; // short for a tensor
+    // short for a tensor
+    if (comment && !expectedParts.error && isNumberText(expectedParts.whole) && !isNumberText(got)) return null;
     return { ...row, verdict: isSame(expectedParts.whole, got) ? "same" : "different" };
   }
   if (!expectedParts.error || expectedParts.error.type !== observed.error.type || !isSame(expectedParts.text, got))

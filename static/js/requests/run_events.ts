@@ -1,4 +1,6 @@
-/** Follows a run that goes on after its request was answered: its position in the queue, that it runs, that it ended. */
+/**
+ * Follows a run that goes on after its request was answered: its position in the queue, that it runs, that it ended.
+ */
 
 import { ROOT } from "./root.ts";
 

@@ -1,4 +1,7 @@
-/** What another site's page takes of a saved program: the code of a frame, the address of a step's picture. Both are copied. */
+/**
+ * What another site's page takes of a saved program: the code of a frame, the address of a step's picture. Both are
+ * copied.
+ */
 
 /** It fits the column of an article, and is as wide as a narrower one. */
 const EMBED_SIZE = { width: 700, height: 480 };

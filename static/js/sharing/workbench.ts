@@ -84,7 +84,10 @@ async function initialFields(host: PageHost) {
   return { title, description, note };
 }
 
-/** The scenario that it is, else the headline of what is wrong in its run, its main class, or the first thing that it does. */
+/**
+ * The scenario that it is, else the headline of what is wrong in its run, its main class, or the first thing that it
+ * does.
+ */
 async function proposedTitle({ element, state }: PageHost) {
   const current = state();
   const { name, title } = programName(element, current, { source: current.text });

@@ -1,4 +1,7 @@
-/** What may stand in the place of a statement: its operation is found in the catalogue, its operands go into the siblings' templates. */
+/**
+ * What may stand in the place of a statement: its operation is found in the catalogue, its operands go into the
+ * siblings' templates.
+ */
 
 interface Operand {
   name: string;

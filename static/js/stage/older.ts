@@ -1,4 +1,6 @@
-/** Hatches what of a drawn step is older than the text: a mask of stripes, over what stands for each of its entities. */
+/**
+ * Hatches what of a drawn step is older than the text: a mask of stripes, over what stands for each of its entities.
+ */
 
 import { targetsWithin, type Target } from "../browser/targets.ts";
 

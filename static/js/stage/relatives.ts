@@ -1,7 +1,9 @@
-/** What belongs together: from one drawn thing to the keys of all that it is related to at a step. No document here.
+/**
+ * What belongs together: from one drawn thing to the keys of all that it is related to at a step. No document here.
  *
- * A key names what an element stands for, or refers to: `handle:t1`, `ref:t1`, `cell:s1:0 float32`, `slot:n2:self`. It is
- * compared with others and never taken apart. */
+ * A key names what an element stands for, or refers to: `handle:t1`, `ref:t1`, `cell:s1:0 float32`, `slot:n2:self`. It
+ * is compared with others and never taken apart.
+ */
 
 import { isHandle, type Container, type Handle } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";

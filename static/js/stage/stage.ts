@@ -1,4 +1,6 @@
-/** The stage: draws a step into its two panes, brings what it touched into sight, and highlights what belongs together. */
+/**
+ * The stage: draws a step into its two panes, brings what it touched into sight, and highlights what belongs together.
+ */
 
 import { findEntity } from "../trace/entities.ts";
 import { createHighlight, HIGHLIGHTABLE } from "./highlight.ts";
@@ -176,7 +178,8 @@ export function createStage(
     shown = { ...shown, plan, facts };
     tabs.show(narrow, shownSide ?? "memory", facts);
     const scale = `${plan.k} ${chosenScale !== null}`;
-    if (scale !== drawnScale) callbacks.onScale?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
+    // what is written anew is laid out anew
+    if (scale !== drawnScale) callbacks.onScale?.(plan.k, chosenScale !== null);
     drawnScale = scale;
     markOlder(row, olderMarks);
     highlight.drawn();
@@ -299,7 +302,8 @@ export function createStage(
 
   return {
     show(opened, i) {
-      const sameRun = shown?.opened.trace.program === opened.trace.program; // of a run that hides its future, more is shown
+      // of a run that hides its future, more is shown
+      const sameRun = shown?.opened.trace.program === opened.trace.program;
       if (!sameRun) {
         windowStarts.clear();
         toggled = new Set();

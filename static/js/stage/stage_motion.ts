@@ -1,5 +1,7 @@
-/** When a stage's drawing is seen on its way to the next one: one step further or back, slowly enough to be followed, for a
- * reader who wants motion. What plays it is loaded at the reader's first sign. */
+/**
+ * When a stage's drawing is seen on its way to the next one: one step further or back, slowly enough to be followed,
+ * for a reader who wants motion. What plays it is loaded at the reader's first sign.
+ */
 
 import { onFirstInteraction } from "../browser/first_interaction.ts";
 import { PANE_HEADING_HEIGHT, type PaneSide, type StagePlan } from "../layout/stage_plan.ts";

@@ -49,7 +49,10 @@ export function createTabs(document: Document, labels: StageLabels, onChosen: (s
   };
 }
 
-/** Whether a step did something in a pane that there is to see: of a visit in the memory, only what arrived in a `.grad`. */
+/**
+ * Whether a step did something in a pane that there is to see: of a visit in the memory, only what arrived in a
+ * `.grad`.
+ */
 function hasPaneNews(side: PaneSide, { step, entities, fresh }: Snapshot): boolean {
   if (side === "graph") return Boolean(step?.visit) || freshNodes(fresh, entities).length > 0;
   if (step?.visit) return Boolean(step.visit.accumulates);

@@ -1,4 +1,6 @@
-/** Small curves of the scalars that a loop binds or prints; each is also a slider over the steps that made its values. */
+/**
+ * Small curves of the scalars that a loop binds or prints; each is also a slider over the steps that made its values.
+ */
 
 import { findScalarSeries, type SeriesPoint, type ScalarSeries } from "../trace/scalar_series.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";

@@ -226,7 +226,10 @@ class MarkDescriber {
     return { name: this.nodeName(uid), text: parts.join(" ") };
   }
 
-  /** What a node's looks say: that the step made it or runs it, that backward has run it, that it keeps what was overwritten. */
+  /**
+   * What a node's looks say: that the step made it or runs it, that backward has run it, that it keeps what was
+   * overwritten.
+   */
   private nodeStateTexts(uid: string) {
     const node = findEntity(this.entities, uid, "node");
     const { trace, index } = this.opened;

@@ -84,7 +84,8 @@ class TraceIndexBuilder {
     if (storage !== undefined) index.onStorage.setTarget(uid, (handle.storage = storage), i);
     if (counter !== undefined) index.onCounter.setTarget(uid, (handle.counter = counter), i);
     if (grad_fn !== undefined) index.byNode.setTarget(uid, (handle.grad_fn = grad_fn), i);
-    if (grad !== undefined) index.byGrad.setTarget(uid, (handle.grad = grad as string | null), i); // a mode's is a boolean
+    // a mode's is a boolean
+    if (grad !== undefined) index.byGrad.setTarget(uid, (handle.grad = grad as string | null), i);
     const isNew = !this.handles.has(uid);
     if (isNew) this.handles.set(uid, handle);
     if (isNew || storage !== undefined || counter !== undefined) this.startPlacement(uid, handle, i);

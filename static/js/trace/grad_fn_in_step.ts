@@ -1,4 +1,7 @@
-/** The node that a tensor had amid a step: the trace has the one at its end, and a write in place after that gave it another. */
+/**
+ * The node that a tensor had amid a step: the trace has the one at its end, and a write in place after that gave it
+ * another.
+ */
 
 import { addToList } from "./multimap.ts";
 import type { Step } from "./wire.ts";

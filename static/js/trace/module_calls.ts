@@ -53,7 +53,10 @@ export function moduleCallsOf(opened: OpenTrace): ModuleCalls {
   return calls;
 }
 
-/** A module's name at a step: by the module that has it, `net.0.body` rather than `self.body`; else one of its own names. */
+/**
+ * A module's name at a step: by the module that has it, `net.0.body` rather than `self.body`; else one of its own
+ * names.
+ */
 export function modulePathAt(opened: OpenTrace, module: string, i: number): string | null {
   const entities = entityHistoryOf(opened).stateAfter(i);
   const names: string[] = [];

@@ -38,7 +38,9 @@ export function stepThatMadeBackwardFail({ trace, index }: OpenTrace): number | 
   return cause < Infinity ? cause : null;
 }
 
-/** Whether a backward of these steps reaches a node and fails in it. A saved value of another version harms nobody else. */
+/**
+ * Whether a backward of these steps reaches a node and fails in it. A saved value of another version harms nobody else.
+ */
 export function doesBackwardFailIn(steps: Step[], node: string): boolean {
   return steps.some(({ visit }) => visit?.failed && visit.node === node);
 }

@@ -1,4 +1,6 @@
-/** The scalars that a loop binds or prints, a loss for one: their values from iteration to iteration, with their steps. */
+/**
+ * The scalars that a loop binds or prints, a loss for one: their values from iteration to iteration, with their steps.
+ */
 
 import { findEntity } from "./entities.ts";
 import { unqualifiedDtype } from "./reads.ts";

@@ -81,7 +81,8 @@ export function openTrace(trace: Trace): OpenTrace {
     },
     at(i) {
       i = Math.max(-1, Math.min(i, steps.length - 1));
-      if (lastSnapshot?.index !== i) lastSnapshot = createSnapshot(state(i - 1), state(i), i < 0 ? null : steps[i], i); // both panes ask for it
+      // both panes ask for it
+      if (lastSnapshot?.index !== i) lastSnapshot = createSnapshot(state(i - 1), state(i), i < 0 ? null : steps[i], i);
       return lastSnapshot;
     },
     names(i) {

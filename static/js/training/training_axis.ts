@@ -1,5 +1,7 @@
-/** The axis of rounds over the timeline: curves that are sliders, the phases of a round, and a field that takes the number of
- * any round. */
+/**
+ * The axis of rounds over the timeline: curves that are sliders, the phases of a round, and a field that takes the
+ * number of any round.
+ */
 
 import {
   focusOfRound,

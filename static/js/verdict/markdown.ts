@@ -58,7 +58,9 @@ export function verdictHtml(verdict: Verdict, links: VerdictLinks, image: string
   return parts.filter(Boolean).join("\n");
 }
 
-/** Both statements with their numbers; what each has to do with it is a comment, beside it or, where it is long, above. */
+/**
+ * Both statements with their numbers; what each has to do with it is a comment, beside it or, where it is long, above.
+ */
 function codeLines({ lines }: Verdict): string[] {
   const numberWidth = Math.max(...lines.map(({ line }) => shortLineName(line).length));
   const codeWidth = Math.min(MAX_COMMENT_COLUMN, Math.max(...lines.map(({ code }) => code.length)));

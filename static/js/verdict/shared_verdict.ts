@@ -1,4 +1,7 @@
-/** What the page itself shares of a finding: the proposed title, the film, the picture with its text. Fetched when one is asked for. */
+/**
+ * What the page itself shares of a finding: the proposed title, the film, the picture with its text. Fetched when one
+ * is asked for.
+ */
 
 import { explain } from "../findings/explain.ts";
 import { locale } from "../words/locale.ts";

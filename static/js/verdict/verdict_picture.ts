@@ -1,4 +1,7 @@
-/** A verdict as a picture of a given size: headline, the two lines, the rows; for a card, a frame in a page, a film's end. */
+/**
+ * A verdict as a picture of a given size: headline, the two lines, the rows; for a card, a frame in a page, a film's
+ * end.
+ */
 
 import { h, type VNode } from "../browser/svg.ts";
 import { SHAPES_BY_SEVERITY } from "../marks/finding_shapes.ts";

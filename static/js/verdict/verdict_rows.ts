@@ -1,4 +1,7 @@
-/** The rows that a finding is about: tensors by their names with the numbers they hold, what a line wrote over, gradients. */
+/**
+ * The rows that a finding is about: tensors by their names with the numbers they hold, what a line wrote over,
+ * gradients.
+ */
 
 import { cellReads, unqualifiedDtype } from "../trace/reads.ts";
 import { resolvePath } from "../findings/facts/resolve.ts";

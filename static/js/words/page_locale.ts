@@ -1,4 +1,6 @@
-/** The sentences of a page of the server's, and of its findings: in the reader's language alone, each a file of its own. */
+/**
+ * The sentences of a page of the server's, and of its findings: in the reader's language alone, each a file of its own.
+ */
 
 import { loadSentencesOfLanguage, type Locale } from "./sentences.ts";
 

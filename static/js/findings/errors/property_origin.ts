@@ -1,4 +1,7 @@
-/** Where a tensor got its shape, its dtype or its layout: the operation that gave it another than that of what it was made from. */
+/**
+ * Where a tensor got its shape, its dtype or its layout: the operation that gave it another than that of what it was
+ * made from.
+ */
 
 import { operationName } from "../facts/operation_name.ts";
 import type { Tensor } from "../../trace/wire.ts";

@@ -6,7 +6,10 @@ import { cellAsNumber, cellsReadBy } from "./numbers.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { RunFacts } from "./run_facts.ts";
 
-/** The elements of a tensor after a step, of one that the step made and freed as it was made; null where they are not listed. */
+/**
+ * The elements of a tensor after a step, of one that the step made and freed as it was made; null where they are not
+ * listed.
+ */
 export function cellsOfTensor(facts: RunFacts, uid: string, step: number): Cell[] | null {
   const handle = facts.handle(uid, step);
   if (!handle) return null;

@@ -1,4 +1,7 @@
-/** A write as a reader would tell it: which statement, through which handle, and whether the program or torch's code wrote. */
+/**
+ * A write as a reader would tell it: which statement, through which handle, and whether the program or torch's code
+ * wrote.
+ */
 
 import { resolvePath } from "./resolve.ts";
 import type { RunFacts } from "./run_facts.ts";

@@ -15,7 +15,8 @@ export function diagnoseCancelledGradients(facts: RunFacts, leaves: Map<string, 
   /** by the lines of the parts */
   const out = new Map<string, Diagnosis>();
   for (const [uid, step] of leaves) {
-    if (!stepsReadingGrad(facts, uid).length && doesAnythingMove(facts, step)) continue; // like the last bias of a critic
+    // like the last bias of a critic
+    if (!stepsReadingGrad(facts, uid).length && doesAnythingMove(facts, step)) continue;
     const arrival = arrivalThatCancels(facts, step);
     if (!arrival) continue;
     const diagnosis = diagnosisOf(facts, uid, step, arrival);

@@ -1,4 +1,6 @@
-/** ReLUs that died on the way: gradients came to a leaf in the first rounds, and from one round on none comes any more. */
+/**
+ * ReLUs that died on the way: gradients came to a leaf in the first rounds, and from one round on none comes any more.
+ */
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";

@@ -1,4 +1,6 @@
-/** The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there. */
+/**
+ * The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there.
+ */
 
 import { codeFact, chainLink, type Fact, type ChainLink } from "../finding.ts";
 import { checkpointEndStep } from "../graph/checkpoint_call.ts";

@@ -1,4 +1,7 @@
-/** How a tensor's `.grad` came to hold what it holds: every backward that added to it, every write, since it was last None. */
+/**
+ * How a tensor's `.grad` came to hold what it holds: every backward that added to it, every write, since it was last
+ * None.
+ */
 
 import { gradientFlowOfBackward, type GradientArrival, type GradientFlow as Flow } from "./gradient_flow.ts";
 import { haveSameElements, tensorAsGradient, type Gradient } from "./gradient_values.ts";

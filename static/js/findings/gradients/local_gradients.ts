@@ -1,4 +1,7 @@
-/** What a node would have sent on, had its saved value been what was saved: for elementwise operations, whose slope is known. */
+/**
+ * What a node would have sent on, had its saved value been what was saved: for elementwise operations, whose slope is
+ * known.
+ */
 
 import { cellsReadBy, cellAsNumber, numbersText } from "../facts/numbers.ts";
 import type { Cell } from "../../trace/entities.ts";

@@ -1,4 +1,6 @@
-/** What a reader asks of a tensor at a step: why it has no gradient, or where its gradient comes from. Facts, no words. */
+/**
+ * What a reader asks of a tensor at a step: why it has no gradient, or where its gradient comes from. Facts, no words.
+ */
 
 import { findEntity, findHandle } from "../../trace/entities.ts";
 import { codeFact, phrase, type Fact, type Finding, type Phrase } from "../finding.ts";

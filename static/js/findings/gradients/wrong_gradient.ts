@@ -1,4 +1,6 @@
-/** A gradient that was computed from other numbers than were saved: the saved memory was changed without its version. */
+/**
+ * A gradient that was computed from other numbers than were saved: the saved memory was changed without its version.
+ */
 
 import { findHandle } from "../../trace/entities.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact, type Facts } from "../finding.ts";

@@ -1,4 +1,7 @@
-/** A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by zero. */
+/**
+ * A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by
+ * zero.
+ */
 
 import { findEntity } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";

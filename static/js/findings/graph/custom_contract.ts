@@ -1,4 +1,6 @@
-/** What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is. */
+/**
+ * What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is.
+ */
 
 import { customFunctionName, forwardCall } from "../facts/function_call.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";

@@ -1,4 +1,7 @@
-/** A hook that sees another tensor than was meant: left on an older node, shown an input that is overwritten, or never run. */
+/**
+ * A hook that sees another tensor than was meant: left on an older node, shown an input that is overwritten, or never
+ * run.
+ */
 
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";

@@ -1,4 +1,7 @@
-/** A hook gave back what can't stand in the place of the gradient that it got: of another size or type, or too few of them. */
+/**
+ * A hook gave back what can't stand in the place of the gradient that it got: of another size or type, or too few of
+ * them.
+ */
 
 import { codeFact, chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";

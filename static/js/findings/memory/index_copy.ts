@@ -1,4 +1,6 @@
-/** A write into the copy that an advanced index made, which is lost; and elements that one write means several times. */
+/**
+ * A write into the copy that an advanced index made, which is lost; and elements that one write means several times.
+ */
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";

@@ -1,4 +1,7 @@
-/** A write in place that reads the memory it writes: an operand is another view of it, and its elements change on the way. */
+/**
+ * A write in place that reads the memory it writes: an operand is another view of it, and its elements change on the
+ * way.
+ */
 
 import { unqualifiedDtype, cellReads, type MemoryReading } from "../../trace/reads.ts";
 import { findEntity, type Handle } from "../../trace/entities.ts";

@@ -30,7 +30,10 @@ export function diagnoseLayerMadeEachForward(facts: RunFacts): Diagnosis[] {
   });
 }
 
-/** Parameters that are in no optimizer, are never read or written, and have one gradient from a call after they were made. */
+/**
+ * Parameters that are in no optimizer, are never read or written, and have one gradient from a call after they were
+ * made.
+ */
 function shortLivedParameters(facts: RunFacts): ShortLivedParameter[] {
   const optimizers = [...optimizersOf(facts).values()].filter(({ stepped }) => stepped.length);
   if (!optimizers.length) return [];

@@ -1,4 +1,6 @@
-/** Where dropout and batch norm ran, in which mode, in whose call, and whether a backward started from what came of it. */
+/**
+ * Where dropout and batch norm ran, in which mode, in whose call, and whether a backward started from what came of it.
+ */
 
 import { dataflowOf } from "../facts/dataflow.ts";
 import type { CallingModule } from "../../trace/wire.ts";

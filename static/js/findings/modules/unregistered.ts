@@ -1,4 +1,6 @@
-/** Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`. */
+/**
+ * Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`.
+ */
 
 import { findEntity, type EntityLookup as Entities } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";

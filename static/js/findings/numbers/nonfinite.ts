@@ -1,4 +1,7 @@
-/** Where the first NaN, or the first infinity of a gradient, came from: the operation and its operand, forward or backward. */
+/**
+ * Where the first NaN, or the first infinity of a gradient, came from: the operation and its operand, forward or
+ * backward.
+ */
 
 import { emptyMeanOf } from "./empty_mean.ts";
 import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
@@ -276,7 +279,10 @@ function nonfiniteOriginLink(facts: RunFacts, uid: string, step: number): ChainL
       );
 }
 
-/** Whether the operation that made a tensor got an infinity already, such as the -inf of a mask: it is not to blame for that. */
+/**
+ * Whether the operation that made a tensor got an infinity already, such as the -inf of a mask: it is not to blame for
+ * that.
+ */
 function isCarriedOn(facts: RunFacts, uid: string | null, step: number) {
   const op = facts.producingOperation(uid);
   return (

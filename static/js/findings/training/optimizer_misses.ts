@@ -1,4 +1,7 @@
-/** An optimizer that steps tensors to which no gradient comes, while the gradients go to parameters that no optimizer has. */
+/**
+ * An optimizer that steps tensors to which no gradient comes, while the gradients go to parameters that no optimizer
+ * has.
+ */
 
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";

@@ -1,8 +1,8 @@
 /**
- * Edges of the graph pane as paths. Each begins at the edge of the box that stands for the input (a node, a leaf, or the
- * fold that it is in) and ends at the edge of the reader's box: forward runs along the path, gradients against it. A graph
- * without branches has its edges from the bottom of one box to the top of the next; one with rails goes out of the left
- * side of the input's box to its rail, down, and into the left side of the reader's.
+ * Edges of the graph pane as paths. Each begins at the edge of the box that stands for the input (a node, a leaf, or
+ * the fold that it is in) and ends at the edge of the reader's box: forward runs along the path, gradients against it.
+ * A graph without branches has its edges from the bottom of one box to the top of the next; one with rails goes out of
+ * the left side of the input's box to its rail, down, and into the left side of the reader's.
  */
 
 import { graphRailX, parallelEdgeSpacing, type GraphColumn } from "./graph_sizes.ts";

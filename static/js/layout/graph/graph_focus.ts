@@ -1,6 +1,6 @@
 /**
- * What a step did to the graph, in full, beside the map: the node that backward visits with its gradients, or the nodes that
- * the step made or changed, what the reader chose and what is broken.
+ * What a step did to the graph, in full, beside the map: the node that backward visits with its gradients, or the nodes
+ * that the step made or changed, what the reader chose and what is broken.
  */
 
 import { findEntity } from "../../trace/entities.ts";

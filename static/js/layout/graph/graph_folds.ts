@@ -1,4 +1,6 @@
-/** Runs of nodes that have no room: one line says how many nodes and leaves, of which module, and what they are called. */
+/**
+ * Runs of nodes that have no room: one line says how many nodes and leaves, of which module, and what they are called.
+ */
 
 import { GRAPH_FOLD_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
 import { foldToggleKey, type GraphStep } from "./graph_step.ts";

@@ -244,8 +244,10 @@ function dotsOfBlock(graphStep: GraphStep, places: MapPlaces, block: NodeBlock, 
   return dots;
 }
 
-/** By the height of a line, what stands at its left: leaves, and what is between them and their reader where that has no
- * line of its own. */
+/**
+ * By the height of a line, what stands at its left: leaves, and what is between them and their reader where that has no
+ * line of its own.
+ */
 function dotsBesideLines(block: NodeBlock, { lines }: MapPlaces, cy: number) {
   const out = new Map<number, { uid: string; kind: MapDot["kind"] }[]>();
   for (const { leaf, vias } of block.docks) {

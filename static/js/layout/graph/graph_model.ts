@@ -1,4 +1,7 @@
-/** The graph of a whole run, before anything has a height: which nodes are one graph, their order, docked leaves and rails. */
+/**
+ * The graph of a whole run, before anything has a height: which nodes are one graph, their order, docked leaves and
+ * rails.
+ */
 
 import { addToList } from "../../trace/multimap.ts";
 import { referencedUid } from "../../trace/names.ts";

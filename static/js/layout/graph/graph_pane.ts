@@ -1,4 +1,6 @@
-/** The graph pane of the stage: program order from top to bottom, gradients climb up; what a step touched is in sight. */
+/**
+ * The graph pane of the stage: program order from top to bottom, gradients climb up; what a step touched is in sight.
+ */
 
 import { graphAnchorRects, touchedGraphRects, closedFoldByUid } from "./graph_anchors.ts";
 import { shareLeafLabelLength } from "./graph_docks.ts";

@@ -1,4 +1,7 @@
-/** What a step says about the graph: which nodes live, what backward did to them, what their tensors are called, what matters. */
+/**
+ * What a step says about the graph: which nodes live, what backward did to them, what their tensors are called, what
+ * matters.
+ */
 
 import type { Names } from "../../trace/names.ts";
 import { findEntity, isHandle } from "../../trace/entities.ts";

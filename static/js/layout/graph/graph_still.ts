@@ -18,8 +18,10 @@ import type { GraphModel, GraphComponent, GraphSizes, FixedGraphPlaces } from ".
 /** So many widths are remembered. */
 const MAX_CACHED_WIDTHS = 16;
 
-/** The most that is added above a node so that a graph takes its pane, and the part of it that is added below the leaves
- * docked to it. */
+/**
+ * The most that is added above a node so that a graph takes its pane, and the part of it that is added below the leaves
+ * docked to it.
+ */
 const MAX_SPREAD = 160;
 const LEAVES_SHARE_OF_SPREAD = 0.3;
 /** Of the height that a graph leaves, the part above it. */

@@ -1,4 +1,6 @@
-/** Rails of one connected graph, as a commit graph has them: a lane for each chain, and for each edge that skips nodes. */
+/**
+ * Rails of one connected graph, as a commit graph has them: a lane for each chain, and for each edge that skips nodes.
+ */
 
 /** a node's k-th edge and the node that it leads to */
 export interface InputEdge {

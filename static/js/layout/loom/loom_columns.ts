@@ -50,8 +50,8 @@ export interface CellScale {
 }
 
 /**
- * All columns of a loom: where a storage stands in a row, if it stands there at all. A row has one shelf, or several below
- * each other where it touches more than fits beside each other.
+ * All columns of a loom: where a storage stands in a row, if it stands there at all. A row has one shelf, or several
+ * below each other where it touches more than fits beside each other.
  */
 export class StorageColumns {
   allColumns: StorageColumn[] = [];

@@ -1,4 +1,7 @@
-/** The loom's homes: storages that have the same name one after the other share a place across, with their `.grad` beside it. */
+/**
+ * The loom's homes: storages that have the same name one after the other share a place across, with their `.grad`
+ * beside it.
+ */
 
 import { storageColumn, type StorageColumn, type RailMargins, type CellScale } from "./loom_columns.ts";
 import type { StorageLifetime } from "./run_row.ts";

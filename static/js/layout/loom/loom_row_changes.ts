@@ -1,4 +1,7 @@
-/** What a row of the run left other than it was: handles made and named, cells written, counters, and what its events say. */
+/**
+ * What a row of the run left other than it was: handles made and named, cells written, counters, and what its events
+ * say.
+ */
 
 import { changedCells, type Entities } from "../../trace/state.ts";
 import { isHandle, isSameValue, type Entity, type Frame, type Handle } from "../../trace/entities.ts";

@@ -1,10 +1,16 @@
-/** How the program reaches the few things that a row is about: as `collectNamesAndPaths` tells it, asked of no more than leads to them. */
+/**
+ * How the program reaches the few things that a row is about: as `collectNamesAndPaths` tells it, asked of no more than
+ * leads to them.
+ */
 
 import { isHandle, type Container, type Entity } from "../../trace/entities.ts";
 import { collectNamesAndPaths, keyValuePairs, referencedUid, type Names } from "../../trace/names.ts";
 import type { Value } from "../../trace/wire.ts";
 
-/** Remembers what has ever led to what. That may lead there no longer: it says where to look, `collectNamesAndPaths` says what is so. */
+/**
+ * Remembers what has ever led to what. That may lead there no longer: it says where to look, `collectNamesAndPaths`
+ * says what is so.
+ */
 export class RowNames {
   entities: Map<string, Entity>;
   /** by what it meant, by frame: names */

@@ -1,4 +1,7 @@
-/** The loom's column of storages without a name: how many storages that never had a name there are after each row, and their bytes. */
+/**
+ * The loom's column of storages without a name: how many storages that never had a name there are after each row, and
+ * their bytes.
+ */
 
 import { UNNAMED_COLUMN_WIDTH } from "./loom_sizes.ts";
 import type { RunRows, StorageLifetime } from "./run_row.ts";

@@ -1,4 +1,6 @@
-/** What a run did, row by row: a row is an executed statement, with the visits of its backward; steps turned into rows. */
+/**
+ * What a run did, row by row: a row is an executed statement, with the visits of its backward; steps turned into rows.
+ */
 
 import { loomGradientChip } from "../text/chip.ts";
 import { recordRowChanges } from "./loom_row_changes.ts";

@@ -1,4 +1,6 @@
-/** The memory pane of a run with more names than have rows: the list of all names, and beside it what the step touched. */
+/**
+ * The memory pane of a run with more names than have rows: the list of all names, and beside it what the step touched.
+ */
 
 import { frameValueChips } from "./heading_chips.ts";
 import { memoryAnchorRects, touchedMemoryRects } from "./memory_anchors.ts";

@@ -1,4 +1,6 @@
-/** Which rows of the memory pane are open: first what the step touched, then what is broken, then what was touched last. */
+/**
+ * Which rows of the memory pane are open: first what the step touched, then what is broken, then what was touched last.
+ */
 
 import { layoutRow, collapsedRowHeight } from "./row_lines.ts";
 import type { MemoryColumns } from "./memory_columns.ts";
@@ -16,8 +18,10 @@ interface Candidate {
 
 /** Untouched rows beyond which what was touched gets its open rows before they get their closed ones. */
 const MAX_UNCROWDED_ROWS = 14;
-/** Where rows are folded, the others that were left alone have this share of the height at most, and stay closed: as many
- * at each step, so that what a step touched opens where the last one's closes, and no other row comes or goes. */
+/**
+ * Where rows are folded, the others that were left alone have this share of the height at most, and stay closed: as
+ * many at each step, so that what a step touched opens where the last one's closes, and no other row comes or goes.
+ */
 const UNTOUCHED_ROWS_HEIGHT_SHARE = 0.66;
 
 /** So many of the rows that the step touched stay where there is no room for them: the pane is scrolled to them. */

@@ -1,4 +1,6 @@
-/** Where the names of called functions stand below those of the module: functions that never run together share places. */
+/**
+ * Where the names of called functions stand below those of the module: functions that never run together share places.
+ */
 
 import type { MemoryModel } from "./memory_step.ts";
 

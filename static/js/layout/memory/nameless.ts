@@ -1,4 +1,7 @@
-/** What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression or a node. */
+/**
+ * What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression or a
+ * node.
+ */
 
 import { isHandle, type Entity } from "../../trace/entities.ts";
 import { operationNameOfNode } from "../../trace/format.ts";

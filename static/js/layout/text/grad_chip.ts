@@ -1,4 +1,6 @@
-/** A gradient as a chip that fits its room: as many of its elements as there is room for, in words where there is none. */
+/**
+ * A gradient as a chip that fits its room: as many of its elements as there is room for, in words where there is none.
+ */
 
 import { shortNumberText, tupleText, truncateText } from "../../trace/format.ts";
 import { textWidth } from "./metrics.ts";

@@ -1,4 +1,7 @@
-/** What the graph's nodes are called for short: torch's name without its ending, numbered where a graph has it more than once. */
+/**
+ * What the graph's nodes are called for short: torch's name without its ending, numbered where a graph has it more than
+ * once.
+ */
 
 import { operationNameOfNode } from "../../trace/format.ts";
 

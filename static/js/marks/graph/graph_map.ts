@@ -1,4 +1,6 @@
-/** The map of the graph as SVG: dots with short labels, thin edges beside them, and lines that count what has no dot. */
+/**
+ * The map of the graph as SVG: dots with short labels, thin edges beside them, and lines that count what has no dot.
+ */
 
 import { textWidth } from "../../layout/text/metrics.ts";
 import { fromLeft, MAP_FONT_SIZE } from "../../layout/graph/graph_map.ts";

@@ -1,4 +1,7 @@
-/** The whole run in one picture: cells across, statements down, counters and pins as durations. Pure: plan in, marks out. */
+/**
+ * The whole run in one picture: cells across, statements down, counters and pins as durations. Pure: plan in, marks
+ * out.
+ */
 
 import { bytesText } from "../../trace/format.ts";
 import { LOOM_HEADER_HEIGHT } from "../../layout/loom/loom_sizes.ts";

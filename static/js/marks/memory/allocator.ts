@@ -1,4 +1,7 @@
-/** A device's memory below the rows: what its caching allocator has, each segment with its blocks, and what lies in them. */
+/**
+ * A device's memory below the rows: what its caching allocator has, each segment with its blocks, and what lies in
+ * them.
+ */
 
 import { transformToHeight } from "../mark_cache.ts";
 import { ALLOCATOR_SIZES, freeBytesText } from "../../layout/memory/allocator.ts";

@@ -1,4 +1,6 @@
-/** A row of the memory pane: its handles with names, counters and readings, the strip of its storage, gradient and pins. */
+/**
+ * A row of the memory pane: its handles with names, counters and readings, the strip of its storage, gradient and pins.
+ */
 
 import { findEntity, findHandle } from "../../trace/entities.ts";
 import { bytesText, truncateText } from "../../trace/format.ts";

@@ -125,7 +125,10 @@ function shrinkOrCutText(text: string, maxWidth: number, largest: number): { sho
   return { shown: truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * size)))), size };
 }
 
-/** What the step's gradient was added to: as a sum, the part that arrived, or in words; null where it was added to nothing. */
+/**
+ * What the step's gradient was added to: as a sum, the part that arrived, or in words; null where it was added to
+ * nothing.
+ */
 function additionNotes({ snap, previous, labels }: StepFacts, ownerUid: string, block: RowBlock): string[] | null {
   const visit = snap.step?.visit;
   if (visit?.accumulates !== ownerUid) return null;

@@ -1,4 +1,7 @@
-/** The headline of the stage: the step's first sentence, the others under it, and what opens all of them over the picture. */
+/**
+ * The headline of the stage: the step's first sentence, the others under it, and what opens all of them over the
+ * picture.
+ */
 
 import type { Say } from "../../words/sentences.ts";
 

@@ -1,5 +1,7 @@
-/** The pane of pictures, on the page and in an offline file: stage or loom, timeline, sentences, printed output. It draws
- * each change of the state into its parts. */
+/**
+ * The pane of pictures, on the page and in an offline file: stage or loom, timeline, sentences, printed output. It
+ * draws each change of the state into its parts.
+ */
 
 import { printHead, type About } from "../../browser/about.ts";
 import { captionListItems } from "../../captions/caption_list.ts";

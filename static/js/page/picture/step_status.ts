@@ -1,5 +1,7 @@
-/** What is said of the step around the timeline: modes in force, memory alive, and the iterations skipped before it, one of
- * which a form asks for. */
+/**
+ * What is said of the step around the timeline: modes in force, memory alive, and the iterations skipped before it, one
+ * of which a form asks for.
+ */
 
 import { nonDefaultModes, bytesLabel, liveBytesByStep } from "../../trace/memory_totals.ts";
 import { skippedIterationsBeforeStep } from "../../page_state/selectors.ts";

@@ -1,4 +1,7 @@
-/** The choice between stage, net, loom and parameters: a button for each. The choice is a preference of the reader's as well. */
+/**
+ * The choice between stage, net, loom and parameters: a button for each. The choice is a preference of the reader's as
+ * well.
+ */
 
 import { readPreference, writePreference } from "../../browser/preferences.ts";
 import { VIEWS, type View } from "../../page_state/url.ts";

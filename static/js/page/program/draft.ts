@@ -1,5 +1,7 @@
-/** The program that the reader was writing, kept past a reload, a crash and the end of the tab: a page that shows another
- * program offers it. */
+/**
+ * The program that the reader was writing, kept past a reload, a crash and the end of the tab: a page that shows
+ * another program offers it.
+ */
 
 import { createDraftStore } from "./draft_store.ts";
 import { isPageProgram, draftNotShown } from "../../page_state/selectors.ts";

@@ -1,4 +1,6 @@
-/** The pane of the program: its editor with messages, its settings, the run's outcome and what differs from an article. */
+/**
+ * The pane of the program: its editor with messages, its settings, the run's outcome and what differs from an article.
+ */
 
 import { createCards } from "./cards.ts";
 import { showOutcome } from "../running/run_status.ts";

@@ -1,5 +1,7 @@
-/** The one question of the first screen: who will see what the next line writes. The answer is the next step; whether it
- * is right is read from the trace. */
+/**
+ * The one question of the first screen: who will see what the next line writes. The answer is the next step; whether it
+ * is right is read from the trace.
+ */
 
 import { doesTraceMatchText } from "../../page_state/selectors.ts";
 import { stepBeforeLine } from "../../trace/steps/landing.ts";

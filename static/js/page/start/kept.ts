@@ -1,4 +1,6 @@
-/** What this browser keeps of earlier visits, so that its reader finds the page as he left it. Nothing of it is sent. */
+/**
+ * What this browser keeps of earlier visits, so that its reader finds the page as he left it. Nothing of it is sent.
+ */
 
 import { readPreference, writePreference } from "../../browser/preferences.ts";
 

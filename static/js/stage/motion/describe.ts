@@ -1,7 +1,7 @@
 /**
- * What moves from one step's drawing to the next: a written cell turns, a gradient travels its edge and lands in `.grad`,
- * what was freed fades, a rebound name slides to its new tensor, and what was laid out anew slides there. A pure function
- * of both drawings: the browser plays it, and a film can be written from it without one.
+ * What moves from one step's drawing to the next: a written cell turns, a gradient travels its edge and lands in
+ * `.grad`, what was freed fades, a rebound name slides to its new tensor, and what was laid out anew slides there. A
+ * pure function of both drawings: the browser plays it, and a film can be written from it without one.
  */
 
 import { shortNumberText } from "../../trace/format.ts";

@@ -1,5 +1,7 @@
-/** What lights up together, found by targets: held against the data attributes by which the drawn elements refer to each
- * other. */
+/**
+ * What lights up together, found by targets: held against the data attributes by which the drawn elements refer to each
+ * other.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

@@ -14,9 +14,9 @@ const logsEvent = ({ log }: Step, isMeant: (name: string) => boolean) =>
 
 /**
  * The step at which a reader first looks at a run of his own, before anything is known of its findings: what raised; a
- * saved value that changed, unless no backward fails for it; else the first gradient that arrives in a `.grad`; else the first write, or the first cut of
- * the graph, that the program itself makes; else the last step that left something. Never the inside of a call: what a layer writes to its own
- * memory is not what its reader asked.
+ * saved value that changed, unless no backward fails for it; else the first gradient that arrives in a `.grad`; else
+ * the first write, or the first cut of the graph, that the program itself makes; else the last step that left
+ * something. Never the inside of a call: what a layer writes to its own memory is not what its reader asked.
  */
 export function landingStep({ steps, outcome }: Trace): number {
   const last = steps.length - 1;
@@ -42,8 +42,10 @@ export function landingStep({ steps, outcome }: Trace): number {
   );
 }
 
-/** The last step that leaves something: a loop that has found no more to do, and a program that has ended, say nothing of
- * what it did. */
+/**
+ * The last step that leaves something: a loop that has found no more to do, and a program that has ended, say nothing
+ * of what it did.
+ */
 function lastTellingStep(steps: Step[]) {
   const i = steps.findLastIndex(
     ({ kind, log, set, value }) =>

@@ -1,4 +1,6 @@
-/** What a trace leaves out, and how a second run is asked for it: iterations of a long loop, elements of a big storage. */
+/**
+ * What a trace leaves out, and how a second run is asked for it: iterations of a long loop, elements of a big storage.
+ */
 
 import type { Focus, Statement, Step, Trace } from "../wire.ts";
 

@@ -1,4 +1,7 @@
-/** The graph pane: what backward does is in sight, nothing lies over anything, nothing moves at rest, edges end at their nodes. */
+/**
+ * The graph pane: what backward does is in sight, nothing lies over anything, nothing moves at rest, edges end at their
+ * nodes.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,6 @@
-/** Homes: things stand in the order in which the program made and registered them, what is inside of one right after it. */
+/**
+ * Homes: things stand in the order in which the program made and registered them, what is inside of one right after it.
+ */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,6 @@
-/** The memory pane: order never changes, what a step touched is in sight, nothing overlaps, and what is drawn is true. */
+/**
+ * The memory pane: order never changes, what a step touched is in sight, nothing overlaps, and what is drawn is true.
+ */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
