@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy
 import torch
-import torch._dynamo
 
 from tests import lifetime_log  # noqa: F401 named by requests
 from tests.fork_host import Request, Write, serve
@@ -95,6 +94,6 @@ def described(raised: BaseException, source: str) -> list[Any]:
     return [type(raised).__name__, str(raised), line, text]
 
 
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    serve(handle)
+def main(listener: int) -> None:
+    """Serve at this descriptor, in a fork of tests.torch_host."""
+    serve(listener, handle)
