@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests import prepared_modules
-from tests.kept_browser import KeptBrowser, close_pages, find_browser, new_page
+from tests.forks import prepared_modules
+from tests.support.kept_browser import KeptBrowser, close_pages, find_browser, new_page
 
 if TYPE_CHECKING:
-    from tests.workers import Workers
+    from tests.support.workers import Workers
 
 os.environ.pop("DATABASE_URL", None)  # nobody's database is for tests
 
@@ -23,14 +23,14 @@ pytest.register_assert_rewrite(
     *(
         f"tests.{name}"
         for name in (
-            "brokers",
-            "databases",
-            "pools",
-            "traps",
-            "traps_autograd",
-            "traps_memory",
-            "traps_python",
-            "traps_runtime",
+            "agreement.traps",
+            "agreement.traps_autograd",
+            "agreement.traps_memory",
+            "agreement.traps_python",
+            "agreement.traps_runtime",
+            "support.brokers",
+            "support.databases",
+            "support.pools",
         )
     )
 )
@@ -126,7 +126,7 @@ LONGEST = [
 def pytest_configure(config: pytest.Config) -> None:
     """Where several processes run tests, they share the hosts of what they fork."""
     if getattr(config.option, "numprocesses", None):
-        from tests import shared_hosts
+        from tests.forks import shared_hosts
 
         os.environ |= shared_hosts.sockets()
 
@@ -159,7 +159,7 @@ def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def site(site_folder: Path) -> Iterator[str]:
     """The address of a running server whose workers are up and whose scenarios have been run."""
-    from tests.running_server import running_server
+    from tests.support.running_server import running_server
 
     with running_server(site_folder, **UNLIMITED) as address:
         for _ in range(600):
@@ -175,7 +175,7 @@ def site(site_folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def workers() -> "Iterator[Workers]":
     """A pool of workers for every test that needs no settings of its own."""
-    from tests.workers import Workers
+    from tests.support.workers import Workers
 
     workers = Workers()
     yield workers
