@@ -58,9 +58,9 @@ class ForkHost:
 
 
 def start_module(module: str, listener: int) -> None:
-    """Begin to start `python -m MODULE`, with a listening socket; it ends with this process."""
+    """Begin to start `python -m MODULE`, with a listening socket and the pid of this process, with which it ends."""
     process = subprocess.Popen(
-        [sys.executable, "-m", module, str(listener)],
+        [sys.executable, "-m", module, str(listener), str(os.getpid())],
         cwd=ROOT,
         env=host_environment(),
         stdin=subprocess.DEVNULL,
@@ -91,14 +91,14 @@ RECORDER = ForkHost("tests.forks.recorder_host", "RECORDER_HOST")
 PLAIN = ForkHost("tests.forks.plain_host", "PLAIN_HOST")
 
 
-def serve(listener: int, handle: Callable[[Request, Write], None]) -> None:
+def serve(descriptor: int, parent: int, handle: Callable[[Request, Write], None]) -> None:
     """Call `handle` in a fork for the request of each connection, until the parent has ended."""
-    serve_connections(listener, lambda connection: answer(connection, handle))
+    serve_connections(descriptor, parent, lambda connection: answer(connection, handle))
 
 
-def serve_connections(descriptor: int, act: Callable[[socket.socket], NoReturn]) -> None:
-    """Call `act` in a fork for each connection to the socket of this descriptor, until the parent has ended."""
-    parent, listener = os.getppid(), socket.socket(fileno=descriptor)
+def serve_connections(descriptor: int, parent: int, act: Callable[[socket.socket], NoReturn]) -> None:
+    """Call `act` in a fork for each connection to the socket of this descriptor, until the process with that pid, the parent, has ended."""
+    listener = socket.socket(fileno=descriptor)
     gc.collect()
     gc.freeze()
     join_pages()

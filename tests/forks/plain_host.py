@@ -94,6 +94,6 @@ def described(raised: BaseException, source: str) -> list[Any]:
     return [type(raised).__name__, str(raised), line, text]
 
 
-def main(listener: int) -> None:
+def main(listener: int, parent: int) -> None:
     """Serve at this descriptor, in a fork of tests.forks.torch_host."""
-    serve(listener, handle)
+    serve(listener, parent, handle)

@@ -40,9 +40,9 @@ def handle(request: Request, write: Write) -> None:
         run_program_and_exit(request["job"], write)
 
 
-def main(listener: int) -> None:
+def main(listener: int, parent: int) -> None:
     """Serve at this descriptor, in a fork of tests.forks.torch_host."""
     ops.register_recording_kernels()
     for _ in range(REHEARSALS):
         run_in_thread(rehearse_run)
-    serve(listener, handle)
+    serve(listener, parent, handle)

@@ -139,7 +139,7 @@ def run_as_it_is(session: Session, source: str, namespace: dict[str, Any]) -> Ba
     return None
 
 
-def main(listener: int) -> None:
+def main(listener: int, parent: int) -> None:
     """Serve at this descriptor, in a fork of tests.forks.torch_host."""
     ops.register_recording_kernels()
-    serve(listener, handle)
+    serve(listener, parent, handle)
