@@ -1,4 +1,6 @@
-/** The palette at a place of the program, and the form of the operation that was chosen there: partials of the server's. */
+/**
+ * The palette at a place of the program, and the form of the operation that was chosen there: partials of the server's.
+ */
 
 import { ROOT } from "../requests/root.ts";
 import { element } from "../browser/elements.ts";
@@ -43,7 +45,7 @@ function replacePart(part: Element | null, next: Element | null) {
   if (Number.isInteger(start)) field?.setSelectionRange(start, end);
 }
 
-/** @returns start: once the row is in the list */
+/** `start` is called once the row is in the list. */
 export function openOperationPalette({
   line,
   alive: aliveNames,
@@ -72,8 +74,7 @@ export function openOperationPalette({
 
   /**
    * Asks the server for a part of the palette; of several questions only the last one is answered.
-   * @param show puts it into the row
-   * @returns whether it is there
+   * `show` puts it into the row. Returns whether it is there.
    */
   async function ask(path: string, fields: string[][], show: (part: DocumentFragment) => void): Promise<boolean> {
     forgetQuestion();
@@ -146,7 +147,7 @@ export function openOperationPalette({
   const isAnswered = () =>
     question === null && (searchField() !== null || cardForm() !== null) && fieldTexts() === answeredWith;
 
-  /** @param from what has the statement */
+  /** `from` is the element with the statement. */
   function showDraftOf(from: HTMLElement | null) {
     const { statement = "", imports = "" } = from?.dataset ?? {};
     const modules = [...(/\btorch\./.test(statement) ? ["torch"] : []), ...imports.split(",").filter(Boolean)];
@@ -252,7 +253,7 @@ export function openOperationPalette({
     else return;
     event.preventDefault();
   });
-  /** A key that is pressed before its field is there. @returns whether it is kept for it */
+  /** A key that is pressed before its field is there. Returns whether it is kept for the field. */
   function typeEarly(key: string): boolean {
     if (key === "Enter") entersWaiting++;
     else if (key === "Backspace") typedEarly = typedEarly.slice(0, -1);
@@ -264,7 +265,7 @@ export function openOperationPalette({
 
   return {
     row,
-    /** @param operation whose form is opened at once */
+    /** The form of `operation` is opened at once. */
     async start(operation?: string) {
       if (operation) return openForm(operation);
       if (!(await open("palette"))) return;
