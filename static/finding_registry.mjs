@@ -1,5 +1,7 @@
-/** Keeps the tables of findings: a file of static/js/findings that exports `FINDINGS` or `ERROR_FINDINGS` is in registry.ts or
- * error_registry.ts. What stands there already keeps its place, for of several findings that explain one error the first is told. */
+/**
+ * Keeps the tables of findings: a file of static/js/findings that exports `FINDINGS` is in registry.ts, one that exports
+ * `ERROR_FINDINGS` in error_registry.ts. What stands there keeps its place, and what is new comes last.
+ */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -37,7 +39,10 @@ function registryText(folder, modules, { file, exported, head, table, first }) {
   const kept = listed.map(([, path]) => path).filter((path) => declaring.has(path));
   const paths = [...new Set([...kept, ...declaring])];
   return [
-    `/** ${head} \`npm run build\` adds what is new at the end. */`,
+    "/**",
+    ` * ${head}`,
+    " * `npm run build` adds what is new at the end; the order stays.",
+    " */",
     "",
     ...first.map((name) => `import { ${name} } from "./error_registry.ts";`),
     ...paths.map((path) => `import { ${exported} as ${camelCase(path)} } from "./${path}";`),

@@ -1,4 +1,4 @@
-/** What the file of a finding declares of it, as `FINDINGS`, or as `ERROR_FINDINGS` where it says why a program raised. */
+/** What the file of a finding declares, as `FINDINGS`, or as `ERROR_FINDINGS` where it says why a program raised. */
 
 import type { Diagnosis, Severity } from "./finding.ts";
 import type { RunFacts } from "./facts/run_facts.ts";

@@ -1,4 +1,7 @@
-/** Every finding that explains an error; of several that explain one the first is told. `npm run build` adds what is new at the end. */
+/**
+ * Every finding that explains an error; of several that explain one the first is told.
+ * `npm run build` adds what is new at the end; the order stays.
+ */
 
 import { ERROR_FINDINGS as savedOverwritten } from "./memory/saved_overwritten.ts";
 import { ERROR_FINDINGS as savedDetached } from "./graph/saved_detached.ts";

@@ -1,4 +1,7 @@
-/** Every finding. Of those with a cause at one step the first is told first. `npm run build` adds what is new at the end. */
+/**
+ * Every finding. Of those with a cause at one step the first is told first.
+ * `npm run build` adds what is new at the end; the order stays.
+ */
 
 import { ERROR_DIAGNOSES } from "./error_registry.ts";
 import { FINDINGS as broadcastLoss } from "./samples/broadcast_loss.ts";
