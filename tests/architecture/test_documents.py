@@ -121,7 +121,7 @@ def misses(document: str) -> list[str]:
 def is_in_code(span: str, places: list[str]) -> bool:
     """Whether code has what stands in backticks, word for word, in one of the files and folders that its paragraph names, or
     elsewhere where it is more than a word. Of a call what stands before its arguments counts."""
-    if span in OF_THE_WORLD or span.startswith(("/", "#", ".", '"', "--")):
+    if span in OF_THE_WORLD or span.startswith(("/", "#", ".", "@", '"', "--")):
         return True
     text = span.partition("(")[0] + "(" if re.fullmatch(r"[\w.]+\([\w, ]*\)", span) else span
     wanted = re.compile(rf"(?<!\w){pattern_of(text)}")
