@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { build, context } from "esbuild";
 import { SCRIPT } from "./bundle.mjs";
+import { writeFindingRegistries } from "./finding_registry.mjs";
 
 /** The program of every first visit. */
 const OPENING_PROGRAM = "scenarios/clone.py";
@@ -143,6 +144,7 @@ async function paintOpeningProgram() {
   writeFileSync("static/dist/painted.json", JSON.stringify({ source, parts }));
 }
 
+writeFindingRegistries();
 rmSync("static/dist/chunks", { recursive: true, force: true });
 await paintOpeningProgram();
 if (process.argv.includes("--watch")) {
