@@ -1,7 +1,9 @@
-/** Explains traces for tests: a JSON list of traces on stdin, the findings of each as a JSON list on stdout. */
+/** The findings of a trace, for tests: explained once, in the words of each language. */
 
-import { readFileSync } from "node:fs";
-import { findingsReply } from "../static/js/findings/findings_reply.ts";
+import { explainTrace } from "../static/js/findings/explain.ts";
+import { findingReplies } from "../static/js/findings/findings_reply.ts";
 
-const { traces, language } = JSON.parse(readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify(traces.map((trace) => findingsReply(trace, language))));
+export default function findings(trace, languages) {
+  const found = explainTrace(trace);
+  return Object.fromEntries(languages.map((language) => [language, findingReplies(found, language)]));
+}

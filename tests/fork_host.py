@@ -25,6 +25,12 @@ Request = dict[str, Any]
 Write = Callable[[bytes], None]
 
 
+def host_environment() -> dict[str, str]:
+    """The environment of a host: this process's, with one thread for each library and one order of sets."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return {**os.environ, **threads, "PYTHONHASHSEED": "0"}
+
+
 class ForkHost:
     """The asking side. module: the host's, as in `python -m`. variable: of the environment, names its socket to other processes."""
 
@@ -46,11 +52,10 @@ class ForkHost:
                 return answer.read()
 
     def _start(self, listener: int) -> subprocess.Popen[bytes]:
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         return subprocess.Popen(
             [sys.executable, "-m", self._module, str(listener)],
             cwd=ROOT,
-            env={**os.environ, **threads, "PYTHONHASHSEED": "0"},
+            env=host_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[listener],

@@ -19,8 +19,8 @@ from server.settings import Settings
 from tests import prepared_zygotes
 from tests.databases import DatabaseFactory
 from tests.forked_server import run_command
+from tests.recordings import kept_trace
 from tests.test_store import MADE, content
-from tests.tracing import trace
 
 pytest_plugins = ["tests.databases"]
 
@@ -113,7 +113,7 @@ def test_doubtful_settings_are_reported() -> None:
 
 
 def test_doctor_says_that_pictures_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    recorded = RecordedTrace(gzip.compress(json.dumps(trace("x = 1\n")).encode()), "finished")
+    recorded = RecordedTrace(gzip.compress(json.dumps(kept_trace("x = 1\n")).encode()), "finished")
     monkeypatch.setattr("server.pictures.renderer_client.COMMAND", (sys.executable, "-c", "raise SystemExit"))
     assert asyncio.run(doctor.check_pictures(recorded, Settings({}))) == (
         "pictures",

@@ -4,7 +4,6 @@ import html
 import json
 import math
 import re
-import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from server.gallery.scenarios import load_scenarios
-from tests.explaining import NODE, ROOT
+from tests.explaining import ROOT, call_page
 from tests.page_driver import leave, paste, press_run, use
 from tests.sampling import sampled
 from tests.test_access import axe
@@ -154,10 +153,7 @@ def test_what_is_asked_of_every_scenario_is_true(site: str) -> None:
     traces = []
     for name in names:
         traces.append(trace_of(f"{site}/gallery/{name}.trace.json"))
-    command = [*NODE, str(ROOT / "tests/predict.mjs")]
-    done = subprocess.run(command, input=json.dumps(traces), capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    asked = dict(zip(names, json.loads(done.stdout), strict=True))
+    asked = {name: call_page("predict", trace) for name, trace in zip(names, traces, strict=True)}
     assert len(names) >= 8 and sum(map(len, asked.values())) >= 2 * len(names), asked
 
 

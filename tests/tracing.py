@@ -1,16 +1,12 @@
 """Runs programs in a forked child of the recorder, and replays traces as the wire contract says."""
 
 import json
-import resource
-import traceback
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from gradbox.wire.trace import Trace
-from server.worker.run import run_program_and_exit
-from tests.fork_host import RECORDER, Write, forked
+from tests.fork_host import RECORDER
 
 ROOT = Path(__file__).parent.parent
 HOST = RECORDER
@@ -19,28 +15,16 @@ CPU_SECONDS = 120
 """After which a child that a test forgot to limit is killed."""
 
 
-def lines(source: str, before: Callable[[], None], **job: Any) -> list[dict[str, Any]]:
-    """The lines that a fork of this process writes for a program. `before`, any function, is called in it first."""
-
-    def act(write: Write) -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-        warnings.resetwarnings()  # the strictness of tests is not the program's
-        try:
-            before()
-        except BaseException:
-            write(json.dumps({"fault": traceback.format_exc()}).encode() + b"\n")
-            return
-        run_program_and_exit({"source": source, **job}, write)  # type: ignore[typeddict-item]
-
-    return [json.loads(line) for line in forked(act).splitlines()]
+Before = Callable[..., Any] | str | None
+"""A function of a module, or `module:function`."""
 
 
-def qualified(function: Callable[..., Any] | None) -> str | None:
+def qualified(function: Before) -> str | None:
     """`module:function`, by which another process finds it."""
-    return None if function is None else f"{function.__module__}:{function.__qualname__}"
+    return f"{function.__module__}:{function.__qualname__}" if callable(function) else function
 
 
-def record(source: str, before: Callable[[], None] | None = None, **job: Any) -> list[dict[str, Any]]:
+def record(source: str, before: Before = None, **job: Any) -> list[dict[str, Any]]:
     """The lines that a fork of the recorder's host writes for a program.
 
     before: a function of a module, which is called in the fork first.
@@ -49,7 +33,7 @@ def record(source: str, before: Callable[[], None] | None = None, **job: Any) ->
     return [json.loads(line) for line in data.splitlines()]
 
 
-def trace(source: str, before: Callable[[], None] | None = None, **job: Any) -> dict[str, Any]:
+def trace(source: str, before: Before = None, **job: Any) -> dict[str, Any]:
     """The trace as JSON values; it is valid by the wire's models, or this raises. Arguments: those of `record`."""
     head, *rest = record(source, before, **job)
     assert "header" in head, head
