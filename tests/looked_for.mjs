@@ -1,3 +1,0 @@
-/** What is said of a sound run, for tests. */
-
-export { lookedForReply as default } from "../static/js/findings/findings_reply.ts";
