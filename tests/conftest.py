@@ -2,6 +2,7 @@
 
 import gc
 import os
+import secrets
 import time
 import urllib.request
 from collections import Counter
@@ -17,6 +18,7 @@ from tests.support.running_server import running_server
 from tests.support.workers import Workers
 
 os.environ.pop("DATABASE_URL", None)  # nobody's database is for tests
+os.environ.setdefault("RECORDINGS_SEED", secrets.token_hex(4))
 
 pytest.register_assert_rewrite(
     *(
@@ -134,6 +136,11 @@ def pytest_configure(config: pytest.Config) -> None:
         import torch
 
         torch.set_num_threads(1)  # a pool of threads does not survive a fork, and whoever waits for one waits for ever
+
+
+def pytest_report_header() -> str:
+    """Which of the kept recordings this run checks: see tests/recordings/store.py."""
+    return f"RECORDINGS_SEED={os.environ['RECORDINGS_SEED']}"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -38,10 +38,13 @@ RECORDS = (
     "server/wire/__init__.py",
     "server/wire/link.py",
     "server/worker",
+    "tests/__init__.py",
+    "tests/forks/__init__.py",
     "tests/forks/fork_host.py",
     "tests/forks/host_sockets.py",
     "tests/forks/huge_pages.py",
     "tests/forks/recorder_host.py",
+    "tests/support/__init__.py",
     "tests/support/full_observation.py",
     "tests/support/lifetime_log.py",
     "tests/support/recorder_changes.py",
@@ -276,18 +279,8 @@ def recordings() -> Recordings:
     """Those of this checkout, or of the folder that RECORDINGS names, which several checkouts can share."""
     folder = Path(os.environ.get("RECORDINGS") or ROOT / "var/recordings")
     share = int(os.environ.get("RECORDINGS_CHECKED") or SHARE_CHECKED)
-    return Recordings(folder, recorder_hash(), recorded_document, seed(), share)
-
-
-def seed() -> str:
-    """Decides which recordings are checked in this run: RECORDINGS_SEED, chosen anew where it is not set, for all its processes."""
-    return os.environ.setdefault("RECORDINGS_SEED", secrets.token_hex(4))
-
-
-def header() -> str:
-    """What a run of the tests says of its recordings at its beginning."""
-    kept = recordings()
-    return f"recordings: {kept.folder}, one of {kept.share} recorded anew and compared, RECORDINGS_SEED={kept.seed}"
+    seed = os.environ.setdefault("RECORDINGS_SEED", secrets.token_hex(4))
+    return Recordings(folder, recorder_hash(), recorded_document, seed, share)
 
 
 def kept_document(source: str, **job: Any) -> bytes:
