@@ -44,6 +44,7 @@ RECORDS = (
     "tests/forks/host_sockets.py",
     "tests/forks/huge_pages.py",
     "tests/forks/recorder_host.py",
+    "tests/forks/torch_host.py",
     "tests/support/__init__.py",
     "tests/support/full_observation.py",
     "tests/support/lifetime_log.py",

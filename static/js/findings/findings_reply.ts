@@ -1,4 +1,6 @@
-/** The findings of a trace as the server and the terminal give them: with their words, by the fields of the interface. */
+/**
+ * The findings of a trace as the server and the terminal give them: with their words, by the fields of the interface.
+ */
 
 import { openTrace } from "../trace/state.ts";
 import { explain, explainTrace } from "./explain.ts";
@@ -53,6 +55,7 @@ export function lookedForReply(trace: Trace, language: string) {
   return lookedFor && lookedForText(lookedFor, findingLocale(language).say);
 }
 
+/** The best first, in the words of a language. */
 export function findingsReply(trace: Trace, language: string): FindingReply[] {
   return findingReplies(explainTrace(trace), language);
 }
