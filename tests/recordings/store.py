@@ -74,7 +74,7 @@ UNHURRIED = "tests.support.recorder_changes:give_time_to_judge_functions"
 """What is called before a program whose recording is kept, so that it is the same on a slow machine."""
 
 CELLS_COMPARED = 1024
-"""A trace has the values of so many elements of a storage."""
+"""A trace has the values of all elements of a storage that has at most so many."""
 
 SHARE_CHECKED = 32
 """One of so many recordings that are read is recorded anew; with RECORDINGS_CHECKED=1 each one."""
@@ -154,7 +154,8 @@ def elements_read(steps: Sequence[dict[str, Any]]) -> dict[tuple[str, str], set[
             if handle.get("storage") and handle.get("stride") is not None:
                 elements = {handle["offset"] or 0}
                 for size, stride in zip(handle["shape"], handle["stride"], strict=True):
-                    elements = {at + k * stride for at in elements for k in range(min(size, CELLS_COMPARED))}
+                    turns = range(min(size, CELLS_COMPARED if stride else 1))
+                    elements = {at + k * stride for at in elements for k in turns if at + k * stride < CELLS_COMPARED}
                 read.setdefault((handle["storage"], handle["dtype"]), set()).update(elements)
     return read
 
