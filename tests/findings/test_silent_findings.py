@@ -1,10 +1,12 @@
-"""Findings of what goes wrong in silence: each program of tests/examples/silent says in its first line what is to be found where."""
+"""Findings of what goes wrong in silence: each program of tests/examples/silent, and of docs/findings, says in its first line
+what is to be found where."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from gradbox.installation import FINDINGS_FOLDER
 from tests.recordings.store import ROOT, kept_trace
 from tests.support.explaining import ExplainedProgram, findings_of, record_programs
 from tests.support.sampling import parameters_of_run
@@ -12,8 +14,10 @@ from tests.support.sampling import parameters_of_run
 pytestmark = pytest.mark.slow
 
 FOLDER = ROOT / "tests/examples/silent"
-PROGRAMS = sorted(FOLDER.glob("*.py"))
 HEADER = re.compile(r"# (?P<kind>\w+) at (?P<line>\d+): (?P<names>.*)")
+PROGRAMS = sorted(FOLDER.glob("*.py")) + [
+    path for path in sorted(FINDINGS_FOLDER.glob("*.py")) if HEADER.match(path.read_text())
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
