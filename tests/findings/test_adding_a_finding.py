@@ -57,7 +57,7 @@ def test_the_kind_is_in_the_table_at_its_end(copy: Path) -> None:
 def test_its_tests_pass(copy: Path) -> None:
     (command,) = re.findall(r"^\.venv/bin/python (-m pytest .*)$", PAGE, re.MULTILINE)
     *parts, chosen = re.fullmatch(r'(-m pytest (?:\S+ )+-k) "(.*)"', command).groups()  # type: ignore[union-attr]
-    said = run(copy, sys.executable, *parts[0].split(), chosen, "-v", "-p", "no:cacheprovider")
+    said = run(copy, sys.executable, *parts[0].split(), chosen, "-vv", "-p", "no:cacheprovider")
     for test in ("takes_part", "same_sentences", "kind_of_finding_has_a_page"):
         assert re.search(rf"{test}\S* PASSED", said), said
 
