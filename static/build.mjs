@@ -81,6 +81,7 @@ const bundles = [
     metafile: true,
     entryPoints: {
       main: "static/js/main.ts",
+      htmx: "htmx.org",
       embed: "static/js/embed.ts",
       compare: "static/js/compare/page.ts",
       series_new: "static/js/series/page.ts",
