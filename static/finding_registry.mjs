@@ -1,6 +1,6 @@
 /**
- * Keeps the tables of findings: a file of static/js/findings that exports `FINDINGS` is in registry.ts, one that exports
- * `ERROR_FINDINGS` in error_registry.ts. What stands there keeps its place, and what is new comes last.
+ * Keeps the tables of findings: a file of static/js/findings that exports `FINDINGS` is in registry.ts, one that
+ * exports `ERROR_FINDINGS` in error_registry.ts. What stands there keeps its place, and what is new comes last.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
