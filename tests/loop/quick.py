@@ -75,7 +75,7 @@ def choose(graph: Graph, changed: Sequence[str], measured: dict[str, float], sec
         cost = (
             NARROWED_SECONDS if test.file in choice.narrowed else measured.get(test.file, 0.0) or estimate(graph, test)
         )
-        if not test.is_python or test.distance == 0 or cost <= seconds:
+        if not choice.chosen or not test.is_python or test.distance == 0 or cost <= seconds:
             choice.chosen.append(test)
             seconds -= cost if test.is_python else 0.0
         else:
