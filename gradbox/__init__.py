@@ -24,6 +24,7 @@ def __getattr__(name: str) -> Any:
     """A name whose module is imported now. Raises AttributeError for what this package does not have."""
     if name not in LAZY:
         raise AttributeError(f"module 'gradbox' has no attribute {name!r}")
+    # by its name: an import statement would make every module that reads `gradbox.__version__` depend on torch
     value = globals()[name] = getattr(importlib.import_module(f"gradbox.{LAZY[name]}"), name)
     return value
 

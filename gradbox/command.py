@@ -3,7 +3,6 @@
 import argparse
 import ast
 import difflib
-import importlib
 import importlib.util
 import json
 import os
@@ -12,6 +11,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -220,14 +220,14 @@ def run_server(arguments: list[str]) -> int:
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "gradbox"
     os.environ.setdefault("GRADBOX_DATA", str(data))
     sys.path.insert(0, str(PACKAGE_FOLDER.parent))
-    if not (PACKAGE_FOLDER.parent / "server/__main__.py").is_file():
+    commands = metadata.entry_points(group="gradbox.commands", name="server")
+    if not commands or not (PACKAGE_FOLDER.parent / "server/__main__.py").is_file():
         print(NO_SERVER_MESSAGE, file=sys.stderr)
         return EXIT_CANNOT_BEGIN
     if importlib.util.find_spec("torch") is None:
         print(NO_TORCH_MESSAGE, file=sys.stderr)
         return EXIT_CANNOT_BEGIN
-    # by its name: the engine imports nothing of the server, which a wheel does not have
-    status: int = importlib.import_module("server.__main__").main(arguments, "gradbox")
+    status: int = commands["server"].load()(arguments, "gradbox")
     return status
 
 

@@ -3,7 +3,6 @@
 import argparse
 import ast
 import contextlib
-import importlib
 import inspect
 import shlex
 from pathlib import Path
@@ -108,13 +107,12 @@ class GradboxMagic:
                 "%%gradbox: a cell with `await` outside of a function can't be recorded; put the part to record into a "
                 "cell without it"
             )
-        sessions = importlib.import_module(
-            "gradbox.sessions.session"
-        )  # imports torch, which a notebook may not need yet
+        from gradbox.sessions.own_modules import project_folder  # noqa: PLC0415 it imports torch, which a notebook may need later
+        from gradbox.sessions.session import Session  # noqa: PLC0415 it imports torch, which a notebook may need later
+
         title = " ".join([f"cell {number}", *options.name])
-        project_folder = importlib.import_module("gradbox.sessions.own_modules").project_folder
         program = SessionFile(path, f"cell {number}", cell_source_to_display(cell, source))
-        session = sessions.Session(
+        session = Session(
             SessionOptions(
                 limits={"steps": options.steps, "trace": MAX_TRACE_BYTES}, title=title, module_is_outermost=False,
                 shows_earlier_names=True, hidden_names=hidden_names(shell, tree), also=tuple(options.also),

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import gc
-import importlib
 import json
 import os
 import subprocess
@@ -111,9 +110,9 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
             return 2
     if args.command == "worker":
         settings_checks.check_settings(settings, worker=True)  # names what has to be installed, before it is imported
-        # by its name: it imports Celery, of the extra `cluster`
-        status: int = importlib.import_module("server.cluster.worker").run_worker(settings, args.queue)
-        return status
+        from server.cluster.worker import run_worker  # noqa: PLC0415 it needs Celery, of the extra `cluster`
+
+        return run_worker(settings, args.queue)
     if args.command == "serve":
         app = create_app(settings)
         host = f"[{args.host}]" if ":" in args.host else args.host

@@ -2,7 +2,6 @@
 how something is shown below it.
 """
 
-import importlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,9 +39,13 @@ def is_in_notebook() -> bool:
 def show_below_cell(run: Any) -> None:
     """Show a `Run` below the cell that runs."""
     if jupyter_shell() is not None:
-        importlib.import_module("IPython.display").display(run)
+        from IPython.display import display  # noqa: PLC0415 optional: whoever is in Jupyter has it
+
+        display(run)
     elif not write_to_marimo_console(run):
-        importlib.import_module("marimo").output.append(run)
+        import marimo  # noqa: PLC0415 optional: whoever is in marimo has it
+
+        marimo.output.append(run)
 
 
 def write_to_marimo_console(run: Any) -> bool:

@@ -10,7 +10,6 @@ batch.
 import contextlib
 import copy
 import functools
-import importlib
 import io
 import pickle
 import random
@@ -344,6 +343,10 @@ def check_compile_options(
         message = "Either mode or options can be specified, but both can't be specified at the same time."
         raise RuntimeError(message)
     if backend in (None, "inductor") and mode not in (None, "default"):
-        importlib.import_module("torch._inductor").list_mode_options(mode)
+        from torch._inductor import list_mode_options  # noqa: PLC0415 it takes seconds, and few programs compile
+
+        list_mode_options(mode)
     elif isinstance(backend, str) and backend != "inductor":
-        importlib.import_module("torch._dynamo.backends.registry").lookup_backend(backend)
+        from torch._dynamo.backends.registry import lookup_backend  # noqa: PLC0415 as above
+
+        lookup_backend(backend)

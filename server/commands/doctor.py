@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import importlib
 import os
 import platform
 import shutil
@@ -181,9 +180,9 @@ def check_cluster(settings: Settings) -> list[CheckResult]:
     """The queue that web processes and workers share, where there is one."""
     if not settings.queue_url:
         return []
-    # by its name: it imports redis, of the extra `cluster`, which need not be installed
-    rows: list[CheckResult] = asyncio.run(importlib.import_module("server.commands.doctor_queue").check_queue(settings))
-    return rows
+    from server.commands.doctor_queue import check_queue  # noqa: PLC0415 it needs Redis, of the extra `cluster`
+
+    return asyncio.run(check_queue(settings))
 
 
 def print_report(settings: Settings, public: bool = False) -> int:

@@ -306,7 +306,7 @@ def import_recursively(name: str) -> None:
 def import_if_possible(name: str) -> ModuleType | None:
     """The module; None where it can't be imported: it wants what is not installed, or another system, or is broken."""
     try:
-        return importlib.import_module(name)
+        return importlib.import_module(name)  # by its name: those of torch and its like, as its version has them
     except BaseException:
         return None
     finally:

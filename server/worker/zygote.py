@@ -120,6 +120,7 @@ def prepare_worker(options: WorkerOptions, *more: str) -> ChildWork:
         more = (*more, *required_modules(options.packages))
     restrict_imports(module.partition(".")[0], *more)
     with noting_thread_origins(), refusing_forks(), discarding_output():
+        # by its name: tests prepare workers of their own
         worker: ChildWork = getattr(importlib.import_module(module), function)(options)
     return worker
 
