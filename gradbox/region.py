@@ -137,7 +137,7 @@ class watch:  # noqa: N801 a context manager that is used like a function
             return
         self._session = begin_session(
             path, frame.f_globals, frame, title=self.title(path), also=self._also, steps=self._steps,
-            region={"name": self._displayed_name()} if self._displayed_name() else None, follow_stack=follow_stack,
+            region={"name": self._numbered_name()} if self._numbered_name() else None, follow_stack=follow_stack,
             own_folder=None if self._this_file_only else own_folder_of_code(path),
         )  # fmt: skip
         _open_regions.append(self)
@@ -150,11 +150,11 @@ class watch:  # noqa: N801 a context manager that is used like a function
             print(f"gradbox: {title}: {text}", file=sys.stderr)
 
     def title(self, path: str) -> str:
-        name, of_region = cell_name(path) or Path(path).name, self._displayed_name()
+        name, of_region = cell_name(path) or Path(path).name, self._numbered_name()
         return f"{name}: {of_region}" if of_region else name
 
-    def _displayed_name(self) -> str:
-        """The name of the region, with the number of this time where it is repeated."""
+    def _numbered_name(self) -> str:
+        """The region's name. A region that is recorded repeatedly also has the number of this recording."""
         return f"{self.name} {self._times - 1}".strip() if self._every > 1 else self.name
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

@@ -13,7 +13,6 @@ from gradbox.wire.api import GradientCheckReply, Job
 from gradbox.wire.findings import Finding, LookedFor
 from gradbox.wire.gradient_check import GradientCheckOptions
 from gradbox.wire.trace import Trace
-from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
 from server.runs.explainer import explain_trace, tell_what_was_looked_for
@@ -108,7 +107,6 @@ class ExplainCommand:
         program = trace.decoded().program
         trials = FixFinder(
             self._renderer,
-            DrawingQueue(1),
             program.pasted or program.source,
             findings,
             run_fixed_program,

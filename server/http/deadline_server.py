@@ -147,11 +147,11 @@ class DeadlineProtocol(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._delivery.watch_client()
+        self._delivery.check_client_reading()
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._delivery.watch_client()
+        self._delivery.check_client_reading()
 
     def on_response_complete(self) -> None:
         self._delivery.finish_response()

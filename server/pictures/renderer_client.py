@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from gradbox.wire.processes import DrawReply, DrawRequest
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
-from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pool.cache import ResultCache
+from server.pool.fair_lock import FairLock, QueueFull
 from server.wire.problems import ProblemError
 
 COMMAND = (sys.executable, "-m", "gradbox.pictures.renderer_process")
@@ -91,7 +91,7 @@ class Renderer:
     def __init__(self, capacity: int) -> None:
         self.cache = ResultCache(capacity)
         self.version = assets_version()
-        self._queue = DrawingQueue(MAX_WAITING)
+        self._queue = FairLock(MAX_WAITING)
         self._process: asyncio.subprocess.Process | None = None
         self._drawings: dict[str, PendingDrawing] = {}
         self._failures: OrderedDict[str, tuple[str, float]] = OrderedDict()  # why a drawing failed, and when

@@ -297,7 +297,6 @@ async def post_fixes(
         raise ProblemError(404, "no_finding", f"there is no {body.kind} on line {body.line}", field="kind")
     trials = FixFinder(
         services.renderer,
-        services.runs.proposals,
         body.source,
         findings,
         run_fixed_program,
@@ -305,6 +304,7 @@ async def post_fixes(
         before,
         client.network,
         trace,
+        services.runs.proposals,
     )
     return Fixes(fixes=await trials.find_working_fixes(finding))
 

@@ -4,15 +4,15 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
 from gradbox.wire.findings import Finding, Fix, LossCurves, LossSeries, Proposal, ProposalRequest, Proposals
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
-from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pictures.renderer_client import Renderer
+from server.pool.fair_lock import FairLock, QueueFull
 from server.runs.explainer import count_nothing, explain_trace, summarize_outcome
 from server.wire.problems import ProblemError
 
@@ -40,13 +40,16 @@ RunSource = Callable[[str], Awaitable[bytes]]
 class FixFinder:
     """Tries fixes for the findings of one program.
 
-    proposals: whose turn it is to have fixes proposed. source: the program as it was pasted. run: how a changed one is
-    run. language: of the sentences. before_drawing: is awaited before an explanation that is not cached. owner: who
-    waits. trace: of the program itself, gzipped; its loss stands beside that of a fix.
+    source: the program as it was pasted
+    run: runs a changed program
+    language: of the sentences
+    before_drawing: is awaited before an explanation that is not cached
+    owner: the visitor who waits
+    trace: of the program itself, gzipped; its loss stands beside that of a fix
+    proposals: held while fixes are proposed
     """
 
     renderer: Renderer
-    proposals: DrawingQueue
     source: str
     findings: list[Finding]
     run: RunSource
@@ -54,6 +57,7 @@ class FixFinder:
     before_drawing: Callable[[], Awaitable[None]] = count_nothing
     owner: str = ""
     trace: bytes | None = None
+    proposals: FairLock = field(default_factory=lambda: FairLock(1))
 
     async def find_working_fixes(self, finding: Finding) -> list[Fix]:
         """The fixes of one finding that run to their end without it, and without a new error or warning.

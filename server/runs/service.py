@@ -8,9 +8,9 @@ from gradbox.wire.gradient_check import GradientCheckOptions
 from server.http.response_delivery import ClientDisconnected, Disconnected
 from server.operating import log
 from server.operating.metrics import Metrics
-from server.pictures.drawing_queue import DrawingQueue
 from server.pool.cache import ResultCache
 from server.pool.executions import ExecutionResult, Executions, SharedResults, Subscription
+from server.pool.fair_lock import FairLock
 from server.pool.interface import PoolInterface
 from server.settings import Settings
 from server.visitors.clients import Client
@@ -54,9 +54,14 @@ class SharedState(Protocol):
 
 
 class RunService:
-    """executions: of this process. proposals: whose turn it is to have fixes proposed, in fair turns like drawings. limits: of runs; a cached result counts as none, unless something is made of it. live_limits: of those while typing.
+    """Starts runs for visitors, and finds those that go on.
 
-    other_processes: the runs of other web processes, None where there is none.
+    executions: those of this process
+    limits: of the runs that one visitor may ask for; a cached result counts as none, unless something is made of it
+    live_limits: the same for runs that start while somebody types
+    other_processes: the runs of other web processes; None if there are no others
+
+    The lock `proposals` decides whose fixes are proposed next.
     """
 
     def __init__(
@@ -69,7 +74,7 @@ class RunService:
         other_processes: RunsOfOtherProcesses | None = None,
     ) -> None:
         self._settings, self._pool, self.executions = settings, pool, executions
-        self.proposals = DrawingQueue(MAX_PROPOSALS)
+        self.proposals = FairLock(MAX_PROPOSALS)
         self._limits, self._live_limits, self._other_processes = limits, live_limits, other_processes
 
     def create_job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:

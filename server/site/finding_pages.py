@@ -9,7 +9,6 @@ from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding
 from gradbox.wire.processes import DrawRequest, Theme
 from server.gallery.scenarios import Scenario
-from server.pictures.drawing_queue import DrawingQueue
 from server.runs.explainer import explain_trace
 from server.runs.fixes import FixFinder
 from server.services import Services
@@ -42,7 +41,6 @@ async def make_finding_page(services: Services, text: FindingText, scenarios: li
         raise FindingPageError(f"docs/findings/{text.kind}.md: its program has {[found.kind for found in findings]}")
     finding.fixes = await FixFinder(
         services.renderer,
-        DrawingQueue(1),
         text.program,
         findings,
         lambda source: run_source(services, source),
