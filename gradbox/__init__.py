@@ -16,8 +16,8 @@ LAZY = {
     "load_ipython_extension": "notebook_magic",
     "watch": "region",
 }
-"""A name of this package -> the module of it that has it. No module has the name of another thing: imported, it would be
-what the name stands for."""
+"""A name of this package -> the module of it that has it. No module has the name of another thing: imported, it would
+be what the name stands for."""
 
 
 def __getattr__(name: str) -> Any:

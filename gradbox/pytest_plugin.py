@@ -22,9 +22,11 @@ EXPECTED_ENDS = (pytest.skip.Exception, pytest.xfail.Exception)
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gradbox")
     group.addoption(
-        "--gradbox", action="store_true",
-        help="record each test, and add to the report of a failing one what explains it, and the fix with which it passes",
-    )  # fmt: skip
+        "--gradbox",
+        action="store_true",
+        help="record each test, and add to the report of a failing one what explains it, and the fix with which it "
+        "passes",
+    )
     group.addoption(
         "--gradbox-also", action="append", default=[], metavar="MODULE",
         help="with --gradbox: record the statements of this imported module too; may be repeated",
@@ -125,7 +127,8 @@ def add_findings_to_report(item: pytest.Function, session: Any, when: str) -> No
 
 
 def add_working_fixes(item: pytest.Function, run: Any) -> None:
-    """Have the gravest finding say with which change the test passes. Raises RuntimeError where there are no findings to be had."""
+    """Have the gravest finding say with which change the test passes. Raises RuntimeError where there are no findings
+    to be had."""
     findings = run.findings()
     if not findings or not findings[0].hints:
         return

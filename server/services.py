@@ -32,7 +32,11 @@ from server.visitors.visitors import Visitors, create_visitors
 
 @dataclass
 class Services:
-    """shared: with other web processes, None where there is one. started: seconds since 1970."""
+    """The parts of one server.
+
+    shared: what it shares with other web processes; None if there are no others
+    started: seconds since 1970
+    """
 
     settings: Settings
     pool: PoolInterface
@@ -82,9 +86,9 @@ class Services:
 
 
 def create_services(settings: Settings, prepare: str) -> Services:
-    """prepare: `module:function` that makes the workers ready to run programs.
+    """Raises SettingError, and ScenarioError where a scenario can't be read.
 
-    Raises SettingError, and ScenarioError where a scenario can't be read.
+    prepare: `module:function` that makes the workers ready to run programs
     """
     database = Database(settings.database_url, Path(settings.data))
     database.check_file()

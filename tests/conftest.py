@@ -123,7 +123,8 @@ LONGEST = [
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where several processes run tests, they share the hosts of what they fork: zygotes, assemblers, servers, programs."""
+    """Where several processes run tests, they share the hosts of what they fork: zygotes, assemblers, servers,
+    programs."""
     if getattr(config.option, "numprocesses", None):
         os.environ[prepared_zygotes.HOST] = prepared_zygotes.host()
         os.environ[forked_server.HOST] = forked_server.host()
@@ -254,7 +255,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Every check that could not run here, and why, and every test that held only when run again: nothing in silence."""
+    """Every check that could not run here, and why, and every test that held only when run again: nothing in
+    silence."""
     reasons: dict[str, Counter[str]] = {}
     for report in terminalreporter.stats.get("skipped", []):
         reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else "?"

@@ -58,7 +58,8 @@ class OneProcessLoaderIterator(_MultiProcessingDataLoaderIter):
         self._reset(loader, first_iter=True)
 
     def _get_data(self) -> tuple[Any, Any]:
-        """The result of the task that waits longest, with its index; asks no worker that is at the end of its stream."""
+        """The result of the task that waits longest, with its index; asks no worker that is at the end of its
+        stream."""
         while True:
             number, task = self._tasks.popleft()
             if isinstance(task, _utils.worker._ResumeIteration):
@@ -205,7 +206,10 @@ class DatasetPickler(pickle.Pickler):
 
 
 class SharingUnpickler(pickle.Unpickler):
-    """Unpickles either. known: what its persistent ids stand for."""
+    """Unpickles either.
+
+    known: what its persistent ids stand for
+    """
 
     def __init__(self, data: bytes, known: dict[int, Any]) -> None:
         super().__init__(io.BytesIO(data))
@@ -257,13 +261,15 @@ def new_unshared_storage(cls: type[torch.UntypedStorage], size: int, *, device: 
 
 
 COMPILE_FORWARDING_FILES = (TORCH_FOLDER + "nn/modules/module.py", TORCH_FOLDER + "compiler/__init__.py")
-"""Where `nn.Module.compile` and `torch.compiler.compile` pass on what the program asks. Other callers in torch mean it."""
+"""Where `nn.Module.compile` and `torch.compiler.compile` pass on what the program asks. Other callers in torch mean
+it."""
 
 disable_compile: Any = torch.compiler.disable
 
 
 class TorchReplacements:
-    """Wraps the two while entered; `only_compile_replaced` wraps `torch.compile` alone: a loader may have its workers."""
+    """Wraps the two while entered; `only_compile_replaced` wraps `torch.compile` alone: a loader may have its
+    workers."""
 
     def __init__(self, context: ProbeContext) -> None:
         self._context = context

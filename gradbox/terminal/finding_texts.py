@@ -1,4 +1,5 @@
-"""What is written of each kind of finding by hand: what it means, and the smallest program that has it (`docs/findings`)."""
+"""What is written of each kind of finding by hand: what it means, and the smallest program that has it
+(`docs/findings`)."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +17,11 @@ class FindingTextError(Exception):
 
 @dataclass(frozen=True)
 class FindingText:
-    """Of one kind. text: in Markdown. program: the smallest one that has the finding."""
+    """Of one kind.
+
+    text: in Markdown
+    program: the smallest one that has the finding
+    """
 
     kind: str
     title: str

@@ -188,7 +188,7 @@ def check_cluster(settings: Settings) -> list[CheckResult]:
 def print_report(settings: Settings, public: bool = False) -> int:
     """Prints the report and returns the exit status: 1 where a line is marked. Raises SettingError.
 
-    public: the exit status is 1 as well where the server is not ready for strangers.
+    public: the exit status is 1 as well where the server is not ready for strangers
     """
     check_settings(settings)
     rows = [

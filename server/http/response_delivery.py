@@ -44,8 +44,8 @@ WRITE_TIMEOUT = 20.0
 """Seconds in which a client has to take so many bytes, or all that are left."""
 
 MAX_WAITING_BYTES, MAX_ADDRESS_BYTES = 128 << 20, 48 << 20
-"""Bytes of responses that clients have not taken yet: of all, and of one address that is no proxy's. They count wherever they
-are, in the kernel too. Past that, those who have taken nothing for longest are given up."""
+"""Bytes of responses that clients have not taken yet: of all, and of one address that is no proxy's. They count
+wherever they are, in the kernel too. Past that, those who have taken nothing for longest are given up."""
 
 FIRST_CHECK, LAST_CHECK = 0.05, 1.0
 """Seconds until it is looked what a client has taken; each time twice as long, up to the last one."""
@@ -54,8 +54,9 @@ FIRST_CHECK, LAST_CHECK = 0.05, 1.0
 class ResponseDelivery:
     """The responses of one connection: what its client has not taken yet, and how long it takes none of it.
 
-    transport: to be used in the place of the one that it is made of. timeout: see WRITE_TIMEOUT. owner: the address whose
-    bytes they are, "" for a proxy's. unsent_body_bytes: bytes of the response that are not yet handed to the connection.
+    transport: to be used in the place of the one that it is made of
+    timeout: see WRITE_TIMEOUT. owner: the address whose bytes they are, "" for a proxy's. unsent_body_bytes: bytes of
+        the response that are not yet handed to the connection.
     """
 
     def __init__(self, transport: asyncio.Transport, timeout: float) -> None:

@@ -20,7 +20,8 @@ UNWANTED_SEVERITIES = ("error", "warning")
 """Severities of findings that a fix must not bring about."""
 
 KINDS_OF_FINISHED_RUNS = ("no_step", "gradients_dropped", "clip_without_gradient", "result_unused")
-"""Findings of a run, or of a statement, that came to its end: where an error was mended they may have been there before."""
+"""Findings of a run, or of a statement, that came to its end: where an error was mended they may have been there
+before."""
 
 FINDING_SENTENCES = {
     language: json.loads((PROJECT_FOLDER / f"static/locales/findings.{language}.json").read_text("utf-8"))
@@ -103,8 +104,8 @@ def curves_of_same_loss(before: list[LossSeries], after: list[LossSeries]) -> Lo
 def is_improvement(kind: str, findings_before: list[Finding], findings_after: list[Finding]) -> bool:
     """Whether a changed program has fewer findings of a kind, and of no other kind more errors or warnings.
 
-    findings_before: the findings of the program; findings_after: those of the changed one. What becomes finite may have
-    the slope 0 there.
+    findings_before: the findings of the program
+    findings_after: those of the changed one. What becomes finite may have the slope 0 there.
     """
     raised = any(finding.explains_error for finding in findings_before)
     counts = _count_findings_by_kind(findings_before)

@@ -78,7 +78,10 @@ class RunService:
         self._limits, self._live_limits, self._other_processes = limits, live_limits, other_processes
 
     def create_job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:
-        """The job that a request asks for. check: it compares gradients instead. Raises ProblemError (413, 422)."""
+        """The job that a request asks for. Raises ProblemError (413, 422).
+
+        check: it compares gradients instead
+        """
         size = len(body.source.encode("utf-8", "surrogatepass"))
         if size > self._settings.source:
             message = f"the program has {size} bytes; {self._settings.source} are allowed"
@@ -105,11 +108,12 @@ class RunService:
         check: GradientCheckOptions | None = None,
         live: bool = False,
     ) -> Subscription:
-        """A subscription to the run; where its result is cached, it is done. count_cached: whether it then counts as a
-        run.
+        """A subscription to the run; where its result is cached, it is done. Raises ProblemError, RateLimited, Busy,
+        WorkersUnavailable.
 
-        check: the run compares gradients instead. live: nobody pressed a button for it. Raises ProblemError,
-        RateLimited, Busy, WorkersUnavailable.
+        count_cached: whether it then counts as a run
+        check: the run compares gradients instead
+        live: nobody pressed a button for it
         """
         if live and self._settings.live_mode == "off":
             raise ProblemError(403, "live_off", "this host does not run programs while they are typed", field="live")
@@ -176,7 +180,10 @@ def create_run_service(
     metrics: Metrics,
     shared: SharedState | None,
 ) -> RunService:
-    """The runs of this process, whose results are counted and logged. shared: with other web processes."""
+    """The runs of this process, whose results are counted and logged.
+
+    shared: with other web processes
+    """
 
     def on_result(job: Job, result: ExecutionResult) -> None:
         metrics.count_finished_run(job, result)

@@ -22,7 +22,10 @@ class FindingPageError(Exception):
 
 @dataclass(frozen=True)
 class FindingPage:
-    """A kind with what its program's run gave. pictures: of the step that the run opens with, as SVG, by theme."""
+    """A kind with what its program's run gave.
+
+    pictures: of the step that the run opens with, as SVG, by theme
+    """
 
     text: FindingText
     finding: Finding

@@ -41,8 +41,14 @@ def own_imports(path: Path) -> set[str]:
 
 def test_the_contracts_of_the_rooms_are_kept() -> None:
     """Who may import whom stands in pyproject.toml, under tool.importlinter."""
-    done = subprocess.run(["lint-imports", "--no-logo"], cwd=ROOT, capture_output=True, text=True, check=False,
-                          env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"})  # fmt: skip
+    done = subprocess.run(
+        ["lint-imports", "--no-logo"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
+    )
     assert done.returncode == 0, done.stdout[-3000:]
 
 
@@ -142,8 +148,8 @@ def defined_names(path: Path) -> set[str]:
 
 
 def test_programs_in_strings_import_what_there_is() -> None:
-    """When a module moves, nothing else finds them: mypy does not read them, and `make test` runs few of those of benchmarks,
-    chaos and the images."""
+    """When a module moves, nothing else finds them: mypy does not read them, and `make test` runs few of those of
+    benchmarks, chaos and the images."""
     absent = []
     for path in [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/*.py")]:
         if path.is_relative_to(ROOT / "tests/examples/own_code"):  # scripts with modules of their own

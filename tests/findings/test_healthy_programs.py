@@ -28,7 +28,8 @@ WRONG = {
 
 
 def loud(paths: list[Path], notes: bool = False) -> dict[str, list[str]]:
-    """By program, the errors and warnings among its findings, and its notes as well; programs that raise are left out."""
+    """By program, the errors and warnings among its findings, and its notes as well; programs that raise are left
+    out."""
     traces = {path.stem: trace(path.read_text()) for path in paths}
     finished = {name: recorded for name, recorded in traces.items() if recorded["outcome"]["status"] == "finished"}
     found = findings_of_traces(list(finished.values()))

@@ -1,7 +1,8 @@
-"""Processes that have imported torch once and fork a child for each request, so that a test need not fork pytest itself.
+"""Processes that have imported torch once and fork a child for each request, so that a test need not fork pytest
+itself.
 
-A host is a module whose main function calls `serve`; the first `ForkHost` of a run of the tests starts it. A request is JSON on
-a connection of its own; the answer is what the child writes there, until it has ended.
+A host is a module whose main function calls `serve`; the first `ForkHost` of a run of the tests starts it. A request is
+JSON on a connection of its own; the answer is what the child writes there, until it has ended.
 """
 
 import gc
@@ -26,7 +27,11 @@ Write = Callable[[bytes], None]
 
 
 class ForkHost:
-    """The asking side. module: the host's, as in `python -m`. variable: of the environment, names its socket to other processes."""
+    """The asking side.
+
+    module: the host's, as in `python -m`
+    variable: of the environment, names its socket to other processes
+    """
 
     def __init__(self, module: str, variable: str) -> None:
         self._module, self.variable = module, variable
@@ -67,7 +72,8 @@ def serve(handle: Callable[[Request, Write], None]) -> None:
 
 
 def serve_connections(act: Callable[[socket.socket], NoReturn]) -> None:
-    """Call `act` in a fork for each connection to the socket that the command line names, until the parent has ended."""
+    """Call `act` in a fork for each connection to the socket that the command line names, until the parent has
+    ended."""
     parent, listener = os.getppid(), socket.socket(fileno=int(sys.argv[1]))
     gc.collect()
     gc.freeze()

@@ -1,4 +1,5 @@
-"""The sockets of hosts: processes that are prepared once and then forked, by all the processes of a run of the tests."""
+"""The sockets of hosts: processes that are prepared once and then forked, by all the processes of a run of the
+tests."""
 
 import atexit
 import os
@@ -15,8 +16,9 @@ CHECK_INTERVAL = 0.5
 def socket_of_host(variable: str, kind: socket.SocketKind, start: Callable[[int], subprocess.Popen[bytes]]) -> str:
     """The name of the socket at which a host listens, which ends with the process that started it.
 
-    variable: of the environment; where it is set, that is the name. kind: of the socket. start: begins to start the host,
-    which listens at this descriptor.
+    variable: of the environment; where it is set, that is the name
+    kind: of the socket
+    start: begins to start the host, which listens at this descriptor
     """
     if variable in os.environ:
         return os.environ[variable]

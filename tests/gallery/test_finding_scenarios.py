@@ -1,4 +1,5 @@
-"""Every kind of finding has a scenario in the gallery, and who has the finding comes to it: by its title and by a question."""
+"""Every kind of finding has a scenario in the gallery, and who has the finding comes to it: by its title and by a
+question."""
 
 import pytest
 

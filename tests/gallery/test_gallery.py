@@ -1,4 +1,5 @@
-"""The gallery in a browser: a pasted message leads to its scenario by keyboard alone, and the way on and back is kept."""
+"""The gallery in a browser: a pasted message leads to its scenario by keyboard alone, and the way on and back is
+kept."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Pools for tests, with a recorder that stands in: of this machine, and of workers elsewhere. A plugin, for its fixtures."""
+"""Pools for tests, with a recorder that stands in: of this machine, and of workers elsewhere. A plugin, for its
+fixtures."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -66,7 +67,10 @@ def pooled(create: Callable[..., PoolInterface]) -> Pooled:
 
 
 async def eventually(condition: Callable[[], bool], seen: Callable[[], object] = lambda: "") -> None:
-    """Wait until it holds. seen: what to show where it never does."""
+    """Wait until it holds.
+
+    seen: what to show where it never does
+    """
     for _ in range(600):
         if condition():
             return

@@ -43,7 +43,7 @@ def qualified(function: Callable[..., Any] | None) -> str | None:
 def record(source: str, before: Callable[[], None] | None = None, **job: Any) -> list[dict[str, Any]]:
     """The lines that a fork of the recorder's host writes for a program.
 
-    before: a function of a module, which is called in the fork first.
+    before: a function of a module, which is called in the fork first
     """
     data = HOST.ask(job={"source": source, **job}, before=qualified(before), missed=False)
     return [json.loads(line) for line in data.splitlines()]

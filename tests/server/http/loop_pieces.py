@@ -1,8 +1,9 @@
-"""How long one piece of work keeps the event loop: the processor time between two of its callbacks, whatever asked for it.
+"""How long one piece of work keeps the event loop: the processor time between two of its callbacks, whatever asked for
+it.
 
-`install` measures those of this process and writes each that takes long to the file that LOOP_PIECES names, a line of JSON.
-Processor time, for a machine that others use has the loop wait as well. `python -m tests.server.http.loop_pieces serve …` is
-`python -m server serve …`, measured.
+`install` measures those of this process and writes each that takes long to the file that LOOP_PIECES names, a line of
+JSON. Processor time, for a machine that others use has the loop wait as well. `python -m tests.server.http.loop_pieces
+serve …` is `python -m server serve …`, measured.
 """
 
 import asyncio
@@ -34,8 +35,11 @@ current_request: ContextVar[str] = ContextVar("current_request", default="")
 
 @dataclass(frozen=True)
 class LoopPiece:
-    """seconds: of the processor. request: that it was done for, "" for none. work: the function. collecting: seconds of it in
-    which Python's garbage collector looked for circles."""
+    """seconds: of the processor
+    request: that it was done for, "" for none
+    work: the function
+    collecting: seconds of it in which Python's garbage collector looked for circles
+    """
 
     seconds: float
     request: str

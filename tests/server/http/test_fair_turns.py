@@ -12,7 +12,10 @@ from server.pool import fair_queue
 
 
 def played(charged: dict[str, float]) -> list[str]:
-    """The order in which these works are done, each of which takes a millisecond. charged: seconds, before."""
+    """The order in which these works are done, each of which takes a millisecond.
+
+    charged: seconds, before
+    """
     now, done = [0.0], []
     turns = FairTurns(lambda: now[0])
 
