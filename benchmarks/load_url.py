@@ -29,10 +29,8 @@ MAX_WAIT = 60.0
 class Waits:
     """What the visitors got.
 
-    pages, first, later: seconds of answers
-    first: of those that all asked for at once
-    refused: answers with status 429 by their code
-    errors: other answers, by status, or by what was wrong
+    pages, first, later: seconds of answers first: of those that all asked for at once refused: answers with status 429
+        by their code errors: other answers, by status, or by what was wrong
     """
 
     pages: list[float] = field(default_factory=list)

@@ -26,7 +26,7 @@ class ResourceUsage:
     """Of a server: processes, the first one's descriptors and bytes (RSS), and the bytes of all of them (PSS).
 
     serving, working: seconds of processor time that the server and its workers have used, those that ended included
-    helpers: processes that assemble and draw; they start when there is more to do than those before can, and stay
+        helpers: processes that assemble and draw; they start when there is more to do than those before can, and stay
     """
 
     processes: int

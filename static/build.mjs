@@ -1,4 +1,6 @@
-/** Bundles the page's scripts and styles into static/dist; with --watch, again whenever one changes, until it is ended. */
+/**
+ * Bundles the page's scripts and styles into static/dist; with --watch, again whenever one changes, until it is ended.
+ */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { build, context } from "esbuild";
@@ -84,7 +86,7 @@ const bundles = [
       open: "static/js/open_file/page.ts",
       compare_embed: "static/js/compare/embed.ts",
     },
-    plugins: [listChunks],
+    plugins: [...SCRIPT.plugins, listChunks],
   },
   {
     ...both,
@@ -104,7 +106,7 @@ const bundles = [
     ...SCRIPT,
     entryPoints: { [`notebook.${language}`]: "static/js/notebook.ts" },
     format: "iife",
-    plugins: [oneLanguage(language)],
+    plugins: [oneLanguage(language), ...SCRIPT.plugins],
   })),
   {
     ...both,

@@ -1,5 +1,7 @@
-/** Runs every test of the page's scripts in this one process: a process for each file would load Node and the scripts anew,
- * for four tenths of the time. `npm test FILE` runs some of them. */
+/**
+ * Runs every test of the page's scripts in this one process: a process for each file would load Node and the scripts
+ * anew, for four tenths of the time. `npm test FILE` runs some of them.
+ */
 import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,9 +12,9 @@ const FOLDER = "static/js/tests";
 const chosen = process.argv.slice(2);
 const files = chosen.length
   ? chosen
-  : readdirSync(FOLDER)
+  : readdirSync(FOLDER, { recursive: true })
       .sort()
-      .map((name) => `${FOLDER}/${name}`);
+      .map((path) => `${FOLDER}/${path}`);
 for (const file of files) {
   if (file.endsWith(".test.ts")) await import(pathToFileURL(resolve(file)).href);
 }

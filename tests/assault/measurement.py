@@ -50,14 +50,10 @@ DESCRIPTORS, USUAL_DESCRIPTORS = 16_384, 1024
 class Measured:
     """What came of an assault.
 
-    waits: by what was waited for, as the visitor reports
-    alone: before the assault, without it
-    peak, sockets: bytes of the server and its helpers, and of the kernel's sockets
-    longest_piece: that kept the event loop
-    collecting: seconds of the longest pass of the garbage collector in it
-    stop: seconds that the server took to end; None where it did not
-    run_bar: seconds that the visitor may wait for a run
-    afterwards: "" where everything was as before
+    waits: by what was waited for, as the visitor reports alone: before the assault, without it peak, sockets: bytes of
+        the server and its helpers, and of the kernel's sockets longest_piece: that kept the event loop collecting:
+        seconds of the longest pass of the garbage collector in it stop: seconds that the server took to end; None where
+        it did not run_bar: seconds that the visitor may wait for a run afterwards: "" where everything was as before
     """
 
     waits: dict[str, dict[str, float]] = field(default_factory=dict)

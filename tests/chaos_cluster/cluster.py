@@ -76,8 +76,9 @@ class Worker(Part):
 
 @dataclass
 class Cluster:
-    """redis, webs, workers: its parts, which `start_cluster` ends
-    workers: those that should be at work, by their host
+    """A site of several processes.
+
+    redis, webs, workers: its parts, which `start_cluster` ends; the workers are those that should be at work, by host
     """
 
     redis: RedisServer

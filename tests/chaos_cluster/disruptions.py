@@ -23,9 +23,8 @@ DRAIN_SECONDS = 60.0
 class Disruption:
     """One that was dealt.
 
-    at, recovered: when it began, and when all workers were there again, as `time.monotonic`
-    repaired: when what was broken was whole again, or a new worker started
-    problem: what should not have been
+    at, recovered: when it began, and when all workers were there again, as `time.monotonic` repaired: when what was
+        broken was whole again, or a new worker started problem: what should not have been
     """
 
     name: str

@@ -93,9 +93,8 @@ class Answer:
 class Trial:
     """One image in one engine.
 
-    volume: where the server's state lies
-    base, built: what it was made of, in how many seconds, where that was done here
-    cuda: the image is the one with torch's build for CUDA
+    volume: where the server's state lies base, built: what it was made of, in how many seconds, where that was done
+        here cuda: the image is the one with torch's build for CUDA
     """
 
     engine: Engine

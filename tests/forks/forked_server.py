@@ -21,7 +21,7 @@ from typing import IO, Any, Self
 
 from benchmarks.measured_server import MeasuredServer
 from tests.forks import forked_assemblers, prepared_zygotes
-from tests.forks.host_sockets import socket_of_host
+from tests.forks.host_sockets import end_at_exit, socket_of_host
 
 ROOT = Path(__file__).parents[2]
 HOST = "SERVER_HOST"
@@ -35,9 +35,9 @@ def host() -> str:
     return socket_of_host(HOST, socket.SOCK_SEQPACKET, start_host)
 
 
-def start_host(listener: int) -> subprocess.Popen[bytes]:
+def start_host(listener: int) -> None:
     """Begin to start the host, which listens at this descriptor."""
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "tests.forks.server_host", str(listener)],
         cwd=ROOT,
         env={name: value for name, value in os.environ.items() if not name.startswith("GRADBOX_")},
@@ -45,15 +45,14 @@ def start_host(listener: int) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         pass_fds=[listener],
     )
+    end_at_exit(process)
 
 
 class ForkedServer:
     """A running command, which is used as a `subprocess.Popen` is.
 
-    arguments: what stands after `python -m server`
-    environment: all of it
-    before: functions of modules that it calls first
-    stdin, stdout, stderr: files; None is an empty one for stdin, and this process's own for the others
+    arguments: what stands after `python -m server` environment: all of it before: functions of modules that it calls
+        first stdin, stdout, stderr: files; None is an empty one for stdin, and this process's own for the others
     """
 
     def __init__(

@@ -200,7 +200,7 @@ def handles(picture: Picture, state: State) -> Iterator[str]:
 
 
 def card_problems(uid: str, card: dict[str, Any], handle: dict[str, Any], maker: str | None) -> Iterator[str]:
-    """maker: the operation that made it. A card of little room says `(3,)` and `Mul` alone.."""
+    """maker: the operation that made it. A card of little room says `(3,)` and `Mul` alone..."""
     if card["counter"] != handle.get("counter") or card["on"] != handle.get("storage"):
         yield f"card {uid} counts {card['counter']} on {card['on']}"
     shape = str(tuple(handle["shape"])) if "shape" in handle else None

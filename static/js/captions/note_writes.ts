@@ -1,9 +1,9 @@
 /** Notes on writes into memory that was there: which numbers are other ones, and who else reads them. */
 
 import { findEntity, findHandle, type Handle } from "../trace/entities.ts";
-import { mentionsAt } from "../findings/program_text.ts";
-import { RunFacts } from "../findings/run_facts.ts";
-import { cellReads, numel, unqualifiedDtype } from "../layout/reads.ts";
+import { mentionsAt } from "../findings/statements/program_text.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
+import { cellReads, numel, unqualifiedDtype } from "../trace/reads.ts";
 import { numberText, valueText } from "./note_texts.ts";
 import type { Written } from "../trace/wire.ts";
 import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
@@ -11,7 +11,7 @@ import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";
 /** Handles with more elements than this are not asked which of them they read. */
 const MAX_ELEMENTS_SEARCHED = 4096;
 
-/** The note of a write, with its readers. @param note of the event, with its key */
+/** The note of a write, with its readers. */
 export function noteOfWrite(note: CaptionNote, event: Written, context: NoteContext): CaptionNote {
   const { opened, index, step, pathOf, written } = context;
   const { targets } = mentionsAt(new RunFacts(opened), index);

@@ -1,9 +1,12 @@
-/** The loss of a training before and after a fix: two small curves of one scale beside each other, with their last values. */
+/**
+ * The loss of a training before and after a fix: two small curves of one scale beside each other, with their last
+ * values.
+ */
 
 import { element } from "../browser/elements.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
-import { shortNumberText } from "../layout/format.ts";
-import { CURVE_HEIGHT, CURVE_WIDTH, seriesCurveMarks } from "../timeline/curves.ts";
+import { shortNumberText } from "../trace/format.ts";
+import { CURVE_HEIGHT, CURVE_WIDTH, seriesCurveMarks } from "../marks/series_curve.ts";
 import type { LossCurves, LossValue } from "../requests/fixes.ts";
 import type { Say } from "../words/sentences.ts";
 

@@ -6,8 +6,8 @@ import { roleIcon, severityIcon } from "./finding_icons.ts";
 import type { ChainMark, LoadFindings, FindingsApi as Surface } from "./findings_card.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
 import { indexOfCauseLink, type ChainLink, type LineAndStep } from "../findings/finding.ts";
-import type { RunFacts } from "../findings/run_facts.ts";
-import type { TensorAnswer } from "../findings/tensor_question.ts";
+import type { RunFacts } from "../findings/facts/run_facts.ts";
+import type { TensorAnswer } from "../findings/gradients/tensor_question.ts";
 import type { AnswerText } from "../findings/text.ts";
 import type { CheckPanel, LoadCheckPanel } from "./check_panel.ts";
 import type { OpenTrace } from "../trace/state.ts";
@@ -36,7 +36,7 @@ interface QuestionCardOptions {
   loadCheckPanel?: LoadCheckPanel;
 }
 
-/** @param hosts where the answer and the button that asks are put */
+/** The answer is put into `card`, the button that asks into `stage`. */
 export function createQuestionCard(
   { card, stage }: { card: HTMLElement; stage: HTMLElement },
   say: Locale["say"],
@@ -212,7 +212,8 @@ export function createQuestionCard(
     made.type = "button";
     made.addEventListener("click", () => {
       go(step);
-      if (matchMedia(NARROW_SCREEN_QUERY).matches) stage.scrollIntoView({ block: "nearest" }); // there the card stands below it
+      // there the card stands below it
+      if (matchMedia(NARROW_SCREEN_QUERY).matches) stage.scrollIntoView({ block: "nearest" });
     });
     whilePointedAt(
       made,
@@ -223,7 +224,6 @@ export function createQuestionCard(
     return made;
   }
 
-  /** @param step that is shown */
   function showStep(step: number) {
     shownStep = step;
     for (const { element, step: linkStep } of answerLinks) {

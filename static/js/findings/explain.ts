@@ -2,7 +2,7 @@
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { DIAGNOSES } from "./registry.ts";
-import { RunFacts, showsWhatWasThere } from "./run_facts.ts";
+import { RunFacts, showsWhatWasThere } from "./facts/run_facts.ts";
 import { withUnsteppedPlaces } from "./unstepped_places.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Finding } from "./finding.ts";
@@ -22,8 +22,10 @@ export function explain(opened: OpenTrace): Finding[] {
   return sortFindings(withoutDuplicateFindings(withoutUnrecordedCauses(findings, opened.trace.steps)));
 }
 
-/** What the recording found when it began, or what code from outside handed over, was not made by that step: no finding has its cause there, no chain
- * begins there. */
+/**
+ * What the recording found when it began, or what code from outside handed over, was not made by that step: no finding
+ * has its cause there, no chain begins there.
+ */
 function withoutUnrecordedCauses(findings: Finding[], steps: Step[]) {
   const isBeforeRecording = ({ step }: { step: number }) => showsWhatWasThere(steps[step]);
   return findings

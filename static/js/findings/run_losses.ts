@@ -1,6 +1,6 @@
 /** The losses that a run's loop binds or prints, with their values from round to round. */
 
-import { findScalarSeries } from "../timeline/scalar_series.ts";
+import { findScalarSeries } from "../trace/scalar_series.ts";
 import type { Trace } from "../trace/wire.ts";
 
 const LOSS_NAME = /loss|err|cost|mse|mae|nll|损失|误差/i;
@@ -11,7 +11,7 @@ const MAX_NAME_CHARACTERS = 100;
 
 type LossValue = number | { $f: string };
 
-/** @returns the most telling first, each name once */
+/** The most telling first, each name once. */
 export function lossesOfRun(trace: Trace): { name: string; values: LossValue[] }[] {
   const named = findScalarSeries(trace).flatMap(({ name, points }) =>
     name && LOSS_NAME.test(name) && name.length <= MAX_NAME_CHARACTERS

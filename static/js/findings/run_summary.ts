@@ -3,14 +3,14 @@
 import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
 import { openTrace, type Entities } from "../trace/state.ts";
-import { cellsReadBy, numbersText } from "./numbers.ts";
+import { cellsReadBy, numbersText } from "./facts/numbers.ts";
 import type { Trace, Value } from "../trace/wire.ts";
 import type { Say } from "../words/sentences.ts";
 
 const MAX_GRADIENTS = 2;
 const LOSS_NAME = /loss|err|cost/i;
 
-/** @returns names stand in backticks */
+/** Names stand in backticks. */
 export function runSummary(trace: Trace, say: Say): string {
   const { status, error } = trace.outcome;
   if (status === "raised" && error) return say("outcome_raised", { type: error.type, line: error.line ?? 0 });

@@ -2,15 +2,15 @@
  * scenario, those of one step, and the others beside them while there is room. */
 
 import { isHandle } from "../trace/entities.ts";
-import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
-import { memoryItems } from "./memory_items.ts";
-import { buildMemoryModel } from "./memory_pane.ts";
-import { MemoryStep, type MemoryModel } from "./memory_step.ts";
-import { FONT_SIZES, textWidth } from "./metrics.ts";
+import { layoutMemoryColumns, type MemoryColumns } from "./memory/memory_columns.ts";
+import { memoryItems } from "./memory/memory_items.ts";
+import { buildMemoryModel } from "./memory/memory_pane.ts";
+import { MemoryStep, type MemoryModel } from "./memory/memory_step.ts";
+import { FONT_SIZES, textWidth } from "./text/metrics.ts";
 import { DEFAULT_PANE_OPTIONS } from "./pane.ts";
-import { layoutRow } from "./row_lines.ts";
+import { layoutRow } from "./memory/row_lines.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { RowLayout, RowItem, RowBlock } from "./memory_parts.ts";
+import type { RowLayout, RowItem, RowBlock } from "./memory/memory_parts.ts";
 
 interface PlacedRow {
   item: RowItem;
@@ -47,7 +47,7 @@ const THUMBNAIL_SPARE_WIDTH = 12;
 /** Between two rows. */
 const THUMBNAIL_ROW_GAP = 3;
 
-/** @param opened of a program whose last statement is the operation's */
+/** The last statement of the opened program is the operation's. */
 export function layoutThumbnail(opened: OpenTrace): Thumbnail {
   const model = buildMemoryModel(opened);
   const { i, items } = lastStepTouchingRows(opened, model);
@@ -55,7 +55,6 @@ export function layoutThumbnail(opened: OpenTrace): Thumbnail {
   return layoutLastRowsThatFit(model, i, items, THUMBNAIL_SIZE.height, minSize);
 }
 
-/** @param i the step */
 export function layoutSnapshot(opened: OpenTrace, i: number): Thumbnail {
   const model = buildMemoryModel(opened);
   const items = memoryRowItems(model, i);

@@ -1,15 +1,15 @@
 /** The loom by storage: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
 
-import { LOOM_HEADER_HEIGHT, MIN_LOOM_SCALE } from "../layout/loom_sizes.ts";
-import { layoutLoom as makeLoom } from "../layout/loom.ts";
+import { LOOM_HEADER_HEIGHT, MIN_LOOM_SCALE } from "../layout/loom/loom_sizes.ts";
+import { layoutLoom as makeLoom } from "../layout/loom/loom.ts";
 import { WHOLE_BAND, visibleBand, MAX_WHOLE_HEIGHT } from "../layout/view.ts";
-import { loomCornerMarks, loomMarks } from "../marks/loom.ts";
-import { rowAtHeight, shelfAtHeight, shelfOfStep } from "../marks/loom_scene.ts";
+import { loomCornerMarks, loomMarks } from "../marks/loom/loom.ts";
+import { rowAtHeight, shelfAtHeight, shelfOfStep } from "../marks/loom/loom_scene.ts";
 import { LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { LoomPlan } from "../layout/loom_plan.ts";
+import type { LoomPlan } from "../layout/loom/loom_plan.ts";
 
 interface StorageLoom {
   root: HTMLElement;
@@ -25,7 +25,7 @@ const PRINTED_PAGE_RATIO = { portrait: 1.3, landscape: 0.64 };
 const MIN_LANDSCAPE_LOOM_WIDTH = 1350;
 const LOOM_WIDTH_ROUNDING = 8;
 
-/** @param options go: called with the step of a row that was chosen */
+/** `go` is called with the step of a row that was chosen. */
 export function createLoom(
   host: HTMLElement,
   document: Document,
@@ -229,7 +229,6 @@ function createSvgElement(document: Document, name: string) {
   return { svg, group };
 }
 
-/** @param scale its scale */
 function setSvgViewport({ svg }: ReturnType<typeof createSvgElement>, scale: number, y: number, w: number, h: number) {
   svg.setAttribute("width", String(w * scale));
   svg.setAttribute("height", String(h * scale));

@@ -1,6 +1,6 @@
 /** How far a picture reaches to the right and down, from the descriptions alone. */
 
-import { textWidth } from "../layout/metrics.ts";
+import { textWidth } from "../layout/text/metrics.ts";
 import { translationOf, type VNode } from "../browser/svg.ts";
 
 const DEFAULT_FONT_SIZE = 13;
@@ -11,7 +11,7 @@ interface Point {
   y: number;
 }
 
-/** @param extent what they extend @param parentOrigin their origin */
+/** How far nodes reach: `extent` extended by them. `parentOrigin` is their origin. */
 export function pictureExtent(
   nodes: VNode[],
   extent: Point = { x: 0, y: 0 },

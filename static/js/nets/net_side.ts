@@ -1,8 +1,10 @@
-/** What stands beside a net: the node of the step with the gradients that came and went, what it kept, and the parameters of
- * its module. */
+/**
+ * What stands beside a net: the node of the step with the gradients that came and went, what it kept, and the
+ * parameters of its module.
+ */
 
 import { element } from "../browser/elements.ts";
-import { cellAsNumber, cellsReadBy } from "../findings/numbers.ts";
+import { cellAsNumber, cellsReadBy } from "../findings/facts/numbers.ts";
 import { findEntity } from "../trace/entities.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { referencedUid } from "../trace/names.ts";
@@ -10,7 +12,7 @@ import { h, patchHost, SVG_NAMESPACE, type VNode } from "../browser/svg.ts";
 import { gradNorm, type NetFacts } from "./net_state.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { operationWord } from "./net_words.ts";
-import { unqualifiedDtype } from "../layout/reads.ts";
+import { unqualifiedDtype } from "../trace/reads.ts";
 import type { Place } from "./net_places.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Grad } from "../trace/wire.ts";
@@ -27,7 +29,7 @@ interface ParameterFact {
   waits: boolean;
 }
 
-/** @param place that the step is about; null: none */
+/** The place that the step is about; null: none. */
 export function sideElements(facts: NetFacts, i: number, place: Place | null, say: Say): Element[] {
   const { visit } = facts.opened.trace.steps[i];
   const node = visit?.node ?? null;

@@ -1,6 +1,6 @@
 /** What the nodes of a net are called in its rows: the word that a program has for the operation. */
 
-import { operationNameOfNode } from "../layout/format.ts";
+import { operationNameOfNode } from "../trace/format.ts";
 
 const WORDS: Record<string, string> = {
   Addmm: "linear",
@@ -50,7 +50,7 @@ const SHAPE_ONLY = new Set(
   ].map((name) => name.toLowerCase()),
 );
 
-/** The word for a node's operation. @param name as torch calls the node */
+/** The word for the operation of a node, which has torch's name. */
 export function operationWord(name: string): string {
   const plain = operationNameOfNode(name).replace(/\d+$/, "");
   const word = WORDS[plain] ?? WORDS[operationNameOfNode(name)];

@@ -1,11 +1,13 @@
-/** The parameters after any step: who holds each then, its norms then, and what came of it until then, round by round. */
+/**
+ * The parameters after any step: who holds each then, its norms then, and what came of it until then, round by round.
+ */
 
-import { cellAsNumber } from "../findings/numbers.ts";
+import { cellAsNumber } from "../findings/facts/numbers.ts";
 import { elementsAt } from "../findings/training/rounds.ts";
 import { backwardsOfScaledLosses } from "../findings/training/clip_while_scaled.ts";
 import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
-import { optimizerGroups, optimizersOf } from "../findings/optimizers.ts";
-import { tensorHistoryOf } from "../findings/tensor_history.ts";
+import { optimizerGroups, optimizersOf } from "../findings/facts/optimizers.ts";
+import { tensorHistoryOf } from "../findings/facts/tensor_history.ts";
 import { stepsThatChangeGroups, stepsThatChangeParameter } from "./parameter_changes.ts";
 import { RoundNorms, type JointNorm } from "./round_norms.ts";
 import { findEntity, type Cell } from "../trace/entities.ts";
@@ -20,7 +22,9 @@ import {
 } from "../nets/parameter_table.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
-/** What can be said until a step: not_made: there is no such parameter yet; not_yet: no round has ended that would tell. */
+/**
+ * What can be said until a step: not_made: there is no such parameter yet; not_yet: no round has ended that would tell.
+ */
 export type Learns = ParameterFate | "not_made" | "not_yet";
 
 interface ParameterRound {
@@ -253,7 +257,10 @@ class ParameterMoments {
 
   wholeJoints = new Map<number, boolean>();
 
-  /** Whether what is told of several parameters together has all of them in it: one optimizer steps them, and all can be read. */
+  /**
+   * Whether what is told of several parameters together has all of them in it: one optimizer steps them, and all can be
+   * read.
+   */
   isJointWhole(uid: string): boolean {
     const place = this.norms.joint.get(uid)?.place;
     if (place === undefined) return false;

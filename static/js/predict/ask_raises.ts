@@ -1,7 +1,7 @@
 /** Will the statement raise? Asked of those that do, and of those that look as if they might. */
 
 import { findEntity } from "../trace/entities.ts";
-import { yesNoAnswer, type PredictQuestion } from "./question.ts";
+import { yesNoAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
 import type { AskableStatement } from "./units.ts";
 
 const RAISES_QUESTION_WEIGHT = 90;
@@ -38,7 +38,8 @@ function mightBackwardRaise({ before }: AskableStatement) {
 
 /** A write in place on a tensor that requires grad, that backward has use for, or that shows a cell more than once. */
 function isRiskyInPlaceWrite({ opened, at, step, before, namedBefore, mentioned }: AskableStatement) {
-  if (!namedBefore.some(({ name }) => mentioned.targets.has(name.split(/[.[]/)[0]))) return false; // an optimizer's own business
+  // an optimizer's own business
+  if (!namedBefore.some(({ name }) => mentioned.targets.has(name.split(/[.[]/)[0]))) return false;
   return opened.trace.steps[step].log.some((entry) => {
     if (entry.kind !== "event" || entry.event !== "written") return false;
     const writer = findEntity(before, entry.by, "tensor");

@@ -1,8 +1,11 @@
-/** Predict mode while it lasts: makes the questions of a run, shows the card, takes keys, and keeps the score in the browser. */
+/**
+ * Predict mode while it lasts: makes the questions of a run, shows the card, takes keys, and keeps the score in the
+ * browser.
+ */
 
 import { hasChangedField } from "../browser/store.ts";
 import { createPredictCard, cardPhase } from "./card.ts";
-import { scoreOfAnswers } from "./mode.ts";
+import { scoreOfAnswers } from "../page_state/predict_mode.ts";
 import { readPredictProgress, writePredictProgress } from "./progress.ts";
 import { questionsByStatement } from "./questions.ts";
 import { answerReason } from "./reason.ts";
@@ -10,7 +13,7 @@ import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
-import type { PredictQuestion } from "./question.ts";
+import type { PredictQuestion } from "../page_state/predict_question.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** So long the page waits for its questions at a time. */
@@ -23,9 +26,8 @@ interface PredictStore {
 }
 
 /**
- * @param host of the card
- * @param say the page's sentences, and those of predict mode
- * @param next the link to the program after this one, in an order
+ * `host` is the card's. `say` has the page's sentences, and those of predict mode. `next` gives the link to the program
+ * after this one, in an order.
  */
 export function startPredictMode(
   host: HTMLElement,
@@ -86,7 +88,7 @@ export function startPredictMode(
     if (currentState().predict?.answers === predict.answers && currentState().predict?.isTold) card.showReason(text);
   }
 
-  /** @param before null: the first time */
+  /** `before` is null the first time. */
   function render(state: PageState, before: PageState | null) {
     const { predict } = state;
     const predictBefore = before?.predict ?? null;

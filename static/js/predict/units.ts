@@ -1,7 +1,7 @@
 /** The parts of a run that can be asked about: one statement each, with the visits of its backward. */
 
-import { RunFacts } from "../findings/run_facts.ts";
-import { statementMentions, type StatementMentions } from "../findings/program_text.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
+import { statementMentions, type StatementMentions } from "../findings/statements/program_text.ts";
 import { isHandle, type Handle } from "../trace/entities.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";
@@ -37,7 +37,7 @@ const MAX_STEPS_ASKED = 600;
 /** A function with more names than this is a page of text, no question. */
 const MAX_NAMES_IN_FUNCTION = 60;
 
-/** @returns in the order of the run; steps within a call are units of their own */
+/** The statements in the order of the run; steps within a call are units of their own. */
 export function* askableStatements(opened: OpenTrace): Generator<AskableStatement> {
   const { steps, program } = opened.trace;
   const facts = new RunFacts(opened);

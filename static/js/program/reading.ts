@@ -1,9 +1,12 @@
-/** A run for reading in a terminal: how it ended, what is said of its lines, and of each step its sentences, values and output. */
+/**
+ * A run for reading in a terminal: how it ended, what is said of its lines, and of each step its sentences, values and
+ * output.
+ */
 
 import { wholeProgramNoticesText, programMessages } from "./messages.ts";
 import { outcomeSentence, captionSentences, type CaptionSentence } from "../captions/captions.ts";
 import { findEntity, findHandle } from "../trace/entities.ts";
-import { cellsReadBy, numbersText } from "../findings/numbers.ts";
+import { cellsReadBy, numbersText } from "../findings/facts/numbers.ts";
 import { locale } from "../words/locale.ts";
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";

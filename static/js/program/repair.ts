@@ -1,6 +1,6 @@
 /** Repairs as a trace offers them, made in the program and in the text that was pasted. */
 
-import { commonLines, lineAfterEdit } from "../trace/step_after_edit.ts";
+import { commonLines, lineAfterEdit } from "../trace/steps/step_after_edit.ts";
 import type { Edit, Repair } from "../trace/wire.ts";
 
 interface LineEdit {
@@ -30,9 +30,8 @@ export function textAfterFix({ source }: { source: string }, edits: LineEdit[]) 
 }
 
 /**
- * The text to run after a fix of a program whose text was edited since; null where a line of the fix is another one
- * there.
- * @param text the editor's
+ * The text to run after a fix of a program whose text in the editor was edited since; null where a line of the fix is
+ * another one there.
  */
 export function editedTextAfterFix(program: { source: string }, text: string, edits: LineEdit[]) {
   if (text === program.source) return textAfterFix(program, edits);

@@ -1,11 +1,11 @@
 /** The note of one program of a series in the making, beside the stage on which its step is chosen. */
 
 import { ROOT } from "../requests/root.ts";
-import { noteNodes } from "./note_nodes.ts";
+import { noteNodes } from "../browser/note_nodes.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { SeriesDraftItem } from "./draft.ts";
 
-/** @param elementById an element of the page, by its id @param onChange of the item that is shown */
+/** `elementById` gives an element of the page. `onChange` is called with a change of the item that is shown. */
 export function createNoteEditor(
   elementById: <T extends HTMLElement>(id: string) => T,
   say: Locale["say"],

@@ -1,6 +1,6 @@
 /** What the steps of a round do: forward, backward, the optimizer's step, and the rest. */
 
-import type { RoundSteps } from "../trace/training_rounds.ts";
+import type { RoundSteps } from "../trace/steps/training_rounds.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 
 type Phase = "forward" | "backward" | "step" | "rest";
@@ -11,7 +11,9 @@ export interface PhaseStretch {
   to: number;
 }
 
-/** The steps of the round that a reader is in, in stretches of one phase each; a round ends where the next one begins. */
+/**
+ * The steps of the round that a reader is in, in stretches of one phase each; a round ends where the next one begins.
+ */
 export function roundPhases(trace: Trace, rounds: RoundSteps[], n: number): PhaseStretch[] {
   const k = rounds.findIndex((round) => round.n === n);
   if (k < 0) return [];

@@ -1,6 +1,6 @@
 /** The rounds in which something new happens: a loss that is no number any more, another learning rate, a finding. */
 
-import { roundAtStep } from "../trace/training_rounds.ts";
+import { roundAtStep } from "../trace/steps/training_rounds.ts";
 import { numberOf } from "./round_series.ts";
 import type { Trace } from "../trace/wire.ts";
 
@@ -10,7 +10,7 @@ export interface RoundNews {
   why: "broken" | "finding" | "rate";
 }
 
-/** In the order of the rounds. @param findingSteps the steps at which findings have their cause */
+/** In the order of the rounds. `findingSteps` are those at which findings have their cause. */
 export function roundNews(trace: Trace, findingSteps: number[]): RoundNews[] {
   const { rounds } = trace;
   if (!rounds) return [];

@@ -1,8 +1,8 @@
 /** The rows of a verdict as SVG: names, cells with their numbers, the cut between two of them, the pin that broke. */
 
-import { shortNumberText } from "../layout/format.ts";
+import { shortNumberText } from "../trace/format.ts";
 import { h, type VNode } from "../browser/svg.ts";
-import { largestMagnitude, signTint } from "../marks/tint.ts";
+import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
 import { clipRuns, richTextMarks, runsOf, runWidth, wrapRuns } from "./rich_text.ts";
 import { text, type Block } from "./verdict_lines_picture.ts";
 import type { NamedRow, Verdict } from "./verdict.ts";
@@ -73,7 +73,7 @@ function rowsBlock({ rows, rowsAfterCut, cut, pin }: Verdict, box: Box, scale: n
   return { height: y - box.y - (rows.length ? SIZES.gap * scale : 0), nodes };
 }
 
-/** A tensor: its names above its cells. @param showsHistory whether the node that made it is told beside them */
+/** A tensor: its names above its cells. `showsHistory`: the node that made it is told beside them. */
 function rowBlock(row: NamedRow, box: Box, scale: number, showsHistory: boolean, say: Say): Block {
   const heading = headingMarks(row, box, scale);
   const top = box.y + heading.height;

@@ -1,7 +1,7 @@
 /** The first view of a run that leaves the page: its finding over the picture, until its reader steps. */
 
 import { explain } from "../findings/explain.ts";
-import { RunFacts } from "../findings/run_facts.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import { verdictOfFinding } from "./verdict.ts";
 import { verdictPicture } from "./verdict_picture.ts";
@@ -21,11 +21,7 @@ interface VerdictViewOptions {
 
 const SMALLEST_HEIGHT = 150;
 
-/**
- * Lay a run's finding over a part of the page.
- * @param host what it covers
- * @returns what takes it away; null where the run has no finding
- */
+/** Lays a run's finding over a part of the page. Returns what takes it away; null where the run has no finding. */
 export function showVerdict(host: HTMLElement, { opened, title, say, go }: VerdictViewOptions): (() => void) | null {
   const finding = opened.count ? explain(opened)[0] : undefined;
   if (!finding) return null;

@@ -2,11 +2,11 @@
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
-import { optimizersOf } from "../optimizers.ts";
-import { plainName } from "../gradient_name.ts";
+import { optimizersOf } from "../facts/optimizers.ts";
+import { plainName } from "../facts/gradient_name.ts";
 import { iterationOf } from "./rounds.ts";
-import type { BackwardCall } from "../scan.ts";
-import type { RunFacts } from "../run_facts.ts";
+import type { BackwardCall } from "../facts/scan.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 /** Operations whose result is a mean, or is one unless they are told otherwise. */
 const MEAN_OPERATION =
@@ -32,7 +32,9 @@ export function diagnoseUndividedAccumulation(facts: RunFacts): Diagnosis[] {
   return [...byLine.values()].map((accumulation) => diagnosisOf(facts, accumulation));
 }
 
-/** Empty where anything but backward, step and reset came to the gradient, or where a step was not followed by a reset. */
+/**
+ * Empty where anything but backward, step and reset came to the gradient, or where a step was not followed by a reset.
+ */
 function accumulations(entries: LedgerEntry[], calls: Map<string, BackwardCall>): Accumulation[] {
   const out: Accumulation[] = [];
   let added: BackwardCall[] = [];
@@ -50,8 +52,8 @@ function accumulations(entries: LedgerEntry[], calls: Map<string, BackwardCall>)
 }
 
 /**
- * Whether a step used several backwards of one statement in one loop, each of a mean that nothing has divided. In a loop
- * within the step's own, the sum may be over tasks, and is meant.
+ * Whether a step used several backwards of one statement in one loop, each of a mean that nothing has divided. In a
+ * loop within the step's own, the sum may be over tasks, and is meant.
  */
 function isUndivided(facts: RunFacts, { calls, used }: Accumulation) {
   if (calls.length < 2 || new Set(calls.map(({ stmt }) => stmt)).size > 1) return false;

@@ -3,8 +3,8 @@
 import { chainLink, fixHint, namesInFacts, type Diagnosis, type Facts } from "../finding.ts";
 import { gradientLedgers, type GradientLedger, type LedgerEntry } from "./gradient_ledger.ts";
 import { gradientNormAt, numberFact } from "./rounds.ts";
-import { tensorHistoryOf } from "../tensor_history.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 /** a gradient's life in which it was clipped too late; dropped: null where the run ended first */
 interface LateClip {
@@ -55,7 +55,7 @@ function changedNumbers(facts: RunFacts, uid: string, step: number) {
   return facts.writesOf(facts.tensor(grad, step)?.storage).some((write) => write.step === step);
 }
 
-/** @param uids of the tensors whose gradients are clipped */
+/** `uids` are those of the tensors whose gradients are clipped. */
 function diagnosisOf(facts: RunFacts, { added, used, clipped, dropped }: LateClip, uids: string[]): Diagnosis {
   const [before, after] = [clipped.step - 1, clipped.step].map((step) => gradientNormAt(facts, uids, step));
   const isMeasured = before !== null && after !== null;

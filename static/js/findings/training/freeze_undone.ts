@@ -2,9 +2,9 @@
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { gradNameOf } from "../gradient_name.ts";
-import { tensorHistoryOf } from "../tensor_history.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 /** undone: the step that turned it on again; -1 where none did before the first backward */
 interface Freezing {
@@ -37,7 +37,7 @@ function freezings(facts: RunFacts): Freezing[] {
   });
 }
 
-/** @param all that one statement froze; none where a call of a module lies between, or where some stay frozen */
+/** `all` is what one statement froze. Null where a call of a module lies between, or where some stay frozen. */
 function diagnosisOf(facts: RunFacts, all: Freezing[]): Diagnosis | null {
   const [{ uid, frozen, undone }] = all;
   const undoing = new Set(all.map((freezing) => facts.steps[freezing.undone]?.stmt));
