@@ -818,10 +818,14 @@ export interface Corner {
 /**
  * A leaf, or a tensor whose gradient the call asks for.
  *
- * elements: that it has rows: those that were varied verdict: the gravest of theirs worst: which of the rows has it
- * hooked: hooks of the leaf may have changed torch's values problem_line: of the statement that the problem is about
- *
  * name: what the program calls it; null where nothing does line: where its value was made
+ *
+ * elements: that it has
+ * rows: those that were varied
+ * verdict: the gravest of theirs
+ * worst: which of the rows has it
+ * hooked: hooks of the leaf may have changed torch's values
+ * problem_line: of the statement that the problem is about
  */
 export interface LeafCheck {
   name: string | null;
