@@ -302,7 +302,7 @@ def test_metrics_and_log_count_runs_without_their_source(
     assert "a-secret-word" not in str(lines)
 
 
-@pytest.mark.parametrize("path", ["/gallery", "/gallery.json", "/gallery/search.json"])
+@pytest.mark.parametrize("path", ["/gallery", "/gallery.json"])
 def test_what_is_the_same_for_everybody_is_made_once(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
@@ -312,7 +312,7 @@ def test_what_is_the_same_for_everybody_is_made_once(
     monkeypatch.setattr(ConstantBody, "from_bytes", lambda *arguments: made.append(path) or compress(*arguments))
     answers = [client.get(path), client.get(path, headers={"accept-encoding": "identity"})]
     assert len(made) == 1
-    assert answers[0].content == answers[1].content and len(answers[0].content) > 100_000
+    assert answers[0].content == answers[1].content and len(answers[0].content) > 50_000
     assert [answer.headers.get("content-encoding") for answer in answers] == ["gzip", None]
     assert int(answers[0].headers["content-length"]) < 100_000
     known = client.get(path, headers={"if-none-match": answers[0].headers["etag"]})

@@ -3,6 +3,9 @@
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [{ kind: "detached_late", severity: "note", diagnose: diagnoseLateDetach }];
 
 interface LateDetach {
   uid: string;
@@ -17,7 +20,7 @@ interface LateDetach {
 
 /** Results whose node a backward visits though they were detached, by a statement that detaches nothing which is
  * taken later. */
-export function diagnoseLateDetach(facts: RunFacts): Diagnosis[] {
+function diagnoseLateDetach(facts: RunFacts): Diagnosis[] {
   if (!facts.backwardCalls.length) return [];
   /** the first of each statement; null where its detaching had a use */
   const byStatement = new Map<unknown, LateDetach | null>();

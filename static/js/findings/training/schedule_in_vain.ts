@@ -10,6 +10,11 @@ import { isComplete, numberFact } from "./rounds.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "scheduler_first", severity: "warning", diagnose: diagnoseScheduleInVain },
+];
 
 const STEP_CALL = /^[A-Za-z_][\w.]*(?:\[[^\]]*\])*\.step\(/;
 /** A rate below so much of the largest one trains no more, */
@@ -30,7 +35,7 @@ interface RateChange {
   after: number;
 }
 
-export function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
+function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
   if (!isComplete(facts) || !facts.source.some((text) => /scheduler|_lr\b|sched\b|lr_/i.test(text))) return [];
   const changes = rateChanges(facts);
   return [...vanishedRateFindings(facts, changes), ...replacedOptimizerFindings(facts, changes)];
