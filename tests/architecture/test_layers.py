@@ -152,8 +152,8 @@ def test_programs_in_strings_import_what_there_is() -> None:
     benchmarks, chaos and the images."""
     absent = []
     for path in [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/*.py")]:
-        if path.is_relative_to(ROOT / "tests/examples/own_code"):  # scripts with modules of their own
-            continue
+        if path.is_relative_to(ROOT / "tests/examples/own_code") or path.name == "test_reach.py":
+            continue  # scripts with modules of their own
         texts = [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)]
         for module, names in IMPORTED.findall("\n".join(text for text in texts if isinstance(text, str))):
             file = ROOT / module.replace(".", "/")
