@@ -2,8 +2,6 @@
 
 import gc
 import os
-import time
-import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 from tests.forks import prepared_modules
 from tests.loop.durations import DurationsWriter, longest_first
 from tests.support.kept_browser import KeptBrowser, close_pages, find_browser, new_page
+from tests.support.waiting import wait_for_answer, wait_until
 
 if TYPE_CHECKING:
     from tests.support.workers import Workers
@@ -104,13 +103,7 @@ def site(site_folder: Path) -> Iterator[str]:
     from tests.support.running_server import running_server
 
     with running_server(site_folder, **UNLIMITED) as address:
-        for _ in range(600):
-            with urllib.request.urlopen(address) as page:
-                if '"trace_url": null' not in page.read().decode():
-                    break
-            time.sleep(0.1)
-        else:
-            raise AssertionError("the server does not run its scenarios")
+        wait_until(lambda: b'"trace_url": null' not in wait_for_answer(address), lambda: "its scenarios have no traces")
         yield address
 
 

@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from server.app import create_app
 from server.settings import Settings
 from tests.conftest import ROOT
+from tests.support.kept_browser import new_context
 
 COUNT = len(list((ROOT / "scenarios").glob("*.py")))
 CARDS = ".gallery li"
@@ -171,7 +172,7 @@ def test_the_number_of_hits_is_announced_and_a_failure_is_said(page: Any, site: 
 
 
 def test_without_scripts_the_form_searches(chromium: Any, site: str) -> None:
-    context = chromium.new_context(java_script_enabled=False)
+    context = new_context(chromium, java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{site}/gallery")
     page.locator("#gallery-q").fill("expand")

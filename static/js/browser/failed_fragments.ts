@@ -1,4 +1,6 @@
-/** Says where a part of the page could not be fetched by htmx: what asked for it has the sentence and names the place. */
+/**
+ * Says where a part of the page could not be fetched by htmx: what asked for it has the sentence and names the place.
+ */
 
 export function sayWhatFails() {
   for (const type of ["htmx:responseError", "htmx:sendError"])

@@ -125,8 +125,10 @@ export function openOperationPalette({
     doWhatWaits();
   }
 
-  /** Puts another part in the place of all; meanwhile the keyboard is the row's, which keeps what is typed for the field to
-   * come. */
+  /**
+   * Puts another part in the place of all; meanwhile the keyboard is the row's, which keeps what is typed for the field
+   * to come.
+   */
   function open(path: string) {
     typedEarly = "";
     row.focus({ preventScroll: true });

@@ -23,6 +23,7 @@ from server.site.markdown_sources import MarkdownSources
 from server.site.site_builder import SiteBuilder, SiteBuildError, empty_folder
 from tests.page.test_access import axe
 from tests.support.sampling import every, parameters_of_run, sampled
+from tests.support.waiting import PATIENT
 
 ROOT = Path(__file__).parents[3]
 FEW_SCENARIOS = 3
@@ -97,7 +98,7 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     kinds = parameters_of_run(request, "kind")
 
     async def build() -> None:
-        services = create_services(Settings({}, sandbox="off", data=str(sources / "data")), PREPARE)
+        services = create_services(Settings({}, sandbox="off", data=str(sources / "data"), **PATIENT), PREPARE)
         services.gallery.scenarios[FEW_SCENARIOS:] = []
         await services.start()
         try:

@@ -42,7 +42,7 @@ function findLateDetach(facts: RunFacts, uid: string, detached: number): LateDet
   if (typeof node !== "string") return null;
   const visit = facts.index.visitStepsByNode.get(node)?.find((visitStep) => visitStep > detached);
   if (visit === undefined) return null;
-  const usage = resultsComputedBefore(facts, uid, detached).find(({ result, step }) => {
+  const usage = resultsComputedFrom(facts, uid, detached).find(({ result, step }) => {
     const nodeOfResult = tensorHistoryOf(facts).valueAt(result, "grad_fn", step);
     return facts.index.visitStepsByNode
       .get(String(nodeOfResult))
@@ -57,7 +57,7 @@ function backwardOfVisit(facts: RunFacts, step: number) {
 }
 
 /** What was computed from a tensor before a step. */
-function resultsComputedBefore(facts: RunFacts, uid: string, before: number): LateDetach["user"][] {
+function resultsComputedFrom(facts: RunFacts, uid: string, before: number): LateDetach["user"][] {
   const users: LateDetach["user"][] = [];
   for (let step = facts.birthStep(uid); step < before; step++)
     for (const { inputs, outputs } of facts.opsAt(step)) {

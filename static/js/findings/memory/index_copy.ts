@@ -44,7 +44,7 @@ function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_
     ],
     names: namesInFacts(x),
     facts: { x, name: plainName(x), op, code: facts.statementFact(step) },
-    fixes: [fixHint("assign_by_index", place)],
+    fixes: [fixHint("assign_through_index", place)],
   };
 }
 
