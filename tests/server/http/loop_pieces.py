@@ -23,7 +23,7 @@ from typing import Any
 
 from server.__main__ import main
 from server.middleware import HttpMetricsMiddleware
-from tests.support.processor_time import slowness
+from tests.server.http.processor_time import slowness
 
 VARIABLE = "LOOP_PIECES"
 LONG_SECONDS = 0.005
@@ -41,7 +41,7 @@ class LoopPiece:
     request: that it was done for, "" for none
     work: the function
     collecting: seconds of it in which Python's garbage collector looked for circles
-    slowness: as `tests.support.processor_time` has it
+    slowness: as `tests.server.http.processor_time` has it
     """
 
     seconds: float
