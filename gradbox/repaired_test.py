@@ -33,8 +33,10 @@ def working_fixes(
     """The first fix of a finding with which the test passes, as a list; empty where none of those that were tried has
     it pass.
 
-    test: its id folder: pytest's root path, source: the file of the test files: of the trace, empty for that one alone;
-        fixes of other files are not tried
+    test: its id
+    folder: pytest's root
+    path, source: the file of the test
+    files: of the trace, empty for that one alone; fixes of other files are not tried
     """
     last_line = files[0].last_line if files else len(source.split("\n"))
     hints = [hint for hint in finding.hints if lies_in_file(hint, last_line)]

@@ -39,8 +39,9 @@ ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 class AssembledTrace:
     """A trace whose steps are not decoded again: each is the JSON text that was validated.
 
-    steps: one JSON object each, `gradbox.wire.trace.Step`. printed: all that the program printed.
-    deterministic: whether the child found nothing in the program that gives it another result each time.
+    steps: one JSON object each, `gradbox.wire.trace.Step`
+    printed: all that the program printed
+    deterministic: whether the child found nothing in the program that gives it another result each time
     """
 
     header: Header

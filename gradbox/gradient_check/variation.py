@@ -11,7 +11,10 @@ from gradbox.gradient_check.replay import BackwardCall, BackwardReached, Replaya
 
 
 class VariedRun:
-    """Runs a program with one element of a leaf changed. overwritten: something changed it back before it was used."""
+    """Runs a program with one element of a leaf changed.
+
+    overwritten: something changed it back before it was used
+    """
 
     def __init__(
         self,

@@ -14,7 +14,10 @@ Position = tuple[int, int]
 
 
 class ProgramEdits:
-    """Collects edits of one program. Of two that overlap, the first is used. removed: nodes that the edits remove."""
+    """Collects edits of one program. Of two that overlap, the first is used.
+
+    removed: nodes that the edits remove
+    """
 
     def __init__(self, source: str, tree: ast.Module) -> None:
         self.lines, self.tree = source.split("\n"), tree

@@ -119,7 +119,8 @@ def refusal_of_other_text(text: str, lines: list[ProgramLine], tree: ast.Module 
     """Why a text is not run though its reader may not have meant a program; None where it is one, with a mistake or
     without.
 
-    text: as pasted, with `\\n` for line breaks lines, tree: what it was made into, None where Python does not take it
+    text: as pasted, with `\\n` for line breaks
+    lines, tree: what it was made into, None where Python does not take it
     """
     pasted = text.split("\n")
     if tree is not None and not tree.body:

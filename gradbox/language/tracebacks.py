@@ -54,7 +54,8 @@ class TracebackFrame:
 class PastedError:
     """An error as it was pasted.
 
-    first, last: its lines in the text, from 0 frames: outermost first
+    first, last: its lines in the text, from 0
+    frames: outermost first
     """
 
     type: str

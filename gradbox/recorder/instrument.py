@@ -53,9 +53,9 @@ SIMPLE_STATEMENT_KINDS = (
 class ProgramStatements:
     """The table of statements by index, and the way from a running instruction back to one.
 
-    may_write_without_ops: the program may write a tensor's bytes but by an operator. exception_variable_names: names
-    that are unbound without a statement that says so. reaches_into_graph: see the function of that name. All of it
-    grows where modules are imported that are stepped.
+    may_write_without_ops: the program may write a tensor's bytes but by an operator
+    exception_variable_names: names that are unbound without a statement that says so
+    reaches_into_graph: see the function of that name. All of it grows where modules are imported that are stepped.
     """
 
     def __init__(self) -> None:
@@ -80,8 +80,8 @@ class ProgramStatements:
     def add_statement(self, node: ast.stmt, parent: int | None, loop: int | None, line_offset: int = 0) -> int:
         """Its index in the table.
 
-        parent, loop: the indices of the statement and of the loop that it is in; None for none line_offset: lines of
-            the program's source before the statement's file
+        parent, loop: the indices of the statement and of the loop that it is in; None for none
+        line_offset: lines of the program's source before the statement's file
         """
         self.rows.append(
             {

@@ -14,10 +14,14 @@ MAX_OP_PLACES = 20
 class OpCall:
     """One operation of the running statement; `entry` is its entry in the log.
 
-    inputs: (tensor, requires grad). results: of new tensors (uid, leaf, dtype). writes: (storage, tensor through
-    which). called_directly: the program called it, not a function of torch. deep_copies: for `copy.deepcopy`.
-    repeated_counts: see `repeated_index_counts`. log_index: its place in the step's log. place: of one that writes or
-    cuts a path, the line that asked for it where that has no steps.
+    inputs: (tensor, requires grad)
+    results: of new tensors (uid, leaf, dtype)
+    writes: (storage, tensor through which)
+    called_directly: the program called it, not a function of torch
+    deep_copies: for `copy.deepcopy`
+    repeated_counts: see `repeated_index_counts`
+    log_index: its place in the step's log
+    place: of one that writes or cuts a path, the line that asked for it where that has no steps
     """
 
     __slots__ = (
@@ -62,19 +66,28 @@ class DetachedCopy(NamedTuple):
 class Observation:
     """Filled by the hooks (operators, the engine, the recorder's calls), read by the probes, forgotten with its step.
 
-    step: the number of the step in the making log: its log everything_requested: a hook asks to observe all that lives,
-        not only what the statement may have changed observe_all: that is what the observation does unstepped_code_ran:
-        only because code without steps may have run slots_unobserved: what nodes saved may have changed in a way that
-        no operation, counter or byte shows exposes_memory: the statement may have handed out a tensor's memory
-        skipped_steps: steps that passed unrecorded before skipped_visits: the same of a backward pass op_places:
-        operations of the log that have one ops_unobserved: operators ran that were not recorded ops_outside_engine:
-        operators that the engine did not call by itself tensors_printed: torch put a tensor into words
-        storages_rebound: tensors may have gone to other storages counters_ambiguous: a new tensor may share a version
-        counter that only a saved slot holds displayed_repr: what an interactive session shows of the statement's value
-        array_bases: the tensors that own the memory of new numpy arrays, and those touched_tensors, touched_storages:
-        taken or made by operators reached_tensors: held by something outside of the program's names provisional_facts:
-        facts of tensors that may die before they are observed graph_roots, visited_nodes: nodes to walk from, and
-        (node, uid) of those that the engine ran ended_backwards, retired_frames, dead_uids: uids of what is over
+    step: the number of the step in the making
+    log: its log
+    everything_requested: a hook asks to observe all that lives, not only what the statement may have changed
+    observe_all: that is what the observation does
+    unstepped_code_ran: only because code without steps may have run
+    slots_unobserved: what nodes saved may have changed in a way that no operation, counter or byte shows
+    exposes_memory: the statement may have handed out a tensor's memory
+    skipped_steps: steps that passed unrecorded before
+    skipped_visits: the same of a backward pass
+    op_places: operations of the log that have one
+    ops_unobserved: operators ran that were not recorded
+    ops_outside_engine: operators that the engine did not call by itself
+    tensors_printed: torch put a tensor into words
+    storages_rebound: tensors may have gone to other storages
+    counters_ambiguous: a new tensor may share a version counter that only a saved slot holds
+    displayed_repr: what an interactive session shows of the statement's value
+    array_bases: the tensors that own the memory of new numpy arrays, and those
+    touched_tensors, touched_storages: taken or made by operators
+    reached_tensors: held by something outside of the program's names
+    provisional_facts: facts of tensors that may die before they are observed
+    graph_roots, visited_nodes: nodes to walk from, and (node, uid) of those that the engine ran
+    ended_backwards, retired_frames, dead_uids: uids of what is over
     """
 
     step: int = 0

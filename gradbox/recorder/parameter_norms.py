@@ -81,7 +81,10 @@ def scalar_value(tensor: Any) -> float | None:
 
 
 class TrackedParameter:
-    """A parameter of an optimizer. kept: its elements before the step that comes, None where they are not known."""
+    """A parameter of an optimizer.
+
+    kept: its elements before the step that comes, None where they are not known
+    """
 
     __slots__ = ("_room", "kept", "uid")
 

@@ -41,7 +41,10 @@ def encode_rounded(value: float | None) -> Number | None:
 
 
 class LossTable:
-    """The values of each loss, round by round. broken_rounds: those in which one was not finite for the first time."""
+    """The values of each loss, round by round.
+
+    broken_rounds: those in which one was not finite for the first time
+    """
 
     def __init__(self) -> None:
         self._losses: dict[tuple[int | None, int], RoundLoss] = {}
@@ -117,7 +120,10 @@ def extend_stretches(stretches: list[RoundStretch], n: int, path: LoopPath) -> N
 
 
 class PrintedTexts:
-    """What rounds printed. every: of those that print, one in so many is kept."""
+    """What rounds printed.
+
+    every: of those that print, one in so many is kept
+    """
 
     def __init__(self) -> None:
         self.texts: list[RoundText] = []

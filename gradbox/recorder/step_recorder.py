@@ -209,8 +209,10 @@ class StepPosition(NamedTuple):
 class StepRecorder:
     """The steps of one run.
 
-    count: how many were recorded. line: of the last. saved_tensors_modified: whether a slot was seen to turn stale, or
-    to change silently. whole_looks: how many steps have looked at everything.
+    count: how many were recorded
+    line: of the last
+    saved_tensors_modified: whether a slot was seen to turn stale, or to change silently
+    whole_looks: how many steps have looked at everything
     """
 
     def __init__(

@@ -38,9 +38,10 @@ class IterationSchedule:
 
     share_used: the share of the trace's room that is used
     focus: `{"loop", "iteration"}` with the counts of the loop and those around it, outermost first; or `{"counts"}`,
-        how often each loop has begun an iteration in the whole run. counts: by loop, how many iterations have begun in
-        the whole run; counts_at_entry: how many when it began anew. ends_run: set where the iteration that begins is
-        the last one of its loop and of those around it.
+        how often each loop has begun an iteration in the whole run
+    counts: by loop, how many iterations have begun in the whole run
+    counts_at_entry: how many when it began anew
+    ends_run: set where the iteration that begins is the last one of its loop and of those around it
     """
 
     def __init__(self, share_used: Callable[[], float], focus: FocusRecord) -> None:

@@ -10,9 +10,11 @@ NO_STORAGE: entities.Storage = {}
 
 
 class TraceDelta:
-    """state: the facts of each entity as reported. pending: the fields that the next step reports; removed: its `gone`.
+    """`tensor`, `storage`, `frame` and `object` read `state` by the kind that a uid's letter names.
 
-    `tensor`, `storage`, `frame` and `object` read `state` by the kind that a uid's letter names.
+    state: the facts of each entity as reported
+    pending: the fields that the next step reports
+    removed: its `gone`
     """
 
     def __init__(self) -> None:

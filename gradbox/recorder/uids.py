@@ -29,8 +29,10 @@ def uid_sort_key(uid: str) -> tuple[str, int]:
 
 
 class WeakUids:
-    """Uids of objects that take weak references, by identity. Nothing is kept alive. dead: those that died since the
-    last `collect_dead_uids`."""
+    """Uids of objects that take weak references, by identity. Nothing is kept alive.
+
+    dead: those that died since the last `collect_dead_uids`
+    """
 
     def __init__(self, uids: UidAllocator, letter: str) -> None:
         self._uids, self._letter = uids, letter

@@ -20,11 +20,14 @@ from gradbox.terminal.progress import ProgressLine
 
 
 class PartWatcher:
-    """What the code of one part calls: see `recorded_parts.Watcher`. times_begun: how often the part has begun.
+    """What the code of one part calls: see `recorded_parts.Watcher`.
 
-    lines: of the part. enclosing_position: where the statement begins in whose block it is. loop_line: the line of the
-    loop whose iteration it is. next_recorded: the count at which it is recorded next, -1 for none. condition_failed:
-    the expression of `--after` has raised.
+    times_begun: how often the part has begun
+    lines: of the part
+    enclosing_position: where the statement begins in whose block it is
+    loop_line: the line of the loop whose iteration it is
+    next_recorded: the count at which it is recorded next, -1 for none
+    condition_failed: the expression of `--after` has raised
     """
 
     def __init__(self, recorder: "PartRecorder", part: ScriptPart, options: PartOptions) -> None:
@@ -85,7 +88,8 @@ class PartRecorder:
 
     path: of the script, as its code names it
     folder: one for each recording is made in it
-    own_folder: as `SessionOptions` has it. frame: in which the recorded part runs; None while nothing is recorded.
+    own_folder: as `SessionOptions` has it
+    frame: in which the recorded part runs; None while nothing is recorded
     """
 
     def __init__(

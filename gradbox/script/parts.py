@@ -133,7 +133,8 @@ def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name:
     """The parts of a script that its options name. Raises ValueError, which names the option and the lines, where there
     is no such part or more than one may be meant.
 
-    tree, source: of the script file_name: its file's, for messages
+    tree, source: of the script
+    file_name: its file's, for messages
     """
     if options.lines is None:
         option = "--iterations" if options.iterations else "--after"

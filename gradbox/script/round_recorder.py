@@ -18,7 +18,10 @@ KEPT_ROUNDS = 3
 
 
 class RoundRecorder(PartRecorder):
-    """The recordings of rounds. round_count: how many have ended."""
+    """The recordings of rounds.
+
+    round_count: how many have ended
+    """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -26,7 +26,8 @@ _PLACEHOLDER_TAG = "hook of gradbox"
 class InstrumentationHooks:
     """The hooks of one session. They record in the session's thread, and in those of torch's engine while that waits.
 
-    kept_statement: the statement whose value, of a bare expression, is kept; kept_value: that value.
+    kept_statement: the statement whose value, of a bare expression, is kept
+    kept_value: that value
     """
 
     def __init__(self, recorder: Recorder) -> None:

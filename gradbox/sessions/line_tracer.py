@@ -63,8 +63,8 @@ class LineTracer:
     tables: by the file name that code has
     on_root_statement: asked with the statement that begins in the frame of `start`, NOWHERE for its end; for True the
         recording stops, by `stop` of whoever asked for it
-    own_files: of the project, which come when a function of theirs is called. was_taken: at `stop` another trace
-        function was there, or none, so that what had run since was not followed.
+    own_files: of the project, which come when a function of theirs is called
+    was_taken: at `stop` another trace function was there, or none, so that what had run since was not followed
     """
 
     def __init__(

@@ -43,8 +43,9 @@ def left_out_message(names: Sequence[str]) -> str:
 
 
 class OwnModules:
-    """The files of a project of which a session may step more than it was told to. left_out: those that were too many.
+    """The files of a project of which a session may step more than it was told to.
 
+    left_out: those that were too many
     folder: of the project; None for no such files at all. Cells of the notebook that runs belong to it.
     """
 

@@ -82,8 +82,8 @@ def operations_unrecorded() -> Iterator[None]:
 class Session:
     """Records between `begin` and `end`; after `end` the process is as before, and `lines` are those of the trace.
 
-    files: what is stepped; the first is the program's main file. One session at a time. cost_message: after `end`, why
-        the recording took long, "" where it did not.
+    files: what is stepped; the first is the program's main file. One session at a time.
+    cost_message: after `end`, why the recording took long, "" where it did not
     """
 
     def __init__(

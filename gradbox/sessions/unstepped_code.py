@@ -41,8 +41,8 @@ class UnsteppedCode:
     """What the process runs beside the files that are stepped.
 
     namespace: of the program's main file
-    passed_calls: of functions that are stepped otherwise. looks: how often everything was to be looked at, by the
-        reason.
+    passed_calls: of functions that are stepped otherwise
+    looks: how often everything was to be looked at, by the reason
     """
 
     def __init__(self, namespace: dict[str, Any], passed_calls: PassedCalls) -> None:

@@ -220,8 +220,9 @@ class HookRan(BaseEvent):
     """Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
 
     hook: `tensor`, by `register_hook`, before the node was run; `post_accumulate_grad`, after `.grad` was accumulated.
-        Hooks of nodes and modules have no event: the steps of their functions tell of them. So have those of a tensor
-        that no Python object stands for any more.
+        Hooks of nodes and modules have no
+    event: the steps of their functions tell of them. So have those of a tensor that no Python object stands for any
+        more.
     """
 
     event: Literal["hook_ran"]
@@ -286,9 +287,10 @@ class FunctionChecked(BaseEvent):
     """After the run the backward of one of the program's own Functions was compared with the slope of its forward, and
     differs.
 
-    order: 2 where backward is right and its own derivative is not incoming: what came into backward in the check got,
-        wanted: what it gave for an element of an argument, and the slope times what came in ignores_incoming: it gives
-        the same whatever comes in
+    order: 2 where backward is right and its own derivative is not
+    incoming: what came into backward in the check
+    got, wanted: what it gave for an element of an argument, and the slope times what came in
+    ignores_incoming: it gives the same whatever comes in
     """
 
     event: Literal["function_checked"]

@@ -179,8 +179,10 @@ class Findings(Model):
 class LookedFor(Model):
     """What is said of a run in which nothing is wrong.
 
-    line: that nothing was found, in how much of the run. rows: what was looked for, what each is about in asterisks.
-    not_looked: what was not. flags: options of the command by which that is.
+    line: that nothing was found, in how much of the run
+    rows: what was looked for, what each is about in asterisks
+    not_looked: what was not
+    flags: options of the command by which that is
     """
 
     line: str

@@ -16,16 +16,26 @@ Sizes = Annotated[list[int], Field(fail_fast=True, max_length=MAX_DIMENSIONS)]
 """A shape or an index. Most operations of torch take no more than 64 dimensions."""
 
 ElementVerdict = Literal["agrees", "rounding", "kink", "unknown", "cut", "differs", "unused"]
-"""agrees: torch's value is the slope. rounding: torch's formula is right, its value has lost digits in its precision.
-kink: the slopes to both sides differ, and torch's value lies between them. unknown: there is no slope to compare with.
-cut: the loss depends on it, and no gradient came. differs: torch's value is not the slope. unused: the loss does not
-depend on it."""
+"""agrees: torch's value is the slope
+rounding: torch's formula is right, its value has lost digits in its precision
+kink: the slopes to both sides differ, and torch's value lies between them
+unknown: there is no slope to compare with
+cut: the loss depends on it, and no gradient came
+differs: torch's value is not the slope
+unused: the loss does not depend on it
+"""
 
 LeafProblem = Literal["written_between", "changed_unseen", "not_followed", "view", "nested", "not_real", "no_time"]
-"""Why a leaf can't be varied. written_between: a statement writes into it between two uses. changed_unseen: a write
-that torch does not see overwrote the change. not_followed: no operation was seen to use its memory. view: a result that
-has the memory of what it was made from. nested: its gradient came by a backward within this one. not_real: it is
-complex or sparse. no_time: the time was over."""
+"""Why a leaf can't be varied.
+
+written_between: a statement writes into it between two uses
+changed_unseen: a write that torch does not see overwrote the change
+not_followed: no operation was seen to use its memory
+view: a result that has the memory of what it was made from
+nested: its gradient came by a backward within this one
+not_real: it is complex or sparse
+no_time: the time was over
+"""
 
 CheckProblem = Literal[
     "no_backward",
@@ -38,16 +48,27 @@ CheckProblem = Literal[
     "too_long",
     "no_time",
 ]
-"""Why nothing can be compared. no_backward: that call is not reached. raised: the program raised before, or in it.
-not_one_loss: it computes several gradients at once, or within a transform of `torch.func`. not_repeatable: two runs
-with the same seed give different losses. not_in_double: the program does not run in float64. too_long: it calls more
-operations than are followed. no_time: two runs took the time that there is."""
+"""Why nothing can be compared.
+
+no_backward: that call is not reached
+raised: the program raised before, or in it
+not_one_loss: it computes several gradients at once, or within a transform of `torch.func`
+not_repeatable: two runs with the same seed give different losses
+not_in_double: the program does not run in float64
+too_long: it calls more operations than are followed
+no_time: two runs took the time that there is
+"""
 
 
 SampleProblem = Literal["no_batch", "raised", "not_repeatable", "too_long", "no_time"]
-"""Why samples can't be followed. no_batch: nothing with several samples meets what is trained before that call. raised:
-the program raised before. not_repeatable: with one sample changed it takes another way. too_long: its results are too
-many to be compared. no_time: the time was over."""
+"""Why samples can't be followed.
+
+no_batch: nothing with several samples meets what is trained before that call
+raised: the program raised before
+not_repeatable: with one sample changed it takes another way
+too_long: its results are too many to be compared
+no_time: the time was over
+"""
 
 
 class GradientCheckOptions(Model):
@@ -66,9 +87,12 @@ class GradientCheckOptions(Model):
 class ElementCheck(Model):
     """One element of a leaf.
 
-    index: in each dimension torch: what backward gave in the program's own precision double: in float64; null where
-        none came numeric: the central difference quotient left, right: those to both sides, where they differ
-        difference: between torch and numeric, relative to the larger
+    index: in each dimension
+    torch: what backward gave in the program's own precision
+    double: in float64; null where none came
+    numeric: the central difference quotient
+    left, right: those to both sides, where they differ
+    difference: between torch and numeric, relative to the larger
     """
 
     index: Sizes
@@ -84,8 +108,8 @@ class ElementCheck(Model):
 class LeafCheck(Model):
     """A leaf, or a tensor whose gradient the call asks for.
 
-    name: what the program calls it; null where nothing does line: where its value was made
-
+    name: what the program calls it; null where nothing does
+    line: where its value was made
     elements: that it has
     rows: those that were varied
     verdict: the gravest of theirs

@@ -49,9 +49,12 @@ class AssemblyRequest(Model):
 class AssemblyReply(Model):
     """What the server itself reads of a trace, whose gzipped JSON follows in `size` bytes.
 
-    status, limit: of its outcome deterministic: see `HeaderLine` cacheable: whether the same program would give this
-        trace again result: a digest of what the program printed and how it ended again: the focus of another run that
-        would show more rejected: what the log says of a line that was not valid, "" where all were
+    status, limit: of its outcome
+    deterministic: see `HeaderLine`
+    cacheable: whether the same program would give this trace again
+    result: a digest of what the program printed and how it ended
+    again: the focus of another run that would show more
+    rejected: what the log says of a line that was not valid, "" where all were
     """
 
     status: Status

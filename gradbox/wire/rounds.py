@@ -55,7 +55,8 @@ class RoundStretch(TypedDict):
     iteration: of each loop, from 0, in the first of these rounds
     total: which iteration of the whole run it is there, from 1
     by: how many iterations of the last loop a round has; 0 where there is one round only. The last of as many as there
-        is room for has no loops: of the rounds from there on they are not known.
+        is room for has no
+    loops: of the rounds from there on they are not known
     """
 
     first: int

@@ -24,12 +24,16 @@ ParameterFate = Literal[
 class ModuleRow(Model):
     """A module that the run called, in what was recorded.
 
-    path: as the program reaches it; its class where no name leads to it depth: how many calls it runs in calls: those
-        that were recorded inputs, outputs: shapes of the tensors of its first call parameters: how many numbers are in
-        those of the module and of the modules in it, each tensor once own: in its own shared: of own, in those that
-        another module of the table has as well trainable: of parameters, in those that require a gradient; null where
-        the trace does not tell operations: torch operations of the first call kept: bytes that it saved for backward,
-        parameters left out, each memory once
+    path: as the program reaches it; its class where no name leads to it
+    depth: how many calls it runs in
+    calls: those that were recorded
+    inputs, outputs: shapes of the tensors of its first call
+    parameters: how many numbers are in those of the module and of the modules in it, each tensor once
+    own: in its own
+    shared: of own, in those that another module of the table has as well
+    trainable: of parameters, in those that require a gradient; null where the trace does not tell
+    operations: torch operations of the first call
+    kept: bytes that it saved for backward, parameters left out, each memory once
     """
 
     path: str

@@ -84,8 +84,10 @@ MAX_REGIONS, MAX_ARGUMENTS = 1000, 1000
 class Region(Model):
     """A part of a run that was recorded, while the rest ran unseen.
 
-    name: as its program or its user called it. first_line, last_line: of the source, where it is a range of lines.
-    iteration: of the outermost loop, from 0, where it is one. step: the first of its steps.
+    name: as its program or its user called it
+    first_line, last_line: of the source, where it is a range of lines
+    iteration: of the outermost loop, from 0, where it is one
+    step: the first of its steps
     """
 
     name: str | None = None

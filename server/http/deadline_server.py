@@ -44,8 +44,8 @@ class DeadlineProtocol(H11Protocol):
     """uvicorn itself waits without end: for the rest of a request, and until a client has taken its response. And it
     parses and serves whatever comes at once; here, it waits for its network's turn.
 
-    open_connections: those of the server, which are bounded. turns: those of the server.
-
+    open_connections: those of the server, which are bounded
+    turns: those of the server
     proxies: whose X-Forwarded-For is believed
     """
 

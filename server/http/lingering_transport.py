@@ -21,8 +21,9 @@ class LingeringTransport(asyncio.Transport):
     """A connection's transport.
 
     close_when_taken: is called when it is closed while its client has not taken everything; it has to call
-        `end_if_lingering` or `abort` until it is closed. lingers: whether it waits for its client at all.
-        written_bytes: all that were written.
+        `end_if_lingering` or `abort` until it is closed
+    lingers: whether it waits for its client at all
+    written_bytes: all that were written
     """
 
     def __init__(self, transport: asyncio.Transport, close_when_taken: Callable[[], None]) -> None:

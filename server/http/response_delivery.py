@@ -55,8 +55,9 @@ class ResponseDelivery:
     """The responses of one connection: what its client has not taken yet, and how long it takes none of it.
 
     transport: to be used in the place of the one that it is made of
-    timeout: see WRITE_TIMEOUT. owner: the address whose bytes they are, "" for a proxy's. unsent_body_bytes: bytes of
-        the response that are not yet handed to the connection.
+    timeout: see WRITE_TIMEOUT
+    owner: the address whose bytes they are, "" for a proxy's
+    unsent_body_bytes: bytes of the response that are not yet handed to the connection
     """
 
     def __init__(self, transport: asyncio.Transport, timeout: float) -> None:

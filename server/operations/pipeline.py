@@ -55,7 +55,8 @@ def minimum_source_size(items: Sequence[PipelineItem]) -> int:
 class ProposedNames:
     """Names for results that have none.
 
-    known, chosen: names that they must not be. first: the number to begin with.
+    known, chosen: names that they must not be
+    first: the number to begin with
     """
 
     def __init__(self, known: set[str], chosen: set[str]) -> None:

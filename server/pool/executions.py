@@ -82,9 +82,11 @@ class Execution:
 
 
 class Subscription:
-    """One client's share in an execution. id: what whoever knows it may read and stop it by.
+    """One client's share in an execution.
 
-    asker: its place in the queue. readers: requests that wait for it or listen to its events now.
+    id: what whoever knows it may read and stop it by
+    asker: its place in the queue
+    readers: requests that wait for it or listen to its events now
     """
 
     def __init__(self, execution: Execution, id_: str, asker: Asker | None = None) -> None:

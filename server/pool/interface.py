@@ -23,9 +23,10 @@ class NoAnswers(Exception):
 
 
 class PoolQueue(Protocol):
-    """How many programs run and wait. client_limit: those of one client that may wait.
+    """How many programs run and wait.
 
-    longest_wait_seconds: for which the oldest of those that wait has waited; 0 where none waits.
+    client_limit: those of one client that may wait
+    longest_wait_seconds: for which the oldest of those that wait has waited; 0 where none waits
     """
 
     @property
@@ -44,12 +45,15 @@ class PoolQueue(Protocol):
 class PoolInterface(Protocol):
     """A pool. What it does where something fails is told by its methods; one suite of tests holds both pools to it.
 
-    worker_count: how many programs it runs at once. queue: of programs for the CPU; queues: it, as `cpu`, and that of a
-    GPU, `gpu`, be there one or not. ready: whether a program would be run now, or as soon as those before it have been.
-    devices: those that a program can run on now. versions: of torch, numpy and Python, {} before any is known. layers:
-    of confinement, each with why it does not work, or "". booted: whether there are workers. spares: children that wait
-    for a job. boots: starts of the process that forks them; pid: of that process, None where it is elsewhere. machines:
-    the workers that are alive elsewhere: name, queue, capacity, running, draining, versions.
+    worker_count: how many programs it runs at once
+    queue: of programs for the CPU
+    queues: it, as `cpu`, and that of a GPU, `gpu`, be there one or not. ready: whether a program would be run now, or
+        as soon as those before it have been.
+    devices: those that a program can run on now
+    versions: of torch, numpy and Python, {} before any is known. layers: of confinement, each with why it does not
+        work, or "". booted: whether there are workers. spares: children that wait for a job. boots: starts of the
+        process that forks them; pid: of that process, None where it is elsewhere. machines: the workers that are alive
+        elsewhere: name, queue, capacity, running, draining, versions.
     """
 
     @property

@@ -73,11 +73,10 @@ class RunBounds:
 
 
 class MachineWorkers:
-    """Runs each program that it is given at once: whose turn it is, is for others to say. count: of those at once, at
-    most.
+    """Runs each program that it is given at once: whose turn it is, is for others to say.
 
-    gpu_names: of the GPUs that torch can use, once that is known.
-
+    count: of those at once, at most
+    gpu_names: of the GPUs that torch can use, once that is known
     use_gpu: whether to run programs on them, too; by itself as the settings say
     """
 

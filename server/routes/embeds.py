@@ -58,8 +58,9 @@ def frame_page(
 ) -> Response:
     """The page that steps through a stored trace.
 
-    frames: who may frame it, by default who the host lets first: what it is told besides lang, away: its language and
-        where its heading leads, by default the program's
+    frames: who may frame it, by default who the host lets
+    first: what it is told besides
+    lang, away: its language and where its heading leads, by default the program's
     """
     language = request_language(request) if "lang" in request.query_params else lang or program.content.language
     title = program.content.title

@@ -36,7 +36,10 @@ class RunsOfOtherProcesses(Protocol):
 
 
 class SharedState(Protocol):
-    """What web processes share: see `server.cluster.parts.SharedState`. reachable: whether they do now."""
+    """What web processes share: see `server.cluster.parts.SharedState`.
+
+    reachable: whether they do now
+    """
 
     @property
     def counts(self) -> LimitCounts: ...

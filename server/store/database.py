@@ -128,9 +128,9 @@ class Database:
     """Raises SettingError. To be used in one event loop.
 
     One transaction writes at a time, so what it reads before it writes is still true when it commits. Nobody waits long
-    for a database that does not answer: see the constants of this module. failures: how often it did not, or with an
-    error.
+    for a database that does not answer: see the constants of this module.
 
+    failures: how often it did not, or with an error
     url: `DATABASE_URL`, or "" for a file in `folder`
     statement_timeout: seconds for one statement
     """

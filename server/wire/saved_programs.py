@@ -90,8 +90,10 @@ class Rerun(Model):
 class ArchiveRecord(Model):
     """A line of an archive.
 
-    content: canonical JSON digest: its SHA-256 trace: gzipped, in base64 created, removed: milliseconds since 1970. A
-        removed program has neither content nor trace.
+    content: canonical JSON
+    digest: its SHA-256
+    trace: gzipped, in base64
+    created, removed: milliseconds since 1970. A removed program has neither content nor trace.
     """
 
     id: Id

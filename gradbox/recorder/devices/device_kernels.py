@@ -108,8 +108,8 @@ def kernels_for_device(device: torch.device) -> "DeviceKernels | None":
 class DeviceKernels:
     """The kernels of one device, and a little of its memory for their results.
 
-    copied_bytes: how many bytes were copied from the device. failed: it reported an error, and will for ever.
-
+    copied_bytes: how many bytes were copied from the device
+    failed: it reported an error, and will for ever
     index: the device's, as torch counts
     """
 

@@ -106,10 +106,11 @@ MIN_STEPS_PER_PASS = 10
 
 
 class BackwardPass:
-    """One call of the engine. step_interval: one visit in so many is a step, where the graph is too long for more.
+    """One call of the engine.
 
-    running_visits: visits begun; the last may be over and not recorded yet. nodes: what the engine can reach; its roots
-    keep these alive as long as it runs.
+    step_interval: one visit in so many is a step, where the graph is too long for more
+    running_visits: visits begun; the last may be over and not recorded yet
+    nodes: what the engine can reach; its roots keep these alive as long as it runs
     """
 
     def __init__(self, uid: str, accumulates: bool) -> None:
@@ -162,9 +163,10 @@ class VisitRecorder(Protocol):
 
 
 class BackwardRecorder:
-    """Wraps the engine while entered. running_passes: the passes that run, the innermost last. ran_while_paused: the
-    engine was at work since recording was paused.
+    """Wraps the engine while entered.
 
+    running_passes: the passes that run, the innermost last
+    ran_while_paused: the engine was at work since recording was paused
     is_recorded: whether what the current thread does is recorded
     """
 

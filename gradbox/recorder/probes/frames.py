@@ -82,9 +82,10 @@ class Frames:
 
     module: the program's globals
     hidden_names: of the module, that are not the program's; None for all that it has now, as long as they are not bound
-        anew. iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0.
-        recorded_lines: frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at
-        the next one already.
+        anew
+    iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0
+    recorded_lines: frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at the
+        next one already
     """
 
     def __init__(

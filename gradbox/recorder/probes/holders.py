@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 
 class StorageHolders:
-    """changed: storages of which the holders changed since they were reported. released: those that lost one.
-
-    read_by_handles: storages that a tensor or an array reads, with how many do; others are held by nodes alone.
+    """    changed: storages of which the holders changed since they were reported
+    released: those that lost one
+    read_by_handles: storages that a tensor or an array reads, with how many do; others are held by nodes alone
     """
 
     def __init__(self) -> None:

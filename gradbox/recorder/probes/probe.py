@@ -105,10 +105,11 @@ MAX_FAULTS = 20
 class ProbeContext:
     """What all probes of a run share.
 
-    observation: of the step in the making; hooks add to it. running_backwards: how many backward passes run.
-    running_operations: how many recorded operations have begun and not ended, one within another. module_calls: the
-    numbers of the calls of modules that run, the innermost last. max_cells: elements up to which contents are listed
-    whole.
+    observation: of the step in the making; hooks add to it
+    running_backwards: how many backward passes run
+    running_operations: how many recorded operations have begun and not ended, one within another
+    module_calls: the numbers of the calls of modules that run, the innermost last
+    max_cells: elements up to which contents are listed whole
     """
 
     def __init__(self) -> None:

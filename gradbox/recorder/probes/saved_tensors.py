@@ -74,8 +74,10 @@ class SlotTransition(NamedTuple):
 
 
 class SavedTensors:
-    """The slots of all nodes: `slots[node][slot]` are the facts last reported. transitions: since
-    `clear_transitions`."""
+    """The slots of all nodes: `slots[node][slot]` are the facts last reported.
+
+    transitions: since `clear_transitions`
+    """
 
     def __init__(
         self,

@@ -54,8 +54,10 @@ MAX_CAPTURE_BYTES = 4096
 class Storages(Probe):
     """All storages of a run.
 
-    compared: those of which the last observation compared the bytes. changed: of those that differ (dtype, number of
-    changed elements or None, the first of them). allocated: met since. exposed: their memory was handed out.
+    compared: those of which the last observation compared the bytes
+    changed: of those that differ (dtype, number of changed elements or None, the first of them)
+    allocated: met since
+    exposed: their memory was handed out
     """
 
     def __init__(self, context: ProbeContext, holders: StorageHolders, statements: ProgramStatements) -> None:

@@ -139,8 +139,8 @@ EncodeValue = Callable[[Any], Value]
 class Tensors(Probe):
     """The handles of a run.
 
-    changed_handles: known handles of which one of `GRAPH_FACTS` changed in this observation. retaining_grad: handles
-    that backward gives a `.grad` although they are no leaves.
+    changed_handles: known handles of which one of `GRAPH_FACTS` changed in this observation
+    retaining_grad: handles that backward gives a `.grad` although they are no leaves
     """
 
     def __init__(

@@ -50,8 +50,10 @@ MESSAGE_ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(dis
 class RemoteRunResult(Model):
     """What a worker saw of a child that has ended, beside its lines.
 
-    worker: its name outcome, usage: as in `AssemblyRequest` ended: whether the last line of a trace has come size:
-        bytes of the lines
+    worker: its name
+    outcome, usage: as in `AssemblyRequest`
+    ended: whether the last line of a trace has come
+    size: bytes of the lines
     """
 
     worker: Name | None = None
@@ -84,7 +86,8 @@ class WorkerRecord(Model):
 class AskerRecord(Model):
     """One who asks for a run.
 
-    web: the process that it waits with client, network: digests
+    web: the process that it waits with
+    client, network: digests
     """
 
     id: str
@@ -96,10 +99,14 @@ class AskerRecord(Model):
 class Submission(Model):
     """The argument of `scripts.SUBMIT`.
 
-    key: of the runs that it may be joined with, "" for none front: before all others askers: one, whose place the run
-        has, or more of a run that goes to the front limit, client_limit, network_limit: of those that wait capacity: of
-        all workers of the queue wake: the stream whose reader has a stream more to read lost: seconds without a
-        heartbeat kept: see `RUN_TTL`
+    key: of the runs that it may be joined with, "" for none
+    front: before all others
+    askers: one, whose place the run has, or more of a run that goes to the front
+    limit, client_limit, network_limit: of those that wait
+    capacity: of all workers of the queue
+    wake: the stream whose reader has a stream more to read
+    lost: seconds without a heartbeat
+    kept: see `RUN_TTL`
     """
 
     run: str

@@ -233,7 +233,8 @@ class RemoteRun:
 class PositionReporter:
     """Reports a run's place in the queue, each once; nothing before the first start is reported again after it.
 
-    started: it has been with a worker. retried: it is run once more, for that was lost.
+    started: it has been with a worker
+    retried: it is run once more, for that was lost
     """
 
     def __init__(self, on_position: Callable[[int], None] | None) -> None:

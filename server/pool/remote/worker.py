@@ -50,8 +50,10 @@ rare_log = RareLog(log)
 
 
 class RemoteWorker:
-    """One worker of a queue, in one event loop. draining: it takes nothing new. Raises BrokerError where `start` finds
-    no broker."""
+    """One worker of a queue, in one event loop. Raises BrokerError where `start` finds no broker.
+
+    draining: it takes nothing new
+    """
 
     def __init__(
         self, settings: Settings, queue: Literal["cpu", "gpu"], blobs: BlobStore, prepare: str = PREPARE
@@ -247,10 +249,12 @@ class RemoteWorker:
 
 
 class UnsentLines:
-    """The lines of a child that are still to be sent. sent_bytes: bytes of those that were. ended: set when no more are
-    to be.
+    """The lines of a child that are still to be sent.
 
     A task that sends is not cancelled: a connection that is cancelled at the wrong moment has swallowed that before.
+
+    sent_bytes: bytes of those that were
+    ended: set when no more are to be
     """
 
     def __init__(self) -> None:
