@@ -1,7 +1,7 @@
-"""h11's connection with bounds: on a request's head, on its trailers, and on the chunks of its body.
+"""h11's connection with bounds on a request's head, on its trailers, and on the chunks of its body.
 
-h11 bounds only what is incomplete. Whatever came as a whole it parses first, and headers of four bytes take it two
-microseconds each: so lines are counted before they are parsed.
+h11 only bounds incomplete data; what arrives complete is parsed first, and each header of four bytes takes it two
+microseconds. Lines are therefore counted before they are parsed.
 """
 
 import re
@@ -10,23 +10,22 @@ from typing import Any
 import h11
 
 MAX_HEAD_BYTES, MAX_HEADERS = 1 << 15, 200
-"""Bytes of a request's line and headers, and headers."""
+"""Bytes of the request line with all headers, and the number of headers."""
 
 MAX_TRAILER_BYTES, MAX_TRAILERS = 4096, 20
-"""Bytes of what follows the last chunk of a body, and lines of it. Nothing here reads them."""
+"""Bytes and lines after the last chunk of a body. Nothing here reads them."""
 
 MAX_CHUNKS, MIN_CHUNK_BYTES = 20, 256
-"""Chunks of a body that may have any size; of more, the bytes that they have to have on average. Each is parsed by
-itself."""
+"""A body may have this many chunks of any size; with more, they must have `MIN_CHUNK_BYTES` on average, since each is
+parsed separately."""
 
 _LAST_CHUNK = re.compile(rb"\r?\n?0+(?=[;\r\n\t ])[^\n]*\n")
 """The line of the last chunk, after the end of the chunk before it."""
 
 
 class BoundedConnection(h11.Connection):
-    """Refuses as malformed: requests of too long a head, or too many headers, trailers or small chunks; of two lengths,
-    which a proxy in front may have read otherwise; of chunks in HTTP/1.0.
-    """
+    """Rejects as malformed: a request whose head is too long; one with too many headers, trailers or small chunks; one
+    with two lengths, which a proxy in front may have read differently; and chunks in HTTP/1.0."""
 
     _chunks = _bytes = 0
     _is_chunk_next = _is_trailer_next = False
@@ -59,7 +58,7 @@ class BoundedConnection(h11.Connection):
             raise h11.RemoteProtocolError("two lengths")
 
     def _check_next_lines(self) -> None:
-        """Count the lines that h11 would take for headers or trailers."""
+        """Count the lines that h11 would parse as headers or trailers."""
         if self.their_state is h11.IDLE:
             check_lines(self.trailing_data[0], MAX_HEAD_BYTES, MAX_HEADERS + 2)
         elif self.their_state is h11.SEND_BODY and (self._is_chunk_next or self._is_trailer_next):
@@ -72,7 +71,7 @@ class BoundedConnection(h11.Connection):
 
 
 def check_lines(data: bytes, max_bytes: int, max_lines: int) -> None:
-    """Raises RemoteProtocolError where there is more than that up to an empty line, which counts."""
+    """Raise RemoteProtocolError if the data up to an empty line exceeds a bound. The empty line counts."""
     if data.startswith((b"\n", b"\r\n")):
         return
     ends = [data.find(mark) + len(mark) for mark in (b"\n\r\n", b"\n\n") if mark in data]

@@ -1,6 +1,7 @@
-"""Connections: taken off the kernel's queue at once and served in fair turns, bounded in all and for each address.
+"""Accepts connections from the kernel at once, serves them in fair turns, and bounds their number in total and per
+address.
 
-So nobody waits behind a flood, and nobody takes the descriptors of everybody.
+So nobody waits behind a flood of connections, and no client can use up the server's descriptors.
 """
 
 import asyncio
@@ -31,14 +32,14 @@ MAX_DESCRIPTORS = 65_536
 """Descriptors that this process asks the kernel for."""
 
 MAX_WAITING = 256
-"""Connections that were taken from the kernel and wait for their turn."""
+"""Accepted connections that may wait for their turn."""
 
 RESERVED_DESCRIPTORS = 128 + MAX_WAITING
-"""Descriptors for files, workers and the database, and for connections that are not counted yet."""
+"""Descriptors for files, workers, the database and connections that are not counted yet."""
 
 
 def raise_descriptor_limit() -> int:
-    """Allow this process as many descriptors as it may have. Returns how many."""
+    """Raise this process's descriptor limit as far as allowed. Returns the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -48,7 +49,10 @@ def raise_descriptor_limit() -> int:
 
 
 class Connection(Protocol):
-    """A client's connection. idle: whether no complete request is being served."""
+    """A client's connection.
+
+    is_idle: whether no complete request is being served
+    """
 
     @property
     def is_idle(self) -> bool: ...
@@ -61,7 +65,7 @@ class ConnectionLimiter:
     """The open connections.
 
     total: how many there may be
-    per_address: how many from one address, a proxy's apart
+    per_address: how many there may be from one address that is not a proxy's
     """
 
     def __init__(self, total: int = 1000, per_address: int = 1000, proxies: tuple[Network, ...] = ()) -> None:
@@ -70,10 +74,10 @@ class ConnectionLimiter:
         self._count = 0
 
     def admit(self, connection: Connection, peer: tuple[str, int] | None) -> str | None:
-        """Count a connection from this address and port. Returns what `remove` takes; None where there is no room for
-        it.
+        """Count a connection from this address and port. Returns the argument for `remove`, or None if there is no
+        room.
 
-        Where a bound is reached, the oldest idle connection of the address makes room, or of the one that has most.
+        At a bound, the oldest idle connection is closed: of this address, or of the address that has the most.
         """
         scope: Scope = {"type": "http", "client": peer, "headers": []}
         proxied = is_connection_from(scope, self._proxies)
@@ -91,7 +95,7 @@ class ConnectionLimiter:
         return address
 
     def remove(self, connection: Connection, address: str) -> None:
-        """A connection that was counted is closed."""
+        """Stop counting a connection that has closed."""
         connections = self._open.get(address, {})
         if connection in connections:
             self._count -= 1
@@ -100,7 +104,7 @@ class ConnectionLimiter:
                 del self._open[address]
 
     def _abort_oldest_idle(self, address: str) -> bool:
-        """Close one that serves nobody; whether there was one."""
+        """Close the address's oldest idle connection. Returns whether there was one."""
         oldest = next((connection for connection in self._open[address] if connection.is_idle), None)
         if oldest is not None:
             self.remove(oldest, address)
@@ -109,26 +113,26 @@ class ConnectionLimiter:
 
 
 BACKLOG = 2048
-"""Connections that the kernel holds until they are taken."""
+"""Connections that the kernel holds until they are accepted."""
 
 MAX_ACCEPTS_PER_ROUND = 128
-"""Connections that are taken in one round of the event loop."""
+"""Connections that are accepted in one round of the event loop."""
 
 MAX_PER_NETWORK = MAX_WAITING // 2
-"""Connections of one network that wait for their turn. Further ones are closed at once, but those of proxies."""
+"""Connections of one network that may wait for their turn. More are closed at once, except those of proxies."""
 
 RECEIVE_BUFFER, SEND_BUFFER = 1 << 16, 1 << 18
-"""Bytes that the kernel holds for a connection in each direction; it doubles them, for its own bookkeeping."""
+"""Bytes that the kernel buffers for a connection in each direction. It doubles them for its own bookkeeping."""
 
 UNREAD_SECONDS = WRITE_TIMEOUT + 10
-"""Seconds after which the kernel gives up a client that acknowledges nothing, also one whose connection the server has
-closed or left behind."""
+"""Seconds after which the kernel gives up on a client that acknowledges nothing, even if the server has closed or
+abandoned the connection."""
 
 CONNECTION_SECONDS = 0.0003
 """Seconds that setting up a connection takes, most of them after its turn."""
 
 RETRY_SECONDS = 0.2
-"""Seconds after which another connection is taken where there was no descriptor for one."""
+"""Seconds before the next attempt to accept when no descriptor was free."""
 
 log = logging.getLogger("gradbox.server")
 
@@ -136,8 +140,8 @@ log = logging.getLogger("gradbox.server")
 class ConnectionAcceptor:
     """The listening sockets of a server.
 
-    create_protocol: for a connection
-    proxies: are not bounded
+    create_protocol: creates the protocol of a connection
+    proxies: networks whose connections are not bounded
     """
 
     def __init__(
@@ -158,7 +162,7 @@ class ConnectionAcceptor:
             asyncio.get_running_loop().add_reader(listener, self._accept_connections, listener)
 
     def close(self) -> None:
-        """Take no more connections, and close those that still wait."""
+        """Stop accepting, and close the connections that still wait."""
         self._closed = True
         for listener in self._listeners:
             asyncio.get_running_loop().remove_reader(listener)
@@ -205,7 +209,7 @@ class ConnectionAcceptor:
         self._waiting_count += 1
 
     def _serve_next_connection(self, network: str) -> bool:
-        """Serve a connection of this network, where it still has one that waits, and come back for the next."""
+        """Serve the next waiting connection of this network, and schedule the one after it."""
         connections = self._waiting.get(network)
         if not connections:
             self._waiting.pop(network, None)
@@ -225,7 +229,7 @@ class ConnectionAcceptor:
 
 
 def open_listeners(host: str | None, port: int) -> list[socket.socket]:
-    """Sockets that listen on every address of this host. Raises OSError."""
+    """Open sockets that listen on every address of this host. Raises OSError."""
     listeners: list[socket.socket] = []
     addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     try:

@@ -1,6 +1,6 @@
-"""uvicorn's server and protocol with deadlines: for requests, for responses, and for the end of the server itself.
+"""uvicorn's server and protocol with deadlines for requests, for responses, and for shutting down.
 
-The protocol also bounds a request's parts, takes fair turns and answers with our own errors.
+The protocol also bounds the parts of a request, takes fair turns and answers with our own errors.
 """
 
 import asyncio
@@ -34,19 +34,19 @@ MALFORMED = (
     f"up to {MAX_HEAD_BYTES} bytes and {MAX_HEADERS} lines of headers, and chunks of more than a few bytes"
 )
 HALF_CLOSED_CHECK = 1.0
-"""Seconds after which it is looked whether a client that has closed its side is still there, each time."""
+"""Seconds between two checks whether a client that has closed its sending side is still there."""
 
 TOO_MANY = "there are too many connections, in all or from this address"
 TIMED_OUT = f"the request was not complete after {REQUEST_TIMEOUT:.0f} seconds"
 
 
 class DeadlineProtocol(H11Protocol):
-    """uvicorn itself waits without end: for the rest of a request, and until a client has taken its response. And it
-    parses and serves whatever comes at once; here, it waits for its network's turn.
+    """uvicorn's protocol with deadlines. uvicorn waits indefinitely for the rest of a request and for a client to read
+    its response, and it parses whatever arrives at once; here, data waits for its network's turn.
 
-    open_connections: those of the server, which are bounded
-    turns: those of the server
-    proxies: whose X-Forwarded-For is believed
+    open_connections: the server's connections, whose number is bounded
+    turns: the server's turns
+    proxies: networks whose X-Forwarded-For is believed
     """
 
     request_timeout, write_timeout = REQUEST_TIMEOUT, WRITE_TIMEOUT
@@ -96,15 +96,18 @@ class DeadlineProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parsed in turn; until then nothing more is read."""
+        """Parse the data in the network's turn; until then, read nothing more."""
         if not self._received:
             self.turns.add_work(self._network, self._parse_request_data)
         self._received += data
         self.transport.pause_reading()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """A client that has only closed its side gets its answer. One that is gone resets the connection when it is
-        sent something: `100 Continue`, which every client of HTTP/1.1 takes and passes over."""
+        """Handle a client that has closed its sending side, which still gets its answer.
+
+        A client that is gone resets the connection when something is sent to it, so `100 Continue` is sent, which every
+        HTTP/1.1 client accepts and ignores.
+        """
         if self.is_idle:
             self.transport.close()
         elif not self._is_half_closed:
@@ -116,7 +119,7 @@ class DeadlineProtocol(H11Protocol):
         return True  # else asyncio closes the connection, whatever is still unread
 
     def _check_half_closed_client(self) -> None:
-        """Close the connection of a client that is gone, or that nothing is sent to which would tell."""
+        """Close the connection of a client that is gone, or to which nothing is sent that would show it."""
         if self.transport.is_closing():
             return
         if self._delivery.transport.has_failed or not (self._is_probed or self._delivery.transport.unsent_bytes):
@@ -125,12 +128,12 @@ class DeadlineProtocol(H11Protocol):
             self.loop.call_later(HALF_CLOSED_CHECK, self._check_half_closed_client)
 
     def timeout_keep_alive_handler(self) -> None:
-        """A connection whose next request waits for its turn is not idle."""
+        """Keep a connection open while its next request waits for its turn."""
         if not self._received:
             super().timeout_keep_alive_handler()
 
     def _parse_request_data(self) -> None:
-        """In parts, for the parser checks the size of what is incomplete only."""
+        """Parse the data in parts, because the parser only checks the size of incomplete data."""
         data, self._received = self._received, b""
         for start in range(0, len(data), MAX_HEAD_BYTES):
             if not self.transport.is_closing():
@@ -206,26 +209,26 @@ class DeadlineProtocol(H11Protocol):
 
 
 GRACE_SECONDS = 3.0
-"""Seconds in which requests that are being served may end; then their connections are closed."""
+"""Seconds that requests in progress have at shutdown; then their connections are closed."""
 
 CANCEL_AFTER_SECONDS = 5
-"""Seconds after which requests that go on without a connection are cancelled."""
+"""Seconds after which requests without a connection are cancelled."""
 
 EXIT_AFTER_SECONDS = 9
-"""Seconds after which the kernel ends the process. Its workers end with it."""
+"""Seconds after which the kernel ends the process, and its workers with it."""
 
 STARTUP_FAILURE = 3
-"""The status of a process that can't listen; uvicorn's own where the application can't start."""
+"""The exit status of a process that can't listen. uvicorn uses it when the application can't start."""
 
 
 log = logging.getLogger("uvicorn.error")
 
 
 class DeadlineServer(uvicorn.Server):
-    """uvicorn itself waits for clients and threads without end, and accepts connections as they come.
+    """uvicorn's server with a deadline for shutting down, which uvicorn lacks, and with fair turns for new connections.
 
-    turns: those of the connections
-    proxies: whose connections are many visitors'
+    turns: the turns of connections
+    proxies: networks whose connections stand for many visitors
     """
 
     _acceptor: ConnectionAcceptor | None = None
@@ -276,13 +279,13 @@ class DeadlineServer(uvicorn.Server):
 def create_server(
     app: ASGIApp, host: str, port: int, connections: ConnectionLimiter, proxies: tuple[Network, ...] = ()
 ) -> DeadlineServer:
-    """The server of an application.
+    """Create the server of an application.
 
-    GRADBOX_TRUSTED_PROXIES decides whose headers are trusted, not uvicorn. Its warnings are of malformed requests,
-    which would fill the log.
+    GRADBOX_TRUSTED_PROXIES decides whose headers are trusted, not uvicorn. uvicorn's warnings about malformed requests
+    are turned off, because anybody could fill the log with them.
 
-    connections: bounds them
-    proxies: whose X-Forwarded-For is believed
+    connections: bounds the connections
+    proxies: networks whose X-Forwarded-For is believed
     """
     turns = FairTurns()
     bounds = {"open_connections": connections, "turns": turns, "proxies": proxies}

@@ -1,4 +1,4 @@
-"""The documentation's site under /docs, where `make docs` has built it."""
+"""Serves the documentation site under /docs, if `make docs` has built it."""
 
 import base64
 import hashlib
@@ -26,7 +26,7 @@ def is_documentation_built(folder: Path = DOCUMENTATION_FOLDER) -> bool:
 
 @cache
 def documentation_policy(page: str) -> str:
-    """The Content-Security-Policy of a page's text: of scripts inside of pages only those that this one has."""
+    """The Content-Security-Policy of a page, which allows only the inline scripts that this page contains."""
     digests = {
         base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in _INLINE_SCRIPT.findall(page)
     }
@@ -38,7 +38,7 @@ def documentation_policy(page: str) -> str:
 
 
 class DocumentationFiles(StaticFiles):
-    """The files of the site. Raises ProblemError (404) where there is none, or the site is not built."""
+    """The files of the site. Raises ProblemError (404) if a file is missing or the site is not built."""
 
     def __init__(self, folder: Path = DOCUMENTATION_FOLDER) -> None:
         super().__init__(directory=folder, check_dir=False, html=True)

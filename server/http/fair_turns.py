@@ -1,4 +1,5 @@
-"""Whose work the event loop does next: that of the network for which it worked least, a few milliseconds at a time."""
+"""Decides whose work the event loop does next: that of the network for which it has worked least, a few milliseconds at
+a time."""
 
 import asyncio
 import heapq
@@ -14,10 +15,10 @@ from typing import Any, ParamSpec, TypeVar
 from server.pool.fair_queue import FairScheduler
 
 ROUND_SECONDS = 0.004
-"""Seconds of one round of the event loop in which work is begun."""
+"""Seconds in one round of the event loop during which new work is begun."""
 
 TurnWork = Callable[[], bool | None]
-"""What is done in a turn. Returns True where most of it comes after: then nothing else is begun in this round."""
+"""The work of a turn. Returns True if most of it happens later; then nothing else is begun in this round."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,9 +27,9 @@ log = logging.getLogger("gradbox.server")
 
 
 class FairTurns:
-    """The event loop's time, shared fairly among networks: a newcomer is next, whoever else has work waiting.
+    """Shares the event loop's time fairly among networks: a newcomer is next, whoever else has work waiting.
 
-    clock: processor seconds of this thread
+    clock: returns the processor seconds of this thread
     """
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
@@ -40,7 +41,7 @@ class FairTurns:
         self._running = False
 
     def add_work(self, network: str, work: TurnWork) -> None:
-        """Do this when it is this network's turn."""
+        """Do this work when it is the network's turn."""
         if network in self._waiting:
             self._waiting[network].append(work)
         else:
@@ -51,17 +52,17 @@ class FairTurns:
             asyncio.get_running_loop().call_soon(self._run_work_round)
 
     async def wait_for_turn(self, network: str) -> None:
-        """Wait for this network's turn. What follows has to be charged."""
+        """Wait for this network's turn. The caller has to charge the network for what follows."""
         granted = asyncio.get_running_loop().create_future()
         self.add_work(network, partial(_grant_turn, granted))
         await granted
 
     def charge_network(self, network: str, seconds: float) -> None:
-        """Count time that was spent for a network."""
+        """Charge a network for time that was spent on it."""
         self._scheduler.charge_flow(network, seconds)
 
     async def run_and_charge_network(self, network: str, work: Coroutine[Any, Any, None]) -> None:
-        """Do this, and charge the network for each of its steps, and for what it does by `work_in_thread`."""
+        """Run a coroutine and charge the network for each of its steps, including what it does by `work_in_thread`."""
         charge = partial(self.charge_network, network)
         _charge.set(charge)
         await MeteredCoroutine(work, charge, self._clock)
@@ -70,7 +71,7 @@ class FairTurns:
         heapq.heappush(self._order, (self._scheduler.start_tag(network), next(self._arrivals), network))
 
     def _run_work_round(self) -> None:
-        """Do what fits into a round, and come back for the rest."""
+        """Do the work that fits into a round, and schedule another round for the rest."""
         until = time.perf_counter() + ROUND_SECONDS
         while self._order:
             tag, arrival, network = heapq.heappop(self._order)
@@ -88,7 +89,7 @@ class FairTurns:
             self._scheduler.reset()
 
     def _run_first_work(self, network: str) -> bool:
-        """Do the first work of a network; whether most of it comes after."""
+        """Do the first work of a network. Returns whether most of it happens later."""
         works = self._waiting[network]
         work, began = works.popleft(), self._clock()
         try:
@@ -108,8 +109,8 @@ _charge: ContextVar[Callable[[float], None]] = ContextVar("charge")
 
 
 async def work_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What the function returns, called in a thread. The network whose request this is for is charged for its processor
-    time."""
+    """Call a function in a thread and return its result. The network whose request this serves is charged for the
+    processor time."""
     seconds = 0.0
 
     def call_and_measure() -> T:
@@ -129,9 +130,9 @@ async def work_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kw
 
 
 class MeteredCoroutine:
-    """Awaits a coroutine, and reports the seconds that each of its steps took.
+    """Awaits a coroutine and reports how many seconds each of its steps took.
 
-    clock: of these seconds
+    clock: measures these seconds
     """
 
     def __init__(

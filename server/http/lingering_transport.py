@@ -1,7 +1,7 @@
-"""A transport that closes a connection once its client has taken everything, and drops what is left when it is aborted.
+"""A transport that closes a connection once its client has read everything, and drops what is left when it is aborted.
 
-A socket that is closed belongs to the kernel: what its client has not read lies there, half a megabyte a connection,
-outside of every limit of the server.
+A closed socket belongs to the kernel: what its client has not read stays there, half a megabyte for each connection,
+outside all limits of the server.
 """
 
 import array
@@ -20,10 +20,10 @@ RESET_AT_CLOSE = struct.pack("ii", 1, 0)
 class LingeringTransport(asyncio.Transport):
     """A connection's transport.
 
-    close_when_taken: is called when it is closed while its client has not taken everything; it has to call
-        `end_if_lingering` or `abort` until it is closed
-    lingers: whether it waits for its client at all
-    written_bytes: all that were written
+    close_when_taken: called when the transport is closed before its client has read everything; it has to call
+        `end_if_lingering` or `abort` until the transport is closed
+    lingers: whether the transport waits for its client at all
+    written_bytes: how many bytes were written in total
     """
 
     def __init__(self, transport: asyncio.Transport, close_when_taken: Callable[[], None]) -> None:
@@ -45,7 +45,7 @@ class LingeringTransport(asyncio.Transport):
 
     @property
     def unsent_bytes(self) -> int:
-        """Bytes that the client has not acknowledged, wherever they are."""
+        """Bytes that the client has not acknowledged, in this process or in the kernel."""
         return self._transport.get_write_buffer_size() + self.kernel_bytes
 
     @property
@@ -57,7 +57,7 @@ class LingeringTransport(asyncio.Transport):
             return True
 
     def close(self) -> None:
-        """Write no more, and close the connection when the client has taken everything."""
+        """Write nothing more, and close the connection when the client has read everything."""
         if self.is_closing():
             return
         if not self.lingers or not self.unsent_bytes:
@@ -69,8 +69,8 @@ class LingeringTransport(asyncio.Transport):
         self._close_when_taken()
 
     def end_if_lingering(self) -> None:
-        """Where it only waits for its client, tell it that no more comes, and close the connection once it has
-        everything."""
+        """If the transport only waits for its client, tell the client that no more comes, and close once everything is
+        acknowledged."""
         if self._is_lingering and not self.unsent_bytes:
             self._transport.close()
         elif self._is_lingering and not self._transport.get_write_buffer_size():
@@ -78,7 +78,7 @@ class LingeringTransport(asyncio.Transport):
                 self._transport.write_eof()
 
     def abort(self) -> None:
-        """Close the connection, and have the kernel drop what the client has not taken."""
+        """Close the connection, and make the kernel drop what the client has not read."""
         with suppress(OSError):
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_AT_CLOSE)
         self._transport.abort()

@@ -1,6 +1,5 @@
-"""How responses reach clients: in pieces, each within a time, all that clients have not taken below a ceiling; and
-clients that go away.
-"""
+"""Delivers responses to clients in pieces, each with a deadline, with a ceiling on all unread bytes. Notices clients
+that disconnect."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, MutableMapping
@@ -18,14 +17,14 @@ Disconnected = Callable[[], Coroutine[Any, Any, None]]
 
 
 class ClientDisconnected(ProblemError):
-    """The client has disconnected; nobody reads this."""
+    """The client has disconnected, so nobody reads the result."""
 
     def __init__(self) -> None:
         super().__init__(499, "gone", "the client has disconnected")
 
 
 async def cancel_on_disconnect(work: Coroutine[Any, Any, T], disconnected: Disconnected) -> T:
-    """What the work returns. It is cancelled when the client goes; then this raises ClientDisconnected."""
+    """Run `work` and return its result. If the client disconnects first, cancel it and raise ClientDisconnected."""
     working, watching = asyncio.ensure_future(work), asyncio.ensure_future(disconnected())
     try:
         await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
@@ -41,22 +40,22 @@ CHUNK_SIZE = 1 << 16
 """Bytes of a response that are handed to the connection at once."""
 
 WRITE_TIMEOUT = 20.0
-"""Seconds in which a client has to take so many bytes, or all that are left."""
+"""Seconds within which a client has to read `CHUNK_SIZE` bytes, or all that are left."""
 
 MAX_WAITING_BYTES, MAX_ADDRESS_BYTES = 128 << 20, 48 << 20
-"""Bytes of responses that clients have not taken yet: of all, and of one address that is no proxy's. They count
-wherever they are, in the kernel too. Past that, those who have taken nothing for longest are given up."""
+"""Bytes of unread responses, in total and of one address that is not a proxy's, including those in the kernel. Above
+that, the clients that have read nothing for longest are dropped."""
 
 FIRST_CHECK, LAST_CHECK = 0.05, 1.0
-"""Seconds until it is looked what a client has taken; each time twice as long, up to the last one."""
+"""Seconds until the first check of what a client has read. The interval doubles up to `LAST_CHECK`."""
 
 
 class ResponseDelivery:
-    """The responses of one connection: what its client has not taken yet, and how long it takes none of it.
+    """The responses of one connection: what its client has not read yet, and for how long it has read nothing.
 
-    transport: to be used in the place of the one that it is made of
+    transport: replaces the transport that it is given
     timeout: see WRITE_TIMEOUT
-    owner: the address whose bytes they are, "" for a proxy's
+    owner: the address that the bytes count for, "" for a proxy's
     unsent_body_bytes: bytes of the response that are not yet handed to the connection
     """
 
@@ -71,7 +70,7 @@ class ResponseDelivery:
         self._marked_at = 0.0
 
     def check_client_reading(self) -> None:
-        """Count what the client has still to read. If there is any, give the client up once it reads too little."""
+        """Count what the client has still to read, and drop the client if it reads too slowly."""
         self._count_unread_bytes()
         if not self.unread_bytes:
             self._stop_checking()
@@ -84,7 +83,7 @@ class ResponseDelivery:
         abort_stalled_deliveries(self.owner)
 
     def finish_response(self) -> None:
-        """The last bytes are with the connection."""
+        """Note that the connection has been given all bytes."""
         self.unsent_body_bytes = 0
         self.check_client_reading()
 
@@ -94,7 +93,7 @@ class ResponseDelivery:
         self.transport.abort()
 
     def handle_connection_closed(self) -> None:
-        """The connection is closed."""
+        """Clean up after the connection has closed."""
         self.unsent_body_bytes = self.unread_bytes = 0
         self._stop_checking()
 
@@ -138,18 +137,19 @@ class ResponseDelivery:
 
 
 unread_deliveries: dict[ResponseDelivery, None] = {}
-"""Connections whose clients have not taken everything."""
+"""Deliveries whose clients have not read everything."""
 
 
 def abort_stalled_deliveries(owner: str) -> None:
-    """Give up those who have taken nothing for longest: of this address, and of all, where they hold too much."""
+    """Drop the clients that have read nothing for longest if their address, or all addresses together, hold too much.
+    """
     if owner:
         abort_most_stalled([delivery for delivery in unread_deliveries if delivery.owner == owner], MAX_ADDRESS_BYTES)
     abort_most_stalled(list(unread_deliveries), MAX_WAITING_BYTES)
 
 
 def abort_most_stalled(deliveries: list[ResponseDelivery], limit: int) -> None:
-    """Give up some of these, until the others hold no more than the limit."""
+    """Drop some of these deliveries until the others hold no more than the limit."""
     total = sum(delivery.unread_bytes for delivery in deliveries)
     if total > limit:
         for delivery in sorted(deliveries, key=attrgetter("taken_at")):
@@ -162,7 +162,7 @@ def abort_most_stalled(deliveries: list[ResponseDelivery], limit: int) -> None:
 async def serve_with_chunked_body(
     delivery: ResponseDelivery, app: ASGIApp, scope: MutableMapping[str, Any], receive: Receive, send: Send
 ) -> None:
-    """Serve a request with the app, whose long bodies are passed on a piece at a time, as the client takes them."""
+    """Serve a request with the app, passing a long body on in pieces as fast as the client reads them."""
 
     async def send_pieces(message: Message) -> None:
         body = message.get("body", b"")

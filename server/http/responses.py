@@ -1,4 +1,4 @@
-"""Responses that are sent as they are stored: traces, what is made once for everybody, and the entity tags of both."""
+"""Responses that are sent as stored: traces, and bodies that are made once for everybody. Both have entity tags."""
 
 import asyncio
 import gzip
@@ -15,19 +15,19 @@ from server.http.response_delivery import CHUNK_SIZE
 from server.store.repository import SavedProgram
 
 MAX_AGE = 60
-"""Seconds for which a cache need not ask again. Short, for a host may remove a program."""
+"""Seconds for which a cache need not ask again. It is short because a host may remove a program."""
 
 
 def entity_tag(program: SavedProgram, assets: str = "") -> str:
-    """A weak tag, for the body goes out compressed and not.
+    """A weak entity tag, because the body is sent both compressed and uncompressed.
 
-    assets: the version of the code that draws it, if any does
+    assets: the version of the code that draws the body, if any does
     """
     return f'W/"{program.digest[:20]}-{program.created}{assets}"'
 
 
 def not_modified_response(request: Request, program: SavedProgram, assets: str = "") -> Response | None:
-    """The response 304 where the client has this version already."""
+    """A 304 response if the client has this version already, else None."""
     tags = [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
     if entity_tag(program, assets) not in tags:
         return None
@@ -35,7 +35,7 @@ def not_modified_response(request: Request, program: SavedProgram, assets: str =
 
 
 def with_cache_headers(response: Response, program: SavedProgram, assets: str = "") -> Response:
-    """The response with its tag and its age."""
+    """Add the entity tag and the maximum age to a response."""
     response.headers["ETag"] = entity_tag(program, assets)
     response.headers["Cache-Control"] = f"public, max-age={MAX_AGE}"
     return response
@@ -45,7 +45,7 @@ _ZERO_WEIGHT = re.compile(r"q=0(\.0*)?")
 
 
 def trace_response(request: Request, body: bytes) -> Response:
-    """The response with a trace. It is decompressed for a client that does not accept gzip.
+    """The response for a trace, decompressed if the client does not accept gzip.
 
     body: the trace's JSON, gzipped
     """
@@ -56,7 +56,8 @@ def trace_response(request: Request, body: bytes) -> Response:
 
 
 async def iterate_decompressed(body: bytes) -> AsyncIterator[bytes]:
-    """What is in a gzip file, a piece at a time as the client takes them: a few bytes can stand for megabytes."""
+    """Yield the content of a gzip file in pieces, as fast as the client reads them: a few bytes can expand to
+    megabytes."""
     while body:
         member = zlib.decompressobj(wbits=31)
         while not member.eof and (piece := member.decompress(body, CHUNK_SIZE)):
@@ -67,7 +68,7 @@ async def iterate_decompressed(body: bytes) -> AsyncIterator[bytes]:
 
 
 def accepts_gzip(accept_encoding: str) -> bool:
-    """Whether the header lists gzip, and not with a weight of zero."""
+    """Whether the header lists gzip with a weight above zero."""
     for part in accept_encoding.split(","):
         name, *parameters = (word.strip().lower() for word in part.split(";"))
         if name == "gzip":
@@ -92,7 +93,7 @@ class ConstantBody:
         return cls(gzip.compress(body, 9, mtime=0), media_type, f'W/"{hashlib.sha256(body).hexdigest()[:24]}"')
 
     def to_response(self, request: Request) -> Response:
-        """The body, or 304 where the client has it already."""
+        """The body, or a 304 if the client has it already."""
         headers = {"ETag": self.tag, "Cache-Control": f"public, max-age={MAX_AGE}", "Vary": "Accept-Encoding"}
         if self.tag in [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]:
             return Response(status_code=304, headers=headers)
@@ -103,16 +104,16 @@ class ConstantBody:
 
 
 class ConstantBodies:
-    """Bodies that are the same for everybody until the server ends, each made once, in a thread, one at a time."""
+    """Bodies that are the same for everybody until the server ends. Each is made once, in a thread, one at a time."""
 
     def __init__(self) -> None:
         self._bodies: dict[str, ConstantBody] = {}
         self._making = asyncio.Lock()
 
     async def get(self, key: str, media_type: str, make: Callable[[], bytes]) -> ConstantBody:
-        """The body of this key. Raises what it raises.
+        """The body for this key. Raises what `make` raises.
 
-        make: called where there is none yet
+        make: called if there is no body yet
         """
         if key not in self._bodies:
             async with self._making:

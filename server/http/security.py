@@ -1,4 +1,4 @@
-"""What every request is checked for (Host, origin, content type, size), and the security headers of every response."""
+"""Checks every request (Host, origin, content type, size) and adds the security headers to every response."""
 
 import secrets
 from collections.abc import Iterable, Mapping, MutableMapping
@@ -12,7 +12,7 @@ from server.wire.problems import ProblemError
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 BODYLESS_METHODS = ("DELETE",)
-"""Methods that come without a body."""
+"""Methods whose requests have no body."""
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; "
@@ -36,11 +36,11 @@ def content_security_policy(nonce: str, frame_ancestors: str = "'none'") -> str:
 
 
 class SecurityMiddleware:
-    """The outermost layer of the application. It puts the nonce of the page's style element into `scope["state"]`.
+    """The outermost layer of the application. It stores the nonce for the page's style element in `scope["state"]`.
 
     hosts: names that the server answers to
-    max_body: bytes
-    root: the path that a proxy puts before every other, whether it passes that on or not
+    max_body: the most bytes of a request's body
+    root: the path prefix of a proxy, whether or not the proxy passes it on
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str], max_body: int, root: str = "") -> None:
@@ -94,7 +94,7 @@ class SecurityMiddleware:
             raise  # for the log
 
     def _find_refusal(self, method: str, headers: Mapping[str, str]) -> ProblemError | None:
-        """Why a request with these headers is not served; None where it is."""
+        """Why a request with these headers is refused; None if it is served."""
         host = headers.get("host", "").lower()
         if strip_port(host) not in self._hosts:
             return ProblemError(421, "wrong_host", "this server has another name; GRADBOX_HOSTS lists its names")
@@ -116,7 +116,7 @@ class SecurityMiddleware:
         return ProblemError(413, "too_large", f"the body of a request may have {self._max_body} bytes")
 
     async def _read_bounded_body(self, receive: Receive) -> bytes | None:
-        """The whole body; None where it is too large. Raises ClientDisconnected where the rest does not come."""
+        """Read the whole body; None if it is too large. Raises ClientDisconnected if the rest does not come."""
         parts: list[bytes] = []
         size = 0
         while True:
@@ -132,13 +132,13 @@ class SecurityMiddleware:
 
 
 def strip_port(host: str) -> str:
-    """The name of a Host header; an address of IPv6 keeps its brackets."""
+    """The host name of a Host header. An IPv6 address keeps its brackets."""
     name, _, port = host.rpartition(":")
     return name if name and not host.endswith("]") and host.isascii() and port.isdigit() else host
 
 
 def replay_body(body: bytes, receive: Receive) -> Receive:
-    """A receive that gives the body, and then what is still to come: a disconnect."""
+    """A `receive` that returns the body first, and then waits for what is still to come: a disconnect."""
     replayed = False
 
     async def receive_replayed() -> Message:
@@ -152,7 +152,7 @@ def replay_body(body: bytes, receive: Receive) -> Receive:
 
 
 def prepend_root_path(scope: MutableMapping[str, Any], root: str) -> None:
-    """Make the path begin with the root, which the router then takes off."""
+    """Put the root before the path. The router then removes it."""
     scope["root_path"] = root
     if scope["path"] == root:
         scope["path"] = f"{root}/"
@@ -161,7 +161,7 @@ def prepend_root_path(scope: MutableMapping[str, Any], root: str) -> None:
 
 
 async def send_problem(send: Send, error: ProblemError) -> None:
-    """Answer with the error as JSON."""
+    """Send the error as a JSON response."""
     body = ProblemReply(error=error.problem).model_dump_json(exclude_none=True).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": error.status, "headers": headers})

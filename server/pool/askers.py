@@ -1,4 +1,4 @@
-"""Those who wait for one run: others may join them, and any may leave, while it waits for a worker."""
+"""Clients that wait for one run. While the run waits for a worker, clients can join or leave."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -9,10 +9,11 @@ from server.visitors.clients import Client
 
 @dataclass(eq=False)
 class Asker:
-    """One who waits for a run.
+    """A client that waits for a run.
 
     id: its name in a queue on another machine
-    on_refused: called with the error where the place of this one is given to another, though the run may go on
+    on_refused: called with the error when the queue gives this asker's place to another client; the run itself may go
+        on
     """
 
     client: Client
@@ -21,7 +22,10 @@ class Asker:
 
 
 class Askers:
-    """on_change: set by the queue in which the run waits, and called when one has joined or left."""
+    """All clients that wait for one run.
+
+    on_change: called when a client joins or leaves; set by the queue in which the run waits
+    """
 
     def __init__(self, *askers: Asker) -> None:
         self._askers = {asker.id: asker for asker in askers}
@@ -29,32 +33,32 @@ class Askers:
 
     @classmethod
     def of_client(cls, client: Client) -> "Askers":
-        """This client alone."""
+        """Askers with a single client."""
         return cls(Asker(client))
 
     def __iter__(self) -> Iterator[Asker]:
-        """By when they came."""
+        """Iterate over the askers in the order in which they joined."""
         return iter(list(self._askers.values()))
 
     def __len__(self) -> int:
         return len(self._askers)
 
     def join(self, asker: Asker) -> None:
-        """One more waits for the run."""
+        """Add an asker."""
         self._askers[asker.id] = asker
         self.on_change()
 
     def leave(self, asker: Asker) -> None:
-        """One of them does not wait for it any more."""
+        """Remove an asker, if it still waits."""
         if self._askers.pop(asker.id, None) is not None:
             self.on_change()
 
     def refuse(self, id_: str, error: Exception) -> None:
-        """Tell the one of this id that it has no place any more. Changes nothing for the others."""
+        """Remove the asker with this id and tell it that its place is gone. The others keep theirs."""
         asker = self._askers.pop(id_, None)
         if asker is not None and asker.on_refused is not None:
             asker.on_refused(error)
 
 
 def _ignore_change() -> None:
-    """What nobody queues needs to tell nobody."""
+    """The default of `on_change`, for a run that is in no queue."""

@@ -21,17 +21,17 @@ from gradbox.assembly.assemble import assemble_compressed_trace
 from gradbox.wire.processes import LARGE_TRACE_BYTES, AssemblyReply, AssemblyRequest
 
 MAX_MEMORY_BYTES = 1 << 30
-"""Bytes of addresses, whatever the size of a trace."""
+"""Address space in bytes, whatever the size of a trace."""
 
 FORK_MEMORY, MEMORY_PER_BYTE = 48 << 20, 32
-"""Bytes of data of a fork: so many, and so many for each byte of the lines. What a recorder writes needs at most 27 for
-a byte, where a step has nothing but windows of one element."""
+"""A fork may use `FORK_MEMORY` bytes of data plus `MEMORY_PER_BYTE` for each byte of the lines. What a recorder writes
+needs at most 27 for a byte, in a step that has nothing but windows of one element."""
 
 MAX_LINE_BYTES = 1_000_000
-"""Bytes of a line that are read where one of the lines needed more memory than that."""
+"""The longest line in bytes that is read on the second try, after a line needed more memory than that."""
 
 FORK_SECONDS = 15
-"""Seconds until a fork is ended, which may hang where it got no memory."""
+"""Seconds after which a fork is killed. A fork that got no memory may hang."""
 
 PR_SET_PDEATHSIG = 1
 
@@ -60,9 +60,10 @@ def main() -> None:
 
 
 def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], max_line_bytes: float) -> bool:
-    """Whether a fork of this process has assembled the trace and replied; not where that took too much memory or time.
+    """Assemble a trace in a fork of this process. Returns whether the fork replied; it does not reply when it needs too
+    much memory or time.
 
-    max_line_bytes: bytes of a line past which the trace ends
+    max_line_bytes: length in bytes from which a line ends the trace
     """
     parent, pid = os.getpid(), os.fork()
     if pid:
@@ -85,7 +86,7 @@ def assemble_in_fork(request: AssemblyRequest, data: bytes, replies: IO[bytes], 
 
 
 def die_with_parent() -> None:
-    """Have this process killed when its parent ends, also in the middle of a line."""
+    """Ask the kernel to kill this process when its parent ends, even while it is writing a line."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

@@ -1,6 +1,6 @@
-"""From what a child wrote to what is asked for: its trace, run once more where that would show more, or its answers.
+"""Turns the lines that a child wrote into a trace or into answers. Runs a program once more if that would show more.
 
-Processes of their own assemble traces, as many as programs run at once, started as they are needed.
+Traces are assembled in separate processes, started on demand, as many as programs run at once.
 """
 
 import asyncio
@@ -28,20 +28,20 @@ TIMEOUT = 20.0
 """Seconds for a trace, including the start of a new process. Lines that recorders write take a tenth of a second."""
 
 MAX_LARGE_AT_ONCE = 2
-"""Large traces that are assembled at the same time, however many programs run: each may take 300 MB."""
+"""Large traces that are assembled at the same time, however many programs run. Each may take 300 MB."""
 
 MAX_LINE_BYTES = 100_000
-"""Bytes of a line of the process."""
+"""Longest line in bytes that the assembler process may send."""
 
 log = logging.getLogger("gradbox.pool")
 
 
 class AssemblyFailed(Exception):
-    """There is no trace of these lines: the process died of them, took too long, or could not be started."""
+    """No trace could be made of these lines: the process crashed, took too long or could not be started."""
 
 
 class Assembler:
-    """Has processes assemble the traces of runs.
+    """Assembles traces in other processes.
 
     processes: how many traces are assembled at the same time, at most
     """
@@ -107,7 +107,7 @@ class Assembler:
                 await kill_process(process)
 
     async def close(self) -> None:
-        """End the processes; those at work end with their traces."""
+        """End the idle processes; a busy one ends with its trace."""
         self._closed = True
         if self._starting is not None:
             await self._starting
@@ -128,7 +128,7 @@ async def start_assembler_process() -> Process:
 
 
 async def kill_process(process: Process) -> None:
-    """End a process, whatever it does, and collect it."""
+    """Kill a process, whatever it is doing, and reap it."""
     with contextlib.suppress(ProcessLookupError):
         process.kill()
     await process.wait()
@@ -140,9 +140,9 @@ UNREADABLE_OUTCOME = Outcome(status="lost", error=Error(type="Lost", message="th
 
 @dataclass(frozen=True)
 class ChildRecording:
-    """The lines that a child wrote for a job, and what its parent saw of it.
+    """The lines that a child wrote for a job, and what its parent observed.
 
-    outcome: None where only the child's own last line says it
+    outcome: None if only the child's own last line tells it
     versions: of the libraries that ran it
     worker: the name of the worker that ran it, "" for this machine
     """
@@ -161,8 +161,8 @@ RecordJob = Callable[[Job], Awaitable[ChildRecording]]
 async def record_trace(
     assembler: Assembler, job: Job, record: RecordJob, stop: asyncio.Event, log_text: bool
 ) -> RecordedTrace:
-    """The trace of a job. Where the cause of its end was skipped in a long loop, it is run once more to show it. Raises
-    what `record` does.
+    """Record a job and return its trace. If the cause of its end was skipped in a long loop, the job runs once more to
+    show it. Raises what `record` raises.
 
     stop: once set, nothing is run again
     log_text: whether the log shows lines that are not valid
@@ -179,7 +179,8 @@ async def record_trace(
 async def assemble_trace(
     assembler: Assembler, job: Job, recording: ChildRecording, log_text: bool, compared_result: str | None = None
 ) -> tuple[RecordedTrace, AssemblyReply]:
-    """The trace of a child's lines; without them, and lost, where they can't be made one in time."""
+    """Return the trace of a child's lines. If no trace can be made in time, the trace has no steps and counts as lost.
+    """
     request = AssemblyRequest(
         job=job,
         versions=dict(recording.versions),
@@ -200,7 +201,7 @@ async def assemble_trace(
 
 
 def trace_from_reply(request: AssemblyRequest, reply: AssemblyReply, body: bytes) -> RecordedTrace:
-    """The trace that a reply tells of."""
+    """Build the trace from an assembler's reply and the gzipped body that followed it."""
     seconds = request.usage.wall_ms / 1000
     return RecordedTrace(
         body, reply.status, seconds, reply.limit, reply.deterministic, reply.cacheable, request.versions
@@ -214,9 +215,9 @@ def cancelled_trace(job: Job, versions: Mapping[str, str]) -> RecordedTrace:
 
 
 def parse_answers(job: AnswerJob, data: bytes, ended: bool) -> list[Answer]:
-    """The answers that a child wrote. Raises NoAnswers.
+    """Parse the answers that a child wrote. Raises NoAnswers.
 
-    ended: whether it came to its end
+    ended: whether the child came to its end
     """
     *lines, last = data.split(b"\n")[:-1] or [b""]
     if not ended or len(lines) != len(job.programs):

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from gradbox.wire.trace import Stopped
 
 CHUNK_BYTES = 1 << 16
-"""Most bytes that are read at once."""
+"""The most bytes that are read at once."""
 
 
 @dataclass(frozen=True)
 class ChildExit:
-    """How a child's process ended.
+    """How a child process ended.
 
-    signal: that killed it
-    cpu_ms, peak_bytes: what it used; None where nobody knows
+    signal: the signal that killed it, if any
+    cpu_ms, peak_bytes: CPU time and peak memory that it used; None if unknown
     lost: the zygote died, and the child with it
     """
 
@@ -29,14 +29,14 @@ class ChildExit:
 
 @dataclass
 class Child:
-    """A child process, as the server sees it.
+    """A child process as the server sees it.
 
-    job_fd, trace_fd: the descriptors that take its job and give its lines; -1 once closed
-    max_bytes: bytes that it may write
-    limit: the limit that the server stopped it at
-    outcome_received: whether the last line of its trace has come
+    job_fd, trace_fd: the descriptors through which the server sends the job and reads the trace; -1 once closed
+    max_bytes: how many bytes of lines it may write
+    limit: the limit for which the server stopped it
+    outcome_received: whether the last line of its trace has arrived
     ended: set by an outcome, an exit or a limit
-    exited: set by its exit
+    exited: set when it exits
     started_at: `time.perf_counter` when it got its job
     """
 
@@ -54,7 +54,7 @@ class Child:
 
     @property
     def died_before_program(self) -> bool:
-        """Whether something killed it before the program began; the header comes before that."""
+        """Whether the child was killed before the program began, that is, before it sent the header."""
         killed = self.exit is not None and self.exit.signal == signal.SIGKILL
         return killed and not self.data and self.limit is None
 
@@ -104,7 +104,8 @@ class Child:
         return False
 
     def mark_exited(self, exit_: ChildExit) -> None:
-        """The child has exited. All it wrote lies in the pipe by now, which another process may still hold open."""
+        """Note that the child has exited. Everything it wrote is in the pipe by now, which another process may still
+        hold open."""
         if self.exit is None:
             while self.read_chunk():
                 pass
@@ -122,6 +123,6 @@ class Child:
 
 
 def ends_with_outcome(data: bytearray) -> bool:
-    """Whether the data ends with the line that ends a trace. Searches no further back than that line may be long."""
+    """Whether the data ends with the last line of a trace. Searches no further back than such a line can be long."""
     last = data.rfind(b"\n", max(len(data) - CHUNK_BYTES, 0), len(data) - 1)
     return data.endswith(b"\n") and data.startswith(b'{"outcome"', last + 1)

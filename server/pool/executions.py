@@ -1,4 +1,5 @@
-"""The server's executions: identical jobs joined, results kept for a while, executions that nobody waits for ended."""
+"""The executions of this server. Identical jobs share one, results are kept for a while, and an execution that nobody
+waits for is ended."""
 
 import asyncio
 import secrets
@@ -20,10 +21,10 @@ GRACE_SECONDS = 15.0
 """Seconds that an execution goes on without a reader."""
 
 RETENTION_SECONDS = 300.0
-"""Seconds that a finished execution can be asked for by a subscription's id."""
+"""Seconds for which a finished execution can be found by a subscription's id."""
 
 SUBSCRIPTION_BYTES = 4096
-"""Bytes, and more, that a subscription takes besides its result."""
+"""Rough size in bytes of a subscription without its result."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +46,19 @@ class ExecutionResult:
 
     @property
     def may_be_accident(self) -> bool:
-        """Whether a clock, the machine or somebody else ended it: the same program may well end in another way."""
+        """Whether a clock, the machine or a person ended the run, so that the same program may end in another way next
+        time."""
         return self.status != "cached" and not ends_repeatably(self.status, self.limit)
 
 
 @dataclass
 class Execution:
-    """One job being run, for everybody who asked for exactly this one. It may be asked for when the job is long over:
-    it keeps no job.
+    """One job being run, shared by every client that asked for exactly this job. Subscriptions outlive the job, so it
+    keeps no reference to it.
 
     ahead: jobs before it in the queue, -1 once it runs, None before that is known
-    active: ids of the subscriptions whose client has not stopped it
-    askers: their clients, in whose best place it waits
+    active: ids of the subscriptions that their clients have not stopped
+    askers: the clients; the execution waits in the best place of any of them
     changed: set at each change, and replaced by a new event
     """
 
@@ -84,7 +86,7 @@ class Execution:
 class Subscription:
     """One client's share in an execution.
 
-    id: what whoever knows it may read and stop it by
+    id: with it anybody may read and stop the execution
     asker: its place in the queue
     readers: requests that wait for it or listen to its events now
     """
@@ -98,7 +100,7 @@ class Subscription:
 
     @property
     def state(self) -> str:
-        """queued, running, or done."""
+        """The state of the execution: queued, running or done."""
         if self.execution.is_done:
             return "done"
         return "running" if self.execution.ahead == -1 else "queued"
@@ -151,7 +153,7 @@ class Executions:
         self._expiring: asyncio.TimerHandle | None = None
 
     async def find_cached_result(self, job: Job) -> ExecutionResult | None:
-        """The result of a job that ran before, here or in another web process."""
+        """Find the result of an identical job that ran before, here or in another web process."""
         versions = self._pool.versions
         key = result_cache_key(job, versions) if versions else ""
         body = self._cache.get(key) if versions else None
@@ -185,20 +187,20 @@ class Executions:
         return subscription
 
     def create_finished_subscription(self, result: ExecutionResult) -> Subscription:
-        """A subscription whose result is there already. It can be found by its id once it is retained."""
+        """Create a subscription for a result that exists already. It can be found by its id once it is retained."""
         return Subscription(Execution("", result=result), self._new_subscription_id())
 
     def find_subscription(self, id_: str) -> Subscription | None:
         return self._subscriptions.get(id_)
 
     def retain_subscription(self, subscription: Subscription, result: ExecutionResult) -> None:
-        """Let the subscription of a result, which may be a cached one, be found by its id for some minutes."""
+        """Keep a finished subscription findable by its id for some minutes."""
         if subscription.id not in self._subscriptions:
             self._subscriptions[subscription.id] = subscription
             self._retain_finished_subscription(subscription.id, len(result.body))
 
     async def wait_for_result(self, subscription: Subscription) -> ExecutionResult:
-        """Wait for it, as one of its readers. Raises the error that kept the job from running."""
+        """Wait for the result as one of the subscription's readers. Raises the error that kept the job from running."""
         with self._counting_as_reader(subscription):
             while not subscription.execution.is_done:
                 await subscription.execution.changed.wait()
@@ -208,7 +210,7 @@ class Executions:
         return subscription.execution.result
 
     async def iterate_states(self, subscription: Subscription) -> AsyncIterator[dict[str, Any]]:
-        """Its description, now and each time that it changes; the last one's state is `done`."""
+        """Yield the state now and after each change, until it is `done`."""
         with self._counting_as_reader(subscription):
             sent: dict[str, Any] | None = None
             while True:
@@ -221,7 +223,7 @@ class Executions:
                 await changed.wait()
 
     def stop_subscription(self, subscription: Subscription) -> None:
-        """Its client wants no more of it; where no other client does either, the job ends, with what was recorded."""
+        """Stop a subscription for its client. If no other client wants the job, it ends and keeps what was recorded."""
         execution = subscription.execution
         execution.active.discard(subscription.id)
         if subscription.asker is not None:
@@ -232,12 +234,12 @@ class Executions:
                 execution.task.cancel()
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """Its client has gone."""
+        """Remove a subscription whose client has disconnected."""
         self.stop_subscription(subscription)
         self._remove_subscription(subscription)
 
     def unsubscribe_unless_read(self, subscription: Subscription) -> None:
-        """Unsubscribe it where nobody reads of it within `GRACE_SECONDS` seconds."""
+        """Remove a subscription that nobody reads within `GRACE_SECONDS`."""
         loop = asyncio.get_running_loop()
         subscription.last_read = loop.time()
 
@@ -249,7 +251,7 @@ class Executions:
         loop.call_later(GRACE_SECONDS, unsubscribe_if_unread)
 
     async def close(self) -> None:
-        """End all of them."""
+        """End all executions."""
         tasks = [execution.task for execution in self._executions.values() if execution.task is not None]
         tasks += self._sharing_tasks
         for task in tasks:
@@ -297,7 +299,7 @@ class Executions:
             self._finish_execution(execution, job)
 
     def _refuse_subscription(self, subscription: Subscription, error: Exception) -> None:
-        """Its place in the queue was given to another. The execution goes on for those that have one."""
+        """End a subscription whose place in the queue was given away. The execution goes on for the others."""
         execution = subscription.execution
         execution.subscriptions.discard(subscription.id)
         execution.active.discard(subscription.id)
@@ -337,7 +339,7 @@ class Executions:
             self._expiring = loop.call_later(RETENTION_SECONDS, self._expire_old_subscriptions)
 
     def _expire_old_subscriptions(self) -> None:
-        """Forget those whose time is over, and look again when the next one's is."""
+        """Forget the subscriptions that have expired, and schedule the next check."""
         loop = asyncio.get_running_loop()
         self._expiring = None
         while self._finished:

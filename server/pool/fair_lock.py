@@ -1,4 +1,4 @@
-"""A lock that is fair to owners: of those who wait for it, the one that has held it for the least time is next."""
+"""A lock that is fair to its owners: among those who wait, the one that has held it for the least time is next."""
 
 import asyncio
 import math
@@ -10,11 +10,11 @@ from server.pool.fair_queue import FairScheduler
 
 
 class QueueFull(Exception):
-    """Too many wait for the lock, or an owner that has held it for less time was given the place."""
+    """Too many wait for the lock, or the place was given to an owner that has held it for less time."""
 
 
 class Turn:
-    """A place among those who wait.
+    """A place in the queue for the lock.
 
     owners: see `FairLock.wait_for_turn`
     """
@@ -25,9 +25,9 @@ class Turn:
 
 
 class FairLock:
-    """A lock that one holds at a time.
+    """A lock that one task holds at a time.
 
-    limit: how many may wait for it; one owner has at most a quarter of these places
+    limit: how many may wait for it; one owner gets at most a quarter of these places
     clock: returns seconds
     """
 
@@ -41,8 +41,9 @@ class FairLock:
     async def wait_for_turn(self, owners: list[str]) -> AsyncIterator[None]:
         """Hold the lock while entered. Raises QueueFull.
 
-        owners: all who want what is done under the lock, one or more. Owners may be added or removed while it waits: it
-            has the best place of all of them. The time is charged, in equal parts, to all who wanted it since it began
+        owners: everybody who wants what is done under the lock, one or more. Owners may be added or removed while it
+            waits; it has the best place of any of them. The time is charged in equal parts to all who have wanted it
+            since it began.
         """
         await self._enqueue_and_wait(owners)
         began, wanted_by = self._clock(), list(owners)
@@ -72,7 +73,7 @@ class FairLock:
             raise
 
     def _evict_turn_if_full(self, newcomer: Turn) -> None:
-        """If all places are taken, take that of the owner who has held the lock longest. Raises QueueFull."""
+        """If all places are taken, free the one whose owner has held the lock longest. Raises QueueFull."""
         most = max(1, self._limit // 4)
         if all(sum(owner in turn.owners for turn in self._waiting) >= most for owner in newcomer.owners):
             raise QueueFull
@@ -95,5 +96,5 @@ class FairLock:
             first.granted.set_result(None)
 
     def _turn_start_tag(self, turn: Turn) -> float:
-        """The start tag of its best owner. A turn that nobody wants any more comes last."""
+        """The start tag of the turn's best owner. A turn that nobody wants any more comes last."""
         return min(map(self._scheduler.start_tag, turn.owners), default=math.inf)

@@ -21,10 +21,11 @@ MAX_FLOWS = 1000
 """Flows whose service is remembered; with more of them, the virtual time moves on."""
 
 EXPECTED_SECONDS = 1.0
-"""Seconds that the first run of a network is thought to take before that of any network has ended."""
+"""Seconds that the first run of a network is expected to take, as long as no run of any network has ended."""
 
 FORGOTTEN_SECONDS = 0.1
-"""Seconds of its runs that a network is forgiven each second. So nobody is behind the others for ever."""
+"""Seconds of run time that each network is forgiven every second, so that no network stays behind the others for ever.
+"""
 
 log = logging.getLogger("gradbox.pool")
 
@@ -32,10 +33,10 @@ log = logging.getLogger("gradbox.pool")
 class FairScheduler:
     """Start-time fair queueing among flows, named by strings: the flow with the lowest tag is next.
 
-    A flow's start tag is the cost of what it was served, and never below the virtual time. So a newcomer is behind at
-    most one request of each other flow, and a request that leaves unserved has cost its flow nothing.
+    A flow's start tag is the cost of what it was served, but never below the virtual time. A newcomer therefore waits
+    behind at most one request of each other flow, and a request that leaves unserved costs its flow nothing.
 
-    forgotten: how far the virtual time moves on by itself, in a second of the clock
+    forgotten: how far the virtual time advances by itself in one second of the clock
     """
 
     def __init__(self, forgotten: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -45,18 +46,18 @@ class FairScheduler:
 
     @property
     def virtual_time(self) -> float:
-        """No waiting flow's start tag is below it."""
+        """The virtual time. The start tag of a waiting flow is never below it."""
         return self._base + self._forgotten * self._clock()
 
     def start_tag(self, flow: str, entered: float | None = None) -> float:
-        """The tag that a flow's next request counts from.
+        """The tag from which a flow's next request counts.
 
-        entered: the virtual time when it came; None for now
+        entered: the virtual time when the request came; None for now
         """
         return max(self.virtual_time if entered is None else entered, self._served.get(flow, -math.inf))
 
     def charge_flow(self, flow: str, cost: float, entered: float | None = None) -> None:
-        """Count what a flow was served.
+        """Charge a flow for what it was served.
 
         entered: see `start_tag`
         """
@@ -65,24 +66,24 @@ class FairScheduler:
             self._forget_flows_not_ahead()
 
     def correct_charge(self, flow: str, cost: float) -> None:
-        """Count what a flow was served besides what it was charged, which is below 0 where it was charged too much."""
+        """Add a difference to what a flow was charged; negative if it was charged too much."""
         if flow in self._served:
             self._served[flow] += cost
         elif cost > 0:
             self.charge_flow(flow, cost)
 
     def advance_virtual_time(self, start_tag: float) -> None:
-        """Move the virtual time on to this start tag, that of a request which is served now."""
+        """Advance the virtual time to the start tag of the request that is served now."""
         self._base += max(0.0, start_tag - self.virtual_time)
 
     def reset(self) -> None:
-        """Begin anew, once nothing waits."""
+        """Start over once nothing waits."""
         self.advance_virtual_time(max(self._served.values(), default=self.virtual_time))
         self._served.clear()
 
     def _forget_flows_not_ahead(self) -> None:
-        """Forget the flows that are not ahead. Where many are, the virtual time passes half of them: a stream of ever
-        new flows would hold it up, and every flow's second request with it."""
+        """Forget the flows that are not ahead of the virtual time. If many are ahead, the virtual time passes half of
+        them: otherwise an endless stream of new flows would hold it up, and with it every flow's second request."""
         ahead = sorted(tag for tag in self._served.values() if tag > self.virtual_time)
         if len(ahead) > MAX_FLOWS // 2:
             self.advance_virtual_time(ahead[len(ahead) // 2])
@@ -91,11 +92,11 @@ class FairScheduler:
 
 
 class ExpectedSeconds:
-    """How long a network's next run is thought to take: as its last runs did, the last one counting for half; of one of
-    which nothing is known, as the first runs of others did.
+    """How long a network's next run is expected to take: an average of its last runs in which the latest counts for
+    half. For an unknown network it is the average of first runs.
 
-    So who asks for quick programs is before those whose programs were long, and, where newcomers ask for long ones,
-    before newcomers.
+    Networks that ask for quick programs therefore go before networks whose programs were long, and before newcomers if
+    newcomers ask for long programs.
     """
 
     def __init__(self) -> None:
@@ -103,13 +104,13 @@ class ExpectedSeconds:
         self._of_newcomers = EXPECTED_SECONDS
 
     def of_network(self, network: str) -> float:
-        """In seconds."""
+        """The expected duration in seconds."""
         return self._averages.get(network, self._of_newcomers)
 
     def count_run(self, network: str, seconds: float, was_cut_short: bool = False) -> None:
-        """Count a run of a network.
+        """Count a finished run of a network.
 
-        was_cut_short: it would have taken longer than that
+        was_cut_short: the run would have taken longer than that
         """
         if was_cut_short and seconds < self.of_network(network):
             return
@@ -123,9 +124,9 @@ class ExpectedSeconds:
 
 @dataclass(eq=False)
 class Place:
-    """The place of one asker in the queue, for a request that others may have places for, too.
+    """One asker's place in the queue. Several askers may have places for the same request.
 
-    entered: the virtual time of the networks and that of the clients when the asker came
+    entered: the virtual times of networks and of clients when the asker came
     """
 
     asker: Asker
@@ -133,7 +134,7 @@ class Place:
     entered: "tuple[float, float]"
 
     def flow(self, level: int) -> str:
-        """Who is charged for it, by level: the network, or the client in that."""
+        """The flow that pays for it: the network, or at the lower level the client within that network."""
         client = self.asker.client
         return f"{client.network} {client.id}" if level else client.network
 
@@ -147,7 +148,7 @@ NETWORKS, CLIENTS = 0, 1
 
 
 class WorkerRequest:
-    """One request for a worker, as an asynchronous context: entered once a worker is free, left when it is given
+    """A request for a worker, as an asynchronous context manager: entering waits for a free worker, leaving gives it
     back."""
 
     def __init__(self, queue: "FairQueue", askers: Askers, on_position: Callable[[int], None] | None) -> None:
@@ -156,11 +157,11 @@ class WorkerRequest:
         self._position: int | None = None
         self._granted_at = 0.0
         self.charges: list[Charge] = []
-        """What was charged for it, once it is granted."""
+        """What was charged for the request since it was granted."""
         self.was_cut_short = False
-        """To be set where what it was for was ended before it was done."""
+        """Set this if the work was ended before it was done."""
         self.entered_at = 0.0
-        """When it was entered, by the queue's clock."""
+        """The queue's clock when the request was granted."""
 
     async def __aenter__(self) -> Self:
         self.entered_at = self._queue.clock()
@@ -181,11 +182,11 @@ class WorkerRequest:
 
     @property
     def elapsed_seconds(self) -> float:
-        """Seconds since it was granted."""
+        """Seconds since the request was granted."""
         return self._queue.clock() - self._granted_at
 
     def report_position(self, position: int) -> None:
-        """Call `on_position` where the number of requests ahead has changed."""
+        """Call `on_position` if the number of requests ahead has changed."""
         if position == self._position:
             return
         self._position = position
@@ -198,9 +199,9 @@ class WorkerRequest:
 
 @dataclass
 class Charge:
-    """What a flow of a level was charged until now.
+    """What a flow has been charged for one request so far.
 
-    part: its part of the request's whole cost
+    part: the share of the request's cost that this flow pays
     """
 
     level: int
@@ -211,9 +212,9 @@ class Charge:
 
 @dataclass
 class QueueOrder:
-    """The places in their order.
+    """The places in the order in which they are served.
 
-    requests: those that wait, each where the best of its places is
+    requests: the waiting requests, each at its best place
     """
 
     places: list[Place]
@@ -224,16 +225,17 @@ class QueueOrder:
 
 
 class FairQueue:
-    """At most `workers` requests served at once, and at most `limit` that wait.
+    """Serves at most `workers` requests at once; at most `limit` may wait.
 
-    The network is next for which the least seconds were used, what its next run will take included; in it the client
-    is, by the same rule; of its requests the first. A request waits in the best place of all who ask for it.
+    The network that has used the fewest seconds is next, counting what its next run is expected to take. Within a
+    network the client is chosen by the same rule; a client's requests are served in order of arrival. A request waits
+    in the best place of all who ask for it.
 
-    A client may fill a quarter of the queue and a network three quarters.
+    A client may fill a quarter of the queue and a network three quarters. In a full queue that several networks share,
+    a newcomer from another network gets the last place of the network that waits for most. Only the place is taken: the
+    request goes on waiting if other askers have places for it.
 
-    classroom: a network may fill all of it. Where several networks fill it, a newcomer from another has the place of
-        the last one of who waits most. It is a place that is taken: a request goes on waiting where others have places
-        for it.
+    classroom: a single network may fill the whole queue
     clock: returns seconds
     """
 
@@ -257,7 +259,7 @@ class FairQueue:
 
     @property
     def longest_wait_seconds(self) -> float:
-        """Seconds for which the oldest of those that wait has waited; 0 where none waits."""
+        """Seconds for which the oldest waiting request has waited; 0 if none waits."""
         return max((self.clock() - request.entered_at for request in self._waiting_requests()), default=0.0)
 
     @property
@@ -273,15 +275,15 @@ class FairQueue:
     def create_request(
         self, askers: Askers | Client, on_position: Callable[[int], None] | None = None
     ) -> WorkerRequest:
-        """A request for a worker, to be entered once. Entering it raises Busy at once where the queue is full.
+        """Create a request for a worker, to be entered once. Entering it raises Busy at once if the queue is full.
 
-        askers: who ask for it; while it waits, others may join
-        on_position: called with the number of requests ahead, as soon as it waits and each time that number changes
+        askers: who asks for it; others may join while it waits
+        on_position: called with the number of requests ahead when it begins to wait and whenever that number changes
         """
         return WorkerRequest(self, askers if isinstance(askers, Askers) else Askers.of_client(askers), on_position)
 
     def enqueue(self, request: WorkerRequest) -> None:
-        """Grant it now, or in its turn. Raises Busy where that is so for all who ask for it."""
+        """Grant a request now or put it in the queue. Raises Busy if no asker gets a place."""
         error: Busy | None = None
         self._charge_running()
         for asker in request.askers:
@@ -297,7 +299,8 @@ class FairQueue:
         self._grant_free_workers()
 
     def update_places(self, request: WorkerRequest) -> None:
-        """Others ask for it, or some do no more. Without any, it keeps its place until it is withdrawn."""
+        """Update a request's places after askers have joined or left. Without any askers it keeps its place until it is
+        withdrawn."""
         if request.granted.done() or not len(request.askers):
             return
         known, asking = {place.asker for place in self._places if place.request is request}, set(request.askers)
@@ -306,7 +309,7 @@ class FairQueue:
         self._grant_free_workers()
 
     def withdraw(self, request: WorkerRequest) -> None:
-        """Take back a request that was not entered."""
+        """Remove a request that was not entered."""
         if self._has_place(request):
             self._remove_places(request)
         elif (
@@ -317,11 +320,11 @@ class FairQueue:
         self._grant_free_workers()
 
     def add_running(self, request: WorkerRequest) -> None:
-        """From now on, it is charged for what it takes."""
+        """Note that a request has a worker; from now on it is charged for the time."""
         self._granted.add(request)
 
     def release_worker(self, request: WorkerRequest, seconds: float) -> None:
-        """Give back a worker that a request used for so long."""
+        """Take back a worker that a request used for this many seconds."""
         self._completed += 1
         self._average += (seconds - self._average) / min(self._completed, AVERAGED_RUNS)
         self._running -= 1
@@ -333,8 +336,7 @@ class FairQueue:
         self._grant_free_workers()
 
     def _make_room(self, newcomer: Client) -> None:
-        """Where the queue is full, take places of the network that waits for most, the last ones, until one is free.
-        Raises Busy."""
+        """In a full queue, take the last places of the network that waits for most until one is free. Raises Busy."""
         places = self._waiting_places()
         wanted = requests_by_network(places)
         of_client = len({place.request for place in places if place.asker.client.id == newcomer.id})
@@ -354,8 +356,7 @@ class FairQueue:
             self._take_place(place)
 
     def _choose_request_to_leave(self, network: str, places: list[Place]) -> WorkerRequest:
-        """The request that a network has to wait for no more: one that the fewest others want, and of these its
-        last."""
+        """Choose the request that a network gives up: one that the fewest others want, and among these its last."""
         others = Counter(place.request for place in places if place.network != network)
         clients = Counter(place.request for place in places)
         mine = {place.request for place in places if place.network == network}
@@ -363,7 +364,7 @@ class FairQueue:
         return min(reversed(in_order), key=lambda request: (others[request], clients[request]))
 
     def _take_place(self, place: Place) -> None:
-        """Have an asker wait no more, and a request that nobody else waits for."""
+        """Take an asker's place; withdraw the request if nobody else waits for it."""
         busy = self._busy_error(place.asker.client, self._waiting_places())
         self._places.remove(place)
         if not self._has_place(place.request):
@@ -371,16 +372,16 @@ class FairQueue:
         place.request.askers.refuse(place.asker.id, busy)
 
     def _busy_error(self, client: Client, places: list[Place]) -> Busy:
-        """The answer to one who can't wait now.
+        """The error for a client that can't wait now.
 
-        places: those of all who can
+        places: those of all clients that do wait
         """
         request = WorkerRequest(self, Askers(), None)
         requests = self._sort_by_turn([*places, self._create_place(Asker(client), request)]).requests
         return Busy(max(1.0, self._average * requests.index(request) / self._workers))
 
     def _grant_free_workers(self) -> None:
-        """Grant the free workers, and report the positions of those that still wait."""
+        """Give free workers to the next requests, and report the positions of those that still wait."""
         self._places = self._waiting_places()
         self._charge_running()
         while self._places and self._running < self._workers:
@@ -394,11 +395,11 @@ class FairQueue:
             request.report_position(position)
 
     def _charge_in_advance(self, first: Place, places: list[Place]) -> None:
-        """Charge those who ask for a request, in equal parts, what it is thought to take.
+        """Charge a request's askers, in equal parts, for the time that it is expected to take.
 
-        The virtual time moves on, but passes nobody who still waits, so that the order of the others stays as it was.
+        The virtual time advances, but passes nobody who still waits, so the order of the others stays the same.
 
-        first: whose place is the best
+        first: the best of the places
         """
         for level, scheduler in enumerate(self._schedulers):
             start = scheduler.start_tag(first.flow(level), first.entered[level])
@@ -411,8 +412,7 @@ class FairQueue:
             scheduler.advance_virtual_time(min([start, *waiting]))
 
     def _charge_running(self) -> None:
-        """Charge those whose requests have workers what they took until now, where that is more than they were thought
-        to."""
+        """Charge the askers of running requests for the time used so far, where it exceeds what was expected."""
         for request in self._granted:
             for charge in request.charges:
                 cost = request.elapsed_seconds * charge.part
@@ -421,7 +421,7 @@ class FairQueue:
                     charge.cost = cost
 
     def _correct_charges(self, request: WorkerRequest, seconds: float) -> None:
-        """Charge those who asked for a request what it took, in the place of what it was thought to take."""
+        """Replace the charge for the expected time by a charge for the time that the request took."""
         for charge in request.charges:
             self._schedulers[charge.level].correct_charge(charge.flow, seconds * charge.part - charge.cost)
         request.charges = []
@@ -431,7 +431,7 @@ class FairQueue:
         return Place(asker, request, (networks.virtual_time, clients.virtual_time))
 
     def _waiting_places(self) -> list[Place]:
-        """Those of requests that have not just been cancelled."""
+        """The places whose requests have not just been cancelled."""
         return [place for place in self._places if not place.request.granted.done()]
 
     def _waiting_requests(self) -> set[WorkerRequest]:
@@ -444,17 +444,17 @@ class FairQueue:
         self._places = [place for place in self._places if place.request is not request]
 
     def _sort_by_turn(self, places: list[Place]) -> QueueOrder:
-        """By the network's tag, in it by the client's, then by arrival.
+        """Sort places by their network's tag, then by their client's tag, then by arrival.
 
-        places: by arrival
+        places: in order of arrival
         """
         clients = self._finish_tags(CLIENTS, places)
         networks = self._finish_tags(NETWORKS, sorted(places, key=clients.__getitem__))
         return QueueOrder(sorted(places, key=networks.__getitem__))
 
     def _finish_tags(self, level: int, places: list[Place]) -> dict[Place, float]:
-        """The tag of each place: what its flow will have been charged once its request has been served, and all before
-        it.
+        """The finish tag of each place: what its flow will have been charged once this request and all its earlier ones
+        are served.
 
         places: in the order in which a flow's requests are served, each once
         """

@@ -19,14 +19,14 @@ STARTING = "the workers are starting; try again in some seconds"
 
 
 class NoAnswers(Exception):
-    """A child that was to answer programs of the server's own ended before it had."""
+    """A child that should answer the server's own programs ended before it had answered."""
 
 
 class PoolQueue(Protocol):
     """How many programs run and wait.
 
-    client_limit: those of one client that may wait
-    longest_wait_seconds: for which the oldest of those that wait has waited; 0 where none waits
+    client_limit: how many programs of one client may wait
+    longest_wait_seconds: how long the oldest waiting program has waited; 0 if none waits
     """
 
     @property
@@ -43,17 +43,20 @@ class PoolQueue(Protocol):
 
 
 class PoolInterface(Protocol):
-    """A pool. What it does where something fails is told by its methods; one suite of tests holds both pools to it.
+    """A pool of workers. Each method says what it does when something fails; one test suite holds every pool to that.
 
     worker_count: how many programs it runs at once
-    queue: of programs for the CPU
-    queues: it, as `cpu`, and that of a GPU, `gpu`, be there one or not. ready: whether a program would be run now, or
-        as soon as those before it have been.
+    queue: the queue of programs for the CPU
+    queues: the queues by name: `cpu`, and `gpu` whether or not there is a GPU
+    is_ready: whether a program would run now, or as soon as those ahead of it have run
+    has_booted: whether there are workers
     devices: those that a program can run on now
-    versions: of torch, numpy and Python, {} before any is known. layers: of confinement, each with why it does not
-        work, or "". booted: whether there are workers. spares: children that wait for a job. boots: starts of the
-        process that forks them; pid: of that process, None where it is elsewhere. machines: the workers that are alive
-        elsewhere: name, queue, capacity, running, draining, versions.
+    versions: of torch, numpy and Python; empty before they are known
+    confinement_layers: the layers of confinement, each with the reason why it does not work, or ""
+    spare_count: children that wait for a job
+    boot_count: how often the process that forks children has been started
+    zygote_pid: the id of that process; None if it is on another machine
+    machine_status: the live workers on other machines: name, queue, capacity, running, draining, versions
     """
 
     @property
@@ -93,17 +96,16 @@ class PoolInterface(Protocol):
     def machine_status(self) -> list[dict[str, Any]]: ...
 
     def unavailable_reason(self, device: str) -> str:
-        """Why no program is run on a device now, `cpu` or `cuda`, and what to do, in one line; "" where programs
-        are."""
+        """Why no program runs on a device (`cpu` or `cuda`) now and what to do, in one line; "" if programs run."""
 
     async def start(self) -> None:
-        """Begin to have workers; does not wait for them."""
+        """Start the workers without waiting for them."""
 
     async def wait_until_booted(self) -> None:
-        """Wait until there are workers. Raises WorkersUnavailable where there are none in time."""
+        """Wait until there are workers. Raises WorkersUnavailable if none start in time."""
 
     async def close(self) -> None:
-        """End what runs and what waits."""
+        """End all running and waiting programs."""
 
     async def run_job(
         self,
@@ -113,20 +115,21 @@ class PoolInterface(Protocol):
         stop: asyncio.Event | None = None,
         askers: Askers | None = None,
     ) -> RecordedTrace:
-        """The trace of a program, however it ends. Raises Busy, and WorkersUnavailable when no worker can be had.
+        """Run a program and return its trace, however it ends. Raises Busy, and WorkersUnavailable if there is no
+        worker.
 
         on_position: called with the number of programs ahead while it waits, and with -1 when it starts
-        stop: once set, ends a started program, with what was recorded. Where the cause of its end was skipped in a long
-            loop, it is run once more to show it.
-        askers: who wait for it, in the place of the client; each time that others join, the run waits in the best place
-            of all. Then the run of the same job will do that another server asks for now.
+        stop: once set, ends a started program and keeps what was recorded. Where the cause of its end was skipped in a
+            long loop, it is run once more to show it.
+        askers: who waits for it, instead of the client alone. Whenever others join, the run moves to the best place of
+            any of them, and it may serve another server that asks for the same job.
         """
         ...
 
     async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
-        """What programs of the server's own answer, in one confined child that records nothing.
+        """Run the server's own programs in one confined child that records nothing, and return their answers.
 
-        Raises Busy, WorkersUnavailable, and NoAnswers where the child did not come to its end.
+        Raises Busy, WorkersUnavailable, and NoAnswers if the child did not come to its end.
         """
         ...
 

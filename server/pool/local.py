@@ -1,4 +1,5 @@
-"""Runs programs on this machine: their queue, their limits, their end, and a trace whatever happens."""
+"""Runs programs on this machine: queues them, enforces their limits, and makes a trace of every run, however it ended.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -21,9 +22,9 @@ __all__ = ["NoAnswers", "Pool"]
 
 
 class Pool:
-    """At most `settings.workers` programs at once and `settings.queue` that wait; past these, `run_job` raises Busy.
+    """At most `settings.workers` programs run at once and `settings.queue` wait; beyond that, `run_job` raises Busy.
 
-    What its properties and methods mean is told by `server.pool.interface.PoolInterface`.
+    `server.pool.interface.PoolInterface` documents the properties and methods.
     """
 
     def __init__(self, settings: Settings, prepare: str = PREPARE) -> None:

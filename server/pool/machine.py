@@ -11,12 +11,12 @@ CGROUPS = (
     (Path("/sys/fs/cgroup"), "memory.current", "inactive_file"),
     (Path("/sys/fs/cgroup/memory"), "memory.usage_in_bytes", "total_inactive_file"),
 )
-"""Where a container's memory use is: the folder, the file of bytes in use, and the entry of `memory.stat` for files
-that could be dropped."""
+"""Where a container's memory use is found: the folder, the file with the bytes in use, and the `memory.stat` entry for
+cached files that could be dropped."""
 
 
 def total_memory() -> int:
-    """Bytes of the machine, or of the container where it may use fewer."""
+    """Bytes of memory of the machine, or of the container if it is limited to less."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
@@ -39,7 +39,7 @@ def available_memory() -> int | None:
 
 
 def read_kernel_value(file: Path, name: str) -> int | None:
-    """Bytes under this name in one of the kernel's files of names and numbers."""
+    """The bytes listed under this name in one of the kernel's files of names and numbers."""
     try:
         words = next(line.split() for line in file.read_text().splitlines() if line.startswith(f"{name} "))
         return int(words[1]) * (1024 if words[2:] == ["kB"] else 1)
@@ -67,5 +67,5 @@ def disk_space(folder: Path) -> tuple[int, int]:
 
 
 def max_workers_for_memory(memory: int) -> int:
-    """How many programs that may use so many bytes each can run at once; at least one."""
+    """How many programs that may use this many bytes each can run at once; at least one."""
     return max(1, (total_memory() - RESERVED_MEMORY) // memory)

@@ -1,4 +1,4 @@
-"""The children of this machine: a program goes in, its lines come out, and how it ended as its parent saw it."""
+"""The children of this machine. Takes a program and returns the lines that its child wrote and how it ended."""
 
 import asyncio
 import contextlib
@@ -33,38 +33,38 @@ TRACEBACK_SECONDS = 1.0
 _TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7}) in ')
 
 MAX_GPU_SPARES = 4
-"""Children that wait with a context on the GPU: while one program runs, as many more can come at once. To replace one
-takes a second or two of a processor."""
+"""Spare children that wait with a context on the GPU, so that as many programs can start while one runs. Replacing one
+takes a second or two of processor time."""
 
 CONTEXT_BYTES = 1 << 30
-"""Bytes of the GPU that a context takes, at most."""
+"""Bytes of GPU memory that a context takes, at most."""
 
 FIND_GPUS_SECONDS = 60.0
-"""Seconds that the process may take that looks for GPUs."""
+"""Seconds that the process which looks for GPUs may take."""
 
 GPU_DEVICES = ("nvidia[0-9]*", "dxg", "kfd")
-"""Patterns of files in /dev, of which a machine has one where it has a GPU: NVIDIA's, that of WSL, AMD's."""
+"""Patterns of device files in /dev: a machine with a GPU has at least one (NVIDIA's, WSL's or AMD's)."""
 
 GPU_NOT_ASKED = "GRADBOX_GPU is off; start the server with GRADBOX_GPU=1"
 GPU_FAILED = "it does not start"
 GPU_STARTING = "it is starting; try again in some seconds"
 
 OnBuffer = Callable[[bytearray], None]
-"""Called with the buffer that a child's lines go into, before they come."""
+"""Called with the buffer that will receive a child's lines, before any line arrives."""
 
 log = logging.getLogger("gradbox.pool")
 
 
 @dataclass(frozen=True)
 class RunBounds:
-    """What the parent itself bounds: seconds until a program's end, and bytes of its lines."""
+    """What the parent process limits: seconds until a program is ended, and bytes of its lines."""
 
     wall_seconds: float
     trace_bytes: int
 
     @classmethod
     def for_job(cls, job: Job, settings: Settings) -> "RunBounds":
-        """A job may ask for less than the settings of this machine allow, and never gets more."""
+        """The limits of a job, which may ask for less than this machine's settings allow but never gets more."""
         limits = job.limits
         return cls(
             min(settings.wall, limits.get("wall", settings.wall)),
@@ -73,11 +73,11 @@ class RunBounds:
 
 
 class MachineWorkers:
-    """Runs each program that it is given at once: whose turn it is, is for others to say.
+    """Runs each program at once when it is given one; the queue decides whose turn it is.
 
-    count: of those at once, at most
-    gpu_names: of the GPUs that torch can use, once that is known
-    use_gpu: whether to run programs on them, too; by itself as the settings say
+    count: how many programs run at once, at most
+    gpu_names: the GPUs that torch can use, once that is known
+    use_gpu: whether to run programs on them, too; None for what the settings say
     """
 
     def __init__(self, settings: Settings, prepare: str = PREPARE, use_gpu: bool | None = None) -> None:
@@ -113,7 +113,7 @@ class MachineWorkers:
             self._starting_gpu = asyncio.create_task(self._start_gpu_zygote())
 
     async def _start_gpu_zygote(self) -> None:
-        """Start the GPU's zygote, where torch can use a GPU; after the other one, which visitors wait for."""
+        """Start the GPU's zygote if torch can use a GPU. It starts after the CPU's, which visitors wait for."""
         names, memory, no_gpu = await find_gpus()
         if names:
             self.gpu_zygote.set_spare_count(gpu_spare_count(memory, self._settings.gpu_memory))
@@ -141,7 +141,7 @@ class MachineWorkers:
 
     @property
     def gpu_unavailable_reason(self) -> str:
-        """Why programs for a GPU are not run now, and what to do; "" where they are."""
+        """Why programs do not run on a GPU now and what to do; "" if they do."""
         if not self._use_gpu:
             return GPU_NOT_ASKED
         if self._no_gpu:
@@ -159,9 +159,9 @@ class MachineWorkers:
         await asyncio.gather(*self._releasing)
 
     async def record_job(self, job: Job, stop: asyncio.Event, on_buffer: OnBuffer | None = None) -> ChildRecording:
-        """What a program's child wrote, and how it ended. Raises WorkersUnavailable.
+        """Run a program and return what its child wrote and how it ended. Raises WorkersUnavailable.
 
-        stop: once set, ends it
+        stop: once set, ends the program
         """
         zygote = self.gpu_zygote if job.device == "cuda" else self.zygote
         data = job.model_dump_json(by_alias=True, exclude_none=True).encode()
@@ -180,7 +180,7 @@ class MachineWorkers:
         )
 
     async def record_answers(self, job: AnswerJob) -> tuple[bytes, bool]:
-        """What the child wrote that answers programs of the server's own, and whether it came to its end."""
+        """Run the server's own programs; returns what the child wrote and whether it came to its end."""
         data, bounds = job.model_dump_json().encode(), RunBounds(self._settings.wall, self._settings.trace)
         child, _ = await self._run_child(self.zygote, data, bounds, asyncio.Event(), None)
         return bytes(child.data), child.outcome_received
@@ -188,7 +188,7 @@ class MachineWorkers:
     async def _run_child(
         self, zygote: Zygote, job: bytes, bounds: "RunBounds", stop: asyncio.Event, on_buffer: OnBuffer | None
     ) -> tuple[Child, bool]:
-        """A child that has run the job to its end, and whether that is because `stop` was set."""
+        """Run a job in a child to its end. Returns the child, and whether it ended because `stop` was set."""
         child = await zygote.take_child()
         try:
             if on_buffer is not None:
@@ -204,7 +204,7 @@ class MachineWorkers:
                 await asyncio.shield(releasing)
 
     async def _wait_for_end(self, zygote: Zygote, child: Child, wall_seconds: float, stop: asyncio.Event) -> bool:
-        """Wait until the program ends or has to be ended. Returns whether that is because `stop` was set."""
+        """Wait until the program ends or has to be ended. Returns whether `stop` was the reason."""
         try:
             async with asyncio.timeout(wall_seconds):
                 await wait_for_any_event(child.ended, stop)
@@ -220,19 +220,18 @@ class MachineWorkers:
 
 
 def gpu_spare_count(memory: int, program_memory: int) -> int:
-    """How many children may wait with a context.
+    """How many spare children may wait with a GPU context.
 
-    memory: bytes of the GPU
-    program_memory: of them, what a program may take
+    memory: bytes of GPU memory
+    program_memory: bytes of it that a program may take
     """
     return max(1, min(MAX_GPU_SPARES, (memory - program_memory) // CONTEXT_BYTES))
 
 
 async def find_gpus() -> tuple[list[str], int, str]:
-    """The names of the GPUs that torch can use on this machine, and the bytes of the smallest; where there is none,
-    why.
+    """Find the GPUs that torch can use: their names and the bytes of the smallest one, or the reason why there is none.
 
-    Asked of a process that ends.
+    A separate process looks for them and exits.
     """
     if not any(match for pattern in GPU_DEVICES for match in Path("/dev").glob(pattern)):
         return [], 0, "this machine has no GPU, or its driver is not loaded: there is no /dev/nvidia0"
@@ -256,7 +255,7 @@ async def find_gpus() -> tuple[list[str], int, str]:
 
 
 async def wait_for_traceback(child: Child) -> None:
-    """Wait until the child has written the line that it is at; on a busy machine that takes a while."""
+    """Wait until the child has written its traceback, which takes a while on a busy machine."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(TRACEBACK_SECONDS):
             while last_line_from_traceback(child) is None and not child.ended.is_set():
@@ -264,7 +263,7 @@ async def wait_for_traceback(child: Child) -> None:
 
 
 async def wait_for_any_event(*events: asyncio.Event) -> None:
-    """Wait until one of them is set."""
+    """Wait until one of the events is set."""
     tasks = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -274,7 +273,7 @@ async def wait_for_any_event(*events: asyncio.Event) -> None:
 
 
 def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
-    """How the program ended, as its parent saw it; None where only the child's last line says it."""
+    """How the program ended as its parent observed it; None if only the child's last line tells it."""
     exit_, line = child.exit or ChildExit(), last_line_from_traceback(child)
     if child.limit is not None:
         return Outcome(status="stopped", stopped=child.limit.model_copy(update={"line": line}))
@@ -293,6 +292,6 @@ def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
 
 
 def last_line_from_traceback(child: Child) -> int | None:
-    """The program's line in the traceback that a child was asked for, or that it wrote when it crashed."""
+    """The program's current line, from the traceback that a child wrote on request or when it crashed."""
     match = _TRACEBACK_LINE.search(child.data, max(len(child.data) - 20_000, 0))
     return int(match[1]) if match else None

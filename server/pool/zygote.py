@@ -1,4 +1,4 @@
-"""The server's end of the zygote: boots it, takes its spare children, receives how they end."""
+"""The server's end of the zygote: boots it, takes spare children from it, and learns how they end."""
 
 import asyncio
 import contextlib
@@ -21,24 +21,25 @@ from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.wire.problems import ProblemError
 
 MAX_MESSAGE_BYTES = 1 << 16
-"""Bytes of a message of the zygote."""
+"""Bytes of a message from the zygote."""
 
 PREPARE = "server.worker.prepare:prepare"
-"""Makes the zygote ready to trace programs."""
+"""The function that makes the zygote ready to trace programs."""
 MAX_BACKOFF = 30.0
-"""Most seconds between two attempts to boot the zygote."""
+"""The most seconds between two attempts to boot the zygote."""
 
 SPARE_RETRY_SECONDS = 1.0
-"""Seconds until a spare is replaced whose descriptors this process had no room for."""
+"""Seconds until the zygote replaces a spare for whose descriptors this process had no room."""
 
 EXIT_SECONDS = 2.0
-"""Most seconds to wait for the status of a process that has closed its connection, so that the error can tell it."""
+"""The most seconds to wait for the exit status of a process that has closed its connection, so that the error can name
+it."""
 
 EXIT_POLL_SECONDS = 0.005
-"""Seconds between two looks at whether it has one."""
+"""Seconds between two checks for that exit status."""
 
 SPARE_TIMEOUT = 2.0
-"""Seconds in which the next spare is there, once the last one was taken."""
+"""Seconds within which the next spare is ready after the last one was taken."""
 
 log = logging.getLogger("gradbox.pool")
 
@@ -50,18 +51,18 @@ PREPARATION_ENVIRONMENT = {
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # so that torch need not load the driver to know that there is none
     "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",  # no package of another device's is imported with torch
 }
-"""The environment in which a zygote prepares itself."""
+"""The environment variables with which a zygote prepares itself."""
 
 
 class WorkersUnavailable(ProblemError):
-    """No child process can be had: the zygote does not start, or the machine has no room for a fork."""
+    """No child process is available: the zygote does not start, or the machine has no room for a fork."""
 
     def __init__(self, message: str) -> None:
         super().__init__(503, "no_worker", message, headers={"Retry-After": "5"})
 
 
 def library_environment() -> dict[str, str]:
-    """What of this process's environment says where libraries and packages are found."""
+    """The variables of this process's environment that say where libraries and packages are."""
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONDONTWRITEBYTECODE") if name in os.environ}
     return {**kept, **({"PYTHONPATH": os.pathsep.join(PACKAGE_FOLDERS)} if PACKAGE_FOLDERS else {})}
 
@@ -86,9 +87,9 @@ def start_zygote_process(
 
 
 def describe_exit(status: int | None) -> str:
-    """How a zygote ended that said nothing of it.
+    """How a zygote ended that did not say why itself.
 
-    status: as `Popen.wait` gives it; None where it is not known
+    status: as `Popen.wait` gives it; None if unknown
     """
     if status is not None and status < 0:
         names = {known.value: known.name for known in signal.Signals}
@@ -100,7 +101,7 @@ def describe_exit(status: int | None) -> str:
 
 
 class Zygote:
-    """The zygote, restarted where it dies.
+    """The zygote; it is restarted when it dies.
 
     boot_seconds: seconds that a start may take
     """
@@ -125,7 +126,7 @@ class Zygote:
 
     @property
     def pid(self) -> int | None:
-        """Of the zygote that runs now."""
+        """The process id of the zygote that runs now."""
         return self._process.pid if self._process is not None else None
 
     @property
@@ -136,13 +137,13 @@ class Zygote:
 
     @property
     def has_spare(self) -> bool:
-        """Whether a child waits for a job, or has just been given one and the next is being forked."""
+        """Whether a child waits for a job, or the last one was just taken and the next is being forked."""
         forking = time.monotonic() - self._last_spare_taken < SPARE_TIMEOUT
         return self.is_ready and (bool(self._spares) or forking)
 
     @property
     def has_had_spare(self) -> bool:
-        """Whether a child has come to wait for a job since the zygote was booted."""
+        """Whether at least one child has been ready for a job since the zygote was booted."""
         return self._had_spare
 
     @property
@@ -151,7 +152,7 @@ class Zygote:
         return len(self._spares)
 
     def set_spare_count(self, count: int) -> None:
-        """How many children are to wait for a job, from the next start on."""
+        """Set how many children wait for a job, from the next start on."""
         self._options = replace(self._options, spares=count)
 
     def start(self) -> None:
@@ -186,14 +187,14 @@ class Zygote:
 
     @property
     def unavailable_reason(self) -> str:
-        """Why no program is run now, where it is not ready."""
+        """Why no program runs now, if the zygote is not ready."""
         return self._start_failure_reason() if self.failure else STARTING
 
     def _start_failure_reason(self) -> str:
         return f"the workers do not start: {self.failure}" if self.failure else "the workers do not start"
 
     async def take_child(self) -> Child:
-        """A spare child, which the caller starts with a job and releases at the end. Raises WorkersUnavailable."""
+        """Take a spare child. The caller starts it with a job and releases it at the end. Raises WorkersUnavailable."""
         await self.wait_until_booted()
         if self._spares:
             return self._mark_child_used(self._spares.popleft())
@@ -219,7 +220,7 @@ class Zygote:
         return child
 
     async def kill_child(self, child: Child) -> None:
-        """Kill a child, whatever it does, and wait until it is reaped; then close its descriptors."""
+        """Kill a child, wait until it is reaped, and close its descriptors."""
         try:
             if child.exit is None:
                 self._send_message({"kill": child.number})
@@ -236,7 +237,7 @@ class Zygote:
             self._children.pop(child.number, None)
 
     def request_traceback(self, child: Child) -> None:
-        """Have the child write its traceback, which names the line that it is at, into its pipe."""
+        """Ask the child to write its traceback, which names its current line, into its pipe."""
         self._send_message({"traceback": child.number})
 
     def _send_message(self, message: ServerMessage) -> None:
@@ -271,7 +272,7 @@ class Zygote:
                 self._warn_of_missing_layers()
 
     def _warn_of_missing_layers(self) -> None:
-        """Log what confines programs less than it should."""
+        """Log which layers of confinement are missing."""
         if self._options.sandbox == "off":
             log.warning("GRADBOX_SANDBOX is off: a program can do whatever this user can")
         for name, why in self.layers.items():
@@ -298,9 +299,9 @@ class Zygote:
         self._spares.append(child)
 
     def _kill_unusable_spare(self, link: socket.socket | None, number: int) -> None:
-        """End a spare that was never here, for another to be forked.
+        """Kill a spare whose descriptors could not be received, so that another one is forked.
 
-        link: it came through this one
+        link: the connection that announced it
         """
         if self._link is link:
             self._send_message({"use": number})
@@ -319,7 +320,7 @@ class Zygote:
             del self._children[child.number]
 
     def _handle_closed_link(self, link: socket.socket, deadline: float) -> None:
-        """The zygote is dead once its status is known, or as good as dead at the deadline."""
+        """Treat the zygote as dead once its exit status is known, or at the deadline."""
         if self._closed or self._link is not link:
             return
         try:
@@ -342,7 +343,8 @@ class Zygote:
         self._restart = asyncio.get_running_loop().call_later(wait, self.start)
 
     def _close_link_and_fail_waiters(self) -> None:
-        """Close the link, and end all that waits for the zygote or for one of its children, which died with it."""
+        """Close the connection and fail everything that waits for the zygote or for its children, which died with it.
+        """
         if self._link is not None:
             asyncio.get_running_loop().remove_reader(self._link)
             self._link.close()
@@ -363,7 +365,7 @@ class Zygote:
             self._children.pop(child.number, None)
 
     async def close(self) -> None:
-        """End the zygote, and with it whatever runs."""
+        """End the zygote and everything that runs in its children."""
         self._closed = True
         if self._restart is not None:
             self._restart.cancel()

@@ -1,1 +1,1 @@
-"""The addresses. Thin: what is decided is decided elsewhere."""
+"""The routes. They are thin: the decisions are made in other packages."""

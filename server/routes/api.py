@@ -1,6 +1,4 @@
-"""The interface for programs: `POST /api/runs`, what there is to say of a run, its fixes, its gradients beside finite
-differences, and the schema of a trace.
-"""
+"""The HTTP interface for programs: running them, findings, fixes, gradient checks, and the schema of a trace."""
 
 import json
 from collections.abc import AsyncIterator
@@ -76,7 +74,7 @@ EXAMPLE_TRACE: dict[str, Any] = {
     "outcome": {"status": "finished"},
     "cost": {"wall_ms": 4.1, "cpu_ms": 3.9, "peak_bytes": 266657792},
 }
-"""A complete trace, of a program of one statement."""
+"""A complete trace of a program with one statement."""
 
 TRACE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/json": {"example": EXAMPLE_TRACE}}, "description": "The trace."},
@@ -161,10 +159,10 @@ async def post_run(
 
 
 def seconds_before_async(prefer: list[str]) -> float | None:
-    """How long the run of a request may take before it is answered with 202; None where the client wants to wait for
-    its end.
+    """Seconds that a run may take before its request is answered with 202; None if the client wants to wait for the
+    end.
 
-    prefer: the request's `Prefer` headers, as RFC 7240 has them; of a preference that is given twice the first counts
+    prefer: the request's `Prefer` headers, as in RFC 7240; if a preference is given twice, the first counts
     """
     preferences: dict[str, str] = {}
     for preference in ",".join(prefer).split(","):
@@ -177,9 +175,9 @@ def seconds_before_async(prefer: list[str]) -> float | None:
 
 
 async def expand_pipeline(request: RunOrPipelineRequest, max_size: int) -> RunRequest:
-    """The request with its source; a pipeline is made into one. Raises ProblemError (413, 422).
+    """Return the request with its source; a pipeline is converted into one. Raises ProblemError (413, 422).
 
-    max_size: bytes of the source
+    max_size: the most bytes of the source
     """
     fields = {name: getattr(request, name) for name in RunRequest.model_fields}
     if request.pipeline:
@@ -192,7 +190,7 @@ async def expand_pipeline(request: RunOrPipelineRequest, max_size: int) -> RunRe
 
 
 async def add_requested_findings(trace: bytes, body: RunRequest, services: Services, client: Client) -> bytes:
-    """A trace, gzipped, with its findings where the request asks for them. Raises RateLimited, RenderingFailed."""
+    """Add findings to a gzipped trace if the request asks for them. Raises RateLimited and RenderingFailed."""
     if not body.explain:
         return trace
     before = partial(services.visitors.limits.pictures.count_request, client)

@@ -1,4 +1,4 @@
-"""The builder: the catalogue of operations, the palette at a place of the program, and the form of one operation."""
+"""The builder: the catalogue of operations, the palette for a place in the program, and the form of one operation."""
 
 import functools
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ router = APIRouter()
 
 
 def example_of_catalogue() -> dict[str, Any]:
-    """The answer with one operation and the kind of its operand."""
+    """An example of the reply, with one operation and the kind of its operand."""
     whole = create_catalogue("en")
     clone = next(operation for operation in whole.operations if operation.name == "clone")
     kinds = [row for row in whole.kinds if row.kind == clone.operands[0].kind]
@@ -57,17 +57,17 @@ async def get_operations(
 
 @functools.cache
 def catalogue_body(language: Language) -> ConstantBody:
-    """The catalogue as JSON."""
+    """The catalogue in a language, as JSON."""
     body = create_catalogue(language).model_dump_json(exclude_none=True).encode()
     return ConstantBody.from_bytes(body, "application/json")
 
 
 MAX_ALIVE = 12_000
-"""Characters of the names that a request brings."""
+"""Characters of all names that a request may send."""
 
 MAX_SIBLINGS = 5
 MAX_PROPOSED = 8
-"""As many of the nearest names are tried as operands in the palette; a form has all of them."""
+"""How many of the nearest names the palette tries as operands. A form offers all names."""
 
 ROWS = {row.name: (group, row) for group, rows in TABLES.items() for row in rows}
 SENTENCES: dict[str, dict[str, str]] = {language: operation_sentences(language) for language in get_args(Language)}
@@ -79,9 +79,9 @@ Alive = Annotated[str, Query(max_length=MAX_ALIVE)]
 async def get_palette(
     request: Request, alive: Alive = "[]", q: Annotated[str, Query(max_length=100)] = "", line: int = 0
 ) -> Response:
-    """The operations that a search finds, each with the likely operands in it.
+    """The operations that a search finds, each with likely operands filled in.
 
-    line: below which the card goes
+    line: the line below which the card is added
     """
     language = request_language(request)
     entries = await work_in_thread(propose_palette_entries, alive)
@@ -109,7 +109,7 @@ async def get_palette(
 async def get_card_form(
     request: Request, operation: Annotated[str, Path(max_length=60)], alive: Alive = "[]", line: int = 0
 ) -> Response:
-    """The form of an operation. What the reader chose comes as `in.HOLE` and `out`."""
+    """The form of an operation. The reader's choices are sent as `in.HOLE` and `out`."""
     if operation not in ROWS:
         raise ProblemError(404, "not_found", "there is no such operation", field="operation")
     group, row = ROWS[operation]
@@ -125,7 +125,7 @@ async def get_card_form(
 
 
 def parse_alive_names(text: str) -> list[AliveName]:
-    """The names that a request brings. Raises ProblemError where they are no such."""
+    """Parse the names that a request sends. Raises ProblemError if they are invalid."""
     try:
         return Place.model_validate_json(f'{{"alive": {text}}}').alive
     except ValidationError as error:
@@ -134,7 +134,7 @@ def parse_alive_names(text: str) -> list[AliveName]:
 
 @dataclass(frozen=True)
 class PaletteEntry:
-    """What the palette shows of an operation's form; the form itself has a thousand times as many objects."""
+    """What the palette shows of an operation's form. The form itself consists of a thousand times as many objects."""
 
     row: OperationRow
     statement: str
@@ -144,7 +144,7 @@ class PaletteEntry:
 
 @functools.lru_cache(maxsize=64)
 def propose_palette_entries(alive: str) -> dict[str, PaletteEntry]:
-    """Every operation with the likely operands: the same for each letter of a search. Raises ProblemError."""
+    """Every operation with likely operands; the result is shared by all letters of a search. Raises ProblemError."""
     names = parse_alive_names(alive)
     near, taken = names[:MAX_PROPOSED], {name.name for name in names}
     entries = {}
@@ -155,14 +155,14 @@ def propose_palette_entries(alive: str) -> dict[str, PaletteEntry]:
 
 
 def sort_exact_match_first(found: dict[str, list[OperationRow]], q: str) -> list[tuple[str, list[OperationRow]]]:
-    """The groups of what a search found; first the operation that is called exactly so, and its group."""
+    """Sort the groups found by a search so that the operation with exactly this name, and its group, come first."""
     name = q.strip().lower()
     groups = [(group, sorted(rows, key=lambda row: row.name != name)) for group, rows in found.items()]
     return sorted(groups, key=lambda entry: all(row.name != name for row in entry[1]))
 
 
 def matches_search(row: OperationRow, group: str, q: str) -> bool:
-    """Whether every word of a search is in the operation's name, template, group or sentences."""
+    """Whether every word of a search occurs in the operation's name, template, group or sentences."""
     texts = (row.name, row.template, group, *(SENTENCES[language][row.name] for language in SENTENCES))
     whole = "\n".join(texts).lower()
     return all(word in whole for word in q.lower().split())

@@ -51,7 +51,7 @@ class ProgramPair:
     right: SavedProgram
 
     def entity_tag(self, assets: str) -> str:
-        """A weak tag of their comparison.
+        """A weak entity tag of the comparison.
 
         assets: the version of the code that draws it
         """
@@ -60,13 +60,13 @@ class ProgramPair:
         return f'W/"{hashlib.sha256(versions.encode()).hexdigest()[:24]}"'
 
     def saved_runs(self) -> RunPair:
-        """Their runs, as they were saved."""
+        """The runs of both programs, as they were saved."""
         left, right = (ComparedRun(program.trace, program.content.title) for program in (self.left, self.right))
         return RunPair(left, right)
 
 
 async def find_saved_pair(saved: SavedDep, left: SavedId, right: SavedId) -> ProgramPair:
-    """Raises ProblemError where there is no program of one of the ids."""
+    """Find both programs. Raises ProblemError if one of the ids is unknown."""
     return ProgramPair(*await asyncio.gather(saved.programs.find_program(left), saved.programs.find_program(right)))
 
 
@@ -77,9 +77,9 @@ PairDep = Annotated[ProgramPair, Depends(find_saved_pair)]
 async def compare_page(
     request: Request, saved: SavedDep, left: OptionalId = None, right: OptionalId = None
 ) -> Response:
-    """Two programs side by side.
+    """The page with two programs side by side.
 
-    left, right: ids of saved programs; others come with the address's fragment
+    left, right: ids of saved programs; other programs are in the address's fragment
     """
     programs = {"left": await find_program(saved, left), "right": await find_program(saved, right)}
     first = {side: program and program_page_values(request, program) for side, program in programs.items()}
@@ -130,7 +130,7 @@ async def post_compare(
 
 
 async def comparison_draw_request(row: Row = None, theme: Theme = "light", lang: Lang = "en") -> DrawRequest:
-    """The picture of a place of the comparison."""
+    """The drawing of a place in the comparison."""
     return DrawRequest(kind="comparison_picture", step=row, theme=theme, language=lang)
 
 
@@ -148,7 +148,8 @@ class PairExporter:
     pair: ProgramPair
 
     async def drawing_response(self, draw: DrawRequest, media_type: str, headers: dict[str, str]) -> Response:
-        """From the cache where it is there. Raises RateLimited, RenderingFailed, ClientDisconnected."""
+        """The response with a drawing, from the cache if possible. Raises RateLimited, RenderingFailed and
+        ClientDisconnected."""
         renderer, client = self.services.renderer, self.client
         tag = self.pair.entity_tag(renderer.version)
         headers = {**headers, "ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
@@ -204,12 +205,12 @@ async def comparison_offline_file(exporter: ExporterDep, row: Row = None, lang: 
 
 
 async def find_program(saved: SavedContent, id_: str | None) -> SavedProgram | None:
-    """Raises ProblemError where there is no program of that id."""
+    """Find a saved program. Raises ProblemError if the id is unknown."""
     return None if id_ is None else await saved.programs.find_program(id_)
 
 
 def program_page_values(request: Request, program: SavedProgram) -> dict[str, str]:
-    """What the page is sent of a saved program."""
+    """What the page's script is told of a saved program."""
     content = program.content
     return {
         "source": content.source,

@@ -1,5 +1,4 @@
-"""A saved program in another site's page: the frame that shows it, and the oEmbed answer that describes the frame, also
-a series'."""
+"""A saved program in another site's page: the frame that shows it, and the oEmbed reply for programs and series."""
 
 from typing import Annotated, Any, Literal
 
@@ -58,9 +57,10 @@ def frame_page(
 ) -> Response:
     """The page that steps through a stored trace.
 
-    frames: who may frame it, by default who the host lets
-    first: what it is told besides
-    lang, away: its language and where its heading leads, by default the program's
+    frames: which sites may frame it; by default those that the host allows
+    first: further data for the page's script
+    lang: the language of the page; by default the program's
+    away: the address to which its heading leads; by default the program's permalink
     """
     language = request_language(request) if "lang" in request.query_params else lang or program.content.language
     title = program.content.title
@@ -78,9 +78,9 @@ def frame_page(
 
 
 def frame_headers(request: Request, frames: str) -> dict[str, str]:
-    """Of a page that other sites may frame.
+    """The headers of a page that other sites may frame.
 
-    frames: which ones
+    frames: the `frame-ancestors` of its Content-Security-Policy
     """
     return {
         "Content-Security-Policy": content_security_policy(request.state.nonce, frames),

@@ -1,5 +1,5 @@
-"""Pictures and offline files, made by the page's own code: of saved programs, and small ones of operations and
-scenarios."""
+"""Pictures and offline files of saved programs, and thumbnails of operations and scenarios, made by the page's own
+code."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ OFFLINE_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; sandbox allow-scripts"
 )
 CROSS_ORIGIN = {"Cross-Origin-Resource-Policy": "cross-origin"}
-"""Pages of other sites may show a picture."""
+"""Headers that allow pages of other sites to show a picture."""
 
 PICTURE_RESPONSES: dict[int | str, dict[str, Any]] = {
     **NOT_FOUND,
@@ -36,7 +36,7 @@ PICTURE_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 def file_responses(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
-    """The documented responses of an export."""
+    """The responses of an export, for the documentation."""
     content = {media_type: {"schema": {"type": "string"}}}
     return {**PICTURE_RESPONSES, 200: {"content": content, "description": description}}
 
@@ -54,7 +54,7 @@ LanguageParameter = Annotated[
 
 @dataclass(frozen=True)
 class DrawingResponder:
-    """Draws for one request."""
+    """Makes the drawings for one request."""
 
     request: Request
     services: Services
@@ -64,9 +64,9 @@ class DrawingResponder:
     async def drawing_response(
         self, program: SavedProgram, draw: DrawRequest, media_type: str, headers: dict[str, str]
     ) -> Response:
-        """What is to be drawn of a program, from the cache where it is there.
+        """The response with a drawing of a program, from the cache if possible.
 
-        Raises RateLimited, StepNotFound, RenderingFailed, ClientDisconnected.
+        Raises RateLimited, StepNotFound, RenderingFailed and ClientDisconnected.
         """
         renderer = self.services.renderer
         cached = not_modified_response(self.request, program, renderer.version)
@@ -95,7 +95,7 @@ ExporterDep = Annotated[DrawingResponder, Depends(get_exporter)]
 async def step_draw_request(
     step: StepParameter = None, theme: ThemeParameter = "light", lang: LanguageParameter = None
 ) -> DrawRequest:
-    """The picture of a step, as the stage; without a step the complete run, as the loom."""
+    """The drawing of a step as the stage; without a step, the complete run as the loom."""
     kind: DrawingKind = "loom" if step is None else "stage"
     return DrawRequest(kind=kind, step=step, theme=theme, language=lang or "")
 
@@ -208,7 +208,7 @@ MAX_AGE = 3600
 """Seconds for which a cache need not ask again."""
 
 STILL_MAX_WAIT = 8.0
-"""Seconds that the gallery waits for a still: its readers look at many at once, and they are made one at a time."""
+"""Seconds that the gallery waits for a still. Its readers look at many at once, and they are made one at a time."""
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     **{status: TRACE_RESPONSES[status] for status in (421, 422)},
@@ -244,7 +244,7 @@ async def scenario_thumbnail(
 async def thumbnail_response(
     request: Request, pictures: Thumbnails, name: str, theme: Theme, max_wait: float
 ) -> Response:
-    """Raises ProblemError: 404 for an unknown name, 503 where it is not made in so many seconds."""
+    """The response with a thumbnail. Raises ProblemError: 404 for an unknown name, 503 if it is not made in time."""
     tag = await pictures.entity_tag(name)
     headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
     if tag in [given.strip() for given in request.headers.get("if-none-match", "").split(",")]:

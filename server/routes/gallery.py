@@ -1,4 +1,4 @@
-"""The gallery: its page with search and filters, what it has about an error message, the traces of its scenarios."""
+"""The gallery: its page with search and filters, the programs for an error message, and the traces of its scenarios."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from server.wire.problems import ProblemError
 IMMUTABLE = "public, max-age=31536000, immutable"
 HTML = "text/html; charset=utf-8"
 MAX_QUERY = 4000
-"""Characters of a search, which can be a whole traceback."""
+"""Characters of a search, which may be a whole traceback."""
 
 MAX_FILTERS = 10
 MAX_PROGRAMS_ABOUT = 4
@@ -55,7 +55,7 @@ async def gallery_page(
 
 
 def gallery_values(gallery: Gallery, query: str, filters: list[str]) -> dict[str, Any]:
-    """What the templates of the gallery need."""
+    """The values for the templates of the gallery."""
     kind, names = gallery.lookup.look_up(query)
     found = gallery_cards(gallery.scenarios_by_name[name] for name in names)
     cards = [card for card in found if set(filters) <= set(card.marks)]

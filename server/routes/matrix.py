@@ -1,4 +1,4 @@
-"""The matrix: its page, its twins in JSON and CSV, and the workbench with the program of one cell."""
+"""The matrix: its page, the same cells as JSON and CSV, and the workbench with the program of one cell."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -36,10 +36,10 @@ from server.wire.problems import ProblemError
 from server.wire.saved_programs import Language
 
 PAGE_MAX_WAIT = 0.5
-"""Seconds that the page waits for the measurement before it says how far that is."""
+"""Seconds that the page waits for the measurement before it shows the progress instead."""
 
 REFRESH_SECONDS = 2
-"""Seconds after which the page of a measurement looks again."""
+"""Seconds after which the page reloads while the matrix is being measured."""
 
 NOT_MEASURED: dict[int | str, dict[str, Any]] = {
     304: {"description": "The client has this version already."},
@@ -115,7 +115,7 @@ async def matrix_csv(request: Request, matrix: MatrixDep) -> Response:
 
 @router.get("/matrix/{cell}", response_class=HTMLResponse, include_in_schema=False)
 async def cell_program_page(request: Request, cell: str) -> Response:
-    """The workbench with the program that a cell is the answer of."""
+    """The workbench with the program that answers a cell."""
     address = parse_cell_address(cell)
     if address is None:
         raise ProblemError(404, "not_found", "the matrix has no such cell", field="cell")
@@ -130,7 +130,7 @@ async def cell_program_page(request: Request, cell: str) -> Response:
 
 
 def matrix_page_values(measured: Measurement, situation: Situation, language: str) -> dict[str, Any]:
-    """What the template of the page needs."""
+    """The values for the template of the page."""
     groups = matrix_page_groups(measured, situation)
     return {
         "groups": groups,
@@ -146,7 +146,7 @@ def matrix_page_values(measured: Measurement, situation: Situation, language: st
 
 
 def matrix_progress_page(request: Request, matrix: MatrixService, language: str, error: ProblemError) -> Response:
-    """How far the measurement is, on a page that looks again by itself; or that there is none."""
+    """A page that shows how far the measurement is and reloads itself, or that says that there is none."""
     failed = matrix.has_failed_recently
     values = {"failed": failed, "done": matrix.situations_done, "situations": len(SITUATIONS)}
     response = render_public_page(request, "matrix_unmeasured.html", language, **values)
@@ -165,5 +165,6 @@ async def respond_when_measured(
     make: Callable[[Measurement], bytes],
     max_wait: float = MAX_WAIT,
 ) -> Response:
-    """The body of this key, made once. Raises ProblemError where the matrix is not measured in time."""
+    """The response with the body of this key, which is made once. Raises ProblemError if the matrix is not measured in
+    time."""
     return (await matrix.get_response_body(key, media_type, make, max_wait)).to_response(request)

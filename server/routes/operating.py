@@ -1,4 +1,4 @@
-"""For operators: health, readiness, metrics, and the status page with its facts."""
+"""For operators: health, readiness, metrics, and the status page."""
 
 import platform
 import time
@@ -70,7 +70,7 @@ async def metrics(services: ServicesDep) -> Response:
 
 
 async def collect_status(services: Services) -> dict[str, Any]:
-    """Plain values by subject, without secrets. Sizes are in bytes, times in seconds."""
+    """The server's status as plain values by subject, without secrets. Sizes are in bytes, times in seconds."""
     settings, pool, metrics = services.settings, services.pool, services.metrics
     return {
         "server": {
@@ -123,14 +123,14 @@ async def collect_status(services: Services) -> dict[str, Any]:
 
 
 def cache_status(services: Services) -> dict[str, int]:
-    """The cache of results."""
+    """The status of the result cache."""
     metrics = services.metrics
     values = {name: int(metrics.gauge_value(f"cache_{name}")) for name in ("hits", "misses", "bytes")}
     return {**values, "room": services.settings.cache}
 
 
 def machine_status(services: Services) -> dict[str, int | None]:
-    """Bytes of memory and disk, of the machine and of the server's processes."""
+    """Memory and disk in bytes, of the machine and of the server's processes."""
     free, total = machine.disk_space(Path(services.settings.data))
     pid = services.pool.zygote_pid
     return {
@@ -144,7 +144,7 @@ def machine_status(services: Services) -> dict[str, int | None]:
 
 
 async def store_status(health: StoreHealth) -> dict[str, Any]:
-    """The database and what it holds."""
+    """The status of the database and what it holds."""
     state = await health.get_recent_state()
     fields: dict[str, Any] = {"backend": health.backend, "reachable": state.reachable}
     if state.detail:
@@ -161,13 +161,13 @@ async def store_status(health: StoreHealth) -> dict[str, Any]:
 
 
 REFRESH_SECONDS = 15
-"""Seconds, where the page is to renew itself."""
+"""Seconds after which the status page reloads if asked to."""
 
 templates.env.filters |= {"format_bytes": format_bytes, "format_duration": format_duration}
 
 
 async def require_operator(request: Request, settings: SettingsDep, visitors: VisitorsDep) -> None:
-    """Raises ProblemError where the request does not come from GRADBOX_OPERATORS."""
+    """Raise ProblemError unless the request comes from GRADBOX_OPERATORS."""
     operators = parse_networks(settings.operators, "OPERATORS")
     if not is_certainly_within(request.scope, visitors.proxies, operators):
         raise ProblemError(403, "no_operator", "this page is for the server's operators; see GRADBOX_OPERATORS")

@@ -1,5 +1,4 @@
-"""The pages: the workbench with a scenario, `/settled` with its claims, the course with its lessons, the sheet of
-marks."""
+"""Pages: the workbench with a scenario, `/settled` with its claims, the course with its lessons, the sheet of marks."""
 
 import base64
 from typing import Annotated, Any
@@ -28,9 +27,9 @@ async def workbench_page(
     scenario_name: Annotated[str | None, Query(alias="s")] = None,
     lesson_name: Annotated[str | None, Query(alias="lesson")] = None,
 ) -> Response:
-    """The workbench; `?s=name` opens a scenario, without it the first one.
+    """The workbench. `?s=name` opens a scenario; without it, the first one is open.
 
-    lesson_name: of one that has the scenario
+    lesson_name: a lesson that contains the scenario
     """
     scenario = next((member for member in gallery.scenarios if member.name == scenario_name), None)
     if scenario_name is not None and scenario is None:
@@ -63,8 +62,7 @@ async def workbench_page(
 def find_lesson_of_scenario(
     gallery: Gallery, root: str, language: str, lesson_name: str, scenario: Scenario
 ) -> dict[str, Any] | None:
-    """What the page says of the lesson of this name, where that has the scenario: an old link shows the scenario
-    alone."""
+    """What the page says of the named lesson, if it contains the scenario. An old link shows the scenario alone."""
     for lesson in gallery.lessons:
         if lesson.name == lesson_name and any(program.scenario == scenario.name for program in lesson.programs):
             return lesson_for_workbench(
@@ -75,7 +73,7 @@ def find_lesson_of_scenario(
 
 @router.get("/open", response_class=HTMLResponse)
 async def open_file_page(request: Request) -> Response:
-    """The page that opens a file of its reader: the browser draws a trace, nothing is sent here."""
+    """The page that opens a file of its reader. The browser draws the trace; nothing is uploaded."""
     return render_visitor_page(request, "open.html")
 
 
@@ -87,15 +85,15 @@ async def mark_specimens_page(request: Request) -> Response:
 
 
 MAX_CLAIMS_WAIT = 3.0
-"""Seconds that a response waits for the programs of the claims, which are run once, by whoever asks first."""
+"""Seconds that a response waits for the claims' programs, which run once, on the first request."""
 
 REFRESH_SECONDS = 3
-"""Seconds after which a page without all verdicts looks again."""
+"""Seconds after which a page without all verdicts reloads."""
 
 
 @router.get("/settled", response_class=HTMLResponse)
 async def settled_page(request: Request, services: ServicesDep) -> Response:
-    """All claims with what has been found; the page looks again where some programs have not been run yet."""
+    """All claims with their verdicts. The page reloads while some programs have not been run yet."""
     verdicts = await services.gallery.claims.get_verdicts(services.gallery.scenarios, MAX_CLAIMS_WAIT)
     count = {holds: sum(verdict.holds is holds for verdict in verdicts) for holds in (True, False, None)}
     return render_visitor_page(
@@ -118,7 +116,7 @@ async def settled_json(services: ServicesDep) -> JSONResponse:
 
 
 def find_lesson(gallery: Gallery, name: str) -> Lesson:
-    """Raises ProblemError (404)."""
+    """Find a lesson. Raises ProblemError (404)."""
     for lesson in gallery.lessons:
         if lesson.name == name:
             return lesson
@@ -154,7 +152,7 @@ async def lesson_page(request: Request, name: str, gallery: GalleryDep) -> Respo
 
 @router.get("/course/{name}/question", response_class=HTMLResponse)
 async def question_page(request: Request, name: str, gallery: GalleryDep) -> Response:
-    """The workbench with the program that a lesson's reader is to change."""
+    """The workbench with the program that the reader of a lesson has to change."""
     lesson = find_lesson(gallery, name)
     root, language = request.scope["root_path"], request_language(request)
     return render_workbench_page(
@@ -167,7 +165,7 @@ async def question_page(request: Request, name: str, gallery: GalleryDep) -> Res
 
 @router.get("/course/{name}/answer.json")
 async def right_answer_json(name: str, gallery: GalleryDep) -> JSONResponse:
-    """One program that answers the question, for who wants to see it."""
+    """A program that answers the question, for readers who want to see it."""
     return JSONResponse({"source": find_lesson(gallery, name).question.answer})
 
 

@@ -1,4 +1,4 @@
-"""Permalinks: saving a program, its page, its trace, its script, and running it once more."""
+"""Permalinks: saving a program, its page, its trace, its script, and running it again."""
 
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -165,7 +165,7 @@ def render_saved_program_page(
 ) -> Response:
     """The workbench with a saved program.
 
-    page_data: what its script gets besides
+    page_data: further data for the page's script
     values: for the template
     """
     reply = describe_program(program, program_permalink(services.settings, request.scope["root_path"], program.id))

@@ -1,4 +1,4 @@
-"""Series of saved programs: making one, its pages, its frame in another site's page, and its offline file."""
+"""Series of saved programs: creating one, its pages, its frame in another site's page, and its offline file."""
 
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -104,7 +104,7 @@ async def series_offline_file(
 
 @router.get("/series/new", response_class=HTMLResponse, include_in_schema=False)
 async def new_series_page(request: Request) -> Response:
-    """Where a series is made. What is not saved yet is in the visitor's browser."""
+    """The page for creating a series. A series that is not saved yet is only in the visitor's browser."""
     first = {"max_programs": MAX_PROGRAMS}
     response = render_visitor_page(request, "series_new.html", first=first, max_note=MAX_NOTE)
     policy = content_security_policy(request.state.nonce)
@@ -114,7 +114,7 @@ async def new_series_page(request: Request) -> Response:
 
 @router.get("/series/stage/{id}", response_class=HTMLResponse, include_in_schema=False)
 async def program_stage_frame(request: Request, id_: Id, services: ServicesDep, theme: Theme | None = None) -> Response:
-    """A saved program's stage in the page above, whoever else may frame one."""
+    """A saved program's stage, framed by the page above whatever sites the host allows."""
     program = await services.saved.programs.find_program(id_)
     return frame_page(request, services, program, theme, frames="'self'")
 
@@ -122,7 +122,7 @@ async def program_stage_frame(request: Request, id_: Id, services: ServicesDep, 
 @router.get("/series/{id}", response_class=HTMLResponse, include_in_schema=False)
 @router.get("/series/{id}/{place}", response_class=HTMLResponse, include_in_schema=False)
 async def series_page(request: Request, id_: Id, services: ServicesDep, place: Place | None = None) -> Response:
-    """The workbench with a program of a series; without a place, the first one that there is."""
+    """The workbench with a program of a series; without a place, with the first program that still exists."""
     series = await services.saved.series.find_series(id_)
     place = place or series.first_available_place()
     program = await services.saved.series.find_program(series, place)
@@ -155,9 +155,9 @@ async def series_frame(
 def series_page_values(
     request: Request, series: SeriesWithTitles, place: int, in_frame: bool = False
 ) -> dict[str, Any]:
-    """What the page of a program is told of the series: where its programs are opened, and where its notes are.
+    """What the page of a program is told of the series: the addresses of its programs, and of its notes.
 
-    The notes themselves come later, so that a page in predict mode has none of a step that its reader has not seen.
+    The notes are fetched later, so that a page in predict mode holds no note of a step that its reader has not seen.
     """
     root, id_ = request.scope["root_path"], series.saved.id
     folder = f"{root}/embed/series/{id_}" if in_frame else f"{root}/series/{id_}"

@@ -1,1 +1,1 @@
-"""Runs for visitors: asked for, explained, compared, fixed, checked."""
+"""Runs for visitors: starting, explaining, comparing, fixing and checking them."""

@@ -1,6 +1,5 @@
-"""Findings of a trace and comparisons of two: the page's own functions, run in the renderer's process, and their
-replies validated.
-"""
+"""Findings of a trace and comparisons of two traces: runs the page's own functions in the renderer's process and
+validates their replies."""
 
 import gzip
 import hashlib
@@ -24,9 +23,9 @@ FINDINGS = TypeAdapter(list[Finding])
 class OutcomeSummary(Model):
     """How a run ended.
 
-    finished: to its end
-    text: in one sentence, with its gradients and its loss
-    losses: those that a loop binds or prints, the first the most telling
+    finished: whether it came to its end
+    text: the outcome in one sentence, with its gradients and its loss
+    losses: values that a loop binds or prints, the most telling first
     """
 
     finished: bool
@@ -35,7 +34,7 @@ class OutcomeSummary(Model):
 
 
 async def count_nothing() -> None:
-    """Called before an explanation that counts against no limit."""
+    """A `before_drawing` for explanations that count towards no limit."""
 
 
 async def explain_trace(
@@ -46,11 +45,11 @@ async def explain_trace(
     before_drawing: Callable[[], Awaitable[None]] = count_nothing,
     owner: str = "",
 ) -> list[Finding]:
-    """What there is to say of a run, the best first. Raises RenderingFailed, and what `before_drawing` raises.
+    """The findings of a run, the best first. Raises RenderingFailed, and what `before_drawing` raises.
 
     trace: its JSON, gzipped
-    name: of the trace, for the cache; its digest where there is none
-    before_drawing: is awaited unless the findings are cached
+    name: the trace's name in the cache; by default its digest
+    before_drawing: awaited unless the findings are cached
     owner: who waits for them
     """
     digest = name or hashlib.sha256(trace).hexdigest()
@@ -61,7 +60,7 @@ async def explain_trace(
 
 
 async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "en") -> OutcomeSummary:
-    """How a run ended. Raises RenderingFailed.
+    """Summarize how a run ended. Raises RenderingFailed.
 
     trace: its JSON, gzipped
     """
@@ -71,7 +70,7 @@ async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "e
 
 
 async def read_run_for_terminal(renderer: Renderer, trace: bytes, language: str = "en") -> RunReading:
-    """A run for reading in a terminal. Raises RenderingFailed.
+    """A run in the form in which a terminal shows it. Raises RenderingFailed.
 
     trace: its JSON, gzipped
     """
@@ -81,7 +80,7 @@ async def read_run_for_terminal(renderer: Renderer, trace: bytes, language: str 
 
 
 async def tell_what_was_looked_for(renderer: Renderer, trace: bytes, language: str = "en") -> LookedFor | None:
-    """What was looked for in a run in which nothing is wrong; None where something is. Raises RenderingFailed.
+    """What was looked for in a run without problems; None if the run has one. Raises RenderingFailed.
 
     trace: its JSON, gzipped
     """
@@ -91,7 +90,8 @@ async def tell_what_was_looked_for(renderer: Renderer, trace: bytes, language: s
 
 
 def add_findings_to_trace(trace: bytes, findings: list[Finding]) -> bytes:
-    """The gzipped JSON of a trace with its findings as one more field. Slow: call it outside of the event loop."""
+    """Return the gzipped JSON of a trace with its findings as one more field. This is slow: call it outside of the
+    event loop."""
     text = zlib.decompress(trace, wbits=GZIP_WINDOW_BITS).rstrip()
     body = text[:-1] + b',"findings":' + FINDINGS.dump_json(findings) + b"}"
     return zlib.compress(body, 1, GZIP_WINDOW_BITS)
@@ -122,11 +122,12 @@ class RunPair:
 
     @property
     def cache_name(self) -> str:
-        """By which the cache of drawings finds them."""
+        """The name of the pair in the cache of drawings."""
         return f"{self.left.trace_digest} {self.right.trace_digest}"
 
     def gzipped_json(self) -> bytes:
-        """Both as one JSON object, gzipped: several members of gzip one after another, so that no trace is unpacked."""
+        """Both runs as one gzipped JSON object. It consists of several gzip members, so that no trace has to be
+        decompressed."""
         left, right = json.dumps(self.left.title), json.dumps(self.right.title)
         return b"".join(
             (
@@ -146,9 +147,9 @@ def compress_gzip_member(text: str) -> bytes:
 async def draw_comparison(
     renderer: Renderer, pair: RunPair, draw: DrawRequest, before_drawing: Callable[[], Awaitable[None]], owner: str = ""
 ) -> bytes:
-    """What a request makes of two runs. Raises RenderingFailed, and what `before_drawing` raises.
+    """Draw a comparison of two runs. Raises RenderingFailed, and what `before_drawing` raises.
 
-    before_drawing: is awaited unless that is cached
+    before_drawing: awaited unless the drawing is cached
     owner: who waits for it
     """
     return await renderer.get_drawing(pair.cache_name, draw, pair.gzipped_json(), before_drawing, owner)

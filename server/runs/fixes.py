@@ -1,4 +1,4 @@
-"""Fixes of a program that were run: each proposal is executed and explained again, and kept where it helps."""
+"""Finds fixes of a program by trying them: each proposal is run and explained, and kept if it helps."""
 
 import asyncio
 import json
@@ -17,11 +17,11 @@ from server.runs.explainer import count_nothing, explain_trace, summarize_outcom
 from server.wire.problems import ProblemError
 
 UNWANTED_SEVERITIES = ("error", "warning")
-"""Severities of findings that a fix must not bring about."""
+"""Severities of findings that a fix must not introduce."""
 
 KINDS_OF_FINISHED_RUNS = ("no_step", "gradients_dropped", "clip_without_gradient", "result_unused")
-"""Findings of a run, or of a statement, that came to its end: where an error was mended they may have been there
-before."""
+"""Kinds that are only found once a run or a statement has come to its end. After an error is mended they may appear
+although they were there before."""
 
 FINDING_SENTENCES = {
     language: json.loads((PROJECT_FOLDER / f"static/locales/findings.{language}.json").read_text("utf-8"))
@@ -29,12 +29,12 @@ FINDING_SENTENCES = {
 }
 
 PROPOSAL_TIMEOUT = 10.0
-"""Seconds that the process which proposes fixes may take; its processor time is bounded more tightly."""
+"""Seconds that the process which proposes fixes may take. Its processor time is limited further."""
 
 TOO_MANY_MESSAGE = "fixes of too many programs are being looked for; try again later"
 
 RunSource = Callable[[str], Awaitable[bytes]]
-"""Runs a program; its trace, gzipped."""
+"""Runs a program and returns its trace, gzipped."""
 
 
 @dataclass
@@ -44,10 +44,10 @@ class FixFinder:
     source: the program as it was pasted
     run: runs a changed program
     language: of the sentences
-    before_drawing: is awaited before an explanation that is not cached
+    before_drawing: awaited before each explanation that is not cached
     owner: the visitor who waits
-    trace: of the program itself, gzipped; its loss stands beside that of a fix
-    proposals: held while fixes are proposed
+    trace: the program's own trace, gzipped; its loss is compared with that of a fix
+    proposals: a lock that is held while fixes are proposed
     """
 
     renderer: Renderer
@@ -61,7 +61,7 @@ class FixFinder:
     proposals: FairLock = field(default_factory=lambda: FairLock(1))
 
     async def find_working_fixes(self, finding: Finding) -> list[Fix]:
-        """The fixes of one finding that run to their end without it, and without a new error or warning.
+        """The fixes with which the program runs to its end without this finding and without a new error or warning.
 
         Raises ProblemError (503), RenderingFailed, and what `run` and `before_drawing` raise.
         """
@@ -95,17 +95,17 @@ class FixFinder:
 
 
 def curves_of_same_loss(before: list[LossSeries], after: list[LossSeries]) -> LossCurves | None:
-    """The first loss that both runs have by the same name; None where there is none."""
+    """The first loss that both runs have under the same name; None if there is none."""
     fixed = {series.name: series.values for series in after}
     shared = next((series for series in before if series.name in fixed), None)
     return None if shared is None else LossCurves(name=shared.name, before=shared.values, after=fixed[shared.name])
 
 
 def is_improvement(kind: str, findings_before: list[Finding], findings_after: list[Finding]) -> bool:
-    """Whether a changed program has fewer findings of a kind, and of no other kind more errors or warnings.
+    """Whether a changed program has fewer findings of this kind, and no more errors or warnings of any other kind.
 
     findings_before: the findings of the program
-    findings_after: those of the changed one. What becomes finite may have the slope 0 there.
+    findings_after: those of the changed program. A value that has become finite may have a slope of 0 there.
     """
     raised = any(finding.explains_error for finding in findings_before)
     counts = _count_findings_by_kind(findings_before)
@@ -118,7 +118,7 @@ def is_improvement(kind: str, findings_before: list[Finding], findings_after: li
 
 
 async def propose_fixes(request: ProposalRequest) -> list[Proposal]:
-    """The changed programs that may be fixes; none where the process that makes them fails or takes too long."""
+    """The changed programs that may be fixes; none if the process that proposes them fails or takes too long."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "gradbox.language.fixes", cwd=PROJECT_FOLDER, env=HELPER_ENVIRONMENT,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
@@ -144,7 +144,7 @@ def _count_findings_by_kind(findings: list[Finding], severities: tuple[str, ...]
 
 
 def fill_placeholders(sentence: str, args: dict[str, str | int]) -> str:
-    """A sentence with its holes `{name}` filled."""
+    """Replace the placeholders `{name}` of a sentence by the arguments."""
     for name, value in args.items():
         sentence = sentence.replace(f"{{{name}}}", str(value))
     return sentence

@@ -1,8 +1,8 @@
-"""Runs that another web process accepted: it is asked for them through the broker, as long as it lives.
+"""Gives access to runs that another web process accepted, by asking that process through the broker while it is alive.
 
-The id of a run begins with the name of the process that accepted it. Each process has a list of messages there, which
-it alone reads. Whoever is asked for another's run asks that for it, and again for each change of its state; the last
-answer has the trace. So nothing is written for runs whose visitors stay with one process.
+The id of a run begins with the name of the process that accepted it. Each process has a list of messages in the broker
+that it alone reads. A process that is asked for another's run asks the other process for it, again after each change of
+state; the last reply has the trace. So nothing is written for runs whose visitors stay with one process.
 """
 
 import asyncio
@@ -29,21 +29,21 @@ READ_TIMEOUT = 1.0
 """Seconds for which the command that reads messages waits for one."""
 
 MAX_WAIT = 4.0
-"""Seconds without an answer after which a process is gone, and its runs with it."""
+"""Seconds without a reply after which a process, and its runs, count as gone."""
 
 LONGEST_WAIT = 5.0
-"""Seconds after which an answer comes though nothing has changed. It is asked for twice, for Redis may have
-restarted."""
+"""Seconds after which a reply is sent although nothing has changed. The question is repeated after that, because Redis
+may have restarted."""
 
 ANSWER_SECONDS = 2.0
-"""Seconds besides, for a question and its answer on their way."""
+"""Additional seconds for a question and its reply to travel."""
 
 ALIVE_TTL = 8
-"""Seconds without a sign of life after which nobody asks a process any more."""
+"""Seconds without a sign of life after which a process is not asked any more."""
 
 MESSAGE_TTL = 60
 MAX_MESSAGES = 1000
-"""Of a process that reads none: seconds for which they are kept, and how many."""
+"""The most messages kept for a process that reads none, and for how many seconds."""
 
 _ID = re.compile(r"([0-9a-f]{12})\.[\w-]{22}")
 
@@ -52,9 +52,9 @@ rare_log = RareLog(log)
 
 
 class RelayQuestion(Model):
-    """What one process asks of another.
+    """A question from one process to another.
 
-    known: the answer comes once the state is another; None: at once
+    known: the state that the asker knows; the reply is sent once it differs. None: reply at once
     """
 
     kind: Literal["question"] = "question"
@@ -66,7 +66,7 @@ class RelayQuestion(Model):
 
 
 class RelayReply(Model):
-    """The answer of the process that has a run.
+    """The reply of the process that has a run.
 
     state: None if it has no such run
     error: why the program could not be run
@@ -86,9 +86,10 @@ MESSAGE_ADAPTER: TypeAdapter[RelayQuestion | RelayReply] = TypeAdapter(
 
 
 class RunRelay:
-    """name: of this process.
+    """Relays questions and replies about runs between web processes.
 
-    secret: of all web processes; nobody else can make a message that is read
+    name: the name of this process
+    secret: shared by all web processes; messages made without it are ignored
     blobs: for traces that are too large for the broker
     """
 
@@ -104,12 +105,12 @@ class RunRelay:
         self._closed = False
 
     def start(self, executions: Executions) -> None:
-        """Answer what others ask of the runs of this process."""
+        """Answer questions about the runs of this process."""
         self._executions = executions
         self._spawn_task(self._read_forever())
 
     async def close(self) -> None:
-        """Answer nothing more, but what is asked already: that the runs have ended."""
+        """Stop answering, after telling those that still ask that the runs have ended."""
         self._closed = True
         await self._broker.run_command(lambda: self._broker.redis.delete(process_alive_key(self.process_name)))
         if self._tasks:
@@ -119,10 +120,8 @@ class RunRelay:
         await close_broker_connections(self._reading_broker)
 
     async def find_run(self, run: str) -> Subscription | None:
-        """A run of another process, as it is there; its changes follow for as long as somebody here reads of them.
-
-        None where no living process has it.
-        """
+        """Find a run of another process. Its state is followed for as long as somebody here reads it. None if no living
+        process has it."""
         followed = self._followed.get(run)
         if followed is not None and not followed.execution.stop.is_set():
             return followed
@@ -137,11 +136,11 @@ class RunRelay:
         return subscription
 
     async def stop_run(self, run: str) -> bool:
-        """Have the process that accepted it stop it. Whether there is such a run."""
+        """Ask the process that accepted a run to stop it. Returns whether there is such a run."""
         return await self._ask_owner_with_retries(run, "stop") is not None
 
     async def _follow_subscription(self, subscription: Subscription) -> None:
-        """Ask again and again until the run is over, its process is gone, or nobody here wants to know any more."""
+        """Keep asking until the run is over, its process is gone, or nobody here reads it any more."""
         execution, run = subscription.execution, subscription.id
         assert self._executions is not None
         self._executions.unsubscribe_unless_read(subscription)  # which sets `stop` where none comes
@@ -161,7 +160,7 @@ class RunRelay:
             self._executions.retain_subscription(subscription, execution.result)
 
     async def _apply_reply(self, subscription: Subscription, reply: RelayReply, trace: bytes) -> None:
-        """Have a subscription say what an answer says."""
+        """Update a subscription from a reply."""
         execution, state = subscription.execution, reply.state
         assert state is not None
         if state.state == "done" and state.status is not None:
@@ -179,8 +178,7 @@ class RunRelay:
     async def _ask_owner_with_retries(
         self, run: str, ask: Literal["state", "stop"] = "state", known: RunState | None = None
     ) -> tuple[RelayReply, bytes] | None:
-        """The answer of the process that accepted a run; None where it knows none, or has not answered for
-        `MAX_WAIT`."""
+        """Ask the process that accepted a run; None if it knows no such run or has not answered for `MAX_WAIT`."""
         match = _ID.fullmatch(run)
         if match is None or match[1] == self.process_name:
             return None
@@ -197,7 +195,7 @@ class RunRelay:
     async def _ask_owner(
         self, owner: str, run: str, ask: Literal["state", "stop"], known: RunState | None, seconds: float
     ) -> tuple[RelayReply, bytes] | None:
-        """The answer to one question; None where none comes within so many seconds."""
+        """Ask one question; None if no reply comes within this many seconds."""
         question = RelayQuestion(id=secrets.token_hex(8), sender=self.process_name, run=run, ask=ask, known=known)
         waiting: asyncio.Future[tuple[RelayReply, bytes]] = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting
@@ -237,7 +235,7 @@ class RunRelay:
         await self._send_message(question.sender, reply, trace)
 
     async def _wait_for_state_change(self, subscription: Subscription, known: RunState) -> None:
-        """Be one of its readers until its state is another than that, for `LONGEST_WAIT` at most."""
+        """Read a subscription until its state differs from the known one, for `LONGEST_WAIT` at most."""
         assert self._executions is not None
         with suppress(TimeoutError):
             async with asyncio.timeout(LONGEST_WAIT), aclosing(self._executions.iterate_states(subscription)) as states:  # type: ignore[type-var]
@@ -246,7 +244,7 @@ class RunRelay:
                         return
 
     async def _send_message(self, to: str, message: RelayQuestion | RelayReply, trace: bytes = b"") -> bool:
-        """Add a message to the list of a process. Whether the broker has it."""
+        """Add a message to another process's list. Returns whether the broker accepted it."""
         content = encode_model(message) + b"\n" + trace
         pipe = self._broker.redis.pipeline(transaction=False)
         pipe.rpush(process_messages_key(to), self._signer.sign(to, content))
@@ -255,7 +253,7 @@ class RunRelay:
         return await self._broker.run_command(pipe.execute) is not None
 
     async def _read_forever(self) -> None:
-        """Until it is closed; where the broker goes away, until it is back."""
+        """Read messages until the relay is closed; if the broker goes away, wait until it is back."""
         seen = -1e9
         while not self._closed:
             try:
@@ -271,7 +269,8 @@ class RunRelay:
                 rare_log.error("a message of another web process could not be read", f"{type(error).__name__}: {error}")
 
     def _handle_message(self, signed: bytes) -> None:
-        """Answer a question, or give an answer to who waits for it. What nobody with the secret wrote is none."""
+        """Answer a question, or pass a reply to whoever waits for it. A message signed without the secret is ignored.
+        """
         content = self._signer.verify(self.process_name, signed)
         if content is None:
             rare_log.error(
@@ -292,10 +291,10 @@ class RunRelay:
 
 
 def process_messages_key(name: str) -> str:
-    """The list of messages to a process."""
+    """The key of the list of messages to a process."""
     return f"gradbox:web:{name}:messages"
 
 
 def process_alive_key(name: str) -> str:
-    """The sign of life of a process."""
+    """The key of a process's sign of life."""
     return f"gradbox:web:{name}:alive"

@@ -1,4 +1,4 @@
-"""Runs for clients: what they ask for is checked and limited, then run or found in the cache."""
+"""Runs for clients: checks and limits each request, then runs the program or finds its result in the cache."""
 
 import asyncio
 from typing import Protocol
@@ -19,7 +19,7 @@ from server.visitors.visitors import VisitorLimits
 from server.wire.problems import ProblemError
 
 MAX_PROPOSALS = 32
-"""Programs that may wait at the same time for a process to propose fixes of them."""
+"""How many programs may wait at the same time for a process to propose fixes."""
 
 
 class RunsOfOtherProcesses(Protocol):
@@ -38,7 +38,7 @@ class RunsOfOtherProcesses(Protocol):
 class SharedState(Protocol):
     """What web processes share: see `server.cluster.parts.SharedState`.
 
-    reachable: whether they do now
+    reachable: whether the broker answers now
     """
 
     @property
@@ -57,14 +57,14 @@ class SharedState(Protocol):
 
 
 class RunService:
-    """Starts runs for visitors, and finds those that go on.
-
-    executions: those of this process
-    limits: of the runs that one visitor may ask for; a cached result counts as none, unless something is made of it
-    live_limits: the same for runs that start while somebody types
-    other_processes: the runs of other web processes; None if there are no others
+    """Starts runs for visitors, and finds them again.
 
     The lock `proposals` decides whose fixes are proposed next.
+
+    executions: those of this process
+    limits: how many runs one visitor may ask for; a cached result does not count, unless something is made of it
+    live_limits: the same for runs that start while somebody types
+    other_processes: the runs of other web processes; None if there are no others
     """
 
     def __init__(
@@ -81,9 +81,9 @@ class RunService:
         self._limits, self._live_limits, self._other_processes = limits, live_limits, other_processes
 
     def create_job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:
-        """The job that a request asks for. Raises ProblemError (413, 422).
+        """Create the job that a request asks for. Raises ProblemError (413, 422).
 
-        check: it compares gradients instead
+        check: the job compares gradients instead of recording steps
         """
         size = len(body.source.encode("utf-8", "surrogatepass"))
         if size > self._settings.source:
@@ -111,12 +111,12 @@ class RunService:
         check: GradientCheckOptions | None = None,
         live: bool = False,
     ) -> Subscription:
-        """A subscription to the run; where its result is cached, it is done. Raises ProblemError, RateLimited, Busy,
-        WorkersUnavailable.
+        """Return a subscription to the run; if its result is cached, the subscription is done. Raises ProblemError,
+        RateLimited, Busy and WorkersUnavailable.
 
-        count_cached: whether it then counts as a run
-        check: the run compares gradients instead
-        live: nobody pressed a button for it
+        count_cached: whether a cached result counts as a run
+        check: the run compares gradients instead of recording steps
+        live: the run was started by typing, not by a button
         """
         if live and self._settings.live_mode == "off":
             raise ProblemError(403, "live_off", "this host does not run programs while they are typed", field="live")
@@ -129,7 +129,7 @@ class RunService:
         return await self.executions.subscribe(job, client)
 
     async def find_subscription(self, id_: str) -> Subscription:
-        """The subscription of this id, whichever web process accepted it. Raises ProblemError (404)."""
+        """Find the subscription with this id, whichever web process accepted it. Raises ProblemError (404)."""
         subscription = self.executions.find_subscription(id_)
         if subscription is None and self._other_processes is not None:
             subscription = await self._other_processes.find_run(id_)
@@ -148,9 +148,9 @@ class RunService:
     async def wait_for_result(
         self, subscription: Subscription, disconnected: Disconnected, timeout: float | None = None
     ) -> ExecutionResult | None:
-        """The result of a run; None where `timeout` seconds were not enough.
+        """Wait for the result of a run; None if `timeout` seconds are not enough.
 
-        A client that has gone loses its subscription; this then raises ClientDisconnected.
+        If the client disconnects, its subscription is removed and ClientDisconnected is raised.
         """
         if subscription.execution.result is not None:
             return subscription.execution.result
@@ -170,7 +170,7 @@ class RunService:
 
 
 def run_not_found_error() -> ProblemError:
-    """404 for an id that no run has."""
+    """The 404 error for an unknown run id."""
     message = "there is no such run; a finished one is kept for some minutes"
     return ProblemError(404, "no_run", message, field="id")
 
@@ -183,9 +183,9 @@ def create_run_service(
     metrics: Metrics,
     shared: SharedState | None,
 ) -> RunService:
-    """The runs of this process, whose results are counted and logged.
+    """Create the service for the runs of this process, whose results are counted and logged.
 
-    shared: with other web processes
+    shared: what is shared with other web processes
     """
 
     def on_result(job: Job, result: ExecutionResult) -> None:

@@ -1,7 +1,6 @@
-"""Results that web processes keep for each other, in the broker: for an hour, and no more bytes than one process keeps.
+"""Results that web processes share in the broker, for an hour and up to as many bytes as one process's cache holds.
 
-What is read there is believed only if a process with the same secret wrote it under this very key, and if it is a
-trace.
+An entry is believed only if it is a trace and a process with the same secret wrote it under this very key.
 """
 
 import asyncio
@@ -15,13 +14,13 @@ from server.wire.problems import ProblemError
 
 PREFIX = "gradbox:kept:"
 TTL_SECONDS = 3600
-"""Seconds."""
+"""Seconds for which an entry is kept."""
 
 MAX_SIZE = 1 << 20
-"""Bytes of a compressed trace; a larger one is not shared."""
+"""Bytes of a compressed trace. Larger ones are not shared."""
 
 MAX_WAIT = 3.0
-"""Seconds for reading a trace; a program whose trace takes longer is run instead."""
+"""Seconds for reading a trace. If that takes longer, the program is run instead."""
 
 STORE_SCRIPT = """
 local index, sizes, name, entry = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
@@ -49,8 +48,8 @@ redis.call('ZADD', index, now + seconds, name)
 redis.call('HSET', sizes, name, #entry, '', total + #entry)
 return 1
 """
-"""Stores an entry, and drops the oldest ones past the capacity. Keys: those by age, their sizes. Arguments: the name,
-the entry, seconds, bytes of all entries, what the entries' keys begin with."""
+"""Stores an entry and drops the oldest ones beyond the capacity. Keys: the entries by age, their sizes. Arguments: the
+name, the entry, seconds, bytes of all entries, the prefix of the entries' keys."""
 
 
 class SharedResultCache:
@@ -58,7 +57,7 @@ class SharedResultCache:
 
     secret: the secret of the web processes
     capacity: bytes of all results
-    max_unpacked: bytes of one result, unpacked
+    max_unpacked: bytes of one result after decompression
     """
 
     def __init__(self, broker: SharedBroker, secret: bytes, capacity: int, max_unpacked: int) -> None:
@@ -68,7 +67,7 @@ class SharedResultCache:
         self._reader = TraceProcessor()
 
     async def get(self, key: str) -> bytes | None:
-        """The result that some process keeps under this key; None where there is none, or none that can be believed."""
+        """The result that some process has stored under this key; None if there is none that can be believed."""
         last = SIGNATURE_SIZE + MAX_SIZE  # one byte past the largest
         entry = await self._broker.run_command(lambda: self._broker.redis.getrange(PREFIX + key, 0, last))
         if not entry or len(entry) > last:
@@ -79,7 +78,7 @@ class SharedResultCache:
         return bytes(body)
 
     async def put(self, key: str, body: bytes) -> None:
-        """Keep a result, where it is not too large and the broker answers."""
+        """Store a result, if it is not too large and the broker answers."""
         if len(body) > min(MAX_SIZE, self._capacity // 4):
             return
         keys = [PREFIX + "index", PREFIX + "sizes"]
@@ -95,7 +94,7 @@ class SharedResultCache:
 
 
 def is_single_gzip_stream(body: bytes, max_unpacked: int) -> bool:
-    """Whether it is one gzip stream of at most so many bytes, and says truly how many they are."""
+    """Whether the body is one gzip stream that truly states its size, of at most `max_unpacked` bytes."""
     stream = zlib.decompressobj(wbits=GZIP_WINDOW_BITS)
     try:
         size = len(stream.decompress(body, max_unpacked))

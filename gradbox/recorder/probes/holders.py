@@ -4,9 +4,12 @@ from collections.abc import Iterable
 
 
 class StorageHolders:
-    """    changed: storages of which the holders changed since they were reported
-    released: those that lost one
-    read_by_handles: storages that a tensor or an array reads, with how many do; others are held by nodes alone
+    """The storages that handles, arrays and nodes read.
+
+    changed: storages whose holders changed since they were reported
+    released: storages that lost a holder
+    read_by_handles: storages that a tensor or an array reads, with the number of readers; others are held by nodes
+        alone
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,5 @@
-"""The connections to the broker, a Redis: of the queue's own commands, of what is waited for, and of Celery, with the
-messages that have its workers look into the queue.
-"""
+"""Connections to the broker, a Redis server: for the queue's own commands, for blocking reads, and for Celery, whose
+messages make workers look into the queue."""
 
 import json
 import uuid
@@ -17,22 +16,22 @@ QUEUE_OF_DEVICE = {"cpu": "cpu", "cuda": "gpu"}
 """The queue of each device that a program may ask for."""
 
 TASK_NAME = "gradbox.run_next"
-"""The task that has a worker run the program whose turn it is. Its message has no program: see `scripts.TAKE`."""
+"""The task that makes a worker run the next program of the queue. Its message names no program: see `scripts.TAKE`."""
 
 TIMEOUT = 3.0
 """Seconds for an answer of the broker."""
 
 Broker = Any
-"""redis-py's client. It declares its answers as bytes or text; here they are bytes."""
+"""A redis-py client. Its type hints say bytes or text; here all answers are bytes."""
 
 BrokerError = (RedisError, OSError)
-"""What is raised where the broker does not answer, or not as it should."""
+"""Raised when the broker does not answer or answers with an error."""
 
 
 def create_broker_connections(url: str, block_seconds: float = 0.0) -> Broker:
-    """A pool of connections.
+    """Create a pool of connections. It connects at the first command.
 
-    block_seconds: seconds for which a command may block by itself. Connects at the first command.
+    block_seconds: seconds for which a command may block
     """
     return Redis.from_url(
         url,
@@ -44,13 +43,14 @@ def create_broker_connections(url: str, block_seconds: float = 0.0) -> Broker:
 
 
 async def close_broker_connections(broker: Broker) -> None:
-    """Close all connections of a pool, those too in which a command was cancelled."""
+    """Close all connections of a pool, including those in which a command was cancelled."""
     await broker.aclose()
     await broker.connection_pool.disconnect(inuse_connections=True)
 
 
 def create_celery_app(url: str) -> Any:
-    """Celery with both queues. Its messages are JSON: unpickling one would run what it says."""
+    """Create the Celery application with both queues. Messages are JSON, because unpickling one would run code from it.
+    """
     app = Celery("gradbox", broker=url, set_as_current=False)
     if url.startswith("redis"):
         app.conf.broker_transport = "server.pool.remote.celery_transport:TolerantTransport"
@@ -82,7 +82,7 @@ def create_celery_app(url: str) -> Any:
 
 
 def celery_list_key(queue: str) -> str:
-    """The key of a queue's list of messages."""
+    """The Redis key of a queue's list of messages."""
     return f"gradbox:celery:{queue}"
 
 
@@ -90,12 +90,11 @@ _MEMORY_BROKER_URL = "memory://localhost"
 
 
 class CeleryTokens:
-    """Celery's messages, which say no more than that a program waits. One too many finds nothing and does no harm; one
-    too few is made up for by the census.
+    """Celery's messages, which only say that a program waits. One too many finds nothing and does no harm; the census
+    makes up for one too few.
 
-    Celery's client writes one for each queue, in memory; those that are sent are copies with ids of their own. So a
-    message goes to the broker within the script that puts its program into the queue: Celery's client would take 2 ms
-    more.
+    Celery's client writes one message for each queue in memory; copies of it with fresh ids are sent. The script that
+    puts a program into the queue also sends the message: Celery's client would take 2 ms more.
     """
 
     def __init__(self) -> None:
@@ -105,7 +104,7 @@ class CeleryTokens:
         app.close()
 
     def create_message(self, queue: str) -> bytes:
-        """A message to the workers of a queue, as it is in the queue's list in Redis."""
+        """A message to the workers of a queue, in the form that it has in the queue's list in Redis."""
         text, ids = self._templates[queue]
         for known in ids:
             text = text.replace(known, str(uuid.uuid4()))
@@ -113,7 +112,7 @@ class CeleryTokens:
 
 
 def _celery_message_template(app: Any, queue: str) -> tuple[str, tuple[str, str]]:
-    """A message of Celery, and the ids in it: that of the task and that of its delivery."""
+    """A message written by Celery, and the two ids in it: of the task and of the delivery."""
     app.send_task(TASK_NAME, queue=queue, ignore_result=True)
     with app.connection_for_write() as connection:
         message = connection.default_channel.queues[queue].get(block=False)

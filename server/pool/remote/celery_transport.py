@@ -1,9 +1,8 @@
-"""Celery's connection to Redis, for which a message says no more than that a program waits, whatever else is in it.
+"""Celery's connection to Redis. Whatever a message contains, it is only taken to say that a program waits.
 
-Celery would end with the first message that is no JSON, and take no more after others of a wrong shape. So a message is
-read here: one that names our task is replaced by one of our own, and others are set aside. Kombu has no public place
-for this: what is extended here is not documented, and `tests/server/cluster/test_cluster_worker.py` fails where a
-version of kombu has it no more.
+Celery would end at the first message that is not JSON, and would take no more after others of a wrong shape. Messages
+are therefore read here: one that names our task is replaced by our own, and others are set aside. Kombu has no public
+hook for this; `tests/server/cluster/test_cluster_worker.py` fails if a version of kombu lacks what is extended here.
 """
 
 import json
@@ -20,12 +19,12 @@ rare_log = RareLog(logging.getLogger("gradbox.worker"))
 
 
 def set_message_aside() -> None:
-    """It is out of its list already."""
+    """Drop a message. It has been removed from its list already."""
     rare_log.error("a message in the queue is not valid and is set aside; who else writes to this Redis?")
 
 
 def names_our_task(message: Any) -> bool:
-    """Whether a message, read as JSON, is one that has a worker look into the queue."""
+    """Whether a message, parsed as JSON, makes a worker look into the queue."""
     headers = message.get("headers") if isinstance(message, dict) else None
     return isinstance(headers, dict) and headers.get("task") == TASK_NAME
 
@@ -36,33 +35,32 @@ def _tokens() -> CeleryTokens:
 
 
 class ForgetfulQoS(redis.QoS):  # type: ignore[misc]
-    """Keeps no account of the messages that a worker has taken, and restores none: the census makes up for those that
-    are lost.
+    """Keeps no record of the messages that a worker has taken and restores none; the census makes up for lost ones.
 
-    Else an acknowledgement that fails once would count as a message at work for ever, and take one program less from
-    then on. How many a worker takes is bounded by Celery's count of the requests that it has
+    Otherwise a single failed acknowledgement would count as a message in progress for ever, and the worker would run
+    one program fewer from then on. Celery's own count of requests limits how many messages a worker takes
     (`worker_disable_prefetch`).
     """
 
     def can_consume(self) -> bool:
-        """Celery asks this after its own count."""
+        """Always true; Celery asks this after its own count."""
         return True
 
     def append(self, message: Any, delivery_tag: str) -> None:
-        """A message was taken."""
+        """Do nothing when a message was taken."""
 
     def ack(self, delivery_tag: str) -> None:
-        """A message is done."""
+        """Do nothing when a message is done."""
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
-        """A message is not wanted."""
+        """Do nothing when a message is rejected."""
 
     def restore_visible(self, *_: Any, **__: Any) -> None:
-        """What others may have written there is not read."""
+        """Do nothing: what others may have written to Redis for this is not read."""
 
 
 class TolerantChannel(redis.Channel):  # type: ignore[misc]
-    """Sets messages aside that are no JSON."""
+    """A channel that sets aside messages that are not JSON."""
 
     QoS = ForgetfulQoS
 
@@ -82,7 +80,7 @@ class TolerantTransport(redis.Transport):  # type: ignore[misc]
     Channel = TolerantChannel
 
     def on_readable(self, fileno: int) -> Any:
-        """Read what has come. What is set aside is as if it had not come."""
+        """Read what has arrived. A message that was set aside counts as not received."""
         try:
             return super().on_readable(fileno)
         except redis.Empty:

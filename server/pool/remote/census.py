@@ -1,4 +1,5 @@
-"""Who works and what waits, as the broker knows it: polled once a second, and more often while a run is waited for."""
+"""Which workers are alive and which runs wait, according to the broker. Polled once a second, and more often while a
+run is awaited."""
 
 import asyncio
 import logging
@@ -16,16 +17,16 @@ from server.rare_log import RareLog
 from server.settings import Settings
 
 INTERVAL, IDLE_INTERVAL = 0.25, 1.0
-"""Seconds between two polls: while a run is waited for, and else."""
+"""Seconds between two polls: while a run is awaited, and otherwise."""
 
 LOST_AFTER = 5.0
-"""Seconds without a heartbeat after which a run is lost. Workers send one each second."""
+"""Seconds without a heartbeat after which a run counts as lost. Workers send one each second."""
 
 DESERTED_AFTER = 30.0
-"""Seconds without any worker after which a run that waits is refused."""
+"""Seconds without any worker after which a waiting run is refused."""
 
 WORKERS_KEY = "gradbox:workers"
-"""The set of the names of workers; `gradbox:worker:NAME` has the record of one for as long as it lives."""
+"""The set of the workers' names. `gradbox:worker:NAME` holds a worker's record for as long as it lives."""
 
 
 rare_log = RareLog(logging.getLogger("gradbox.pool"))
@@ -33,10 +34,10 @@ rare_log = RareLog(logging.getLogger("gradbox.pool"))
 
 @dataclass
 class QueueState:
-    """The state of one queue, of all web processes together.
+    """The state of one queue across all web processes.
 
-    capacity: programs at once
-    longest_wait_seconds: for which the oldest of those that wait has waited
+    capacity: how many programs run at once
+    longest_wait_seconds: how long the oldest waiting program has waited
     """
 
     limit: int
@@ -58,14 +59,14 @@ class QueueState:
         return self.running_count >= self.capacity and self.waiting_count >= self.limit
 
     def estimate_wait_seconds(self, waiting: int) -> float:
-        """Seconds until it is worth another try."""
+        """Estimate after how many seconds another try makes sense."""
         return max(1.0, self.average_seconds * waiting / max(1, self.capacity))
 
 
 class QueueCensus:
     """Counts workers, and tells each run its place in the queue or that it is lost.
 
-    runs: those that this process waits for, by name.
+    runs: the runs that this process waits for, by name
     """
 
     def __init__(self, broker: Broker, inbox: RunStreamReader, tokens: CeleryTokens, settings: Settings) -> None:
@@ -83,12 +84,13 @@ class QueueCensus:
         self.closed = False  # as of an inbox
 
     def watch_run(self, run: RemoteRun, queue: str) -> None:
-        """Watch a run that has just been asked for."""
+        """Watch a run that was just submitted."""
         self.runs[run.id], self._queue_of[run.id] = run, queue
         self._added.set()
 
     async def poll_forever(self) -> None:
-        """Until it is closed; while the broker does not answer, nothing is known and nothing is lost."""
+        """Poll until the census is closed. While the broker does not answer, nothing is known and no run counts as
+        lost."""
         while not self.closed:
             try:
                 if time.monotonic() - self._counted_at >= IDLE_INTERVAL:
@@ -175,7 +177,7 @@ class QueueCensus:
 
 
 async def read_worker_records(broker: Broker) -> tuple[list[WorkerRecord], list[bytes]]:
-    """The workers that are alive, and the names of those that are not any more. Raises BrokerError."""
+    """Read the workers that are alive, and the names of those that no longer are. Raises BrokerError."""
     names = list(await broker.smembers(WORKERS_KEY))
     records = await broker.mget([b"gradbox:worker:" + name for name in names]) if names else []
     gone = [name for name, record in zip(names, records, strict=True) if record is None]

@@ -1,4 +1,5 @@
-"""What web processes and workers send each other through the broker. Both validate it: a broker is shared by many."""
+"""The messages that web processes and workers exchange through the broker. Both sides validate them, since others may
+write to the broker."""
 
 import secrets
 import time
@@ -13,31 +14,31 @@ from gradbox.wire.trace import Outcome
 from server.wire.matrix import AnswerJob
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}$")]
-"""Of a worker."""
+"""The name of a worker."""
 
 Versions = Annotated[
     dict[Annotated[str, Field(max_length=40)], Annotated[str, Field(max_length=200)]], Field(max_length=20)
 ]
 
 RUN_TTL = 900
-"""Seconds for which the broker keeps what belongs to a run that waits or runs."""
+"""Seconds for which the broker keeps the data of a run that waits or runs."""
 
 STREAM_TTL = 60
 """Seconds for which the broker keeps the lines of a run that has ended."""
 
 MAX_STREAMED = 1 << 20
-"""Bytes of the compressed lines of a run that go through the broker; more of them go through the database."""
+"""Bytes of compressed lines of a run that go through the broker; a larger trace goes through the database."""
 
 
 class TraceMessage(Model):
-    """A program to be recorded."""
+    """A program to record."""
 
     kind: Literal["trace"] = "trace"
     job: Job
 
 
 class AnswerMessage(Model):
-    """Programs of the server's own to be answered."""
+    """The server's own programs to answer."""
 
     kind: Literal["answer"] = "answer"
     job: AnswerJob
@@ -48,12 +49,12 @@ MESSAGE_ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(dis
 
 
 class RemoteRunResult(Model):
-    """What a worker saw of a child that has ended, beside its lines.
+    """What a worker observed of a child that has ended, besides its lines.
 
-    worker: its name
+    worker: the worker's name
     outcome, usage: as in `AssemblyRequest`
-    ended: whether the last line of a trace has come
-    size: bytes of the lines
+    ended: whether the last line of the trace was written
+    size: bytes of all lines
     """
 
     worker: Name | None = None
@@ -65,11 +66,11 @@ class RemoteRunResult(Model):
 
 
 class WorkerRecord(Model):
-    """A worker, as it says itself each second.
+    """A worker's own description, renewed each second.
 
-    capacity: programs at once
+    capacity: how many programs it runs at once
     layers: of confinement
-    draining: takes nothing new
+    draining: it takes no new programs
     """
 
     name: Name
@@ -84,9 +85,9 @@ class WorkerRecord(Model):
 
 
 class AskerRecord(Model):
-    """One who asks for a run.
+    """A client that asks for a run.
 
-    web: the process that it waits with
+    web: the web process through which it waits
     client, network: digests
     """
 
@@ -99,13 +100,13 @@ class AskerRecord(Model):
 class Submission(Model):
     """The argument of `scripts.SUBMIT`.
 
-    key: of the runs that it may be joined with, "" for none
-    front: before all others
-    askers: one, whose place the run has, or more of a run that goes to the front
-    limit, client_limit, network_limit: of those that wait
-    capacity: of all workers of the queue
-    wake: the stream whose reader has a stream more to read
-    lost: seconds without a heartbeat
+    key: the run joins a waiting run with the same key; "" to join none
+    front: the run goes before all others
+    askers: one, in whose place the run waits; a run that goes to the front may have more
+    limit, client_limit, network_limit: how many runs may wait in all, of one client and of one network
+    capacity: of all workers of the queue together
+    wake: the stream that tells its reader to read another stream as well
+    lost: seconds without a heartbeat after which a run counts as lost
     kept: see `RUN_TTL`
     """
 
@@ -123,18 +124,18 @@ class Submission(Model):
 
 
 def new_run_name() -> str:
-    """The name of a run. Names sort by the time they are given."""
+    """Create a name for a run. Names sort by the time of their creation."""
     return f"{time.time_ns():020d}-{secrets.token_hex(6)}"
 
 
 def run_submission_time(run: bytes) -> float | None:
-    """When a run was given its name, in seconds since 1970; None for a name that is none of ours."""
+    """The time at which a run was named, in seconds since 1970; None for a name of another form."""
     digits = run.partition(b"-")[0]
     return int(digits) / 1e9 if digits.isdigit() and len(digits) == 20 else None
 
 
 def queue_key_prefix(queue: str) -> str:
-    """What the keys of a queue begin with."""
+    """The beginning of all keys of a queue."""
     return f"gradbox:{queue}:"
 
 
@@ -144,12 +145,12 @@ def stream_key(run: str) -> str:
 
 
 def encode_model(value: Model) -> bytes:
-    """A message as JSON."""
+    """Encode a message as JSON."""
     return value.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
 def parse_worker_records(values: list[bytes]) -> list[WorkerRecord]:
-    """The workers of their records; one that is not valid is none."""
+    """Parse the records of workers, leaving out those that are not valid."""
     records = []
     for value in values:
         try:

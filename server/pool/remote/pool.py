@@ -1,4 +1,5 @@
-"""The pool whose programs run on other machines: each is asked for here, and its lines are made a trace here."""
+"""The pool whose programs run on other machines: it submits each run and assembles a trace from the lines that come
+back."""
 
 import asyncio
 import contextlib
@@ -55,22 +56,22 @@ from server.wire.matrix import Answer, AnswerJob
 from server.wire.problems import Busy
 
 MAX_WAIT = 10.0
-"""Seconds for which a run waits for the broker, or for a first worker, before it is refused."""
+"""Seconds for which a run waits for the broker or for a first worker before it is refused."""
 
 GPU_MAX_WAIT = 1.0
-"""The same for a worker with a GPU, of which there need be none."""
+"""The same for a worker with a GPU, of which there may be none."""
 
 CANCEL_SECONDS = 5.0
-"""Seconds for a worker to end a run that is cancelled."""
+"""Seconds that a worker has to end a cancelled run."""
 
 SHUTDOWN_TURNS = 20
-"""Turns of the event loop within which those who wait for a run have noticed that the server goes down."""
+"""Turns of the event loop within which everybody who waits for a run notices that the server is shutting down."""
 
 log = logging.getLogger("gradbox.pool")
 
 
 class BlobStore(Protocol):
-    """Lines that are too many for the broker, by the name of their run, for some minutes."""
+    """Keeps lines that are too large for the broker for some minutes, by the name of their run."""
 
     async def put(self, name: str, body: bytes) -> None: ...
 
@@ -78,9 +79,9 @@ class BlobStore(Protocol):
 
 
 class RemotePool:
-    """What its properties and methods mean is told by `server.pool.interface.PoolInterface`.
+    """`server.pool.interface.PoolInterface` documents the properties and methods.
 
-    Raises WorkersUnavailable where no worker is alive, or the broker is not there for longer than `MAX_WAIT`.
+    Raises WorkersUnavailable when no worker is alive or the broker is unreachable for longer than `MAX_WAIT`.
     """
 
     def __init__(self, settings: Settings, blobs: BlobStore) -> None:
@@ -203,7 +204,7 @@ class RemotePool:
     async def _record_with_retry(
         self, job: Job, askers: Askers, positions: PositionReporter, stop: asyncio.Event, may_join: bool
     ) -> ChildRecording:
-        """Run a program once, or once more where its worker was lost and it gives the same again."""
+        """Run a program; if its worker is lost and the program is repeatable, run it once more."""
         queue, message = QUEUE_OF_DEVICE[job.device], TraceMessage(job=job)
         key = result_cache_key(job, self.versions) if may_join else ""
         while True:
@@ -231,10 +232,11 @@ class RemotePool:
         front: bool,
         stop: asyncio.Event,
     ) -> bool:
-        """Run it and wait for its end. Returns whether that is because `stop` was set, and no worker said how it ended.
-        Raises Busy, WorkersUnavailable.
+        """Submit a run and wait for its end. Returns whether `stop` ended it and no worker told how it ended.
 
-        front: it goes before all others that wait
+        Raises Busy and WorkersUnavailable.
+
+        front: the run goes before all others that wait
         key: see `Submission`
         """
         enqueuing = self._spawn_task(self._enqueue_run(run, queue, message, key, front))
@@ -263,8 +265,8 @@ class RemotePool:
         return False
 
     async def _enqueue_run(self, run: RemoteRun, queue: str, message: Message, key: str, front: bool) -> None:
-        """Put it into the queue, or join another. Raises Busy where that is so for all who ask for it, and
-        WorkersUnavailable."""
+        """Put a run into the queue or join another one. Raises Busy if no asker gets a place, and WorkersUnavailable.
+        """
         await self._wait_for_worker(queue, MAX_WAIT if queue == "cpu" else GPU_MAX_WAIT)
         census, records = self._census.queues[queue], self._asker_records(run)
         if not records:
@@ -314,7 +316,7 @@ class RemotePool:
             raise
 
     def _asker_records(self, run: RemoteRun) -> list[AskerRecord]:
-        """Those who ask for a run with this process, as the broker is told of them."""
+        """The clients that ask for a run through this process, as they are reported to the broker."""
         return [
             AskerRecord(
                 id=asker.id,
@@ -326,7 +328,7 @@ class RemotePool:
         ]
 
     def _update_askers_soon(self, run: RemoteRun, queue: str) -> None:
-        """Tell the broker who asks for a run. Of several changes at once, all are told together."""
+        """Report a run's askers to the broker soon; several changes are reported together."""
         if not run.started and not run.ended.is_set() and not run.updates_askers and not self._closed:
             run.updates_askers = True
             self._spawn_task(self._update_askers(run, queue))
@@ -345,7 +347,7 @@ class RemotePool:
                 run.on_position(int(position))
 
     async def _run_submit_script(self, queue: str, submission: Submission, message: Message) -> Any:
-        """What `scripts.SUBMIT` returns."""
+        """Run `scripts.SUBMIT` and return its result."""
         keys = [queue_key_prefix(queue), celery_list_key(queue)]
         arguments = [encode_model(submission), encode_model(message), self._tokens.create_message(queue)]
         return await self._retry_broker_command(partial(self._submit_script, keys=keys, args=arguments))
@@ -355,7 +357,7 @@ class RemotePool:
         self._census.runs.pop(run.id, None)
 
     async def _retry_broker_command(self, command: Callable[[], Any]) -> Any:
-        """The answer of the broker, where it has one in time. Raises WorkersUnavailable."""
+        """Repeat a command until the broker answers. Raises WorkersUnavailable if it does not answer in time."""
         until = time.monotonic() + MAX_WAIT
         while True:
             try:
@@ -366,7 +368,7 @@ class RemotePool:
                 await asyncio.sleep(0.2)
 
     async def _leave_queue(self, run: RemoteRun, queue: str) -> str:
-        """Wait for it no more. Returns what `scripts.LEAVE` does."""
+        """Stop waiting for a run. Returns what `scripts.LEAVE` returns."""
         try:
             answer = await self._retry_broker_command(
                 partial(
@@ -380,14 +382,14 @@ class RemotePool:
         return str(answer.decode())
 
     async def _leave_queue_once_enqueued(self, enqueuing: asyncio.Task[None], run: RemoteRun, queue: str) -> None:
-        """Wait for it no more, who was cancelled while the broker was asked: it may have put the run into the queue."""
+        """Leave the queue after being cancelled while the broker was asked, since it may have enqueued the run."""
         with contextlib.suppress(Busy, WorkersUnavailable):
             await enqueuing
             self._forget_run(run)
             await self._leave_queue(run, queue)
 
     async def _read_recording(self, run: RemoteRun) -> ChildRecording:
-        """What the worker said at the end; lost where it can't be read."""
+        """Read what the worker reported at the end; the run counts as lost if that can't be read."""
         result = run.result
         assert result is not None
         body = await self._blobs.get(run.blob) if run.blob else run.data
@@ -402,7 +404,7 @@ class RemotePool:
         return self._census.queues[queue].capacity > 0
 
     async def _wait_for_worker(self, queue: str, seconds: float) -> None:
-        """Raises WorkersUnavailable where none is there in time."""
+        """Wait for a worker of the queue. Raises WorkersUnavailable if there is none in time."""
         until = time.monotonic() + seconds
         while not self._has_workers(queue):
             if self._closed:
@@ -420,5 +422,5 @@ class RemotePool:
 
 
 def _digest_identity(text: str) -> str:
-    """In the place of a visitor's id or address, neither of which the broker need know."""
+    """A digest that stands for a visitor's id or address, so that the broker learns neither."""
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

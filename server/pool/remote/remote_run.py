@@ -1,5 +1,5 @@
-"""Runs on other machines as the process that waits for them sees them; one connection reads the streams of all of
-them."""
+"""Runs on other machines, as seen by the process that waits for them. One connection reads the streams of all of them.
+"""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ RECONNECT_INTERVAL = 0.2
 """Seconds between two attempts to reach the broker."""
 
 MAX_ENTRIES = 16
-"""Entries of a stream that come with one answer."""
+"""The most entries of a stream in one answer."""
 
 StreamEntry = dict[bytes, bytes]
 
@@ -53,25 +53,24 @@ class RunStreamReader:
         self.connected_since: float | None = None  # as `time.monotonic`; None while the broker does not answer
 
     def add_run(self, run: str, handle: Callable[[StreamEntry], None]) -> None:
-        """Call this with each entry of a run's stream, from its first. Takes effect when an entry comes to
-        `wake_stream`.
-        """
+        """Call `handle` with each entry of a run's stream, from the first one on. Takes effect once an entry is added
+        to `wake_stream`."""
         self._last_ids[stream_key(run)] = "0"
         self._handlers[stream_key(run)] = handle
 
     def remove_run(self, run: str) -> None:
-        """Read it no more."""
+        """Stop reading a run's stream."""
         self._last_ids.pop(stream_key(run), None)
         self._handlers.pop(stream_key(run), None)
 
     async def read_rest_of_run(self, run: str) -> None:
-        """Handle what its stream has now. Raises BrokerError."""
+        """Handle all entries that the run's stream has now. Raises BrokerError."""
         key = stream_key(run)
         if key in self._last_ids:
             self._handle_entries(await self._broker.xread({key: self._last_ids[key]}))
 
     async def read_forever(self) -> None:
-        """Until it is closed; where the broker goes away, until it is back."""
+        """Read until the reader is closed; if the broker goes away, wait until it is back."""
         while not self.closed:
             try:
                 entries_by_stream: Any = await self._broker.xread(
@@ -121,20 +120,20 @@ _VERSIONS: TypeAdapter[dict[str, str]] = TypeAdapter(Versions)
 
 @dataclass
 class RemoteRun:
-    """What has come of a run.
+    """What is known of a run so far.
 
-    max_bytes: of the lines that are taken
+    max_bytes: bytes of lines that are accepted
     started: a worker has it
-    lines: those that came before its end
-    result: what the worker saw at the end, with the lines as `data`, compressed, or as `blob`, their name in the
-        database
+    lines: those that arrived before its end
+    result: what the worker reported at the end, with the lines compressed in `data`, or in the database under the name
+        `blob`
     error: what kept it from running
     lost: its worker is gone
     askers: those of this process
-    signer: checks what the worker says, where there is a key
+    signer: checks the worker's signatures, if there is a key
     updates_askers: whether the broker is about to be told of the askers
-    last_seen: when it was known to wait or to run, as `time.monotonic`. score: its last heartbeat, in the broker's
-        seconds.
+    last_seen: when it was last known to wait or to run, by `time.monotonic`
+    heartbeat_score: its last heartbeat, in the broker's seconds
     """
 
     id: str
@@ -157,8 +156,8 @@ class RemoteRun:
     updates_askers: bool = False
 
     def handle_entry(self, entry: StreamEntry) -> None:
-        """Take an entry of its stream; one that is not valid ends it as lost. One that no worker signed is set
-        aside."""
+        """Handle an entry of the run's stream. An invalid entry ends the run as lost; an entry that no worker signed is
+        ignored."""
         try:
             if self.signer is not None and entry.get(b"kind") in SIGNED_KINDS and not self.signer.verify_next(entry):
                 rare_log.error(
@@ -203,13 +202,13 @@ class RemoteRun:
                 self.ended.set()
 
     def mark_lost(self) -> None:
-        """Nothing more will come."""
+        """Mark the run as lost: nothing more will come."""
         self.lost = True
         self.ended.set()
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether another run gives the same: nothing of it ran, or its child said so in its first line."""
+        """Whether another run gives the same result: nothing of it ran, or its child said so in its first line."""
         if not self.started:
             return True
         first = bytes(self.lines[: self.lines.find(b"\n") + 1])
@@ -219,22 +218,22 @@ class RemoteRun:
             return False
 
     def unfinished_recording(self, outcome: Outcome) -> ChildRecording:
-        """What came of it until now.
+        """What has arrived of the run so far.
 
-        outcome: how it ended here
+        outcome: how it ended for this process
         """
         return ChildRecording(self.lines, self.versions, outcome, worker=self.worker)
 
     def cancelled_recording(self) -> ChildRecording:
-        """What came until somebody stopped it who was not alone to wait for it."""
+        """What had arrived when another asker stopped the run."""
         return self.unfinished_recording(CANCELLED_OUTCOME)
 
 
 class PositionReporter:
-    """Reports a run's place in the queue, each once; nothing before the first start is reported again after it.
+    """Reports a run's place in the queue, each place once; after the first start no place is reported again.
 
-    started: it has been with a worker
-    retried: it is run once more, for that was lost
+    started: a worker has had the run
+    retried: the run is being repeated because its worker was lost
     """
 
     def __init__(self, on_position: Callable[[int], None] | None) -> None:
@@ -243,7 +242,7 @@ class PositionReporter:
 
     @property
     def goes_first(self) -> bool:
-        """Whether it goes before all others: it has had its turn."""
+        """Whether the run goes before all others, because it has had its turn already."""
         return self.started or self.retried
 
     def __call__(self, position: int) -> None:
@@ -256,14 +255,14 @@ class PositionReporter:
 
 
 async def decompress_outside_loop(data: bytes, max_bytes: int) -> bytes:
-    """`decompress_bounded`, in a thread where it takes longer than that takes to answer."""
+    """`decompress_bounded`, called in a thread for data of `MAX_INLINE_BYTES` or more."""
     if len(data) < MAX_INLINE_BYTES:
         return decompress_bounded(data, max_bytes)
     return await asyncio.to_thread(decompress_bounded, data, max_bytes)
 
 
 def decompress_bounded(data: bytes, max_bytes: int) -> bytes:
-    """The bytes of compressed ones. Raises ValueError where they are more than `max_bytes`, and zlib.error."""
+    """Decompress bytes. Raises ValueError if the result exceeds `max_bytes`, and zlib.error."""
     stream = zlib.decompressobj()
     plain = stream.decompress(data, max(max_bytes, 1))
     if stream.unconsumed_tail or not stream.eof:

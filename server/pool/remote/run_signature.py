@@ -1,10 +1,10 @@
-"""What a worker says of a run, signed: nobody can make it up who only has access to the broker.
+"""Signatures of what workers say of a run, which nobody who only has access to the broker can forge.
 
-Web processes and workers have a key, GRADBOX_QUEUE_KEY, that the broker never sees. Of it, of the run's name and of the
-message that asks for the run, both make a key for this run alone. Each entry of the run's stream that the worker writes
-has a number and an HMAC-SHA256 (RFC 2104) of all its fields. So an entry is believed only if a worker wrote it, for
-this run of this very program, and as the next one. The entries `start` and `busy` are the broker's own; nothing of a
-trace depends on them.
+Web processes and workers share a key, GRADBOX_QUEUE_KEY, that the broker never sees. From it, the run's name and the
+message that asks for the run, both derive a key for this run alone. Each entry that the worker writes to the run's
+stream has a number and an HMAC-SHA256 (RFC 2104) of all its fields. An entry is therefore believed only if a worker
+wrote it for this run of this very program and in this place. The broker itself writes the entries `start` and `busy`;
+nothing in a trace depends on them.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ NUMBER, SIGNATURE = b"n", b"signature"
 class RunSigner:
     """Signs the lines of one run.
 
-    key: the key of the site's web processes and workers
+    key: the key that the site's web processes and workers share
     run: the name of the run
-    message: the message that asks for the run, as it is in the broker
+    message: the message that asks for the run, as stored in the broker
     """
 
     def __init__(self, key: bytes, run: str, message: bytes) -> None:
@@ -29,13 +29,13 @@ class RunSigner:
         self._next = 0
 
     def sign_next(self, fields: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-        """The fields of the run's next entry with its number and its signature."""
+        """The fields of the run's next entry, with its number and its signature."""
         numbered = {**fields, NUMBER: b"%d" % self._next}
         self._next += 1
         return {**numbered, SIGNATURE: self._compute_signature(numbered)}
 
     def verify_next(self, entry: Mapping[bytes, bytes]) -> bool:
-        """Whether a worker wrote this entry as the run's next one, or as a later one where some are missing."""
+        """Whether a worker wrote this entry as the run's next one, or as a later one if some are missing."""
         fields = dict(entry)
         signature = fields.pop(SIGNATURE, b"")
         if not hmac.compare_digest(signature, self._compute_signature(fields)):
@@ -54,5 +54,5 @@ class RunSigner:
 
 
 def create_run_signer(key: str, run: str, message: bytes) -> RunSigner | None:
-    """None where there is no key."""
+    """Create a signer; None if there is no key."""
     return RunSigner(key.encode(), run, message) if key else None

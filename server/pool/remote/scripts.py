@@ -1,18 +1,18 @@
-"""What happens to the queue in one step, whichever of many processes asks for it: scripts that the broker runs.
+"""Scripts that the broker runs, so that each change of the queue is atomic whichever process makes it.
 
-The keys of a queue begin with `gradbox:QUEUE:`. `waiting` is a sorted set of runs by their place, `running` one by the
-second of the last heartbeat, `askers` has who asks for each run that waits: JSON with `front`, whether it is before all
-others, and a list of `askers`, each with its id, the web process that it waits with, its client, its network, when it
-came, and the virtual times then. The order is that of `server.pool.fair_queue`, whose words are used here. `bases` has
-the virtual times at second 0; what a flow was served, and how long a network's run is thought to take, have keys of
-their own that expire.
+The keys of a queue begin with `gradbox:QUEUE:`. `waiting` is a sorted set of runs by their place, and `running` one by
+the second of the last heartbeat. `askers` holds who asks for each waiting run: JSON with `front`, whether it goes
+before all others, and a list of `askers`, each with its id, its web process, its client, its network, its time of
+arrival and the virtual times then. The order is that of `server.pool.fair_queue`, whose terms are used here. `bases`
+holds the virtual times at second 0. What a flow was served and how long a network's run is expected to take have keys
+of their own that expire.
 """
 
 from server.pool.fair_queue import EXPECTED_SECONDS, FORGOTTEN_SECONDS
 from server.pool.remote.messages import RUN_TTL
 
 EXPECTED_TTL = 3600
-"""Seconds for which it is remembered how long the runs of a network take."""
+"""Seconds for which the expected duration of a network's runs is remembered."""
 
 _QUEUE_FUNCTIONS = (
     f"local FORGOTTEN, EXPECTED, EXPECTED_TTL, RUN_TTL = {FORGOTTEN_SECONDS}, {EXPECTED_SECONDS}, {EXPECTED_TTL}, "
@@ -369,11 +369,9 @@ if redis.call('LLEN', KEYS[2]) < submission.limit + submission.capacity then red
 return {'queued', place_of(run)}
 """
 )
-"""Puts a run into the queue, or joins the one of the same program, and has a worker look. Keys: the prefix, Celery's
-list. Arguments: `Submission` as JSON, the message, Celery's message.
-
-Returns `queued` and how many are before it, `joined` and the run, or `busy` and how many wait.
-"""
+"""Puts a run into the queue, or joins a waiting run of the same program, and wakes a worker. Keys: the prefix, Celery's
+list. Arguments: `Submission` as JSON, the message, Celery's message. Returns `queued` and how many are ahead, `joined`
+and the run, or `busy` and how many wait."""
 
 SET_ASKERS = (
     _QUEUE_FUNCTIONS
@@ -393,8 +391,8 @@ reorder()
 return place_of(run)
 """
 )
-"""Says who asks for a run with this web process, as long as it waits. Keys: the prefix. Arguments: the run, the web
-process, all of its askers as JSON. Returns how many are before the run, or nothing where it waits no more."""
+"""Sets who asks for a waiting run through this web process. Keys: the prefix. Arguments: the run, the web process, all
+of its askers as JSON. Returns how many are ahead of the run, or nothing if it no longer waits."""
 
 TAKE = (
     _QUEUE_FUNCTIONS
@@ -419,8 +417,8 @@ while true do
 end
 """
 )
-"""Takes the run whose turn it is, counts it as running, and says so in its stream. Keys: the prefix. Arguments: the
-worker, its versions as JSON, seconds for which the stream is kept. Returns the run and its message, or nothing."""
+"""Takes the next run, counts it as running and announces that in its stream. Keys: the prefix. Arguments: the worker,
+its versions as JSON, seconds for which the stream is kept. Returns the run and its message, or nothing."""
 
 LEAVE = (
     _QUEUE_FUNCTIONS
@@ -449,11 +447,9 @@ redis.call('SET', 'gradbox:cancel:' .. run, 1, 'EX', ARGV[2])
 return 'cancelled'
 """
 )
-"""One web process less reads it; without any, the run leaves the queue or is cancelled. Keys: the prefix. Arguments:
-the run, seconds, the web process.
-
-Returns `others` where somebody still waits for it, `withdrawn`, or `cancelled`.
-"""
+"""Removes a web process from a run's readers; when none is left, the run leaves the queue or is cancelled. Keys: the
+prefix. Arguments: the run, seconds, the web process. Returns `others` if somebody still waits for it, `withdrawn`, or
+`cancelled`."""
 
 HEARTBEAT = (
     _QUEUE_FUNCTIONS
@@ -466,7 +462,7 @@ end
 return cancelled
 """
 )
-"""The heartbeat of runs. Keys: the prefix. Arguments: the runs. Returns those that are cancelled."""
+"""Renews the heartbeats of runs. Keys: the prefix. Arguments: the runs. Returns those that are cancelled."""
 
 RELEASE = (
     _QUEUE_FUNCTIONS
@@ -494,5 +490,5 @@ redis.call('ZREM', running, run)
 return redis.call('DEL', 'gradbox:cancel:' .. run)
 """
 )
-"""A run has ended, and those who asked for it are charged for it. Keys: the prefix. Arguments: the run, and whether it
-was cut short, `1` or `0`."""
+"""Ends a run and charges those who asked for it. Keys: the prefix. Arguments: the run, and whether it was cut short,
+`1` or `0`."""

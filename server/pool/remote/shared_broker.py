@@ -1,7 +1,8 @@
-"""The broker as what web processes share besides the queue: asked with little patience, done without while it is away.
+"""What web processes share through the broker besides the queue. They wait little for it, and do without it while it is
+away.
 
-Others can write to it as well: what processes hand to each other is signed with HMAC-SHA256 (RFC 2104), a message being
-32 bytes of signature and then its content. Rate limits are counted there; visitors and addresses are digests.
+Others can write to the broker too, so messages between processes are signed with HMAC-SHA256 (RFC 2104): 32 bytes of
+signature, then the content. Rate limits are counted there; visitors and addresses appear as digests.
 """
 
 import asyncio
@@ -24,24 +25,24 @@ SIGNATURE_SIZE = 32
 
 
 class MessageSigner:
-    """Signs and checks messages for one purpose, so that none is taken for a message of another.
+    """Signs and checks messages for one purpose, so that a message can't pass for one of another purpose.
 
     secret: the site's, the same in all its web processes
-    purpose: any text, one for each kind of message
+    purpose: any text, a different one for each kind of message
     """
 
     def __init__(self, secret: bytes, purpose: bytes) -> None:
         self._key = hmac.digest(secret, purpose, "sha256")
 
     def sign(self, address: str, content: bytes) -> bytes:
-        """The message.
+        """Sign a message.
 
-        address: where it is put, a key or a recipient; it is no valid message anywhere else
+        address: the key or the recipient; the message is not valid at any other address
         """
         return self._compute_signature(address, content) + content
 
     def verify(self, address: str, message: bytes) -> bytes | None:
-        """The content of a message that was found at an address; None where nobody with the secret put it there."""
+        """The content of a message found at an address; None unless somebody with the secret put it there."""
         signature, content = message[:SIGNATURE_SIZE], message[SIGNATURE_SIZE:]
         return content if hmac.compare_digest(signature, self._compute_signature(address, content)) else None
 
@@ -50,10 +51,10 @@ class MessageSigner:
 
 
 TIMEOUT = 0.5
-"""Seconds for an answer, connecting included."""
+"""Seconds to wait for an answer, including the connection."""
 
 RECONNECT_INTERVAL = 1.0
-"""Seconds from an answer that did not come to the next attempt."""
+"""Seconds from a missed answer to the next attempt."""
 
 MAX_CONNECTIONS = 16
 
@@ -63,7 +64,10 @@ log = logging.getLogger("gradbox.pool")
 
 
 class SharedBroker:
-    """reachable: whether it answered last. Connects at the first command."""
+    """A connection to the broker, made at the first command.
+
+    reachable: whether the broker answered last time
+    """
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.connections = BlockingConnectionPool.from_url(
@@ -80,8 +84,8 @@ class SharedBroker:
         self._clock, self._next_attempt = clock, 0.0
 
     async def run_command(self, command: Callable[[], Awaitable[Answer]]) -> Answer | None:
-        """The answer to a command; None where there is none in time. While there is none, one caller a
-        `RECONNECT_INTERVAL` waits for it."""
+        """Run a command and return its answer, or None if there is none in time. While the broker does not answer, only
+        one caller per `RECONNECT_INTERVAL` waits for it."""
         if not self.reachable:
             if self._clock() < self._next_attempt:
                 return None
@@ -116,17 +120,17 @@ if full > now + seconds then return tostring(full - now - seconds) end
 redis.call('SET', KEYS[1], string.format('%.6f', full), 'PX', math.ceil((full - now) * 1000) + 1)
 return '0'
 """
-"""As `server.visitors.rate_limits.TokenBuckets.take_tokens`. Keys: the bucket's. Arguments: tokens, seconds for each,
-seconds for all."""
+"""Does what `server.visitors.rate_limits.TokenBuckets.take_tokens` does. Keys: the bucket's. Arguments: tokens, seconds
+for each token, seconds for a full bucket."""
 
 CountedLimit = tuple[RateLimitItem, str, str]
 """A limit, what it limits, and whose requests are counted."""
 
 
 class SharedLimitCounts:
-    """Every method returns None where the broker does not answer now.
+    """Counts of requests that web processes share. Each method returns None when the broker does not answer.
 
-    secret: makes the digests, which nobody without it can compute for the addresses there are
+    secret: makes the digests, which can't be computed from known addresses without it
     """
 
     def __init__(self, broker: SharedBroker, url: str, secret: bytes) -> None:
@@ -142,7 +146,7 @@ class SharedLimitCounts:
         self._take_script = broker.redis.register_script(TAKE_TOKENS)
 
     async def count_request(self, counted: Sequence[CountedLimit]) -> bool | None:
-        """Count a request to each limit; whether none was exceeded."""
+        """Count a request towards each limit. Returns whether none was exceeded."""
 
         async def hit_limits() -> bool:
             hits = [self._limiter.hit(limit, what, self._digest_owner(owner)) for limit, what, owner in counted]
@@ -151,7 +155,7 @@ class SharedLimitCounts:
         return await self._broker.run_command(hit_limits)
 
     async def seconds_until_allowed(self, counted: Sequence[CountedLimit]) -> list[float] | None:
-        """The seconds until each limit would let another request in; 0.0 where it would now."""
+        """Seconds until each limit lets another request in; 0.0 if all would now."""
 
         async def seconds_until_limit_allows(limit: RateLimitItem, what: str, owner: str) -> float:
             key, seconds = limit.key_for(what, self._digest_owner(owner)), limit.get_expiry()
@@ -164,8 +168,8 @@ class SharedLimitCounts:
         return await self._broker.run_command(seconds_until_each_allows)
 
     async def take_tokens(self, what: str, owner: str, tokens: float, capacity: float, seconds: float) -> float | None:
-        """As `server.visitors.rate_limits.TokenBuckets.take_tokens`, of a bucket of this capacity that fills in so many
-        seconds."""
+        """Like `server.visitors.rate_limits.TokenBuckets.take_tokens`, for a bucket of this capacity that fills in this
+        many seconds."""
         key, arguments = f"{PREFIX}:{what}/{self._digest_owner(owner)}", [tokens, seconds / capacity, seconds]
 
         async def run_take_script() -> float:

@@ -1,4 +1,4 @@
-"""A worker: takes programs from the queue, has the children of its machine run them, writes what comes to their
+"""A worker: takes programs from the queue, runs them in the children of its machine, and writes their lines to their
 streams."""
 
 import asyncio
@@ -34,25 +34,25 @@ from server.rare_log import RareLog
 from server.settings import Settings
 
 POLL_INTERVAL, HEARTBEAT_INTERVAL = 0.2, 1.0
-"""Seconds between two polls for runs that are cancelled, and between two heartbeats of the worker itself."""
+"""Seconds between two polls for cancelled runs, and between two heartbeats of the worker itself."""
 
 WORKER_TTL = 4
 """Seconds after its last heartbeat for which a worker counts as alive."""
 
 FIRST_LINES_SECONDS, MORE_LINES_SECONDS = 0.05, 0.25
-"""Seconds after which a run's first lines are sent, and between more of them: most runs have ended before."""
+"""Seconds after which a run's first lines are sent, and between further ones. Most runs have ended before the first."""
 
 REPORT_TIMEOUT = 60.0
-"""Seconds for which a worker tries to tell how a run ended, where the broker does not answer."""
+"""Seconds for which a worker tries to report how a run ended while the broker does not answer."""
 
 log = logging.getLogger("gradbox.worker")
 rare_log = RareLog(log)
 
 
 class RemoteWorker:
-    """One worker of a queue, in one event loop. Raises BrokerError where `start` finds no broker.
+    """One worker of a queue, in one event loop. Raises BrokerError if `start` can't reach the broker.
 
-    draining: it takes nothing new
+    draining: it takes no new programs
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class RemoteWorker:
         self.draining = self._closed = False
 
     async def start(self) -> None:
-        """Boot the children and be known as alive. Raises WorkersUnavailable, BrokerError."""
+        """Boot the children and register as alive. Raises WorkersUnavailable and BrokerError."""
         self._machine.start()
         await self._machine.zygote.wait_until_booted()
         if self.queue == "gpu":
@@ -81,7 +81,7 @@ class RemoteWorker:
         self._heartbeat = asyncio.create_task(self._heartbeat_forever())
 
     async def close(self) -> None:
-        """Leave. What still runs is ended, and is lost."""
+        """Unregister. Programs that still run are ended and count as lost."""
         self._closed = True
         if self._heartbeat is not None:
             self._heartbeat.cancel()
@@ -92,7 +92,7 @@ class RemoteWorker:
         await self._machine.close()
 
     async def run_waiting_programs(self) -> None:
-        """Run the program whose turn it is, and then the next, until none waits. Raises BrokerError."""
+        """Run the next program of the queue, and then the next, until none waits. Raises BrokerError."""
         while not self.draining:
             start = [self.name, json.dumps(dict(self._machine.zygote.versions)), RUN_TTL]
             taken = await self._take_script(keys=[queue_key_prefix(self.queue)], args=start)
@@ -116,7 +116,7 @@ class RemoteWorker:
                 await self._release_script(keys=[queue_key_prefix(self.queue)], args=arguments)
 
     async def _run_message(self, run: str, body: bytes, stop: asyncio.Event) -> None:
-        """Run what a message asks for. Raises WorkersUnavailable, BrokerError."""
+        """Run what a message asks for. Raises WorkersUnavailable and BrokerError."""
         try:
             message = MESSAGE_ADAPTER.validate_json(body)
         except ValueError:
@@ -156,7 +156,7 @@ class RemoteWorker:
         await self._write_end_of_run(run, data, result)
 
     async def _stream_lines(self, run: str, lines: "UnsentLines") -> None:
-        """Send the lines of a run as they come, up to what the broker is to hold of it."""
+        """Send the lines of a run as they come, up to the limit for the broker."""
         delay = FIRST_LINES_SECONDS
         while lines.sent_bytes < MAX_STREAMED and not await lines.wait_for_end(delay):
             delay, data = MORE_LINES_SECONDS, lines.take_lines()
@@ -179,7 +179,7 @@ class RemoteWorker:
         await self._add_entry_with_retries(run, fields)
 
     async def _add_entry_with_retries(self, run: str, fields: Mapping[str, str | bytes]) -> None:
-        """Add an entry to a run's stream, again and again while the broker does not answer. Raises BrokerError."""
+        """Add an entry to a run's stream, trying again while the broker does not answer. Raises BrokerError."""
         until, entry = time.monotonic() + REPORT_TIMEOUT, self._sign_entry(run, fields)
         while True:
             try:
@@ -191,7 +191,7 @@ class RemoteWorker:
                 await asyncio.sleep(POLL_INTERVAL)
 
     def _sign_entry(self, run: str, fields: Mapping[str, str | bytes]) -> dict[bytes, bytes]:
-        """An entry of a run's stream, signed where there is a key."""
+        """The fields of a stream entry, signed if there is a key."""
         entry = {name.encode(): text if isinstance(text, bytes) else text.encode() for name, text in fields.items()}
         signer = self._signers.get(run)
         return signer.sign_next(entry) if signer is not None else entry
@@ -229,7 +229,7 @@ class RemoteWorker:
             await asyncio.sleep(POLL_INTERVAL)
 
     async def _send_heartbeat(self) -> None:
-        """Say that it is alive."""
+        """Report that this worker is alive."""
         zygote = self._machine.gpu_zygote if self.queue == "gpu" else self._machine.zygote
         record = WorkerRecord(
             name=self.name,
@@ -251,17 +251,17 @@ class RemoteWorker:
 class UnsentLines:
     """The lines of a child that are still to be sent.
 
-    A task that sends is not cancelled: a connection that is cancelled at the wrong moment has swallowed that before.
+    A task that sends is not cancelled: cancelling a connection at the wrong moment has lost lines before.
 
-    sent_bytes: bytes of those that were
-    ended: set when no more are to be
+    sent_bytes: bytes that were sent
+    ended: set when no more lines will come
     """
 
     def __init__(self) -> None:
         self._buffer, self.sent_bytes, self.ended = bytearray(), 0, asyncio.Event()
 
     async def wait_for_end(self, seconds: float) -> bool:
-        """Whether no more are to be sent by then."""
+        """Wait up to this many seconds for the end of the lines. Returns whether it came."""
         try:
             async with asyncio.timeout(seconds):
                 await self.ended.wait()
@@ -270,11 +270,11 @@ class UnsentLines:
         return True
 
     def set_buffer(self, buffer: bytearray) -> None:
-        """They are in this buffer from now on."""
+        """Take the lines from this buffer from now on."""
         self._buffer, self.sent_bytes = buffer, 0
 
     def take_lines(self) -> bytes:
-        """The complete lines that came since."""
+        """Return the complete lines that arrived since the last call."""
         end = self._buffer.rfind(b"\n", self.sent_bytes, MAX_STREAMED) + 1
         if end <= self.sent_bytes:
             return b""
