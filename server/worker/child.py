@@ -1,4 +1,4 @@
-"""The life of one child: it confines itself, takes one job, writes one trace, and ends."""
+"""The life of a child process: it confines itself, takes one job, writes one trace, and exits."""
 
 import ctypes
 import faulthandler
@@ -16,18 +16,18 @@ from server.worker.confine import Confinement, clear_environment
 from server.worker.threads import require_one_thread
 
 WriteLines = Callable[[bytes], None]
-"""Takes whole lines of a trace."""
+"""Takes complete lines of a trace."""
 
 
 @dataclass(frozen=True)
 class ChildWork:
-    """What the children are forked for.
+    """What the children of a zygote do.
 
-    run: called in a child with its job and with what writes the lines of the trace
+    run: called in a child with its job and a function that writes the lines of the trace
     versions: of the libraries that it runs on
-    initialize_gpu, warm_up_gpu: called in this order in a child before a job, where it works with a GPU
-    rehearse: called in a child that has no job yet, before it is confined, so that a run finds its memory touched; it
-        returns early once the function that it is passed says that a job has come
+    initialize_gpu, warm_up_gpu: called in this order in a child before a job, if it works with a GPU
+    rehearse: called in a child that has no job yet and is not confined yet, so that a run finds its memory touched; it
+        returns early once the function that it is given says that a job has come
     """
 
     run: Callable[[ChildJob, WriteLines], object]
@@ -38,14 +38,15 @@ class ChildWork:
 
 
 DUMP_SIGNAL = signal.SIGUSR1
-"""Has the child write its traceback into the pipe, even from inside a call that never returns."""
+"""Makes the child write its traceback into the pipe, even from inside a call that never returns."""
 
 REHEARSE_AFTER_MS = 300
-"""Milliseconds that a child waits for a job before it rehearses. Under load one comes sooner, and nobody rehearses:
-a rehearsal costs processor time that runs would have to wait for."""
+"""Milliseconds that a child waits for a job before it rehearses. Under load a job comes sooner and no child rehearses,
+since that would cost processor time that runs need."""
 
 EXIT_NO_JOB = 3
-"""The status of a child whose job's pipe was closed before a job came: the server had no room for its descriptor."""
+"""The exit status of a child whose job pipe was closed before a job came, because the server had no room for its
+descriptor."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -61,9 +62,9 @@ def run_child(
 ) -> NoReturn:
     """Live as a child: confine this process, read the job, run it, and exit. Never returns.
 
-    job_fd: the descriptor of a pipe from which the job is read, to its end
-    trace_fd: the descriptor that takes the lines of the trace
-    ready_fd: the descriptor that takes a byte once a job can be run, where somebody waits for that
+    job_fd: the descriptor of a pipe from which the job is read to its end
+    trace_fd: the descriptor to which the lines of the trace are written
+    ready_fd: the descriptor that gets a byte once a job can be run, if anybody waits for that
     parent_pid: the pid of the process that forked this one
     slot: a number that no other living child has
     """
@@ -104,7 +105,7 @@ def run_child(
 
 
 def rehearse_until_job(rehearse: Callable[[Callable[[], bool]], None], job_fd: int) -> None:
-    """Rehearse once no job has come for a while, and no longer than until one comes."""
+    """Rehearse if no job has come for a while, and stop once one comes."""
     poll = select.poll()
     poll.register(job_fd, select.POLLIN)
     if not poll.poll(REHEARSE_AFTER_MS):
@@ -121,7 +122,8 @@ def move_descriptors_to_3_4_5(job_fd: int, trace_fd: int, ready_fd: int | None) 
 
 
 def detach_from_parent(ready_fd: int | None) -> None:
-    """What every child does, confined or not: a session of its own, no other descriptors, no environment."""
+    """Detach from the parent: a session of its own, no other descriptors, no environment. Every child does this,
+    confined or not."""
     os.setsid()
     devnull = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
@@ -131,7 +133,7 @@ def detach_from_parent(ready_fd: int | None) -> None:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of the data, however many calls it takes. Raises OSError."""
+    """Write all of the data, in as many calls as necessary. Raises OSError."""
     while data:
         data = data[os.write(descriptor, data) :]
 

@@ -1,7 +1,7 @@
-"""The confinement of a child: its layers, each tried on this host before anything depends on it.
+"""The confinement of a child process in layers. Each layer is tried on this host before anything depends on it.
 
-Where the server does not run as root, the children share its user; then Landlock and the filter of system calls keep
-them apart from each other and from the server. A child can read whatever was ever in the zygote's memory: never give
+If the server does not run as root, the children share its user; Landlock and the system call filter then keep them
+apart from each other and from the server. A child can read everything that was ever in the zygote's memory: never give
 the zygote a secret.
 """
 
@@ -23,17 +23,17 @@ from typing import Any, NoReturn
 from server.worker import landlock, seccomp
 
 TRIAL_TIMEOUT = 5.0
-"""Seconds within which a layer has to be applied, or it counts as not working on this host."""
+"""Seconds within which a layer has to be applied; otherwise it counts as not working on this host."""
 
 MAX_DESCRIPTORS, MAX_SIGNALS = 16, 64
 """Descriptors that a child may have open, and signals that may be queued for it."""
 
 MAX_GPU_DESCRIPTORS = 1024
-"""Descriptors with a GPU, whose driver opens its devices again for each piece of memory that it maps."""
+"""Descriptors of a child with a GPU, whose driver opens its devices again for each piece of memory that it maps."""
 
 MAX_TASKS, EXTRA_TASKS = 256, 1024
-"""Threads and processes of a child's user: at most MAX_TASKS where the user is the child's own, EXTRA_TASKS on top of
-those that are there where the user is shared."""
+"""Threads and processes of a child's user: at most MAX_TASKS if the child has a user of its own; if the user is shared,
+EXTRA_TASKS more than there already are."""
 
 _PR_SET_PDEATHSIG, _PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 1, 3, 4
 _PR_SET_NO_NEW_PRIVS, _PR_GET_NO_NEW_PRIVS = 38, 39
@@ -44,13 +44,13 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class ChildRestrictions:
-    """What a child is held to.
+    """The limits of a child.
 
-    kept_descriptors: descriptors that stay open, besides the standard ones
-    memory: bytes on top of what it has
-    cpu: seconds
-    max_tasks: threads and processes of its user, all in all
-    uid: the user it becomes
+    kept_descriptors: descriptors that stay open besides the standard ones
+    memory: bytes that it may allocate on top of what it has
+    cpu: seconds of processor time
+    max_tasks: threads and processes of its user in total
+    uid: the user that it becomes
     gpu: whether it works with a GPU
     """
 
@@ -66,9 +66,9 @@ class ChildRestrictions:
 class ConfinementLayer:
     """One restriction that a process can't undo.
 
-    apply: applies it to the calling process; raises where it can't
+    apply: applies it to the calling process; raises if it can't
     is_effective: whether it holds, asked in a process that has just applied it
-    requires: the name of a layer that has to be applied before it
+    requires: the name of a layer that has to be applied before
     """
 
     name: str
@@ -92,7 +92,8 @@ def list_open_descriptors() -> set[int]:
 
 
 def clear_environment() -> None:
-    """Clear the environment, but hide the GPU from the driver, which reads that itself. No program sees it."""
+    """Clear the environment, except for what hides the GPU from the driver, which reads the environment itself. The
+    program sees none of it."""
     os.environ.clear()
     os.putenv("CUDA_VISIBLE_DEVICES", "")
 
@@ -123,7 +124,7 @@ def limit_resources(restrictions: ChildRestrictions) -> None:
 
 
 def lower_resource_limit(resource_limit: int, soft: int, hard: int | None = None) -> None:
-    """Set a resource limit, but never above the hard limit that is in force."""
+    """Set a resource limit, but never above the current hard limit."""
     ceiling = resource.getrlimit(resource_limit)[1] % (1 << 64)  # -1 is no limit
     resource.setrlimit(resource_limit, (min(soft, ceiling), min(soft if hard is None else hard, ceiling)))
 
@@ -152,7 +153,7 @@ def read_permitted_capabilities() -> int:
 
 
 def prctl(option: int, argument: int = 0) -> int:
-    """The system call of that name. Raises OSError."""
+    """Call `prctl`. Raises OSError."""
     result: int = _libc.prctl(option, *(ctypes.c_ulong(value) for value in (argument, 0, 0, 0)))
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
@@ -189,10 +190,11 @@ GPU_LIBRARIES = (
     "/proc",
     "/sys",
 )
-"""What torch, and the driver of a GPU, read while they work: directories with all beneath them, and chance."""
+"""Paths that torch and a GPU's driver read while they work, including everything below directories, and a source of
+random bytes."""
 
 LAYERS_AFTER_GPU = ("landlock", "environment", "rlimits", "seccomp")
-"""Layers that are applied after the GPU is initialized, because its driver can't start under them, in this order."""
+"""Layers that are applied after the GPU is initialized, in this order, because its driver can't start under them."""
 
 LAYERS = (
     ConfinementLayer(
@@ -227,20 +229,20 @@ LAYERS = (
         "no_new_privs",
     ),
 )
-"""In the order in which they are applied: a change of the user may make a process dumpable again, and after Landlock
-and the filter of system calls nothing can be opened or changed."""
+"""All layers in the order in which they are applied. Changing the user may make a process dumpable again, and after
+Landlock and the system call filter nothing can be opened or changed."""
 
 
 class Confinement:
-    """What the children of a process are confined by. Made once, by the zygote, as the user it runs as.
+    """How the children of a process are confined. Made once, by the zygote, as the user it runs as.
 
-    layers: the result of `probe`
+    layers: the result of `try_layers`
     memory: bytes that a run may take on top of what its process begins with
-    cpu: seconds
-    first_uid: the user of the child in slot 0, where the server runs as root
-    initialize_gpu, warm_up_gpu: where the children work with a GPU, the functions that make it ready. The driver starts
-        threads of its own, which never run code of a program, before Landlock; those that do are started by the second
-        function after it, for it covers the calling thread and what that starts.
+    cpu: seconds of processor time
+    first_uid: the user of the child in slot 0, if the server runs as root
+    initialize_gpu, warm_up_gpu: functions that make the GPU ready, if the children work with one. The first runs before
+        Landlock is applied: the driver's own threads, which never run a program's code, start there. The second runs
+        after it and starts the threads that do, because Landlock covers the calling thread and the threads it starts.
     """
 
     def __init__(
@@ -258,10 +260,10 @@ class Confinement:
         self._tasks = MAX_TASKS if not layers["uid"] else thread_count_of_user(os.geteuid()) + EXTRA_TASKS
 
     def confine_process(self, kept_descriptors: Iterable[int], slot: int) -> None:
-        """Confine the calling process, for good; it must have one thread. Where it raises, the process must not go on.
+        """Confine the calling process for good; it must have one thread. If this raises, the process must not go on.
 
         kept_descriptors: the descriptors, none of them a standard one, that stay open
-        slot: a number that no other child has now
+        slot: a number that no other living child has
         """
         uid, gpu = self._first_uid + slot, self._initialize_gpu is not None
         restrictions = ChildRestrictions(frozenset(kept_descriptors), self._memory, self._cpu, self._tasks, uid, gpu)
@@ -283,7 +285,7 @@ class Confinement:
 
 
 def thread_count_of_user(uid: int) -> int:
-    """How many threads the processes of a user have, as far as /proc shows them."""
+    """The number of threads of a user's processes, as far as /proc shows them."""
     count = 0
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended
@@ -293,17 +295,18 @@ def thread_count_of_user(uid: int) -> int:
 
 
 def try_layers() -> dict[str, str]:
-    """Try each layer on this host. Returns name -> "" where it works, else a sentence that says why it does not."""
+    """Try each layer on this host. Returns for each name "" if the layer works, else a sentence that says why it does
+    not."""
     return {layer.name: try_layer(layer) for layer in LAYERS}
 
 
 def missing_layers(layers: Mapping[str, str]) -> dict[str, str]:
-    """The layers of `probe` that do not work and without which `require` forbids a start; only root needs `uid`."""
+    """The layers that do not work and without which `require` forbids a start. Only root needs the layer `uid`."""
     return {name: why for name, why in layers.items() if why and (name != "uid" or os.geteuid() == 0)}
 
 
 def try_layer(layer: ConfinementLayer) -> str:
-    """Try a layer in a forked process. Returns "" where it works, else a sentence that says why it does not."""
+    """Try a layer in a forked process. Returns "" if it works, else a sentence that says why it does not."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -321,7 +324,7 @@ def try_layer(layer: ConfinementLayer) -> str:
 
 
 def report_layer_trial(layer: ConfinementLayer, writer: int) -> NoReturn:
-    """Apply a layer and write why it does not work, or nothing. Never returns; exits with 0 once that is written."""
+    """Apply a layer, and write why it does not work, or nothing. Never returns; exits with 0 once that is written."""
     try:
         os.environ["GRADBOX_TRIAL"] = "1"
         restrictions = ChildRestrictions(frozenset({writer}), memory=64 << 20, cpu=60, max_tasks=MAX_TASKS, uid=60_999)

@@ -1,7 +1,7 @@
-"""`python -m server.worker.find_gpus` prints which GPUs torch can use on this machine, how much memory the smallest
-has, and why it can't use any, as JSON.
+"""`python -m server.worker.find_gpus` prints as JSON which GPUs torch can use on this machine, how much memory the
+smallest has, or why torch can't use any.
 
-It is a process of its own, for it initializes CUDA: no process that forks may do that.
+It runs in a process of its own because it initializes CUDA, which a process that forks must not do.
 """
 
 import json
@@ -11,7 +11,7 @@ import torch
 
 
 def find_gpus() -> tuple[list[str], int, str]:
-    """The names of the GPUs that torch can use, and the bytes of the smallest; where there is none, why."""
+    """The names of the GPUs that torch can use and the bytes of the smallest one, or the reason why there is none."""
     if not torch.backends.cuda.is_built():  # type: ignore[no-untyped-call]
         return [], 0, f"torch {torch.__version__} is built without CUDA"
     with warnings.catch_warnings(record=True) as caught:

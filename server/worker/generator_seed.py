@@ -1,7 +1,7 @@
-"""`torch.Generator.seed` without a file: it asks the kernel for chance by a system call of its own.
+"""`torch.Generator.seed` without a file: it asks the kernel for random bytes by a system call of its own.
 
-torch opens /dev/urandom each time. As the only file that a program could open, it would leave a way to ask which files
-there are: the kernel answers a refusal for one that is there, and another error for one that is not.
+torch opens /dev/urandom each time. If that were the only file that a program could open, a program could find out which
+files exist, because the kernel reports another error for a missing file than for a forbidden one.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ _Function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_
 
 
 class _MethodDefinition(ctypes.Structure):
-    """PyMethodDef."""
+    """The C struct PyMethodDef."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -28,7 +28,7 @@ class _MethodDefinition(ctypes.Structure):
 
 
 class _MethodDescriptor(ctypes.Structure):
-    """PyMethodDescrObject, whose definition is looked up at each call."""
+    """The C struct PyMethodDescrObject, whose definition is looked up at each call."""
 
     _fields_ = (
         ("references", ctypes.c_ssize_t),
@@ -41,7 +41,7 @@ class _MethodDescriptor(ctypes.Structure):
 
 
 def seed_from_kernel(generator: Any, _: int | None) -> int:
-    """What `Generator.seed` does: set a seed of 64 random bits, and return it."""
+    """Do what `Generator.seed` does: set a seed of 64 random bits, and return it."""
     value = int.from_bytes(os.getrandom(8), sys.byteorder)
     torch._C.Generator.manual_seed(generator, value)
     return value
@@ -52,8 +52,8 @@ _definition = _MethodDefinition()
 
 
 def replace_seed_method() -> None:
-    """Have `Generator.seed` call `seed_from_kernel`, in this process and its forks. Does nothing where the method is
-    another one."""
+    """Make `Generator.seed` call `seed_from_kernel` in this process and its forks. Does nothing if the method has been
+    replaced."""
     descriptor: Any = torch._C.Generator.__dict__["seed"]
     fields = _MethodDescriptor.from_address(id(descriptor))
     original = fields.definition.contents

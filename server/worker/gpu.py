@@ -1,7 +1,7 @@
-"""The GPU of this machine: kept from the processes that fork, and made ready in each child that works with it.
+"""The GPU of this machine: hidden from processes that fork, and initialized in each child that works with it.
 
-A fork of a process that has a context can't use the device. So no zygote ever has one: while it prepares itself it sees
-no GPU, and each child for the GPU makes a context of its own.
+A fork of a process with a GPU context can't use the device. A zygote therefore never has a context: it sees no GPU
+while it prepares itself, and each child for the GPU creates its own.
 """
 
 import os
@@ -15,17 +15,18 @@ import torch
 from gradbox.recorder.devices.device_kernels import kernels_for_device
 
 HIDING_VARIABLES = ("CUDA_VISIBLE_DEVICES", "PYTORCH_NVML_BASED_CUDA_CHECK")
-"""Of the environment in which a zygote prepares itself; they keep torch from looking for a GPU."""
+"""Environment variables that keep torch from looking for a GPU while a zygote prepares itself."""
 
 NO_GPU = "No CUDA GPUs are available"
-"""What torch says where it is built for CUDA and can use no GPU."""
+"""torch's message if it is built for CUDA and finds no GPU."""
 
 
 def hide_gpu() -> None:
-    """To this process and its forks torch finds no GPU, as where CUDA_VISIBLE_DEVICES is empty. It is not to be undone.
+    """Hide the GPU from torch in this process and its forks, as an empty CUDA_VISIBLE_DEVICES does. This can't be
+    undone.
 
-    torch counts the GPUs once, and the engine of backward asks for that number. The driver would start a thread to
-    answer, so it is asked while it can open nothing: it fails, and that counts as none.
+    torch counts the GPUs once, and the backward engine asks for that number. To answer, the driver would start a
+    thread; so torch counts while the driver can open nothing, which fails and counts as none.
     """
     count_gpus = getattr(torch._C, "_cuda_getDeviceCount", None)
     if count_gpus is None:  # torch is built without CUDA
@@ -44,17 +45,17 @@ def hide_gpu() -> None:
 
 
 def never_in_bad_fork() -> bool:
-    """In the place of torch's own function: there is no context that a fork could have inherited."""
+    """Replaces torch's function of that name: there is no context that a fork could have inherited."""
     return False
 
 
 def refuse_to_initialize_gpu() -> NoReturn:
-    """In the place of torch's own function, which would ask the driver once more. Raises RuntimeError."""
+    """Replaces torch's function, which would ask the driver again. Raises RuntimeError."""
     raise RuntimeError(NO_GPU)
 
 
 def require_no_open_gpu() -> None:
-    """Raises RuntimeError where this process has opened a GPU: what it forks can't use it then."""
+    """Raise RuntimeError if this process has opened a GPU, because its forks could not use it."""
     opened = {str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()}
     devices = sorted(path for path in opened if path.startswith(DEVICE_FILES))
     if devices or torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
@@ -64,14 +65,14 @@ def require_no_open_gpu() -> None:
 
 
 DEVICE_FILES = ("/dev/nvidia", "/dev/dxg", "/dev/kfd")
-"""How the paths of the files begin by which a process uses a GPU."""
+"""Prefixes of the device files through which a process uses a GPU."""
 
 
 def initialize_gpu(memory: int, visible: str | None) -> None:
     """Initialize all GPUs for one program.
 
-    memory: bytes of each that the program may take
-    visible: the server's CUDA_VISIBLE_DEVICES, None where it has none
+    memory: bytes of each GPU that the program may take
+    visible: the server's CUDA_VISIBLE_DEVICES; None if it has none
     """
     for name in HIDING_VARIABLES:
         os.environ[name] = ""  # known to Python again, where the environment has been cleared
@@ -90,8 +91,8 @@ def initialize_gpu(memory: int, visible: str | None) -> None:
 
 
 def run_gpu_warm_up_operations() -> None:
-    """A backward with a matrix product, a convolution, attention, a step of an optimizer, chance, and a copy from
-    pinned memory."""
+    """Run a backward with a matrix product, a convolution, attention, an optimizer step, random numbers, and a copy
+    from pinned memory."""
     x = torch.ones(8, 8, device="cuda", requires_grad=True)
     (x @ x).relu().sum().backward()  # type: ignore[no-untyped-call]
     layer = torch.nn.Conv2d(1, 1, 3).cuda()
@@ -103,7 +104,7 @@ def run_gpu_warm_up_operations() -> None:
 
 
 def clear_gpu_memory_statistics() -> None:
-    """Leave no memory, and no figure of the allocator, that a program would find."""
+    """Free all memory and reset the allocator's statistics, so that a program finds neither."""
     clear_workspaces: Any = torch._C._cuda_clearCublasWorkspaces
     clear_workspaces()
     torch.cuda.empty_cache()

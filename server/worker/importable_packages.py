@@ -1,8 +1,8 @@
-"""Which packages the process that forks can import: a closed list, whatever else lies in site-packages.
+"""Which packages the process that forks can import: a closed list, whatever else is in site-packages.
 
-torch and what it needs import other packages where they find them: Triton asks for the GPU's driver, pyarrow starts a
-thread, and a process that did either can't fork children. To the zygote and its children all but the listed packages
-are as if they were not installed.
+torch and its dependencies import other packages if they are installed: Triton asks for the GPU's driver, pyarrow starts
+a thread, and a process that did either can't fork children. To the zygote and its children, all packages that are not
+listed seem not to be installed.
 """
 
 import importlib.metadata
@@ -38,25 +38,25 @@ REQUIRED_BY_TORCH = frozenset(
         "yaml",
     ]
 )
-"""Top-level modules of torch's distribution and of those that it requires. What these take where they find it (gmpy2,
-Triton, pandas, optree, hypothesis …) is not among them."""
+"""Top-level modules of torch's distribution and of those that it requires. Packages that these import only if installed
+(gmpy2, Triton, pandas, optree, hypothesis …) are not included."""
 
 REQUIRED_BY_SETUPTOOLS = frozenset(
     ["_distutils_hack", "autocommand", "backports", "distutils", "jaraco", "more_itertools", "platformdirs", "wheel"]
 )
-"""Top-level modules that setuptools carries along, or imports; Python 3.12 has no `distutils` of its own."""
+"""Top-level modules that setuptools bundles or imports. Python 3.12 has no `distutils` of its own."""
 
 REQUIRED = REQUIRED_BY_RECORDER | REQUIRED_BY_TORCH | REQUIRED_BY_SETUPTOOLS
-"""Top-level modules without which no program is recorded, or parts of torch are missing."""
+"""Top-level modules without which no program can be recorded, or parts of torch are missing."""
 
 STANDARD_MODULES = frozenset(sys.stdlib_module_names) | {"__main__"}
 
 
 class PackageAllowlist:
-    """A finder of imports that asks the others only for allowed packages.
+    """An import finder that asks the other finders only for allowed packages.
 
-    names: top-level modules that are allowed, besides those of the standard library
-    finders: those that are asked
+    names: allowed top-level modules, besides those of the standard library
+    finders: the finders that are asked
     """
 
     def __init__(self, names: Iterable[str], finders: Sequence[Any]) -> None:
@@ -64,14 +64,15 @@ class PackageAllowlist:
         self._finders = list(finders)
 
     def allows(self, module: str) -> bool:
-        """Whether a module may be imported, by its full name."""
+        """Whether a module may be imported, given its full name."""
         top = module.partition(".")[0]
         return top in self._names or top in STANDARD_MODULES or top.startswith("_sysconfigdata")
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Of a finder in `sys.meta_path`: None for what is not allowed, as for what is not installed."""
+        """Part of the interface of `sys.meta_path`: returns None for a package that is not allowed, as for one that is
+        not installed."""
         if not self.allows(name):
             return None
         found = (finder.find_spec(name, path, target) for finder in self._finders if hasattr(finder, "find_spec"))
@@ -80,9 +81,11 @@ class PackageAllowlist:
     def find_distributions(
         self, context: importlib.metadata.DistributionFinder.Context | None = None
     ) -> Iterator[importlib.metadata.Distribution]:
-        """Of a finder for `importlib.metadata`: what is installed, without packages that are not allowed.
+        """Part of the interface of `importlib.metadata`: the installed distributions, without packages that are not
+        allowed.
 
-        So no entry point of another package is known, as those of the groups torch.backends and networkx.backends.
+        Entry points of other packages, such as those in the groups torch.backends and networkx.backends, are thereby
+        unknown.
         """
         context = context or importlib.metadata.DistributionFinder.Context()
         names = [context.name] if context.name else sorted(self._names)
@@ -92,18 +95,19 @@ class PackageAllowlist:
                 yield from find(importlib.metadata.DistributionFinder.Context(name=name, path=context.path))
 
     def invalidate_caches(self) -> None:
-        """Of a finder in `sys.meta_path`."""
+        """Part of the interface of `sys.meta_path`."""
         for finder in self._finders:
             if hasattr(finder, "invalidate_caches"):
                 finder.invalidate_caches()
 
 
 def restrict_imports(*more: str) -> PackageAllowlist:
-    """From now on this process can import the listed packages, and no other.
+    """From now on this process can import the listed packages and no others.
 
-    What a .pth file or a sitecustomize.py imported when Python started is forgotten, or torch would find it.
+    Modules that a .pth file or a sitecustomize.py imported when Python started are removed, because torch would find
+    them.
 
-    more: top-level modules besides
+    more: additional top-level modules
     """
     names = REQUIRED | ALLOWED_MODULES | set(more)
     own = (BuiltinImporter, FrozenImporter)

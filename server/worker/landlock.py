@@ -1,4 +1,4 @@
-"""Landlock: denies the calling thread, and what it starts, all files, TCP and access to other processes."""
+"""Landlock: denies the calling thread, and the threads it starts, all files, TCP and access to other processes."""
 
 import ctypes
 import errno
@@ -18,7 +18,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def landlock_version() -> int:
-    """The version of Landlock that the kernel has; 0 where it has no Landlock, or has it switched off."""
+    """The kernel's version of Landlock; 0 if it has none or has it switched off."""
     try:
         return _system_call(_CREATE_RULESET, None, 0, _GET_VERSION)
     except OSError:
@@ -26,11 +26,12 @@ def landlock_version() -> int:
 
 
 def restrict_with_landlock(readable: Iterable[str] = (), devices: Iterable[str] = ()) -> None:
-    """Deny whatever this kernel's version can deny, for good. Needs no_new_privs. Raises OSError.
+    """Deny everything that this kernel's version can deny, for good. Needs no_new_privs. Raises OSError.
 
-    readable: files, and directories with all beneath them, that may still be read
-    devices: files that may be used in every way. From version 4 on it denies TCP, from 6 on abstract Unix sockets and
-        signals to processes that are not under the same restriction.
+    From version 4 on it denies TCP, from 6 on abstract Unix sockets and signals to processes outside the restriction.
+
+    readable: files, and directories with everything below them, that may still be read
+    devices: files that may be used in every way
     """
     version = landlock_version()
     if not version:
@@ -48,7 +49,7 @@ def restrict_with_landlock(readable: Iterable[str] = (), devices: Iterable[str] 
 
 
 def ruleset_attributes(version: int) -> bytes:
-    """struct landlock_ruleset_attr as that version defines it: rights to files, to the network, and scopes."""
+    """The struct landlock_ruleset_attr of a version: rights to files, to the network, and scopes."""
     files = (1 << 13 + (version >= 2) + (version >= 3) + (version >= 5)) - 1  # refer, truncate, ioctl of devices
     fields = [files]
     if version >= 4:

@@ -1,6 +1,5 @@
-"""What the process that forks takes along of packages that programs may import: the modules that a package would read
-from the disk late, and the small data sets that lie beside its code. A child can open no file.
-"""
+"""What the zygote loads of packages that programs may import: modules that a package would read from the disk later,
+and small data sets beside its code. A child can't open any file."""
 
 import contextlib
 from importlib.util import find_spec
@@ -9,7 +8,7 @@ from pathlib import Path
 from gradbox.language.policy import ALLOWED_MODULES
 
 MODELS = "bart bert clip distilbert electra gpt2 gpt_neo llama mistral opt qwen2 roberta t5 vit"
-"""Models of transformers whose classes a program can use. All four hundred would take minutes and gigabytes."""
+"""Models of transformers whose classes a program can use. Loading all four hundred would take minutes and gigabytes."""
 
 LAZY_MODULES = {
     "transformers": (
@@ -30,8 +29,8 @@ LAZY_MODULES = {
         "transformers.training_args",
     ),
 }
-"""The parts of packages that import their modules when these are asked for, with what is below them; of other packages
-every public module is imported."""
+"""For packages that import their parts lazily: the parts to import, with everything below them. Of other packages every
+public module is imported."""
 
 LATE_MODULES = {
     "torchvision": (
@@ -39,20 +38,20 @@ LATE_MODULES = {
         "PIL.ImageOps", "PIL.JpegImagePlugin", "PIL.PngImagePlugin",
     ),
 }  # fmt: skip
-"""What functions of a package import while they run, of packages that it needs."""
+"""Modules of other packages that a package's functions import while they run."""
 
 ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
-"""What packages are told while they are imported: there is no network to ask first, and no thread to start."""
+"""Environment variables during the import of packages: there is no network to ask, and no thread may start."""
 
 DATA_FOLDERS = {"sklearn": ("datasets/data", "datasets/descr")}
-"""Folders of packages with data sets that programs load, like iris: some hundred kilobytes."""
+"""Folders of packages with data sets that programs load, like iris. They take some hundred kilobytes."""
 
 MAX_DATA_BYTES = 2_000_000
-"""Bytes of such folders, all together."""
+"""Bytes of all such folders together."""
 
 
 def read_package_data() -> dict[str, bytes]:
-    """The files in DATA_FOLDERS of the packages that programs may import, by their paths."""
+    """Read the files in DATA_FOLDERS of the packages that programs may import, by path."""
     out: dict[str, bytes] = {}
     room = MAX_DATA_BYTES
     for package, folders in DATA_FOLDERS.items():

@@ -1,10 +1,10 @@
-"""Does once, before the first fork, what torch does late, because a child may open no file.
+"""Does, once and before the first fork, what torch does late, because a child can't open any file.
 
-What a program may import, and what torch imports while a program runs, is imported here, and then hidden: removed from
-`sys.modules`, and found there again by an import. To the program such an import looks as if the module had been read
-from the disk just then: its package has it as an attribute, its warnings come, and what it sets on other modules is
-set. A few statements have the libraries read what they want to know of the machine. All else is put back: a child
-begins with what `import torch` leaves.
+Everything that a program may import, and that torch imports while a program runs, is imported here and then hidden: it
+is removed from `sys.modules`, and an import finds it again. To the program such an import looks as if the module had
+just been read from the disk: the package gets the attribute, warnings are shown, and what the module sets on other
+modules is set. A few statements make the libraries read what they want to know of the machine. Everything else is
+restored, so a child begins in the state that `import torch` leaves.
 """
 
 import builtins
@@ -44,7 +44,7 @@ WARNING_REGISTRY, MISSING = "__warningregistry__", object()
 
 
 class HiddenModules:
-    """A finder of imports whose modules are loaded already, but in no namespace until they are imported.
+    """An import finder for modules that are loaded already, but are in no namespace until they are imported.
 
     collector_name: the name of the module that imports them while they are collected
     """
@@ -66,7 +66,7 @@ class HiddenModules:
 
     @contextlib.contextmanager
     def collecting_imports(self) -> Iterator[None]:
-        """Hide what is imported within, and undo what its import did to the modules that stay."""
+        """Hide what is imported in the block, and undo what those imports did to the modules that stay."""
         visible, filters, import_ = dict(sys.modules), list(warnings.filters), builtins.__import__
         warned = {name for name, module in visible.items() if WARNING_REGISTRY in get_module_attributes(module)}
         patched = {(package, key): get_module_attributes(visible[package])[key] for package, key in REPLACED_NAMES}
@@ -102,7 +102,8 @@ class HiddenModules:
                 delattr(module, WARNING_REGISTRY)
 
     def _compute_import_closures(self) -> None:
-        """Compute what comes with each module. Following its imports in a child would copy every page on the way."""
+        """Compute which modules come with each module. Following its imports in a child would copy every page on the
+        way."""
         self._names = list(self._modules)
         self._closures = {name: 1 << at for at, name in enumerate(self._names)}
         for name in self._names:
@@ -120,7 +121,7 @@ class HiddenModules:
         self._imports_of.clear()
 
     def _hide_attribute(self, owner: ModuleType, key: str, before: Any, setter: str) -> None:
-        """Put an attribute back to what it was before, until the module `setter` is imported."""
+        """Restore an attribute to its earlier value until the module `setter` is imported."""
         self._attributes.setdefault(setter, []).append((owner, key, get_module_attributes(owner)[key]))
         if before is MISSING:
             delattr(owner, key)
@@ -136,7 +137,7 @@ class HiddenModules:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """`builtins.__import__` while modules are collected: note what the importing module needs."""
+        """Replaces `builtins.__import__` while modules are collected: notes what the importing module needs."""
         module = import_(name, globals, locals, fromlist, level)
         full_name = resolve_name("." * level + name, (globals or {}).get("__package__")) if level else name
         listed: Sequence[str] = getattr(module, "__all__", ())
@@ -146,7 +147,8 @@ class HiddenModules:
         return module
 
     def _record_warning(self, message: Warning, category: type, path: str, line: int, *_: object) -> None:
-        """`warnings.showwarning` while modules are collected: keep what repeats the warning at a later import."""
+        """Replaces `warnings.showwarning` while modules are collected: keeps what is needed to repeat the warning at a
+        later import."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename != path:
             frame = frame.f_back
@@ -158,7 +160,7 @@ class HiddenModules:
         self._warnings.setdefault(self._importing_module(), []).append(repeat)
 
     def _importing_module(self) -> str:
-        """The hidden module whose code runs now, be it in a function that it calls; "" where there is none."""
+        """The hidden module whose code runs now, even inside a function that it calls; "" if there is none."""
         frame: FrameType | None = sys._getframe(2)
         while frame is not None and frame.f_code.co_name != "<module>":
             frame = frame.f_back
@@ -166,7 +168,7 @@ class HiddenModules:
         return "" if name in self._visible else name
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        """Of a finder in `sys.meta_path`."""
+        """Part of the interface of `sys.meta_path`."""
         if self._collecting:
             self._imports_of.setdefault(self._importing_module(), set()).add(name)
             package, key = name.rpartition(".")[::2]
@@ -176,13 +178,13 @@ class HiddenModules:
         return ModuleSpec(name, self) if name in self._modules else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Of a loader: the module that is loaded already."""
+        """Part of the interface of a loader: returns the module that is loaded already."""
         module = self._modules[spec.name]
         self._specs[spec.name] = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Of a loader: make the module visible again, and what comes with it."""
+        """Part of the interface of a loader: makes the module and everything that comes with it visible again."""
         wanted, module.__spec__ = self._specs.popitem()
         closure = self._closures[wanted]
         repeats: list[Callable[[], None]] = []
@@ -202,14 +204,14 @@ class HiddenModules:
 
 
 def repeat_warning(message: Warning, category: type, path: str, line: int, namespace: dict[str, Any]) -> None:
-    """Warn as the module with the globals `namespace` did at that line."""
+    """Repeat a warning as if the module with the globals `namespace` gave it at that line."""
     warnings.warn_explicit(
         message, category, path, line, namespace["__name__"], namespace.setdefault(WARNING_REGISTRY, {})
     )
 
 
 def get_module_attributes(module: Any) -> dict[str, Any]:
-    """The module's attributes; none where `sys.modules` has something else than a module."""
+    """The module's attributes; none if `sys.modules` holds something other than a module."""
     attributes: dict[str, Any] = getattr(module, "__dict__", {})
     return attributes
 
@@ -234,17 +236,19 @@ _md5 _pylong _sha1 _sha2 _sha256 _sha3 _strptime bdb cmd doctest getopt importli
 multiprocessing.queues multiprocessing.synchronize pdb plistlib py_compile pydoc pydoc_data.topics sympy.sets.setexpr
 sympy.tensor.tensor tracemalloc unicodedata yaml
 """
-"""What functions of torch, numpy and Python import while they run. Not every version or machine has all of it."""
+"""Modules that functions of torch, numpy and Python import while they run. Not every version or machine has all of
+them."""
 
 EXCLUDED = """
 numpy.conftest numpy.distutils numpy.typing.mypy_plugin torch.backends.xeon torch.contrib torch.jit.supported_ops
 torch.jit.unsupported_tensor_ops torch.utils.benchmark.utils.compile torch.utils.data.datapipes.gen_pyi
 torch.utils.hipify torch.utils.model_dump torch.utils.viz
 """
-"""Public modules that serve no program, and print, warn or change how Python logs on import, or take long."""
+"""Public modules that no program needs and that print, warn, change Python's logging or take long when they are
+imported."""
 
 WITHOUT_SOURCE = re.compile(r"torch\.(_inductor|distributed|onnx)\b")
-"""Modules whose lines no traceback of a program shows: their source is not cached."""
+"""Modules whose lines appear in no traceback of a program. Their source is not cached."""
 
 WARM_UP_IMPORTS = "import datetime, hashlib, inspect, time, numpy, torch; from torch import nn"
 WARM_UP_CASES = (
@@ -269,11 +273,12 @@ WARM_UP_CASES = (
     "import torch._dynamo; torch._dynamo.list_backends()",  # asks every installed package for its own
     "inspect.getmodule(compile('', '', 'exec'))",  # asks the disk where each module lies, and remembers
 )
-"""Run once, in this order; they leave no trace. None runs backward: that makes a thread for each GPU of the machine."""
+"""Statements that are run once, in this order, and leave no trace. None runs backward, which would start a thread for
+each GPU of the machine."""
 
 
 def preload_torch() -> None:
-    """Import and run what torch would do late, then put back what a program could notice. To be called once."""
+    """Import and run what torch would do late, then restore everything that a program could notice. Call it once."""
     with preserving_interpreter_state():
         with HiddenModules(__name__).collecting_imports():
             for name in LATE_IMPORTS.split():
@@ -291,8 +296,8 @@ def preload_torch() -> None:
 
 
 def import_recursively(name: str) -> None:
-    """Import a module and the public ones below it, where they can be imported; of a lazy package what LAZY_MODULES
-    lists."""
+    """Import a module and, if possible, the public modules below it; of a lazy package, those that LAZY_MODULES lists.
+    """
     module = import_if_possible(name)
     if module is None:
         return
@@ -310,7 +315,8 @@ def import_recursively(name: str) -> None:
 
 
 def import_if_possible(name: str) -> ModuleType | None:
-    """The module; None where it can't be imported: it wants what is not installed, or another system, or is broken."""
+    """Import a module. Returns None if it can't be imported: it needs a package or a system that is not here, or it is
+    broken."""
     try:
         return importlib.import_module(name)  # by its name: those of torch and its like, as its version has them
     except BaseException:
@@ -321,7 +327,8 @@ def import_if_possible(name: str) -> ModuleType | None:
 
 @contextlib.contextmanager
 def preserving_interpreter_state() -> Iterator[None]:
-    """Restore the state of the interpreter, of torch and of numpy at the end, and discard what is printed within."""
+    """Restore the state of the interpreter, of torch and of numpy after the block, and discard what is printed in it.
+    """
     logged = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # a handler that a module makes writes to the error stream that it finds
     collecting, warn_always = gc.isenabled(), torch.is_warn_always_enabled()
@@ -347,7 +354,8 @@ def preserving_interpreter_state() -> Iterator[None]:
 
 
 def fill_linecache() -> None:
-    """Have `linecache` know the source of torch, numpy and Python: tracebacks show it, `torch.jit.script` needs it."""
+    """Load the source of torch, numpy and Python into `linecache`: tracebacks show it, and `torch.jit.script` needs it.
+    """
     linecache.clearcache()  # it forgets what it read from a file once it can't find the file
     known = {"functorch", "numpy", "torch", "typing_extensions", *sys.stdlib_module_names}
     for name, module in list(sys.modules.items()):

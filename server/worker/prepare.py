@@ -1,7 +1,7 @@
 """Prepares the zygote: imports torch, runs once what is slow the first time, and lays out memory for cheap forks.
 
-A small program is run and its trace discarded, so that no child runs anything of the recorder for the first time.
-Memory lies in huge pages: a fork then copies hundreds of page table entries, not a hundred thousand.
+A small program is run and its trace discarded, so that no child runs a part of the recorder for the first time. The
+memory is in huge pages: a fork then copies hundreds of page table entries, not a hundred thousand.
 """
 
 import ctypes
@@ -33,10 +33,11 @@ HUGE_PAGE = 2 << 20
 """Bytes of a huge page, on x86-64 and on arm64 with pages of 4 KiB."""
 
 MAX_BLOCK, BLOCK_STEP = 160, 16
-"""CPython keeps small objects in pools of blocks, a pool for each step of sizes; most need at most MAX_BLOCK bytes."""
+"""CPython keeps small objects in pools of blocks, with a pool for each step of sizes. Most objects need at most
+MAX_BLOCK bytes."""
 
 FREE_BLOCKS = 8000
-"""Blocks of one size that are filled: more than are ever free after the preload."""
+"""Blocks of one size to fill: more than are ever free after the preload."""
 
 _MADV_COLLAPSE = 25
 
@@ -44,9 +45,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def fill_free_memory_blocks() -> list[bytes]:
-    """Allocate objects into the free blocks between the objects that live, and return them; the caller keeps them.
+    """Allocate objects in the free blocks between living objects, and return them. The caller keeps them alive.
 
-    A child's own objects then lie together on few pages; each would otherwise cost a copy of a page that is shared.
+    A child's own objects then share few pages; otherwise each would cause a copy of a shared page.
     """
     overhead = sys.getsizeof(b"")
     sizes = range(overhead + 1, MAX_BLOCK + 1, BLOCK_STEP)
@@ -54,10 +55,10 @@ def fill_free_memory_blocks() -> list[bytes]:
 
 
 def collapse_into_huge_pages() -> int:
-    """Collapse all anonymous writable memory into huge pages; returns how many bytes were collapsed.
+    """Collapse all anonymous writable memory into huge pages. Returns how many bytes were collapsed.
 
-    Needs Linux 6.1. Where the kernel can't, or has no huge page free, the memory stays as it is and works as well: a
-    child that writes to a huge page gets a small one of its own.
+    Needs Linux 6.1. If the kernel can't do it, or has no free huge page, the memory stays as it is and works as well. A
+    child that writes to a huge page gets a small page of its own.
     """
     collapsed = 0
     for begin, end in anonymous_mappings():
@@ -67,7 +68,7 @@ def collapse_into_huge_pages() -> int:
 
 
 def anonymous_mappings() -> Iterator[tuple[int, int]]:
-    """Begin and end address of each writable mapping that belongs to no file."""
+    """The first and last address of each writable mapping that belongs to no file."""
     for line in Path("/proc/self/maps").read_text().splitlines():
         addresses, rights, _, _, _, *name = line.split(maxsplit=5)
         if rights == "rw-p" and (not name or name[0] == "[heap]"):
@@ -96,22 +97,22 @@ except RuntimeError as error:
 
 
 TOUCHED_SIZES = range(48, 513, 16)
-"""Bytes of the blocks that are touched: CPython keeps objects of up to 512 bytes in pools, one for each of these
-sizes."""
+"""Bytes of the blocks to touch. CPython keeps objects of up to 512 bytes in pools, one for each of these sizes."""
 
 TOUCHED_BLOCKS = 500
-"""Of one size. Freed before those of the next, they are in the same pools: a quarter of a megabyte in all."""
+"""Blocks of each size. They are freed before the next size is allocated, so all use the same pools: a quarter of a
+megabyte in total."""
 
 
 class RehearsalEnded(BaseException):
-    """Raised where a rehearsal would end its process."""
+    """Raised when a rehearsal would end its process."""
 
 
 def rehearse_run(interrupted: Callable[[], bool] = lambda: False, device: Device = "cpu") -> None:
-    """Run a small program and discard it, so that no child has to run anything of the recorder for the first time.
+    """Run a small program and discard its trace, so that no child runs a part of the recorder for the first time.
 
     interrupted: whether to stop before the next step
-    device: where its tensors lie
+    device: where its tensors are
     """
 
     def discard_line(line: bytes) -> None:
@@ -138,8 +139,7 @@ def rehearse_run(interrupted: Callable[[], bool] = lambda: False, device: Device
 
 
 def touch_small_blocks() -> None:
-    """Write to memory for small objects and free it again: objects of a program then lie in it, without a page fault
-    each."""
+    """Write to memory for small objects and free it again. A program's objects then use it without page faults."""
     overhead = sys.getsizeof(b"")
     for size in TOUCHED_SIZES:
         blocks = [bytes(size - overhead) for _ in range(TOUCHED_BLOCKS)]
@@ -147,17 +147,18 @@ def touch_small_blocks() -> None:
 
 
 REHEARSALS = 12
-"""How often a small program runs before the first fork: CPython then has specialized our code, and need not write its
-shortcuts to pages that the children share."""
+"""How often a small program runs before the first fork. CPython has then specialized our code and does not write its
+inline caches to pages that the children share."""
 
 NICENESS = 10
-"""Of a rehearsal in a child: low enough to leave the processor to runs, high enough to stop soon when a job comes."""
+"""The niceness of a rehearsal in a child: high enough to leave the processor to runs, low enough to stop soon when a
+job comes."""
 
 _free_blocks: list[bytes] = []
 
 
 def prepare(options: WorkerOptions) -> ChildWork:
-    """Do once what serves all children that trace programs. The process has one thread again at the end."""
+    """Prepare everything that all children which trace programs need. The process has one thread again at the end."""
     torch.set_num_threads(1)
     if options.device == "cpu":
         gpu.hide_gpu()
@@ -183,10 +184,10 @@ def prepare(options: WorkerOptions) -> ChildWork:
 
 
 def warm_up_gpu() -> None:
-    """Have the libraries and the recorder do what they do late, so that no program waits for it, and leave no trace of
+    """Make the libraries and the recorder do what they do late, so that no program waits for it, and leave no trace of
     that.
 
-    To be called in a child for the GPU, under Landlock: it starts the threads that later run hooks of the program.
+    Call it in a child for the GPU, under Landlock: it starts the threads that later run the program's hooks.
     """
     run_in_thread(gpu.run_gpu_warm_up_operations)
     for _ in range(REHEARSALS):
@@ -199,7 +200,7 @@ def warm_up_gpu() -> None:
 
 
 def rehearse_in_thread(interrupted: Callable[[], bool]) -> None:
-    """Rehearse in a child, at low priority: it then has its own copies of the pages that a run writes to.
+    """Rehearse in a child, at low priority, so that the child has its own copies of the pages that a run writes to.
 
     interrupted: whether to stop before the next step
     """

@@ -1,7 +1,7 @@
-"""Runs one program in this process, which is the program's own, and writes its trace as lines; or the server's own
-small programs.
+"""Runs one program in this process, which belongs to the program, and writes its trace as lines. Also runs the server's
+own small programs.
 
-Everything done with the source is done here: a hostile one hurts only its own run.
+Everything that touches the source happens here: a hostile program harms only its own run.
 """
 
 import builtins
@@ -66,10 +66,10 @@ from server.worker.files.install import install_files
 DEFAULT_LIMITS: dict[str, int | float] = {
     name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE_LIMITS
 }
-"""Limits of a job that names no others: steps, printed characters, tensors alive at once, bytes of the trace."""
+"""The limits of a job that names none: steps, printed characters, tensors alive at once, bytes of the trace."""
 
 OUTCOME_RESERVE_BYTES = 1 << 16
-"""Bytes of the trace that the outcome may need."""
+"""Bytes of the trace that are reserved for the outcome."""
 
 RECURSION_LIMIT = 1000
 
@@ -77,7 +77,7 @@ HASH_SEED = int(os.environ.get("PYTHONHASHSEED") or 0)  # the children's environ
 
 
 class ProgramRun:
-    """One program from its pasted text to the outcome. `write` takes whole lines of JSON."""
+    """Runs one program, from its pasted text to the outcome. `write` takes complete lines of JSON."""
 
     def __init__(self, job: JobRecord, write: Callable[[bytes], None]) -> None:
         self._source, self._seed = job["source"], job.get("seed", 0)
@@ -185,15 +185,15 @@ class ProgramRun:
         self._end_process(outcome)
 
     def _check_own_functions(self, recorder: Recorder) -> None:
-        """Judge the backward of the program's own Functions, each by itself; this process is the program's, and ends
-        here."""
+        """Check the backward of each of the program's own Functions. This process belongs to the program and ends here.
+        """
         with recorder.unrecorded_after_program():
             found = check_functions(recorder.function_calls.calls)
         for event in found:
             recorder.append_event(event)
 
     def _check_gradients(self, code: types.CodeType, source: str, options: GradientCheckOptions) -> NoReturn:
-        """Run the program as often as it takes to compare its gradients; its steps are not recorded."""
+        """Run the program as often as comparing its gradients takes. Its steps are not recorded."""
         sys.argv = [PROGRAM_FILENAME]
         linecache.cache[PROGRAM_FILENAME] = (len(source), None, source.splitlines(keepends=True), PROGRAM_FILENAME)
         torch.set_num_threads(1)
@@ -268,7 +268,8 @@ class ProgramRun:
         self._write_lines(line)
 
     def _end_process(self, outcome: OutcomeRecord, check: GradientCheck | None = None) -> NoReturn:
-        """The last line; nothing of the program runs after it: no thread, no exit handler, no destructor."""
+        """Write the last line and end the process. Nothing of the program runs after it: no thread, no exit handler, no
+        destructor."""
         again = self._recorder.focus_counts if self._recorder is not None and not self._focus else None
         line: OutcomeLineRecord = {"outcome": outcome, "cost": cost_record(self._wall_start, self._cpu_start)}
         if again:
@@ -283,7 +284,8 @@ class ProgramRun:
 
 
 def seed_generators(seed: int, device: str) -> None:
-    """Seed all generators. `torch.manual_seed` asks every kind of accelerator, which takes 2 ms in a fresh fork."""
+    """Seed all generators. `torch.manual_seed` would ask every kind of accelerator, which takes 2 ms in a fresh fork.
+    """
     if device == "cpu":
         torch.default_generator.manual_seed(seed)
     else:
@@ -295,7 +297,7 @@ def seed_generators(seed: int, device: str) -> None:
 def run_program_and_exit(
     job: JobRecord, write: Callable[[bytes], None], files_of_packages: Mapping[str, bytes] | None = None
 ) -> NoReturn:
-    """Run the program of `job` , write its trace as JSON lines, and end this process."""
+    """Run the program of `job`, write its trace as JSON lines, and end this process."""
     try:
         install_files(files_of_packages)
         ProgramRun(job, write).run_and_exit()
@@ -305,7 +307,7 @@ def run_program_and_exit(
 
 
 def compile_instrumented(nodes: SyntaxNodes) -> tuple[ProgramStatements, types.CodeType]:
-    """The instrumented program; the compiler's own limits are those of plain Python."""
+    """Compile the instrumented program. The compiler's own limits are those of plain Python."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(20_000)
     try:
@@ -320,7 +322,7 @@ MAX_MESSAGE = 300
 
 
 def answer_programs_and_exit(job: AnswerJobRecord, write: Callable[[bytes], None]) -> NoReturn:
-    """Write one line for each program, then the line that ends a trace, and end this process."""
+    """Write one line for each program and the line that ends a trace, then end this process."""
     seed_generators(0, "cpu")
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
@@ -331,7 +333,7 @@ def answer_programs_and_exit(job: AnswerJobRecord, write: Callable[[bytes], None
 
 
 def run_answer_program(source: str) -> AnswerRecord:
-    """What the program prints, in a space of its own, and its error where it raises one."""
+    """Run a program in a namespace of its own. Returns what it prints, and its error if it raises one."""
     printed: list[str] = []
 
     def collect_printed(*values: Any) -> None:
@@ -351,7 +353,7 @@ def run_answer_program(source: str) -> AnswerRecord:
 
 
 def run_job_and_exit(files_of_packages: Mapping[str, bytes], job: ChildJob, write: Callable[[bytes], None]) -> NoReturn:
-    """Do it, write its lines, and end this process.
+    """Run a job, write its lines, and end this process.
 
     files_of_packages: what a program finds in its files, by path
     """

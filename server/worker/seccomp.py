@@ -1,7 +1,7 @@
-"""The system calls that a run's process may still make, as a classic BPF program for the kernel.
+"""The system calls that a run's process may make, as a classic BPF program for the kernel.
 
-What is not listed here is refused. A program can compute, use its own memory, start threads and write to what is
-already open; it can open nothing, start no process, and reach no other one.
+Every other call is refused. A program can compute, use its own memory, start threads and write to what is already open;
+it can't open anything, start a process or reach another one.
 """
 
 import ctypes
@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-"""Machine -> which of the two numbers of a call is its own, and the kernel's AUDIT_ARCH of it."""
+"""For each machine, which of a call's two numbers is its own, and the kernel's AUDIT_ARCH value."""
 
 ALLOWED: dict[str, tuple[int | None, int | None]] = {
     # its own memory
@@ -78,7 +78,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "times": (100, 153),
     "uname": (63, 160),
 }
-"""Name -> its number on x86-64 and on arm64, None where that machine has no such call."""
+"""For each call, its numbers on x86-64 and on arm64; None if a machine has no such call."""
 
 HIDDEN: dict[str, tuple[int | None, int | None]] = {
     "access": (21, None),
@@ -94,11 +94,11 @@ HIDDEN: dict[str, tuple[int | None, int | None]] = {
     "stat": (4, None),
     "statx": (332, 291),
 }
-"""Calls that answer ENOENT, as though no file were there, so that a late import says ModuleNotFoundError."""
+"""Calls that fail with ENOENT, as though the file did not exist, so that a late import raises ModuleNotFoundError."""
 
 ABSENT: dict[str, tuple[int | None, int | None]] = {"clone3": (435, 435)}
-"""Calls that answer ENOSYS, as though the kernel lacked them: the filter can't see the arguments of `clone3`, and glibc
-then uses `clone`."""
+"""Calls that fail with ENOSYS, as though the kernel lacked them: the filter can't see the arguments of `clone3`, and
+glibc falls back to `clone`."""
 
 GPU_DRIVER: dict[str, tuple[int | None, int | None]] = {
     "eventfd2": (290, 19),
@@ -109,11 +109,11 @@ GPU_DRIVER: dict[str, tuple[int | None, int | None]] = {
     "prctl": (157, 167),  # checked
     "set_mempolicy": (238, 237),
 }
-"""Calls that a GPU's driver makes besides. It also opens files, which only Landlock denies then, talks to its devices
-by any `ioctl`, and shares pages with them: a weaker filter than without a GPU."""
+"""Additional calls of a GPU's driver. It also opens files, which only Landlock then denies, calls any `ioctl` of its
+devices, and shares pages with them, so this filter is weaker than the one without a GPU."""
 
 UNCHECKED_WITH_GPU = ("ioctl", "madvise", "mmap")
-"""Calls whose arguments are not checked with a GPU, because its driver makes them in ways of its own."""
+"""Calls whose arguments are not checked with a GPU, because its driver uses them in its own ways."""
 
 MAP_SHARED, MAP_GROWSDOWN, MAP_HUGETLB = 1, 0x100, 0x40000  # MAP_SHARED_VALIDATE has the first one's bit, too
 THREAD_FLAGS = 0x3D0F00  # what glibc makes a thread with: all shared, CLONE_THREAD, no namespace, no signal at its end
@@ -135,7 +135,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class ArgumentCondition:
-    """A condition on a call's arguments: 32 bits of struct seccomp_data, under a mask, are one of the values."""
+    """A condition on a call's arguments: 32 bits of struct seccomp_data, masked, equal one of the values."""
 
     offset: int
     values: tuple[int, ...]
@@ -143,7 +143,7 @@ class ArgumentCondition:
 
 
 def low_half_offset(argument: int) -> int:
-    """Offset of the lower half of an argument, which is all that the kernel takes of an int."""
+    """Offset of the lower half of an argument. The kernel reads only this half of an int."""
     return 16 + 8 * argument
 
 
@@ -153,7 +153,7 @@ def high_half_offset(argument: int) -> int:
 
 
 def argument_conditions(pid: int) -> dict[str, tuple[ArgumentCondition, ...]]:
-    """What must hold of a call's arguments, all of it, or the call is refused."""
+    """The conditions that a call's arguments have to meet; otherwise the call is refused."""
     own = ArgumentCondition(low_half_offset(0), (0, pid))
     clock = ArgumentCondition(low_half_offset(0), (0,), CLOCK_OF_A_PROCESS)
     return {
@@ -182,9 +182,8 @@ def argument_conditions(pid: int) -> dict[str, tuple[ArgumentCondition, ...]]:
 def build_filter_program(pid: int, machine: str = os.uname().machine, gpu: bool = False) -> bytes:
     """The filter for the process `pid`, as an array of struct sock_filter.
 
-    A call's number is compared for equality, so no call of x32 (0x40000000 and up) passes.
-
-    Raises OSError where this machine has no list of system calls.
+    A call's number is compared for equality, so no x32 call (0x40000000 and up) passes. Raises OSError if this machine
+    has no list of system calls.
 
     gpu: allow what a GPU's driver needs; Landlock then has to deny the files
     """
@@ -220,13 +219,14 @@ def install_filter(filter_: bytes) -> None:
 
 
 class _FilterProgram(ctypes.Structure):
-    """struct sock_fprog."""
+    """The C struct sock_fprog."""
 
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
 def _call_rule(number: int | None, body: list[bytes]) -> list[bytes]:
-    """Instructions that apply the body to this call; any other one skips it, with its number still loaded."""
+    """Instructions that run the body for this call. For any other call they skip the body and keep its number loaded.
+    """
     return [] if number is None else [_compare_instruction(number, 0, len(body)), *body]
 
 
@@ -244,7 +244,7 @@ def _load_instruction(offset: int) -> bytes:
 
 
 def _compare_instruction(value: int, then: int, otherwise: int) -> bytes:
-    """Compare; skip `then` instructions where equal, else `otherwise`."""
+    """Compare; skip `then` instructions if equal, else `otherwise`."""
     return struct.pack("=HBBI", _EQUAL, then, otherwise, value)
 
 

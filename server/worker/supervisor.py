@@ -1,8 +1,8 @@
-"""Forks the children of one process, keeps spares, kills and reaps; knows nothing of torch.
+"""Forks the children of one process, keeps spares, kills and reaps them. It knows nothing of torch.
 
-Over the link, a Unix socket to the server, go `ready`, `spare` with two descriptors (where a child takes its job, where
-it writes its trace), `exited` and `failed`; there come `use`, `traceback` and `kill`. As the parent it alone reaps and
-kills, so no signal ever meets a process that is not a child of its own.
+The link to the server is a Unix socket. The supervisor sends `ready`, `spare` with two descriptors (for a child's job
+and for its trace), `exited` and `failed`; it receives `use`, `traceback` and `kill`. Only the supervisor, being the
+parent, reaps and kills, so a signal never reaches a process that is not its child.
 """
 
 import contextlib
@@ -21,17 +21,17 @@ from server.worker.child import DUMP_SIGNAL, EXIT_NO_JOB, ChildWork, run_child
 from server.worker.threads import require_one_thread
 
 MAX_SPARE_DEATHS = 8
-"""Spare children that may die one after the other without a run; after that many the supervisor gives up."""
+"""Spare children that may die in a row without a run in between; after that the supervisor gives up."""
 
 FORK_RETRY_SECONDS = 0.5
-"""Seconds until another spare is forked, where the server had no room for the descriptors of the last one."""
+"""Seconds until another spare is forked if the server had no room for the descriptors of the last one."""
 
 FIRST_UID = 61_000
-"""The first of the user ids of which each living child has its own, where the server runs as root."""
+"""The first of the user ids for children. If the server runs as root, each living child has its own."""
 
 
 MAX_FAULT_BYTES = 1000
-"""Bytes of what a child wrote that died before it was ready."""
+"""The most bytes that are kept of what a child wrote before it died unready."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _SupervisedChild:
 
 @dataclass(frozen=True)
 class _StartingChild:
-    """A child that is getting ready: the descriptors by which it says so, and those that the server will then get."""
+    """A child that is getting ready: the descriptors by which it reports that, and those that the server gets then."""
 
     number: int
     ready_fd: int
@@ -67,7 +67,7 @@ class Supervisor:
         self._confinement: confine.Confinement | None = None
 
     def try_confinement(self) -> None:
-        """Try the layers of confinement on this host; the children get those that work."""
+        """Try the layers of confinement on this host. The children get those that work."""
         options = self._options
         if options.sandbox != "off":
             self._layers = confine.try_layers()
@@ -81,7 +81,8 @@ class Supervisor:
             )
 
     def serve_forever(self) -> NoReturn:
-        """Send `ready`, keep the spares, and answer the server until it closes the link. Never returns."""
+        """Send `ready`, maintain the spares, and serve the server's messages until it closes the link. Never returns.
+        """
         require_one_thread()
         self._send_message({"ready": self._worker.versions, "layers": self._layers})
         self._selector.register(self._link, selectors.EVENT_READ, None)
@@ -103,7 +104,7 @@ class Supervisor:
             self._kill_children_and_exit()
 
     def _receive_message(self) -> bool:
-        """Handle a message; returns whether the server is still there."""
+        """Handle a message. Returns whether the server is still there."""
         try:
             data = self._link.recv(1 << 16)
         except OSError:
@@ -128,7 +129,7 @@ class Supervisor:
             pass
 
     def _fork_spare(self) -> bool:
-        """Fork one spare child; False where the machine has no room for it now."""
+        """Fork one spare child. Returns False if the machine has no room for it now."""
         used_slots = {child.slot for child in self._children.values()}
         slot = next(number for number in range(len(used_slots) + 1) if number not in used_slots)
         parent = os.getpid()
@@ -160,7 +161,7 @@ class Supervisor:
         return pid > 0
 
     def _offer_ready_child(self, started: _StartingChild) -> None:
-        """Send a child as a spare once it is ready; where it ended before, remember what it wrote."""
+        """Offer a child to the server once it is ready. If it died before, remember what it wrote."""
         if self._starting.pop(started.number, None) is None:
             return
         self._selector.unregister(started.ready_fd)
@@ -174,7 +175,7 @@ class Supervisor:
             os.close(descriptor)
 
     def _reap_child(self, number: int) -> None:
-        """Collect a child that has exited, and report how."""
+        """Reap a child that has exited, and report how it ended."""
         child = self._children.pop(number)
         self._selector.unregister(child.pidfd)
         os.close(child.pidfd)
@@ -208,7 +209,7 @@ class Supervisor:
 
 
 def kill_child(pid: int) -> None:
-    """Kill a child that is not reaped yet, and what it forked; it may have left its process group."""
+    """Kill a child that is not reaped yet, and everything it forked. The child may have left its process group."""
     for send in (os.killpg, os.kill):
         try:
             send(pid, signal.SIGKILL)

@@ -1,5 +1,5 @@
-"""Threads of a process that forks: how many there are, what started them, and one that ends before the next line
-runs."""
+"""Threads of a process that forks: how many there are, what started them, and how to run a function in one that has
+ended before the next line runs."""
 
 import builtins
 import contextlib
@@ -17,7 +17,7 @@ from typing import Any
 from server.worker.importable_packages import REQUIRED
 
 PATIENCE_SECONDS = 1.0
-"""In which a thread that a package has started may end."""
+"""Seconds within which a thread that a package started may end."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,14 @@ class ThreadOrigin:
 
 
 _origins: dict[str, ThreadOrigin] = {}
-"""What started each thread of this process that was found, by the number of the thread."""
+"""What started each known thread of this process, by the thread's number."""
 
 
 def run_in_thread(function: Callable[[], object]) -> None:
-    """Call a function in a thread of its own, and wait for its end. Raises what it raises.
+    """Call a function in a thread and wait for its end. Raises what it raises.
 
-    What torch counts for each thread, as nodes of the graph, then begins in the main thread with the program.
+    Counters that torch keeps for each thread, such as that of graph nodes, then begin in the main thread with the
+    program.
     """
     errors: list[BaseException] = []
 
@@ -72,15 +73,14 @@ def note_import_as_thread_origin(name: str) -> None:
 
 
 def note_startup_as_thread_origin() -> None:
-    """Note that threads not met before were started by what Python runs before any module of ours."""
+    """Note that threads not met before were started by code that Python runs before any module of ours."""
     files = ", ".join(startup_files()) or "a file in site-packages"
     remedy = "remove that file, or the package that it belongs to, from Gradbox's environment"
     note_thread_origin(f"what Python runs when it starts ({files})", remedy)
 
 
 def startup_files() -> list[str]:
-    """The paths of the files with code that Python has run when it started: .pth files, sitecustomize,
-    usercustomize."""
+    """The paths of the files with code that Python ran when it started: .pth files, sitecustomize, usercustomize."""
     found = []
     for folder in [*site.getsitepackages(), site.getusersitepackages()]:
         for path in sorted(Path(folder).glob("*.pth")):
@@ -97,12 +97,12 @@ OURS = ("__main__", "gradbox", "server", "tests")
 """Packages whose imports start no thread."""
 
 CUSTOMIZING = ("sitecustomize", "usercustomize")
-"""Modules that Python imports when it starts, where it finds them."""
+"""Modules that Python imports when it starts, if they exist."""
 
 
 @contextlib.contextmanager
 def noting_thread_origins() -> Iterator[None]:
-    """While entered, note which import starts a thread. Imports by `importlib.import_module` are not seen
+    """Note, inside the block, which import starts a thread. Imports by `importlib.import_module` are not noticed
     themselves."""
     import_, modules = builtins.__import__, len(sys.modules)
     if thread_count() > 1:
@@ -137,13 +137,13 @@ def noting_thread_origins() -> Iterator[None]:
 
 
 def full_module_name(name: str, package: str | None, level: int) -> str:
-    """The name of a module that code of a package imports, as `builtins.__import__` is called with it."""
+    """The full name of a module, from the arguments with which `builtins.__import__` is called."""
     above = (package or "").rsplit(".", level - 1)[0] if level else ""
     return ".".join(filter(None, (above, name)))
 
 
 def require_one_thread() -> None:
-    """Wait until threads that have ended are gone for the kernel, too. Raises RuntimeError where others are left.
+    """Wait until threads that have ended are gone for the kernel, too. Raises RuntimeError if others are left.
 
     A child that is forked beside a second thread may wait for a lock that nobody releases.
     """
@@ -167,7 +167,7 @@ def describe_threads() -> str:
 
 
 def thread_name(number: str) -> str:
-    """The name of a thread of this process: Python's, or where it has none, the kernel's."""
+    """The name of a thread of this process: Python's, or else the kernel's."""
     for thread in threading.enumerate():
         if str(thread.native_id) == number:
             return thread.name
@@ -180,10 +180,10 @@ UNKNOWN = ThreadOrigin("an unknown call")
 
 
 def thread_ids() -> list[str]:
-    """The numbers that the kernel gives the threads of this process."""
+    """The kernel's numbers of this process's threads."""
     return sorted(os.listdir("/proc/self/task"), key=int)  # noqa: PTH208
 
 
 def thread_count() -> int:
-    """Threads of this process."""
+    """The number of threads of this process."""
     return len(thread_ids())

@@ -1,8 +1,8 @@
 """The process that prepares itself once and forks each child, ready for one run.
 
-`python -m server.worker.zygote FD OPTIONS`: FD is a Unix socket to the server, OPTIONS are `WorkerOptions` as JSON.
-Where it can't go on, the server is told why in one line, and the traceback goes to standard error. Packages that are
-imported into it may neither fork it nor print.
+`python -m server.worker.zygote FD OPTIONS`: FD is a Unix socket to the server, OPTIONS are `WorkerOptions` as JSON. If
+it can't go on, it tells the server why in one line and writes the traceback to standard error. Packages that it imports
+can neither fork it nor print.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ from server.worker.threads import noting_thread_origins
 
 @contextlib.contextmanager
 def refusing_forks() -> Iterator[None]:
-    """While entered, every function of Python that forks this process raises OSError.
+    """Make every Python function that forks this process raise OSError inside the block.
 
     A package that forks when it is imported would leave a second process that prepares itself.
     """
@@ -47,13 +47,13 @@ def refusing_forks() -> Iterator[None]:
 
 
 def refuse_fork() -> NoReturn:
-    """In the place of `os.fork` and its like."""
+    """Replaces `os.fork` and similar functions."""
     raise OSError(errno.EPERM, "a module must not fork when it is imported")
 
 
 @contextlib.contextmanager
 def discarding_output() -> Iterator[None]:
-    """While entered, discard what is written to the descriptors 1 and 2, but for the traceback of a crash."""
+    """Discard what is written to the descriptors 1 and 2 inside the block, except for the traceback of a crash."""
     copies: dict[int, int] = {}
     crashes_are_told = faulthandler.is_enabled()
     with contextlib.suppress(OSError):  # whoever started this process may have closed them
@@ -103,8 +103,7 @@ def main() -> None:
 
 
 def failure_reason(error: BaseException) -> str:
-    """Why there is no zygote, for an operator: what our own code says; of another's error its kind and its place,
-    too."""
+    """Why there is no zygote, for an operator. For an error that is not our own it includes the type and the place."""
     frames = traceback.extract_tb(error.__traceback__)
     frame = next((frame for frame in reversed(frames) if not frame.filename.startswith("<frozen ")), None)
     if isinstance(error, RuntimeError) and frame and Path(frame.filename).is_relative_to(PROJECT_FOLDER / "server"):
@@ -114,8 +113,8 @@ def failure_reason(error: BaseException) -> str:
 
 
 def prepare_worker(options: WorkerOptions, *more: str) -> ChildWork:
-    """The worker that the options name. From now on this process can import only what is listed, and `more`
-    packages."""
+    """Load the worker that the options name. From now on this process can import only the listed packages and `more`.
+    """
     module, _, function = options.prepare.partition(":")
     if options.packages is not None:
         allow_packages(options.packages)

@@ -1,1 +1,1 @@
-"""A program's files: a file system in its own memory, in the place of the machine's."""
+"""A program's files: a file system in the process's memory that replaces the machine's."""

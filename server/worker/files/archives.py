@@ -1,7 +1,7 @@
-"""Torch's archives in memory: what `torch.save`, `torch.load`, `torch.jit.save` and `torch.jit.load` do with a path in
-C++.
+"""Torch's archives in memory. Replaces what `torch.save`, `torch.load`, `torch.jit.save` and `torch.jit.load` do in C++
+with a path.
 
-The bytes are those that torch writes to a disk: `os.path.getsize` says the same.
+The bytes are those that torch writes to a disk, and `os.path.getsize` reports the same number.
 """
 
 import io
@@ -17,14 +17,14 @@ from server.worker.files.streams import OpenFiles
 from server.worker.files.tree import FileTree
 
 _BUFFER_ARCHIVE_NAME = b"archive"
-"""What torch calls an archive that it writes to a buffer; one with a path is called by the path's last part."""
+"""The name that torch gives to an archive in a buffer. An archive with a path is named after the path's last part."""
 
 _LOCAL_BYTES, _CENTRAL_BYTES, _ZIP64_END_BYTES, _ZIP64_LOCATOR_BYTES, _END_BYTES = 30, 46, 56, 20, 22
 _ALIGNMENT = 64
 
 
 class ArchiveWriter(torch._C.PyTorchFileWriter):
-    """A writer whose paths lie in memory."""
+    """An archive writer whose paths are in memory."""
 
     _files: OpenFiles
 
@@ -46,7 +46,7 @@ class ArchiveWriter(torch._C.PyTorchFileWriter):
 
 
 class ArchiveReader(torch._C.PyTorchFileReader):
-    """A reader whose paths lie in memory."""
+    """An archive reader whose paths are in memory."""
 
     _files: OpenFiles
 
@@ -57,7 +57,7 @@ class ArchiveReader(torch._C.PyTorchFileReader):
 
 
 def use_file_tree_for_archives(files: OpenFiles) -> None:
-    """Have torch write its archives to these files and read them there."""
+    """Make torch write its archives to these files and read them from there."""
     ArchiveWriter._files = ArchiveReader._files = files
     import_from_buffer = torch._C.import_ir_module_from_buffer
 
@@ -93,14 +93,15 @@ def archive_name(path: str) -> bytes:
 
 
 def check_parent_directory(tree: FileTree, path: str) -> None:
-    """Raise RuntimeError, as torch does, where the directory of a path is not there."""
+    """Raise RuntimeError, as torch does, if the parent directory of a path does not exist."""
     parent = path.rpartition("/")[0]
     if parent and not tree.is_directory(parent):
         raise RuntimeError(f"Parent directory {PurePosixPath(parent)} does not exist.")
 
 
 def rename_archive(archive: bytes, name: bytes, alignment: int) -> bytes:
-    """The archive that torch wrote to a buffer, as it would have written it under a name: contents stay aligned."""
+    """Rename an archive that torch wrote to a buffer, keeping its contents aligned, so that it equals one written to a
+    path."""
     end = len(archive) - _END_BYTES
     count, size, start = struct.unpack_from("<HII", archive, end + 10)
     out, directory = bytearray(), bytearray()

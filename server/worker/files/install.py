@@ -1,6 +1,5 @@
-"""Gives this process, which is a program's own, files in memory in the place of the machine's: the functions of `os`
-that ask for files, over a tree in memory. Numbers of the kernel's own descriptors go to the kernel.
-"""
+"""Replaces the machine's files by files in memory, in this process, which belongs to a program. The functions of `os`
+work on a tree in memory; numbers of real descriptors are passed to the kernel."""
 
 import builtins
 import bz2
@@ -81,20 +80,21 @@ class DirectoryEntries:
 
 
 class OsReplacements:
-    """What stands in the place of the functions of `os`, under the same names and with the same arguments."""
+    """The replacements of functions of `os`, under the same names and with the same arguments."""
 
     def __init__(self, tree: FileTree, files: OpenFiles) -> None:
         self._tree, self._files = tree, files
         self._real: dict[str, Callable[..., Any]] = {}
 
     def os_replacements(self) -> dict[str, Callable[..., Any]]:
-        """Name in `os` -> the function that takes its place. Those of the interpreter are kept for real descriptors."""
+        """The replacement of each function by its name in `os`. The interpreter's own functions are kept for real
+        descriptors."""
         names = [name for name in vars(OsReplacements) if not name.startswith("_") and name != "os_replacements"]
         self._real = {name: getattr(os, name) for name in names}
         return {name: getattr(self, name) for name in names}
 
     def _find_node(self, path: Any, dir_fd: int | None = None) -> FileTreeNode:
-        """What is at a path, which may be the number of an opened file."""
+        """Find the node at a path, which may be the number of an open file."""
         if isinstance(path, int):
             opened = self._files.find_open_file(path)
             if opened is None:
@@ -249,11 +249,11 @@ class OsReplacements:
 
 
 def install_files(files_of_packages: Mapping[str, bytes] | None = None) -> None:
-    """Have `open`, the functions of `os` and torch's archives use a tree in memory, for good.
+    """Make `open`, the functions of `os` and torch's archives use a tree in memory, for good.
 
-    This makes programs work; it keeps nobody in: the machine's files are denied by the confinement.
+    This makes programs work; it confines nobody. The confinement denies access to the machine's files.
 
-    files_of_packages: what is in it at the beginning, by path; nothing else is
+    files_of_packages: the initial content by path; the tree holds nothing else
     """
     files = OpenFiles(FileTree(), io.open)
     files.tree.add_files(files_of_packages or {})
@@ -273,7 +273,7 @@ def install_files(files_of_packages: Mapping[str, bytes] | None = None) -> None:
 
 
 def export_profiles_by_python() -> None:
-    """Have profilers write their traces by Python's `open`: by default C++ writes to the disk."""
+    """Make profilers write their traces with Python's `open`; by default C++ code writes to the disk."""
     export: FunctionType = vars(profiler.profile)["export_chrome_trace"]
     defaults = {name: p.default for name, p in inspect.signature(export).parameters.items() if p.default is not p.empty}
     if "use_python_export" in defaults:
@@ -283,8 +283,8 @@ def export_profiles_by_python() -> None:
 
 
 def _export_profiler_events(profile: Any, path: str) -> None:
-    """A method of torch's profiler: writes its events in Chrome's format, by Python. Other versions have them in an
-    object."""
+    """Write a profiler's events in Chrome's format from Python. Replaces a method of torch's profiler, whose versions
+    differ in where the events are."""
     profile._ensure_function_events()
     profile._function_events.export_chrome_trace(path)
     with open(path) as file:
@@ -294,7 +294,7 @@ def _export_profiler_events(profile: Any, path: str) -> None:
 
 
 def replace_default_arguments(module: Any, replacements: dict[Any, Any]) -> None:
-    """Replace the functions that methods of a module's classes have as default values of their parameters."""
+    """Replace functions that are default values of parameters in the methods of a module's classes."""
     for kind in vars(module).values():
         for function in vars(kind).values() if isinstance(kind, type) else ():
             if isinstance(function, FunctionType) and function.__defaults__:

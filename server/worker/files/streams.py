@@ -1,4 +1,4 @@
-"""Opened files: what `open` returns, with Python's own buffers and text layers over a file in memory."""
+"""Open files: what `open` returns, with Python's own buffers and text layers over a file in memory."""
 
 import errno
 import functools
@@ -11,14 +11,14 @@ from typing import IO, Any
 from server.worker.files.tree import Directory, File, FileTree, FileTreeNode, make_os_error
 
 FIRST_DESCRIPTOR = 1 << 20
-"""Numbers of opened files begin here: the kernel gives a child none as high."""
+"""The first number for open files in memory. The kernel never gives a child a number this high."""
 
 _MODE = re.compile(r"(?=[^rwax]*[rwax][^rwax]*$)(?!.*(.).*\1)(?!.*t.*b|.*b.*t)[rwaxbt+]+$")
 _FLAGS = {"r": 0, "w": os.O_CREAT | os.O_TRUNC, "a": os.O_CREAT | os.O_APPEND, "x": os.O_CREAT | os.O_EXCL}
 
 
 class OpenFile:
-    """A node that is opened, with a position. Raises OSError like read(2) and write(2)."""
+    """An open node with a position. Raises OSError like read(2) and write(2)."""
 
     def __init__(self, node: FileTreeNode, flags: int) -> None:
         self.node, self._append = node, bool(flags & os.O_APPEND)
@@ -28,7 +28,7 @@ class OpenFile:
 
     @property
     def file(self) -> File:
-        """The node, which has to be a file."""
+        """The node, which must be a file."""
         if not isinstance(self.node, File):
             raise make_os_error(errno.EISDIR)
         return self.node
@@ -74,7 +74,7 @@ class OpenFile:
 
 
 class RawFile(io.RawIOBase):
-    """An opened file as bytes, in the place of `io.FileIO`.
+    """An open file as bytes, in place of `io.FileIO`.
 
     name, mode: as the program gave them
     """
@@ -149,7 +149,7 @@ class RawFile(io.RawIOBase):
 class OpenFiles:
     """The files that a program has open.
 
-    real_open: the interpreter's, for the descriptors that the process really has
+    real_open: the interpreter's `open`, for descriptors that the process really has
     """
 
     def __init__(self, tree: FileTree, real_open: Callable[..., IO[Any]]) -> None:
@@ -158,14 +158,14 @@ class OpenFiles:
         self._next_descriptor = FIRST_DESCRIPTOR
 
     def os_open(self, path: Any, flags: int, permissions: int) -> int:
-        """Open, as `os.open` does; the number by which the file is known."""
+        """Open a file as `os.open` does. Returns its number."""
         opened = OpenFile(self.tree.open_file(path, flags, permissions), flags)
         number, self._next_descriptor = self._next_descriptor, self._next_descriptor + 1
         self._by_descriptor[number] = opened
         return number
 
     def find_open_file(self, descriptor: Any) -> OpenFile | None:
-        """The opened file of that number; None for numbers that are the kernel's."""
+        """The open file with this number; None for numbers that belong to the kernel."""
         return self._by_descriptor.get(descriptor) if isinstance(descriptor, int) else None
 
     def close_descriptor(self, descriptor: int) -> None:
@@ -182,7 +182,7 @@ class OpenFiles:
         closefd: bool = True,
         opener: Callable[[Any, int], int] | None = None,
     ) -> IO[Any]:
-        """The `open` of a program."""
+        """The `open` that a program calls."""
         arguments = (mode, buffering, encoding, errors, newline, closefd, opener)
         real = isinstance(file, int) and file not in self._by_descriptor
         if (
@@ -226,7 +226,7 @@ def are_open_arguments_valid(mode: Any, buffering: Any, encoding: Any, errors: A
 
 
 def to_raw_mode(mode: str) -> str:
-    """The mode as `io.FileIO` has it: `rb+` for both `r+b` and `rb+`."""
+    """The mode in the form of `io.FileIO`: `rb+` for both `r+b` and `rb+`."""
     kind = next(letter for letter in mode if letter in _FLAGS)
     if "+" not in mode:
         return f"{kind}b"
@@ -236,7 +236,7 @@ def to_raw_mode(mode: str) -> str:
 def add_buffer_and_text_layers(
     raw: io.RawIOBase, mode: str, buffering: int, encoding: str | None, errors: str | None, newline: str | None
 ) -> IO[Any]:
-    """The raw file under the buffer and the text layer that the mode asks for."""
+    """Wrap a raw file in the buffer and the text layer that the mode asks for."""
     if buffering == 0:
         if "b" not in mode:
             raise ValueError("can't have unbuffered text I/O")

@@ -1,5 +1,5 @@
-"""The files and directories that a run has: objects in its own memory, found by their paths as Linux would find
-them."""
+"""The files and directories of a run: objects in the process's memory, found by their paths as Linux would find them.
+"""
 
 import errno
 import itertools
@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 HOME, TEMPORARY = "/home/learner", "/tmp"
-"""The directory that a program begins in, and the one for temporary files."""
+"""The directory in which a program begins, and the one for temporary files."""
 
 DIRECTORY_BYTES = 4096
-"""What Linux says of the size of a directory."""
+"""The size that Linux reports for a directory."""
 
 _MAX_NAME = 255
 _inodes = itertools.count(2)
@@ -22,9 +22,9 @@ _inodes = itertools.count(2)
 
 @dataclass(eq=False)
 class FileTreeNode:
-    """What has a place in the tree.
+    """A file or a directory of the tree.
 
-    permissions: the lower bits of its mode; times in nanoseconds
+    permissions: the lower bits of its mode; times are in nanoseconds
     """
 
     permissions: int = 0o644
@@ -34,7 +34,7 @@ class FileTreeNode:
     changed: int = field(default_factory=time.time_ns)
 
     def update_modified_time(self) -> None:
-        """Its contents are changed now."""
+        """Note that the contents have changed now."""
         self.modified = self.changed = time.time_ns()
 
 
@@ -42,7 +42,7 @@ class FileTreeNode:
 class File(FileTreeNode):
     """A file.
 
-    is_null: whether it forgets what is written, like /dev/null
+    is_null: whether it discards what is written, like /dev/null
     """
 
     data: bytearray = field(default_factory=bytearray)
@@ -56,14 +56,14 @@ class Directory(FileTreeNode):
 
 
 def make_os_error(number: int, *paths: Any) -> OSError:
-    """The exception of an error number, about at most two paths."""
+    """The exception for an error number, with at most two paths."""
     if len(paths) == 2:
         return OSError(number, os.strerror(number), paths[0], None, paths[1])
     return OSError(number, os.strerror(number), *paths)
 
 
 class FileTree:
-    """Directories and files from the root down. Methods take paths as programs give them, and raise OSError as Linux
+    """Directories and files from the root down. Methods take paths as programs give them and raise OSError as Linux
     does."""
 
     def __init__(self) -> None:
@@ -81,21 +81,21 @@ class FileTree:
         return at
 
     def add_files(self, files: Mapping[str, bytes]) -> None:
-        """Put files into the tree, by their full paths, with the directories that they lie in."""
+        """Add files by their full paths, with the directories that contain them."""
         for path, data in files.items():
             folder, _, name = path.rpartition("/")
             self._makedirs(folder).entries[name] = File(0o444, data=bytearray(data))
 
     def full_path(self, path: Any) -> str:
-        """The path from the root, without `.`, `..` and doubled slashes. There are no links, so `..` is what
-        precedes."""
+        """The path from the root, without `.`, `..` and doubled slashes. There are no links, so `..` removes the part
+        before it."""
         text = os.fsdecode(path)
         if "\0" in text:
             raise ValueError("embedded null byte")
         return os.path.normpath(f"/{text}" if text.startswith("/") else f"{self.current}/{text}").replace("//", "/")
 
     def find_node(self, path: Any) -> FileTreeNode:
-        """What is there."""
+        """The node at a path."""
         path = os.fspath(path)
         directory, name = self._find_parent(path, path)
         node = directory.entries.get(name) if name else directory
@@ -118,7 +118,7 @@ class FileTree:
             return False
 
     def _find_parent(self, path: Any, *reported: Any) -> tuple[Directory, str]:
-        """The directory that a path lies in, and its last name; the root and "" for the root itself."""
+        """The directory that contains a path, and the path's last name; for the root, the root itself and ""."""
         if not path:
             raise make_os_error(errno.ENOENT, *reported)
         *parents, name = self.full_path(path).split("/")[1:]
@@ -135,7 +135,7 @@ class FileTree:
         return at, name
 
     def open_file(self, path: Any, flags: int, permissions: int = 0o666) -> FileTreeNode:
-        """The node at the path, made or emptied as the flags of `os.open` say."""
+        """The node at the path, created or truncated as the flags of `os.open` say."""
         path = os.fspath(path)
         directory, name = self._find_parent(path, path)
         node = directory.entries.get(name) if name else directory
@@ -161,7 +161,7 @@ class FileTree:
         return node
 
     def make_directory(self, path: Any, permissions: int) -> None:
-        """Raises OSError where there is something at the path, or no directory to put it in."""
+        """Create a directory. Raises OSError if something is at the path already or its parent does not exist."""
         path = os.fspath(path)
         directory, name = self._find_parent(path, path)
         if not name or name in directory.entries:
@@ -189,7 +189,7 @@ class FileTree:
         directory.update_modified_time()
 
     def rename(self, source: Any, target: Any) -> None:
-        """Move a file or a directory, in the place of what is there. Raises OSError where POSIX would."""
+        """Move a file or a directory, replacing what is at the target. Raises OSError where POSIX would."""
         source, target = os.fspath(source), os.fspath(target)
         both = (source, target)
         from_directory, old = self._find_parent(source, *both)
@@ -220,12 +220,12 @@ class FileTree:
 
 
 def has_directory_form(path: str | bytes) -> bool:
-    """Whether the path names a directory by its form."""
+    """Whether a path can only name a directory, judging by its form."""
     return os.fsdecode(path).endswith("/")
 
 
 def stat_result_of(node: FileTreeNode) -> os.stat_result:
-    """What `os.stat` says of a node."""
+    """The result of `os.stat` for a node."""
     if isinstance(node, Directory):
         kind, size, links = (
             stat.S_IFDIR,
