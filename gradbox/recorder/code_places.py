@@ -1,4 +1,5 @@
-"""Where code that has no steps, as that of a module which is not recorded, did something: its file, line and text."""
+"""Finds the file, line and text of code that has no steps, such as a module that is not recorded, when it did
+something."""
 
 import linecache
 import sysconfig
@@ -19,9 +20,9 @@ MAX_LINE_CHARACTERS = 200
 
 
 class CodePlace(NamedTuple):
-    """A line that runs.
+    """A line of code that is running.
 
-    module: the name by which its module is imported; "" for one that nobody can import
+    module: the name under which its module is imported; "" if it can't be imported
     """
 
     code: CodeType
@@ -30,10 +31,12 @@ class CodePlace(NamedTuple):
 
 
 def unrecorded_caller(frame: FrameType | None) -> CodePlace | None:
-    """Which line of code without steps asked torch for something; None where the program itself did.
+    """The line of code without steps that asked torch for something; None if the program itself did.
 
-    frame: torch's own, the recorder's, or the one that called it. Frames of these, of the standard library and of code
-        whose text is not known, as that of `exec`, are passed over.
+    Frames of torch, the recorder and the standard library are skipped, and so is code whose text is not known, such as
+    that of `exec`.
+
+    frame: a frame of torch or the recorder, or the one that called it
     """
     while frame is not None:
         code = frame.f_code
@@ -46,8 +49,8 @@ def unrecorded_caller(frame: FrameType | None) -> CodePlace | None:
 
 
 def place_where_raised(error: BaseException) -> CodePlace | None:
-    """Which line of code without steps an exception came from, the innermost; None where a line of the program called
-    torch."""
+    """The innermost line of code without steps that an exception came from; None if a line of the program
+    called torch."""
     place = None
     for entry in entries_of_begun_calls(error):
         frame = entry.tb_frame
@@ -59,8 +62,8 @@ def place_where_raised(error: BaseException) -> CodePlace | None:
 
 
 def is_of_user_or_package(frame: FrameType, line: int | None) -> bool:
-    """Whether a frame is neither of torch, of the standard library nor of the recorder, and has a line whose text is
-    known."""
+    """Whether a frame belongs neither to torch, nor to the standard library or the recorder, and the text of its line
+    is known."""
     code = frame.f_code
     if is_torch_code(code) or _is_of_standard_library(code) or is_recorder_frame(frame):
         return False
@@ -73,7 +76,7 @@ def code_place(frame: FrameType, line: int | None) -> CodePlace:
 
 
 def is_raised_in_torch(error: BaseException) -> bool:
-    """Whether the innermost Python code that an exception came from is torch's."""
+    """Whether the innermost Python code that raised an exception belongs to torch."""
     entries = [entry for entry in entries_of_begun_calls(error) if not is_recorder_frame(entry.tb_frame)]
     return bool(entries) and is_torch_code(entries[-1].tb_frame.f_code)
 
@@ -88,7 +91,7 @@ def _is_of_standard_library(code: CodeType) -> bool:
 
 
 def code_place_record(place: CodePlace) -> entities.CodePlace:
-    """The place as the trace has it: no folder of the user's."""
+    """The place as the trace records it, without the user's folders."""
     text = linecache.getline(place.code.co_filename, place.line).strip()
     return {
         "file": Path(place.code.co_filename).name,

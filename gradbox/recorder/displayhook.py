@@ -1,7 +1,7 @@
-"""What an interactive session shows of a bare expression: `repr` of its value, where that runs no code of the program.
+"""What an interactive session shows of a bare expression: the `repr` of its value, if that runs no code of the program.
 
-Torch prints a tensor by running operations on it. They run while the recorder is at work, so nobody records them, and
-in `no_grad`, so no node comes of them; they draw no random number and write nothing.
+Torch prints a tensor by running operations on it. These run while the recorder is at work, so they are not recorded,
+and in `no_grad`, so they create no nodes. They draw no random numbers and write nothing.
 """
 
 import types
@@ -14,13 +14,13 @@ from gradbox.recorder import introspection
 from gradbox.wire.records import StatementRecord
 
 MAX_CHARACTERS = 20_000
-"""Characters of a text; beyond, nothing is shown."""
+"""Characters of a text. Of a longer one nothing is shown."""
 
 MAX_VALUES = 2_000
 """Values in all the containers of one value."""
 
 MAX_ELEMENTS = 100_000
-"""Elements that a tensor may print whole, where the program turned summaries off."""
+"""Elements that a tensor may print in full if the program has turned summaries off."""
 
 _SEQUENCE_TYPES = (list, tuple, set, frozenset, torch.Size)
 _PLAIN_REPR_TYPES: tuple[type, ...] = (
@@ -49,7 +49,8 @@ _TENSOR_REPR, _PARAMETER_REPR = torch.Tensor.__repr__, torch.nn.Parameter.__repr
 
 
 def displayed_repr(value: Any) -> str | None:
-    """The text; "" for None, of which a session shows nothing; None where it would take the program's own code."""
+    """The text that a session shows; "" for None, for which it shows nothing; None if showing would run the program's
+    code."""
     if value is None:
         return ""
     try:
@@ -62,7 +63,7 @@ def displayed_repr(value: Any) -> str | None:
 
 
 class _ReprSafetyCheck:
-    """Whether `repr` stays in the code of Python, torch and numpy; counts what it meets."""
+    """Checks whether `repr` runs only code of Python, torch and numpy, and counts the values that it meets."""
 
     def __init__(self) -> None:
         self._values_left = MAX_VALUES
@@ -96,7 +97,7 @@ class _ReprSafetyCheck:
         return method is _class_attribute(type if issubclass(kind, type) else object, "__repr__")
 
     def _has_safe_module_repr(self, layer: Any, layer_class: type) -> bool:
-        """Whether it is a layer whose lines torch writes, of arguments that are safe themselves."""
+        """Whether a layer's text is written by torch from arguments that are safe themselves."""
         for name in _REPR_METHODS:
             owner = next(
                 (base for base in introspection.class_mro(layer_class) if name in introspection.class_dict(base)), None
@@ -111,7 +112,7 @@ class _ReprSafetyCheck:
 
 
 def _class_attribute(kind: type, name: str) -> Any:
-    """What a class has under a name, without asking its metaclass."""
+    """The attribute of a class, without asking its metaclass."""
     return next(
         (
             introspection.class_dict(base)[name]
@@ -128,10 +129,10 @@ def _has_short_repr(tensor: torch.Tensor) -> bool:
 
 
 def statements_with_pasted_output(notices: list[Any], rows: list[StatementRecord]) -> frozenset[int]:
-    """The statements beside which the pasted text holds an output: bare expressions outside of functions.
+    """The statements that have an output beside them in the pasted text: bare expressions outside of functions.
 
-    notices: of kind `printed` and `claimed`; `from` to `line` are the lines of what was entered at once.
-    rows: the table of statements.
+    notices: of kinds `printed` and `claimed`; their lines from `from` to `line` were entered at once
+    rows: the table of statements
     """
     spans = [(notice.args.get("from") or notice.line, notice.line) for notice in notices
              if notice.kind in ("printed", "claimed") and notice.line is not None]  # fmt: skip

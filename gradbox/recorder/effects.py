@@ -1,7 +1,7 @@
 """What each statement mentions: the paths whose values it may change, and whether that can be known at all.
 
-A step observes what its statement mentions, what its operators took and made, and memory that was handed out.
-Read from the text alone: `a.b[0].c` mentions the path a.b, from where everything is reached.
+A step observes what its statement mentions, what its operators took and made, and memory that was handed out. This is
+read from the text alone: `a.b[0].c` mentions the path a.b, from which everything else is reached.
 """
 
 import ast
@@ -16,14 +16,14 @@ from gradbox.language.tree import SyntaxNodes, child_nodes
 MEMORY_EXPOSING_NAMES = re.compile(
     r"numpy|^np$|__array|dlpack|storage|data_ptr|frombuffer|asarray|as_tensor|default_convert|memoryview|share_memory|^apply_$|^map2?_$|struct|^array$"
 )
-"""Words that hand out a tensor's memory, or write it without an operator."""
+"""Names that hand out a tensor's memory, or write it without an operator."""
 
 _INDIRECT_ACCESS_NAMES = """
 getattr setattr delattr globals locals vars dir __dict__ __setattr__ __getattribute__ variable next_functions
 saved_tensors attrgetter methodcaller
 """
 INDIRECT_ACCESS_NAMES = frozenset(_INDIRECT_ACCESS_NAMES.split())
-"""Words that lead to values on no path that the text shows."""
+"""Names that lead to values on a path that the text does not show."""
 
 _MUTATING_METHODS = """
 append appendleft extend extendleft insert add update setdefault pop popleft popitem remove discard clear sort
@@ -31,7 +31,8 @@ reverse rotate requires_grad_ retain_grad register_hook zero_grad load_state_dic
 __delitem__ __iadd__ difference_update intersection_update
 """
 MUTATING_METHODS = frozenset(_MUTATING_METHODS.split())
-"""Methods that change an object and call no operator for it; one handed on without being called may run anywhere."""
+"""Methods that change an object without calling an operator. If one is passed on without being called, it may run
+anywhere."""
 
 
 _GRAPH_NAMES = re.compile(r"_(raw_)?saved_|(data|detach_|resize_|resize_as_|set_|swap_tensors|untyped_storage)$")
@@ -39,13 +40,13 @@ _GRAPH_NAMES = re.compile(r"_(raw_)?saved_|(data|detach_|resize_|resize_as_|set_
 
 @dataclass
 class StatementEffects:
-    """Of one statement.
+    """The effects of one statement.
 
     paths: names with the attributes that follow them, as keys in the order in which they are written
     bound_paths: paths that it binds
     exposes_memory: it may hand out memory
     may_change_anything: what it may change can't be read from the text
-    iterated_paths: of a loop, the paths in what it iterates over
+    iterated_paths: for a loop, the paths in what it iterates over
     """
 
     paths: dict[tuple[str, ...], None] = field(default_factory=dict)
@@ -55,13 +56,13 @@ class StatementEffects:
     iterated_paths: frozenset[tuple[str, ...]] = frozenset()
 
     def add_bound_name(self, name: str) -> None:
-        """The statement binds this name."""
+        """Note that the statement binds this name."""
         self.paths[(name,)] = None
         self.bound_paths.add((name,))
 
 
 def attribute_path(node: ast.expr) -> tuple[str, ...] | None:
-    """`a.b.c` as ("a", "b", "c"); `a.b[0].c` as ("a", "b"), for all of it is reached from there."""
+    """`a.b.c` as ("a", "b", "c"). `a.b[0].c` gives ("a", "b"), from where everything behind it is reached."""
     attributes: list[str] = []
     while isinstance(node, ast.Attribute | ast.Subscript):
         if isinstance(node, ast.Attribute):
@@ -73,24 +74,25 @@ def attribute_path(node: ast.expr) -> tuple[str, ...] | None:
 
 
 def passes_mutating_methods(nodes: SyntaxNodes) -> bool:
-    """Whether methods that change objects are handed on: `x.register_hook(seen.append)`."""
+    """Whether methods that change objects are passed on, as in `x.register_hook(seen.append)`."""
     mutators = {id(node) for node in nodes.of_kind(ast.Attribute) if node.attr in MUTATING_METHODS}
     return bool(mutators) and not mutators <= {id(call.func) for call in nodes.of_kind(ast.Call)}
 
 
 def reaches_into_graph(nodes: SyntaxNodes) -> bool:
-    """Whether a program has words by which what a node saved can be changed without an operation, or got hold of."""
+    """Whether the program contains names through which saved tensors can be obtained, or changed without an
+    operation."""
     words = {node.attr for node in nodes.of_kind(ast.Attribute)} | {node.id for node in nodes.of_kind(ast.Name)}
     return any(_GRAPH_NAMES.match(word) for word in words) or not words.isdisjoint(INDIRECT_ACCESS_NAMES)
 
 
 def exception_variable_names(nodes: SyntaxNodes) -> frozenset[str]:
-    """The names of `except … as name`, which are unbound again without a statement that says so."""
+    """The names in `except … as name`, which are unbound again without a statement that says so."""
     return frozenset(node.name for node in nodes.of_kind(ast.ExceptHandler) if node.name)
 
 
 def numpy_import_names(nodes: SyntaxNodes) -> frozenset[str]:
-    """The names that numpy and what is in it go by."""
+    """The names under which numpy and its members are imported."""
     names = set()
     for node in nodes.imports():
         if isinstance(node, ast.Import):
@@ -101,7 +103,7 @@ def numpy_import_names(nodes: SyntaxNodes) -> frozenset[str]:
 
 
 def statement_effects(node: ast.stmt, numpy_import_names: frozenset[str]) -> StatementEffects:
-    """Of a statement's own part: of a loop its head, of a definition what runs when it is made."""
+    """The effects of a statement's own part: the head of a loop, or what runs when a definition is executed."""
     effects = StatementEffects()
     if type(node) in _KINDS_THAT_RUN_WHOLE:
         _collect_effects(child_nodes(node), effects, numpy_import_names)
@@ -124,11 +126,11 @@ def statement_effects(node: ast.stmt, numpy_import_names: frozenset[str]) -> Sta
 
 
 _KINDS_THAT_RUN_WHOLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
-"""Statements of which every part runs in their own step."""
+"""Kinds of statements whose parts all run in their own step."""
 
 
 def nodes_run_in_own_step(node: ast.stmt) -> Iterator[ast.AST]:
-    """The parts that run in the statement's own steps."""
+    """The parts of a statement that run in its own steps."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         yield from node.decorator_list
         yield from _parameter_defaults(node.args)
@@ -154,7 +156,7 @@ def nodes_run_in_own_step(node: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _nodes_nested_in_class_body(node: ast.stmt) -> Iterator[ast.AST]:
-    """The statements inside a statement of a class body: they have no steps of their own."""
+    """The statements inside a statement of a class body, which have no steps of their own."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return
     for name in ("body", "orelse", "finalbody"):
@@ -209,7 +211,7 @@ def _collect_effects(parts: list[ast.AST], effects: StatementEffects, numpy_impo
 def _collect_attribute_effects(
     node: ast.expr, effects: StatementEffects, numpy_import_names: frozenset[str], stack: list[ast.AST]
 ) -> None:
-    """A run of attributes and subscripts: its path where it begins with a name."""
+    """Collect the effects of a chain of attributes and subscripts, including its path if it begins with a name."""
     access, bound = attribute_path(node), not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
     if access is not None:
         effects.paths[access] = None
@@ -236,12 +238,12 @@ def _collect_identifier_effects(word: str, effects: StatementEffects, numpy_impo
 
 @lru_cache(2048)
 def word_exposes_memory(word: str) -> bool:
-    """Whether a word hands out memory, or writes it; a program says few words often."""
+    """Whether a name hands out memory or writes it. Cached, because programs use few names often."""
     return MEMORY_EXPOSING_NAMES.search(word) is not None
 
 
 def is_pure_lambda(node: ast.Lambda) -> bool:
-    """Whether calling it can only make a new value out of its arguments."""
+    """Whether a call of the lambda can only compute a new value from its arguments."""
     parameters = {argument.arg for argument in _function_parameters(node.args)}
     return _is_pure_expression(node.body, parameters)
 

@@ -1,8 +1,8 @@
-"""Puts calls of the recorder into a program's syntax tree, and lists its statements.
+"""Inserts calls of the recorder into a program's syntax tree, and lists its statements.
 
-CPython compiles and runs the result; nothing is interpreted. The names put in contain a space, so no program can
-say them. Every inserted node carries the position of the statement it belongs to: tracebacks and warnings keep
-their lines, and the running statement is found from a frame's instruction (`ProgramStatements.statement_at`).
+CPython compiles and runs the result; nothing is interpreted. The inserted names contain a space, so no program can use
+them. Every inserted node has the position of the statement it belongs to: tracebacks and warnings keep their lines, and
+a frame's instruction leads to the running statement (`ProgramStatements.statement_at`).
 """
 
 import ast
@@ -29,11 +29,11 @@ from gradbox.wire.records import StatementRecord
 ) = (f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop", "lambda"))
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 PLAIN_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Import, ast.ImportFrom)
-"""Most statements of most programs: they have one step, after them."""
+"""The most frequent kinds of statements. They have a single step, which comes after them."""
 
 FOLDED_DISPLAYS = (ast.List, ast.Set)
-"""What CPython makes a tuple or a frozenset of where a `for` goes over it, and only there: a set of another size has
-another order."""
+"""Displays that CPython turns into a tuple or a frozenset if a `for` iterates over them, and only there. A set of
+another size has another order."""
 
 LOOP_STATEMENT_KINDS = ("For", "AsyncFor", "While")
 SIMPLE_STATEMENT_KINDS = (
@@ -47,15 +47,17 @@ SIMPLE_STATEMENT_KINDS = (
     "ImportFrom",
     "Assert",
 )
-"""Kinds of statements that have an instruction where they begin, but for a constant that nothing reads."""
+"""Kinds of statements that begin with an instruction of their own, except for a constant that nothing reads."""
 
 
 class ProgramStatements:
-    """The table of statements by index, and the way from a running instruction back to one.
+    """The table of statements by index; it also leads from a running instruction back to its statement.
 
-    may_write_without_ops: the program may write a tensor's bytes but by an operator
+    All attributes grow when modules with steps are imported.
+
+    may_write_without_ops: the program may write a tensor's bytes without an operator
     exception_variable_names: names that are unbound without a statement that says so
-    reaches_into_graph: see the function of that name. All of it grows where modules are imported that are stepped.
+    reaches_into_graph: see `effects.reaches_into_graph`
     """
 
     def __init__(self) -> None:
@@ -71,16 +73,16 @@ class ProgramStatements:
         ] = {}  # id of code -> it, places
 
     def begin_file(self, nodes: SyntaxNodes) -> None:
-        """A file's statements follow; these are its nodes."""
+        """Begin the statements of a file with these nodes."""
         self.numpy_import_names = effects.numpy_import_names(nodes)
         self.exception_variable_names |= effects.exception_variable_names(nodes)
         self.passes_mutating_methods = self.passes_mutating_methods or effects.passes_mutating_methods(nodes)
         self.reaches_into_graph = self.reaches_into_graph or effects.reaches_into_graph(nodes)
 
     def add_statement(self, node: ast.stmt, parent: int | None, loop: int | None, line_offset: int = 0) -> int:
-        """Its index in the table.
+        """Add a statement to the table and return its index.
 
-        parent, loop: the indices of the statement and of the loop that it is in; None for none
+        parent, loop: the indices of the statement and of the loop that contain it, or None
         line_offset: lines of the program's source before the statement's file
         """
         self.rows.append(
@@ -101,9 +103,9 @@ class ProgramStatements:
         return len(self.rows) - 1
 
     def enclosing_loops(self, i: int, include_self: bool) -> tuple[int, ...]:
-        """The loops around statement i, outermost first; `include_self`: i itself too, where it is one.
+        """The loops around statement i, outermost first, including i itself if `include_self` is true and i is a loop.
 
-        Kept as tuples: a list made at each new statement would take the address of one that the program just freed.
+        They are kept as tuples: a new list at each statement would take the address of one that the program just freed.
         """
         cached = self._loops.get((i, include_self))
         if cached is None:
@@ -116,21 +118,21 @@ class ProgramStatements:
         return cached
 
     def statement_at(self, code: CodeType, instruction: int) -> int | None:
-        """The innermost statement whose text holds the instruction at this offset of the code."""
+        """The innermost statement whose text contains the instruction at this offset of the code."""
         key = (id(code), instruction)
         if key not in self._statement_cache:
             self._statement_cache[key] = self._find_statement(code, instruction)
         return self._statement_cache[key]
 
     def line_of_frame(self, frame: FrameType) -> int | None:
-        """The line of the program's source at which a frame is. `f_lineno` searches from the beginning of its code each
-        time."""
+        """The line of the program's source that a frame executes. (`f_lineno` would search from the beginning of the
+        code each time.)"""
         position = self._place_of_instruction(frame.f_code, frame.f_lasti)
         line = frame.f_lineno if position is None else position[0]
         return None if line is None else to_program_line(frame.f_code, line)
 
     def positions_in_file(self, code: CodeType) -> list[tuple[int | None, int | None]]:
-        """The line and column of each instruction's text in its file; None where there is none."""
+        """The line and column of each instruction's text in its file, or None."""
         known = self._positions.get(
             id(code)
         )  # the hash of a code object is computed anew each time, of all that is in it
@@ -143,11 +145,10 @@ class ProgramStatements:
         return known[1]
 
     def _removed_indent(self, code: CodeType) -> int:
-        """By how many columns the text stood further left than in its file when it was compiled, and its lines did not
-        move.
+        """By how many columns the text was dedented when it was compiled from its file, if its lines did not move.
 
-        That is so for a notebook's cell that its file keeps as a function. All statements have to agree: what stands
-        behind `case …:` has other instructions on its left.
+        This happens to a notebook's cell that its file stores as a function. All statements have to agree: what follows
+        `case …:` has other instructions to its left.
         """
         first_columns: dict[int, int] = {}
         offset = to_program_line(code, 0)
@@ -166,7 +167,7 @@ class ProgramStatements:
         return max(removed.pop(), 0) if len(removed) == 1 else 0
 
     def _place_of_instruction(self, code: CodeType, instruction: int) -> tuple[int, int] | None:
-        """The line and the column of the instruction at this offset of the code; None where it has no place."""
+        """The line and column of the instruction at this offset of the code; None if it has none."""
         index, positions = instruction // 2, self.positions_in_file(code)
         if not 0 <= index < len(positions):
             return None
@@ -211,7 +212,7 @@ class Instrumenter:
         return _hook_call(name, i, arguments, *place)
 
     def make_hook_statement(self, name: str, i: int | None, position_of: Any, *arguments: ast.expr) -> ast.Expr:
-        """The call as a statement; it stands at the first column of `position_of`, whatever that spans."""
+        """The call of a hook as a statement. It is at the first column of `position_of`, whatever that spans."""
         line, col = position_of.lineno, position_of.col_offset
         call = _hook_call(name, i, arguments, line, col, line, col + 1)
         return ast.Expr(call, lineno=line, col_offset=col, end_lineno=line, end_col_offset=col + 1)
@@ -219,7 +220,7 @@ class Instrumenter:
     def instrument_body(
         self, body: list[ast.stmt], parent: int | None, loop: int | None, head: bool = False
     ) -> list[ast.stmt]:
-        """The statements with their steps; `head`: a docstring and future imports have to come first."""
+        """The statements with their steps. If `head` is true, a docstring and future imports have to stay first."""
         out: list[ast.stmt] = []
         deferred: list[ast.stmt] = []
         for k, node in enumerate(body):
@@ -240,7 +241,7 @@ class Instrumenter:
         """A statement with its calls of the recorder.
 
         i: its index
-        loop: that of the loop it is in, None for none
+        loop: the index of the loop that contains it, or None
         """
         if type(node) in PLAIN_STATEMENTS and not self.has_yields:
             return [node, self.make_hook_statement(STEP_HOOK, i, node)]
@@ -316,7 +317,7 @@ class Instrumenter:
         node.body = [*body[:at], call, *body[at:]]
 
     def instrument_functions(self, body: list[ast.stmt], parent: int | None, loop: int | None) -> None:
-        """Statements without steps, but for those of the functions that they define."""
+        """Statements without steps, except for the statements of functions that they define."""
         for node in body:
             i = self.statements.add_statement(node, parent, loop, self.line_offset)
             if isinstance(node, FunctionNode):
@@ -331,7 +332,7 @@ class Instrumenter:
                     self.instrument_functions(part.body, i, loop)
 
     def instrument_class_members(self, node: ast.ClassDef, i: int) -> None:
-        """A class body runs as one statement; the methods in it step."""
+        """Instrument the methods in a class body, which itself runs as one statement."""
         for member in ast.iter_child_nodes(node):
             if isinstance(member, FunctionNode):
                 self.instrument_function(member, self.statements.add_statement(member, i, None, self.line_offset))
@@ -340,7 +341,7 @@ class Instrumenter:
 
 
 class YieldTransformer(ast.NodeTransformer):
-    """Steps around each `yield` of one statement's own expressions."""
+    """Adds steps around each `yield` in one statement's own expressions."""
 
     def __init__(self, instrument: Instrumenter, i: int) -> None:
         self.instrumenter, self.i = instrument, i
@@ -375,7 +376,7 @@ class YieldTransformer(ast.NodeTransformer):
 
 
 class LambdaTransformer(ast.NodeTransformer):
-    """Tells whenever a lambda runs that can do more than make a new value of its arguments."""
+    """Adds a call of the recorder to each lambda that can do more than compute a new value from its arguments."""
 
     def __init__(self, instrument: Instrumenter) -> None:
         self.instrumenter = instrument
@@ -395,7 +396,7 @@ _LOAD = ast.Load()
 def _hook_call(
     name: str, i: int | None, arguments: Sequence[ast.expr], line: int, col: int, end_line: int, end_col: int
 ) -> ast.Call:
-    """A call of a hook. The place of all its parts is given to the constructors: `copy_location` takes longer."""
+    """A call of a hook. All positions are passed to the constructors because `copy_location` is slower."""
     function = ast.Name(name, _LOAD, lineno=line, col_offset=col, end_lineno=end_line, end_col_offset=end_col)
     passed = list(arguments)
     if i is not None:
@@ -404,7 +405,7 @@ def _hook_call(
 
 
 def _stand_in_of_list(display: ast.expr) -> tuple[ast.expr, ...]:
-    """A constant that is as long as the list that a display makes, where that can be seen."""
+    """A constant of the same length as the list that a display makes, if that length is known."""
     if not isinstance(display, ast.List) or any(isinstance(element, ast.Starred) for element in display.elts):
         return ()
     stand_in: Any = (None,) * len(display.elts)
@@ -425,9 +426,9 @@ def instrument_tree(
     line_offset: int = 0,
     functions_only: bool = False,
 ) -> tuple[ast.Module, ProgramStatements]:
-    """The tree with the recorder's calls in it, ready to compile, and the table of its statements.
+    """The tree with the recorder's calls, ready to compile, and the table of its statements.
 
-    statements: the table of the program's other files, to which these are added
+    statements: the table of the program's other files, to which these statements are added
     line_offset: lines of the program's source before this file
     functions_only: see `Instrumenter`
     """

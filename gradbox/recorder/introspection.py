@@ -1,5 +1,5 @@
-"""What a class and an instance are, asked of Python's own descriptors: no metaclass and no class of the program
-answers."""
+"""Inspects classes and instances through Python's own descriptors, so that no metaclass and no class of the program
+runs code."""
 
 import gc
 import types
@@ -13,7 +13,7 @@ from torch.jit._script import OrderedDictWrapper, OrderedModuleDict
 class_dict: Any = type.__dict__["__dict__"].__get__
 class_mro: Any = type.__dict__["__mro__"].__get__
 weakref_offset_of: Any = type.__dict__["__weakrefoffset__"].__get__
-"""Whether its instances take weak references: 0 where they don't."""
+"""Whether instances of a class take weak references; 0 if they don't."""
 
 _class_name = type.__dict__["__name__"].__get__
 _class_module = type.__dict__["__module__"].__get__
@@ -27,7 +27,7 @@ _suppress_context: Any = BaseException.__dict__["__suppress_context__"].__get__
 
 
 def is_any_of_classes(kind: type, kinds: Iterable[type]) -> bool:
-    """Whether it is one of these; `in` would ask its metaclass for equality."""
+    """Whether a class is one of these. `in` would ask its metaclass for equality."""
     for candidate in kinds:  # noqa: SIM110 - a generator would cost more than the comparisons
         if kind is candidate:
             return True
@@ -35,7 +35,7 @@ def is_any_of_classes(kind: type, kinds: Iterable[type]) -> bool:
 
 
 def exception_cause(error: BaseException) -> BaseException | None:
-    """What a traceback prints before it."""
+    """The exception that a traceback prints before this one."""
     cause: BaseException | None = _cause(error)
     return cause or (None if _suppress_context(error) else _context(error))
 
@@ -45,13 +45,13 @@ def class_name(kind: type) -> str:
 
 
 def class_module(kind: type) -> str:
-    """The module that a class says it is of; "" where what it says is no string."""
+    """The module that a class names as its own; "" if that is not a string."""
     name = _class_module(kind)
     return name if type(name) is str else ""
 
 
 program_modules: set[str] = {"__main__"}
-"""Modules whose classes are the program's: what their instances have in their `__dict__` is shown."""
+"""Modules whose classes belong to the program: the `__dict__` of their instances is shown."""
 
 
 def is_program_class(kind: type) -> bool:
@@ -59,9 +59,9 @@ def is_program_class(kind: type) -> bool:
 
 
 def registered_module_members(members: dict[str, Any], part: str) -> Iterable[tuple[str, Any]]:
-    """What a module with this `__dict__` holds as its `_parameters`, `_buffers` or `_modules`.
+    """The `_parameters`, `_buffers` or `_modules` of a module with this `__dict__`.
 
-    A module made by `torch.jit` has dictionaries of another kind, and a traced one has another module that has them.
+    A module made by `torch.jit` has dictionaries of another kind; a traced one keeps them in another module.
     """
     script = members.get("_actual_script_module")
     registered: Any = ((instance_dict(script) or {}) if script is not None else members).get(part)
@@ -76,11 +76,11 @@ def registered_module_members(members: dict[str, Any], part: str) -> Iterable[tu
 
 
 instances_with_new_dict: list[weakref.ref[Any]] | None = None
-"""Those whose `__dict__` Python made because it was asked for here; None where nobody wants to know."""
+"""Instances whose `__dict__` was created because it was read here; None while nobody collects them."""
 
 
 def instance_dict(instance: Any) -> dict[str, Any] | None:
-    """Its own `__dict__`, whatever its class says of attributes; None where the class has another in its place."""
+    """The instance's own `__dict__`, whatever its class does with attributes; None if the class has replaced it."""
     for base in class_mro(type(instance)):
         descriptor = class_dict(base).get("__dict__")
         if descriptor is None:
@@ -97,8 +97,7 @@ def instance_dict(instance: Any) -> dict[str, Any] | None:
 
 
 def exception_position_in_frame(error: BaseException, frame: types.FrameType) -> tuple[int, int]:
-    """The line and the instruction at which an exception left a frame; where it did not, those at which the frame
-    is."""
+    """The line and the instruction at which an exception left a frame; if it did not, those at which the frame is."""
     line, instruction = frame.f_lineno, frame.f_lasti
     position = traceback_of(error)
     while position is not None:

@@ -1,5 +1,5 @@
-"""How many iterations a loop will have, of what it goes over: where that can be told without running code of the
-program."""
+"""How many iterations a loop will have, judging by what it iterates over, if that can be known without running code of
+the program."""
 
 import operator
 import sys
@@ -17,13 +17,13 @@ _HINTED: tuple[type, ...] = (
     type(iter({}.values())), type(iter({}.items())), type(iter("é")), type(iter(range(0))), type(iter(range(1 << 80))),
     type(reversed([])), type(reversed({})),
 )  # fmt: skip
-"""Iterators of Python's own sized types: what they go over tells no `__len__` of the program."""
+"""Iterators of Python's own sized types, whose length hint calls no `__len__` of the program."""
 
 MAX_DEPTH = 4
 
 
 def iteration_count(iterable: Any) -> int | None:
-    """How many items it has; None where that is not known, or is more than a `len` can say."""
+    """The number of items of an iterable; None if it is not known or exceeds what `len` can return."""
     try:
         return _item_count(iterable, 0)
     except OverflowError:
@@ -51,14 +51,15 @@ def _item_count(iterable: Any, depth: int) -> int | None:
 
 
 def _reversed_count(iterable: Any) -> int | None:
-    """Of `reversed` over a sequence of Python's own; another's would be asked for its length."""
+    """The length of `reversed` over one of Python's own sequences; another sequence would have to be asked for its
+    length."""
     _, (sequence, *_), *position = iterable.__reduce__()
     is_own = introspection.is_any_of_classes(type(sequence), (tuple, str, bytes))
     return (position[0] + 1 if position else 0) if is_own else None
 
 
 def _batch_count(iterable: Any, kind: type) -> int | None:
-    """Of a `DataLoader`, or an iteration over one, that has nothing of the program's in it."""
+    """The number of batches of a `DataLoader`, or of an iteration over one, that contains nothing of the program's."""
     data, loading = sys.modules.get("torch.utils.data"), sys.modules.get("torch.utils.data.dataloader")
     if data is None or loading is None:
         return None

@@ -1,4 +1,4 @@
-"""What the hooks of one statement learn for the step in the making."""
+"""What the hooks of one statement find out for the step that is being made."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -8,20 +8,20 @@ from gradbox.wire import entities
 from gradbox.wire.events import LogEntry, Op
 
 MAX_OP_PLACES = 20
-"""Operations of a step that say which line without steps asked for them."""
+"""Operations of a step that record which line without steps asked for them."""
 
 
 class OpCall:
     """One operation of the running statement; `entry` is its entry in the log.
 
-    inputs: (tensor, requires grad)
-    results: of new tensors (uid, leaf, dtype)
-    writes: (storage, tensor through which)
+    inputs: pairs of a tensor and whether it requires grad
+    results: for each new tensor (uid, leaf, dtype)
+    writes: pairs of a storage and the tensor through which it was written
     called_directly: the program called it, not a function of torch
-    deep_copies: for `copy.deepcopy`
+    deep_copies: it was called for `copy.deepcopy`
     repeated_counts: see `repeated_index_counts`
-    log_index: its place in the step's log
-    place: of one that writes or cuts a path, the line that asked for it where that has no steps
+    log_index: its index in the step's log
+    place: if it writes or cuts a path, the line without steps that asked for it
     """
 
     __slots__ = (
@@ -50,10 +50,10 @@ class OpCall:
 
 
 class DetachedCopy(NamedTuple):
-    """A new leaf that requires no grad on the storage of a tensor that does.
+    """A new leaf that requires no grad, on the storage of a tensor that does.
 
     reason: "detach" or "data"
-    user: the line without steps at which it was met, which used it: torch hides who made it
+    user: the line without steps that used it when it was first seen; torch does not tell which line made it
     """
 
     source: str
@@ -64,30 +64,31 @@ class DetachedCopy(NamedTuple):
 
 @dataclass(slots=True)
 class Observation:
-    """Filled by the hooks (operators, the engine, the recorder's calls), read by the probes, forgotten with its step.
+    """What one step observes. The hooks (operators, the engine, the recorder's calls) fill it, the probes read it, and
+    it is reset after the step.
 
     step: the number of the step in the making
     log: its log
-    everything_requested: a hook asks to observe all that lives, not only what the statement may have changed
-    observe_all: that is what the observation does
-    unstepped_code_ran: only because code without steps may have run
-    slots_unobserved: what nodes saved may have changed in a way that no operation, counter or byte shows
+    everything_requested: a hook asks to observe everything that is alive, not only what the statement may have changed
+    observe_all: the observation does observe everything
+    unstepped_code_ran: it does so only because code without steps may have run
+    slots_unobserved: saved tensors may have changed in a way that no operation, counter or byte shows
     exposes_memory: the statement may have handed out a tensor's memory
-    skipped_steps: steps that passed unrecorded before
-    skipped_visits: the same of a backward pass
-    op_places: operations of the log that have one
+    skipped_steps: steps that passed unrecorded before this one
+    skipped_visits: visits of a backward pass that passed unrecorded before this one
+    op_places: how many operations of the log have a place
     ops_unobserved: operators ran that were not recorded
-    ops_outside_engine: operators that the engine did not call by itself
-    tensors_printed: torch put a tensor into words
-    storages_rebound: tensors may have gone to other storages
+    ops_outside_engine: operators ran that the engine did not call by itself
+    tensors_printed: torch formatted a tensor as text
+    storages_rebound: tensors may have moved to other storages
     counters_ambiguous: a new tensor may share a version counter that only a saved slot holds
     displayed_repr: what an interactive session shows of the statement's value
-    array_bases: the tensors that own the memory of new numpy arrays, and those
-    touched_tensors, touched_storages: taken or made by operators
-    reached_tensors: held by something outside of the program's names
+    array_bases: tensor -> the new numpy array whose memory it owns
+    touched_tensors, touched_storages: those that operators took or made
+    reached_tensors: tensors held by something other than the program's names
     provisional_facts: facts of tensors that may die before they are observed
-    graph_roots, visited_nodes: nodes to walk from, and (node, uid) of those that the engine ran
-    ended_backwards, retired_frames, dead_uids: uids of what is over
+    graph_roots, visited_nodes: nodes from which to walk, and (node, uid) of those that the engine ran
+    ended_backwards, retired_frames, dead_uids: uids of passes, frames and other entities that are over
     """
 
     step: int = 0
@@ -121,30 +122,31 @@ class Observation:
     dead_uids: list[str] = field(default_factory=list)
 
     def append_log_entry(self, entry: LogEntry) -> int:
-        """Add an entry to the log; its place there."""
+        """Add an entry to the log. Returns its index."""
         self.log.append(entry)
         return len(self.log) - 1
 
     def add_op_place(self, entry: Op, place: entities.CodePlace) -> None:
-        """Have an operation say which line without steps asked for it, while there is room for that in the step."""
+        """Record which line without steps asked for an operation, as long as the step has room for that."""
         if self.op_places < MAX_OP_PLACES:
             self.op_places += 1
             entry["place"] = place
 
     def note_ops_unobserved(self) -> None:
-        """Operations run, or ran, that are not recorded."""
+        """Note that operations run, or ran, that are not recorded."""
         self.ops_unobserved = self.slots_unobserved = True
 
     def last_writes_by_storage(self) -> dict[str, tuple[int, str]]:
-        """storage -> (place in the log of the last operation that wrote it, the tensor through which)."""
+        """For each storage the index of the last operation in the log that wrote it, and the tensor through which it
+        did."""
         return {storage: (call.log_index, tensor) for call in self.op_calls for storage, tensor in call.writes}
 
     def reset_for_next_step(self, after_fault: bool) -> None:
         """Begin the next step.
 
-        Containers are emptied and not replaced: new ones would take the addresses that the program just freed.
+        Containers are emptied, not replaced: new ones would take the addresses that the program just freed.
 
-        after_fault: what died or ended is kept, for the step that failed did not report it
+        after_fault: keep what died or ended, because the failed step did not report it
         """
         self.step += 1
         self.exposes_memory = self.storages_rebound = self.counters_ambiguous = False

@@ -1,4 +1,4 @@
-"""One observation: the probes in their order, and the events that follow from what they found."""
+"""One observation: runs the probes in order and derives events from what they found."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -29,11 +29,11 @@ from gradbox.wire.job_records import FocusRecord
 _TRANSITION_EVENTS = {row.state: name for name, row in events.EVENTS.items() if row.state is not None}
 
 MAX_RELATED_ROUNDS = 8
-"""How often an observation goes on from what it found to what that is related to."""
+"""How often an observation proceeds from what it found to related tensors."""
 
 
 class Observer:
-    """The probes of a run. `observe` brings the trace's state up to date.
+    """The probes of a run. `observe` updates the trace's state.
 
     focus: see `StorageWindows`
     """
@@ -73,9 +73,9 @@ class Observer:
         self._end_phase = [probe.end_observation for probe in probes if overrides_phase(probe, "end_observation")]
 
     def observe(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
-        """Find what changed since the last observation: facts go to the delta, events to the log.
+        """Find what has changed since the last observation: facts go to the delta, events to the log.
 
-        observe_frames: observes the frames, all or those of the step, and returns whether that is enough
+        observe_frames: observes the frames, all of them or those of the step, and returns whether that is enough
         """
         observation.observe_all = observation.observe_all or observation.ops_unobserved
         try:
@@ -93,7 +93,8 @@ class Observer:
                 end(observation)
 
     def has_modified_saved_tensors(self) -> bool:
-        """Whether what nodes saved was written since the last observation; asked between two, of a few small ones."""
+        """Whether saved tensors were written since the last observation. Checks a few small ones, between two
+        observations."""
         for counter in self.saved_tensors.sample_unmodified_uids("c"):
             tensor = self.counters.find_living_tensor(counter)
             if tensor is not None and tensor._version != self.counters.known_version(counter):
@@ -107,7 +108,7 @@ class Observer:
             collect_dead(observation)
 
     def _observe_reachable_values(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
-        """Observe the frames and what they lead to; everything, where it turns out that the frames are not enough."""
+        """Observe the frames and what they lead to, or everything if the frames turn out not to be enough."""
         self.values.begin_observation()
         for begin in self._begin_phase:
             begin(observation)
@@ -127,7 +128,7 @@ class Observer:
             self.graph.observe_visited_node(node, uid)
 
     def _observe_related_tensors(self, observation: Observation) -> None:
-        """Observe what is related to what changed, until nothing new comes of it."""
+        """Observe what is related to what has changed, until nothing new is found."""
         if not (observation.op_calls or self.tensors.changed_handles or self.counters.has_observed_versions()):
             return
         written = set(observation.last_writes_by_storage())
@@ -140,7 +141,7 @@ class Observer:
             self.tensors.observe_pending_tensors(self.values.encode)
 
     def _mark_observed_storages_exposed(self, observation: Observation) -> None:
-        """The memory of whatever the statement led to may have been handed out."""
+        """Mark the memory of everything that the statement led to as possibly handed out."""
         for uid in self.tensors.observed_uids():
             storage = self._delta.tensor_state(uid).get("storage")
             if storage is not None:
@@ -149,7 +150,7 @@ class Observer:
             self.storages.mark_exposed(storage)
 
     def _update_delta(self, observation: Observation) -> None:
-        """Compare the bytes, walk the graph, and report what follows."""
+        """Compare the bytes, walk the graph, and report the changes."""
         dead_storages = self.storages.compare_storages(observation)
         self.tensors.detached_copies.forget_storages(dead_storages)
         moved = self.counters.version_changes()
@@ -165,7 +166,7 @@ class Observer:
             update(observation)
 
     def _walk_graph(self, observation: Observation) -> None:
-        """Walk from the roots that were met; from all, and over known nodes too, where slots may have changed
+        """Walk the graph from the roots that were met; from all roots, including known nodes, if slots may have changed
         unobserved."""
         all_nodes = (
             observation.slots_unobserved
@@ -182,7 +183,7 @@ class Observer:
             done += 1
 
     def _has_changed_saved_handle(self) -> bool:
-        """Whether a handle that a node saved reads its storage otherwise now."""
+        """Whether a handle that a node saved now reads its storage differently."""
         for uid in self.tensors.changed_handles:
             facts = self._delta.tensor_state(uid)
             if any(
@@ -229,7 +230,7 @@ class Observer:
         return slot_events
 
     def _write_that_broke_slot(self, transition: SlotTransition, observation: Observation) -> dict[str, Any]:
-        """Through which handle, and by which line without steps, the operations broke a slot; see
+        """The handle and the line without steps through which the operations broke a slot; see
         `events.BrokenSlotEvent`."""
         slot = self.saved_tensors.slots[transition.node][transition.slot]
         if observation.skipped_steps:
@@ -249,13 +250,13 @@ class Observer:
         return {"by": by} if call.place is None else {"by": by, "place": code_place_record(call.place)}
 
     def _counter_of_handle(self, uid: str, observation: Observation) -> str | None:
-        """Its version counter; None where it died within the statement and that is not known."""
+        """The handle's version counter; None if the handle died in the statement and its counter is not known."""
         state = self._delta.state.get(uid) or observation.provisional_facts.get(uid) or {}
         counter: str | None = state.get("counter")
         return counter
 
     def _remove_dead_entities(self, observation: Observation) -> None:
-        """Retire what died; what came and went inside the statement is reported with its provisional facts."""
+        """Retire what has died. What appeared and died within the statement is reported with its provisional facts."""
         gone = [*observation.dead_uids, *observation.retired_frames, *observation.ended_backwards]
         if observation.provisional_facts:
             for uid in gone:
@@ -267,16 +268,16 @@ class Observer:
 
 
 def overrides_phase(probe: Probe, phase: str) -> bool:
-    """Whether a probe has something to do in a phase."""
+    """Whether a probe overrides the method of a phase."""
     return getattr(type(probe), phase) is not getattr(Probe, phase)
 
 
 def storage_written_event(
     storage: str, dtype: str, count: int | None, elements: list[int], writer: tuple[int, str] | None
 ) -> events.Written:
-    """The event of a storage whose bytes changed.
+    """The event for a storage whose bytes changed.
 
-    count: of the elements that changed
+    count: the number of changed elements
     elements: as many of them as are known
     writer: (op, tensor), if known
     """
@@ -290,7 +291,7 @@ def storage_written_event(
 
 
 def evenly_spaced_region(elements: list[int], dtype: str) -> events.Region | None:
-    """Evenly spaced element numbers as a region of one dimension; None where they are not evenly spaced."""
+    """Evenly spaced element numbers as a one-dimensional region; None if they are not evenly spaced."""
     if not elements:
         return None
     step = elements[1] - elements[0] if len(elements) > 1 else 1

@@ -1,5 +1,4 @@
-"""Norms of parameters and of their gradients, read where they lie: no operation of torch runs, nothing is allocated by
-it."""
+"""Norms of parameters and of their gradients, read in place: no torch operation runs, and torch allocates nothing."""
 
 import ctypes
 import math
@@ -14,17 +13,17 @@ from gradbox.recorder.probes.backward import copy_element_bytes
 from gradbox.recorder.probes.handles import grad_without_warning, has_storage
 
 MAX_DEVICE_ELEMENTS = 1 << 13
-"""Elements of a tensor on a device up to which it is copied to be read."""
+"""Elements up to which a tensor on a device is copied to be read."""
 
 _NUMPY_DTYPES: dict[torch.dtype, np.dtype[Any]] = {torch.float32: np.dtype("f4"), torch.float64: np.dtype("f8")}
-"""Those that are read in place."""
+"""Dtypes that are read in place."""
 
 Array = np.ndarray[Any, Any]
 
 
 def elements_of(tensor: torch.Tensor) -> Array | None:
-    """Its elements, flat: a view of its memory where that is possible, to be used at once; None where they are not to
-    be had."""
+    """A tensor's elements as a flat array, if possible a view of its memory that has to be used at once; None if they
+    can't be read."""
     kind, dtype = type(tensor), _NUMPY_DTYPES.get(tensor.dtype)
     if (kind is not torch.Tensor and kind is not torch.nn.Parameter) or tensor.is_neg():
         return None
@@ -54,7 +53,8 @@ def _copied_elements(tensor: torch.Tensor) -> Array | None:
 
 
 def fast_sum_of_squares(values: Array) -> float:
-    """In float64 where the squares leave the range of the dtype, or where it would round them to nothing."""
+    """The sum of squares, computed in float64 if the squares leave the range of the dtype or would be rounded to
+    nothing."""
     total = float(values.dot(values))
     if not SMALLEST_SUM <= total < math.inf and values.dtype.itemsize < 8:
         values = values.astype("f8")
@@ -63,14 +63,15 @@ def fast_sum_of_squares(values: Array) -> float:
 
 
 SMALLEST_SUM = 1e-18
-"""Of squares in float32: what is lost of each element is less than a part of a million of a million of it."""
+"""The smallest sum of float32 squares that is used: above it, each element loses less than a millionth of a millionth.
+"""
 
 SAFE_SUM = 1e30
-"""Of squares, up to which a difference of two such vectors can neither overflow nor be no number."""
+"""The largest sum of squares for which the difference of two such vectors can't overflow or become NaN."""
 
 
 def scalar_value(tensor: Any) -> float | None:
-    """The number in a tensor of one element; None where it is not to be had."""
+    """The number in a tensor with one element; None if it can't be read."""
     kind = type(tensor)
     if (kind is not torch.Tensor and kind is not torch.nn.Parameter) or tensor.numel() != 1 or not has_storage(tensor):
         return None
@@ -83,7 +84,7 @@ def scalar_value(tensor: Any) -> float | None:
 class TrackedParameter:
     """A parameter of an optimizer.
 
-    kept: its elements before the step that comes, None where they are not known
+    kept: its elements before the next step; None if they are not known
     """
 
     __slots__ = ("_room", "kept", "uid")
@@ -105,7 +106,7 @@ class TrackedParameter:
             self.kept = self._room = values.copy()
 
     def squares(self, tensor: torch.Tensor) -> tuple[float | None, float | None, float | None]:
-        """The sums of squares of its gradient, of its elements, and of how far these are from those that were kept."""
+        """The sums of squares of the gradient, of the elements, and of their change since they were kept."""
         gradient, values, kept = grad_without_warning(tensor), readable_elements(tensor), self.kept
         self.kept = None
         grad = moved = None
@@ -121,7 +122,7 @@ class TrackedParameter:
 
 
 def readable_elements(tensor: torch.Tensor) -> Array | None:
-    """Those of a tensor whose storage is an object of Python's anyway; None where that was given back, or is too
+    """The elements of a tensor whose storage has a Python object already; None if the storage was freed or is too
     small."""
     kind = type(tensor)
     if (kind is not torch.Tensor and kind is not torch.nn.Parameter) or tensor.layout is not torch.strided:
@@ -132,8 +133,8 @@ def readable_elements(tensor: torch.Tensor) -> Array | None:
 
 
 def _difference(values: Array, kept: Array, total: float) -> Array:
-    """The norm of `values` less `earlier`. Numbers that are not finite raise no warning, whatever the program does with
-    warnings.
+    """The norm of `values` minus the kept elements. Values that are not finite raise no warning, whatever the program's
+    warning filters are.
 
     total: the sum of squares of `values`
     """

@@ -1,6 +1,6 @@
 """What a value leads to although the trace does not show how: closures, bound methods, iterators, library objects.
 
-Asked of Python's garbage collector, which knows every reference and runs no code of the program.
+Python's garbage collector is asked, which knows every reference and runs no code of the program.
 """
 
 import gc
@@ -18,7 +18,7 @@ from gradbox.recorder.stack import has_steps, is_program_code
 from gradbox.recorder.values import ValueEncoder
 
 MAX_FOLLOWED_VALUES = 2000
-"""Values that are followed; beyond, the step observes everything."""
+"""Values that are followed. If there are more, the step observes everything."""
 
 MISSING: Any = object()
 _TYPES_WITHOUT_REFERENTS = (
@@ -41,9 +41,9 @@ _TYPES_WITHOUT_REFERENTS = (
 
 
 class Reachability:
-    """Has the known tensors and objects behind a value observed.
+    """Observes the known tensors and objects behind a value.
 
-    incomplete: there are more than can be followed, or code whose effects no step will report.
+    incomplete: there are more than can be followed, or code whose effects no step will report
     """
 
     def __init__(self, values: ValueEncoder, tensors: Tensors) -> None:
@@ -52,9 +52,9 @@ class Reachability:
         self.incomplete = False
 
     def begin_observation(self, partial: bool) -> None:
-        """An observation begins.
+        """Begin an observation.
 
-        partial: it is not one of everything, so what values lead to matters
+        partial: it does not observe everything, so what values lead to matters
         """
         self._visited.clear()
         self.incomplete = False
@@ -72,7 +72,7 @@ class Reachability:
             self.observe_referents(value)
 
     def observe_referents(self, value: Any) -> None:
-        """Observe everything known that this value, of which only the type is reported, refers to."""
+        """Observe everything known that is referenced by this value, of which only the type is reported."""
         queue = [value]
         while queue and not self.incomplete:
             referent = queue.pop()
@@ -110,7 +110,7 @@ _EMPTY_CELL = types.CellType()
 
 
 def follow_attributes(value: Any, attributes: tuple[str, ...]) -> tuple[Any, int]:
-    """The value that these attributes lead to, as far as instances hold them, and how many did."""
+    """The value to which these attributes lead, as far as instances hold them, and how many did."""
     for k, name in enumerate(attributes):
         attribute = instance_attribute(value, name)
         if attribute is MISSING:
@@ -120,7 +120,7 @@ def follow_attributes(value: Any, attributes: tuple[str, ...]) -> tuple[Any, int
 
 
 def instance_attribute(value: Any, name: str) -> Any:
-    """An attribute that the instance itself holds; nothing of its class, and no code runs."""
+    """An attribute that the instance itself holds; its class is not asked, and no code runs."""
     kind = type(value)
     if issubclass(kind, torch.Tensor | types.ModuleType):
         return MISSING

@@ -1,7 +1,7 @@
-"""The recorder: called by the instrumented program, it asks for a step wherever one is due.
+"""The recorder. The instrumented program calls it, and it requests a step whenever one is due.
 
-Recording changes nothing that the program can see: no user code runs, nothing is kept alive, a fault of the recorder
-goes no further and is reported as an event. What is observed of each kind of thing is the probes' business.
+Recording changes nothing that the program can see: no user code runs, nothing is kept alive, and a fault of the
+recorder is reported as an event and goes no further. The probes decide what is observed of each kind of thing.
 """
 
 import sys
@@ -60,15 +60,15 @@ from gradbox.wire.limits import Limit
 from gradbox.wire.trace import Visit
 
 STEP_SHARE_PER_BACKWARD = 0.3
-"""The share of the steps that are left which one backward pass may take."""
+"""The share of the remaining steps that one backward pass may take."""
 
 
 class Recorder:
     """Follows one run.
 
-    focus_counts: `Focus.counts` of a second run that would show what this one skipped; None where there is no need.
-    raised_in_iteration: the innermost loop and its iteration over the whole run, from 0, where the program's exception
-    came from one that was not recorded.
+    focus_counts: `Focus.counts` of a second run that would show what this one skipped; None if there is no need
+    raised_in_iteration: the innermost loop and its iteration over the whole run, from 0, if the program's exception was
+        raised in an unrecorded iteration
     """
 
     def __init__(self, run: RunContext) -> None:
@@ -117,7 +117,7 @@ class Recorder:
         )
 
     def hooks_by_name(self) -> dict[str, Callable[..., Any]]:
-        """What the instrumented program calls, by name."""
+        """The functions that the instrumented program calls, by name."""
         return {
             instrument.STEP_HOOK: self.on_step,
             instrument.HEAD_HOOK: self.on_head,
@@ -132,7 +132,7 @@ class Recorder:
         }
 
     def storage_bytes(self) -> int:
-        """Bytes of all storages that live."""
+        """Bytes of all living storages."""
         storages = (facts for facts in self._context.delta.state.values() if facts["kind"] == "storage")
         return sum(int(facts.get("nbytes") or 0) for facts in storages)
 
@@ -143,7 +143,7 @@ class Recorder:
 
     @contextmanager
     def unrecorded_after_program(self) -> Iterator[None]:
-        """After the program: what runs of it now is no part of the trace."""
+        """Stop recording after the program: code of it that runs now is not part of the trace."""
         closed, self._closed = self._closed, True
         try:
             with self._guard.unrecorded():
@@ -155,7 +155,7 @@ class Recorder:
         return self.steps.trace_share_used()
 
     def _set_recording_paused(self, paused: bool) -> None:
-        """A stretch begins, or ends, in which nothing is observed."""
+        """Begin or end a stretch in which nothing is observed."""
         self.ops.set_recording_paused(paused)
         self.backward.set_recording_paused(paused)
         self.optimizer_steps.set_recording_paused(paused)
@@ -170,7 +170,7 @@ class Recorder:
         observation.slots_unobserved = observation.slots_unobserved or self.backward.ran_while_paused
 
     def stop_recording(self) -> None:
-        """Record nothing any more, from within a step too: a limit is reached, and the program goes on."""
+        """Stop recording, even from within a step: a limit is reached, and the program goes on."""
         self._closed = True
         self._guard.stay_busy()
         self._skipped.active = False
@@ -200,7 +200,7 @@ class Recorder:
         return value
 
     def _begin_loop_iteration(self, frame: FrameType, i: int, loop_ended: bool) -> bool:
-        """A loop's iteration begins, or the test of `while` failed: it is counted; whether the step is recorded."""
+        """Count an iteration that begins, or the failed test of a `while`. Returns whether its step is recorded."""
         if self._skipped.count_iteration(frame, i):
             return False
         path = self.steps.enclosing_iteration_counts(i, self.frames.count_iteration(frame, i), "head")
@@ -306,7 +306,7 @@ class Recorder:
         return iterable
 
     def note_iterator(self, i: int, iterator: Any) -> None:
-        """A `for` has taken its first item of this: an iterator, or anything else where it is not known."""
+        """Note from what a `for` has taken its first item: an iterator, or anything else if it is not known."""
         if not self._guard.busy:
             with self._guard():
                 count = iteration_count(iterator)
@@ -319,9 +319,9 @@ class Recorder:
         self._context.observation.everything_requested = True
 
     def record_begin_step(self, frame: FrameType | None, line: int) -> None:
-        """Before the first statement: a step with what is there already.
+        """Record a step with what exists before the first statement.
 
-        frame: the innermost of the program's that run
+        frame: the program's innermost frame that runs
         """
         with self._guard():
             observation = self._context.observation
@@ -331,7 +331,7 @@ class Recorder:
     # What else happens
 
     def record_output(self, stream: Stream, text: str) -> None:
-        """The program printed."""
+        """Record what the program printed."""
         if not text or self._closed:
             return
         self.rounds.note_output(text)
@@ -339,15 +339,15 @@ class Recorder:
             self.end_run_at_limit("output", self._limits["output"])
 
     def record_warning(self, category: str, text: str) -> None:
-        """The program was warned."""
+        """Record a warning."""
         self._output.log_warning(category, text)
 
     def append_event(self, event: Event) -> None:
-        """Something happened that belongs to the step that comes next."""
+        """Add an event to the step that comes next."""
         self._context.observation.append_log_entry(event)
 
     def end_run_at_limit(self, limit: Limit, value: float) -> None:
-        """A limit is reached: a last step holds what is not reported yet, and the run ends here."""
+        """End the run at a limit, with a last step that holds what is not reported yet."""
         self._context.observation.append_log_entry({"kind": "event", "event": "limit", "limit": limit})
         self._skipped.end_skipping()
         self.observer.stale_views.clear_all()
@@ -358,7 +358,7 @@ class Recorder:
         self._run.stop_at_limit(limit, value)
 
     def record_exception(self, error: BaseException) -> None:
-        """The program ended by an exception: a step that shows every frame it went through."""
+        """Record the exception that ended the program, in a step that shows every frame it passed through."""
         if self._skipped.active:
             self.focus_counts = counts = self._skipped.iteration_counts_where_raised(error)
             if counts:
@@ -373,9 +373,9 @@ class Recorder:
                 self._record_raise(error, frames[-1], frames)
 
     def record_end_step(self, line: int, frame: FrameType | None = None) -> None:
-        """After the program: a step of its own if anything still changed.
+        """Record a last step after the program if anything has changed since.
 
-        frame: in which the program goes on, unrecorded
+        frame: the frame in which the program goes on, unrecorded
         """
         self._skipped.end_skipping()
         if self.observer.stale_views.clear_all():
@@ -389,12 +389,12 @@ class Recorder:
     # Backward
 
     def note_backward(self, roots: Any) -> None:
-        """The engine is about to run, recorded or not, and accumulates gradients."""
+        """The engine is about to run and to accumulate gradients, whether or not that is recorded."""
         frame = sys._getframe(1)
         self.rounds.note_backward(roots, frame, self.steps.statement_at_frame(innermost_stepping_frame(frame)))
 
     def running_statement_index(self) -> int | None:
-        """The statement that runs, by its index."""
+        """The index of the running statement."""
         return self.steps.statement_at_frame(innermost_stepping_frame(sys._getframe(1)))
 
     def backward_step_budget(self) -> int:
@@ -418,14 +418,14 @@ class Recorder:
         self.steps.record_step(request)
 
     def _record_call(self, frame: FrameType) -> None:
-        """A frame begins: the step is the calling statement's, and shows the new frame."""
+        """Record that a frame begins. The step belongs to the calling statement and shows the new frame."""
         caller = innermost_stepping_frame(frame.f_back)
         if caller is None:  # what comes with the call was made before, or by code that is not the program's
             self._context.observation.past_unknown = True
         self._record_step(CallStep(self.steps.statement_at_frame(caller), caller, entered=frame))
 
     def _record_resume(self, frame: FrameType, value: Any = None) -> None:
-        """A generator's frame goes on: the step is the statement's that woke it.
+        """Record that a generator's frame resumes. The step belongs to the statement that resumed it.
 
         value: what was sent to it
         """

@@ -1,10 +1,10 @@
-"""What a run does otherwise than the program asks, and says so: an event each time.
+"""What a run does differently from what the program asks for; each time an event says so.
 
-`torch.compile` leaves the plain function, for its statements could not be followed in a compiled one. A `DataLoader`
-with workers loads its data itself, for there is one process. Its iterator is torch's own for workers, so the order of
-batches, what is asked for ahead, the end of a stream and persistence are torch's. A worker here is its own copy of the
-data set, its own generators of chance and what `get_worker_info` tells; its turn comes when the program asks for its
-batch.
+`torch.compile` returns the plain function, because the statements of a compiled one could not be followed. A
+`DataLoader` with workers loads its data itself, because there is only one process. Its iterator is torch's own iterator
+for workers, so the order of batches, prefetching, the end of a stream and persistence are torch's. A worker here
+consists of its own copy of the data set, its own random generators and its own `get_worker_info`; it runs when the
+program asks for its batch.
 """
 
 import contextlib
@@ -39,11 +39,11 @@ _TYPES_SHARED_BY_WORKERS = (
     torch.Tensor, torch.UntypedStorage, torch.TypedStorage, torch.Generator, np.ndarray, np.random.Generator, type,
     types.ModuleType, types.FunctionType, types.BuiltinFunctionType,
 )  # fmt: skip
-"""What a worker's copy of a data set has in common with the program's; all else is its own."""
+"""Types of objects that a worker's copy of a data set shares with the program's. Everything else is copied."""
 
 
 class OneProcessLoaderIterator(_MultiProcessingDataLoaderIter):
-    """Iterates over a loader with workers. A task waits until its result is wanted."""
+    """Iterates over a loader with workers. A task runs only when its result is wanted."""
 
     def __init__(self, loader: Any) -> None:
         _BaseDataLoaderIter.__init__(self, loader)
@@ -58,8 +58,7 @@ class OneProcessLoaderIterator(_MultiProcessingDataLoaderIter):
         self._reset(loader, first_iter=True)
 
     def _get_data(self) -> tuple[Any, Any]:
-        """The result of the task that waits longest, with its index; asks no worker that is at the end of its
-        stream."""
+        """The result of the oldest task, with its index. Workers at the end of their stream are not asked."""
         while True:
             number, task = self._tasks.popleft()
             if isinstance(task, _utils.worker._ResumeIteration):
@@ -82,7 +81,7 @@ class OneProcessLoaderIterator(_MultiProcessingDataLoaderIter):
 
 
 class WorkerTaskQueue:
-    """Where torch's iterator puts the tasks of one worker: into the line of all."""
+    """Replaces the queue of one worker in torch's iterator: it adds tasks to the common list."""
 
     def __init__(self, tasks: deque[tuple[int, Any]], number: int) -> None:
         self._tasks, self._number = tasks, number
@@ -92,7 +91,7 @@ class WorkerTaskQueue:
 
 
 class DataLoaderWorker:
-    """What a worker process does, step by step as in `torch.utils.data._utils.worker._worker_loop`."""
+    """Does what a worker process does, step by step as in `torch.utils.data._utils.worker._worker_loop`."""
 
     def __init__(self, iterator: Any, loader: Any, number: int, initialize: Any) -> None:
         self._number, self.is_at_end = number, False
@@ -116,7 +115,8 @@ class DataLoaderWorker:
                 self._error = error
 
     def load_batch(self, wanted: Any) -> Any:
-        """A batch as it arrives in the process of the program; or what it raised, or that the stream is at its end."""
+        """A batch as it would arrive in the program's process, or the error that was raised, or the end of the
+        stream."""
         if self._error is not None:
             error, self._error = self._error, None
             return DatasetError(error)
@@ -131,7 +131,7 @@ class DataLoaderWorker:
         return batch_as_received(batch)
 
     def restart_dataset(self, shared_seed: int | None) -> None:
-        """Begin the data set anew."""
+        """Restart the data set."""
         self.is_at_end = False
         with self._with_worker_state():
             self._dataset = self._seed_dataset(self._dataset, shared_seed)
@@ -151,7 +151,8 @@ class DataLoaderWorker:
 
     @contextlib.contextmanager
     def _with_worker_state(self) -> Iterator[None]:
-        """While entered, chance and `get_worker_info` are this worker's, and a batch asks for no shared memory."""
+        """Inside the block, random generators and `get_worker_info` are this worker's, and a batch does not ask for
+        shared memory."""
         outside, info = get_random_states(), _utils.worker._worker_info
         if self._states is not None:
             set_random_states(self._states)
@@ -167,7 +168,7 @@ class DataLoaderWorker:
 
 
 class DatasetError(ExceptionWrapper):
-    """An error of a data set, raised as it is: its line is in this process."""
+    """An error of a data set, raised as it is, since its line is in this process."""
 
     def __init__(self, error: BaseException) -> None:
         self._error = error
@@ -177,7 +178,7 @@ class DatasetError(ExceptionWrapper):
 
 
 class BatchPickler(ForkingPickler):
-    """Pickles a batch as for another process; `storages` are the copies of memory that go with it."""
+    """Pickles a batch as for another process. `storages` are the copies of memory that go with it."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
@@ -192,7 +193,7 @@ class BatchPickler(ForkingPickler):
 
 
 class DatasetPickler(pickle.Pickler):
-    """Pickles a data set for a worker in the same process. `shared` is what both have."""
+    """Pickles a data set for a worker in the same process. `shared` is what both share."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
@@ -206,9 +207,9 @@ class DatasetPickler(pickle.Pickler):
 
 
 class SharingUnpickler(pickle.Unpickler):
-    """Unpickles either.
+    """Unpickles a batch or a data set.
 
-    known: what its persistent ids stand for
+    known: the objects behind persistent ids
     """
 
     def __init__(self, data: bytes, known: dict[int, Any]) -> None:
@@ -220,7 +221,7 @@ class SharingUnpickler(pickle.Unpickler):
 
 
 def batch_as_received(batch: Any) -> Any:
-    """What arrives of a batch that another process sends: equal, in memory of its own, each tensor at version 1."""
+    """A batch as it arrives from another process: equal, in memory of its own, each tensor at version 1."""
     file = io.BytesIO()
     pickler = BatchPickler(file)
     pickler.dump(batch)
@@ -228,9 +229,9 @@ def batch_as_received(batch: Any) -> Any:
 
 
 def copy_dataset_for_worker(dataset: Any) -> Any:
-    """A copy of a data set, as a forked process has one; of tensors, arrays and functions only the references.
+    """A copy of a data set as a forked process would have it; tensors, arrays and functions are shared.
 
-    What can't be copied is shared.
+    What can't be copied is shared too.
     """
     file = io.BytesIO()
     pickler = DatasetPickler(file)
@@ -256,20 +257,20 @@ def set_random_states(states: tuple[Any, ...]) -> None:
 
 
 def new_unshared_storage(cls: type[torch.UntypedStorage], size: int, *, device: Any = "cpu") -> torch.UntypedStorage:
-    """In the place of shared memory, which a confined process can't have."""
+    """Replaces the allocation of shared memory, which a confined process can't have."""
     return cls(size, device=device)
 
 
 COMPILE_FORWARDING_FILES = (TORCH_FOLDER + "nn/modules/module.py", TORCH_FOLDER + "compiler/__init__.py")
-"""Where `nn.Module.compile` and `torch.compiler.compile` pass on what the program asks. Other callers in torch mean
-it."""
+"""Files in which `nn.Module.compile` and `torch.compiler.compile` pass on what the program asks for. Other callers in
+torch really want compilation."""
 
 disable_compile: Any = torch.compiler.disable
 
 
 class TorchReplacements:
-    """Wraps the two while entered; `only_compile_replaced` wraps `torch.compile` alone: a loader may have its
-    workers."""
+    """Replaces both functions while entered. With `only_compile_replaced` it replaces `torch.compile` alone and lets a
+    loader have its workers."""
 
     def __init__(self, context: ProbeContext) -> None:
         self._context = context
@@ -341,9 +342,9 @@ class TorchReplacements:
 def check_compile_options(
     backend: Any = None, mode: str | None = None, options: dict[str, Any] | None = None, **_: Any
 ) -> None:
-    """Raise what torch.compile raises for a mode or a backend that does not exist, or for both ways to choose one.
+    """Raise what torch.compile raises for an unknown mode or backend, or for a mode together with options.
 
-    The function itself can't be asked: it makes a folder for its results first.
+    The function itself can't be called: it creates a folder for its results first.
     """
     if mode is not None and options is not None:
         message = "Either mode or options can be specified, but both can't be specified at the same time."

@@ -1,5 +1,4 @@
-"""The bounded lists of what is told of the rounds of a training: losses, loops, printed texts, and whose norms they
-are."""
+"""Bounded lists of what is recorded about the rounds of a training: losses, loops, printed texts and norms."""
 
 import math
 from collections.abc import Iterable
@@ -24,8 +23,8 @@ from gradbox.wire.rounds import (
 )
 
 LoopPath = tuple[tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]
-"""Loops around a place, how many of these are the innermost function's, the iteration of each, and the number that this
-has in the whole run; as in `RoundStretch`."""
+"""The loops around a place, how many of them belong to the innermost function, the iteration of each, and its number in
+the whole run, as in `RoundStretch`."""
 
 NO_LOOPS: LoopPath = ((), 0, (), ())
 
@@ -33,7 +32,7 @@ SIGNIFICANT_DIGITS = 5
 
 
 def encode_rounded(value: float | None) -> Number | None:
-    """A number as the wire says it, to so many digits."""
+    """A number as the wire represents it, rounded."""
     if value is None:
         return None
     rounded = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
@@ -43,7 +42,7 @@ def encode_rounded(value: float | None) -> Number | None:
 class LossTable:
     """The values of each loss, round by round.
 
-    broken_rounds: those in which one was not finite for the first time
+    broken_rounds: rounds in which a loss was not finite for the first time
     """
 
     def __init__(self) -> None:
@@ -52,7 +51,7 @@ class LossTable:
         self.broken_rounds: set[int] = set()
 
     def number_of(self, statement: int | None, root: int) -> int | None:
-        """Which loss begins there; None where there are too many."""
+        """The number of the loss that begins at this statement and root; None if there are too many losses."""
         key = statement, root
         if key not in self._losses:
             if len(self._losses) == MAX_LOSSES:
@@ -61,7 +60,7 @@ class LossTable:
         return list(self._losses).index(key) if len(self._losses) > 1 else 0
 
     def put(self, n: int, values: dict[int, float | None]) -> None:
-        """The values of a round, by the loss's number."""
+        """Store the values of a round, by the loss's number."""
         for k, loss in enumerate(self._losses.values()):
             value = values.get(k)
             if value is not None and not math.isfinite(value) and k not in self._broken:
@@ -82,7 +81,7 @@ class LossTable:
                 row.append(encode_number(value))
 
     def row(self, values: dict[int, float | None]) -> list[Number | None]:
-        """The values of a round, each loss's in its place."""
+        """The values of a round as a list with a place for each loss."""
         if len(self._losses) == len(values) == 1:
             return [encode_number(values[0])]
         return [encode_number(values.get(k)) for k in range(len(self._losses))]
@@ -96,7 +95,7 @@ class LossTable:
 
 
 def extend_stretches(stretches: list[RoundStretch], n: int, path: LoopPath) -> None:
-    """Round `n` ended in these loops."""
+    """Note that round `n` ended in these loops."""
     loops, inner, iteration, total = path
     last = stretches[-1] if stretches else None
     if last is not None and tuple(last["loops"]) == loops:
@@ -122,7 +121,7 @@ def extend_stretches(stretches: list[RoundStretch], n: int, path: LoopPath) -> N
 class PrintedTexts:
     """What rounds printed.
 
-    every: of those that print, one in so many is kept
+    every: of the rounds that print, one in this many is kept
     """
 
     def __init__(self) -> None:
@@ -130,7 +129,7 @@ class PrintedTexts:
         self.every, self._count, self._last = 1, 0, -1
 
     def add(self, n: int, text: str) -> None:
-        """Round `n` printed this."""
+        """Note what round `n` printed."""
         last = self.texts[-1] if self.texts else None
         if n == self._last:
             if last is not None and last["n"] == n:
@@ -152,11 +151,11 @@ Column = Literal["grad", "weight", "moved"]
 COLUMNS: tuple[Column, ...] = ("grad", "weight", "moved")
 
 Squares = tuple[float | None, float | None, float | None]
-"""Sums of squares: of a gradient, of the weights, of how far these moved."""
+"""Sums of squares: of a gradient, of the weights, and of the change of the weights."""
 
 
 class NormRows:
-    """Whose norms are told: those of parameters, or, where there are too many, of modules."""
+    """The rows for which norms are recorded: parameters or, if there are too many, modules."""
 
     def __init__(self, delta: TraceDelta) -> None:
         self._delta = delta
@@ -164,9 +163,9 @@ class NormRows:
         self._row_of: dict[str, int] = {}
 
     def add(self, uids: Iterable[str], entries: Iterable[TrainingRound]) -> None:
-        """Tell those of these parameters too.
+        """Add rows for these parameters.
 
-        entries: of which what is told has to follow
+        entries: the rounds whose norms have to be adapted
         """
         new = [uid for uid in uids if uid not in self._row_of]
         if not new:
@@ -178,7 +177,7 @@ class NormRows:
             self._group_by_module(entries)
 
     def put(self, entry: TrainingRound, squares: dict[str, Squares]) -> None:
-        """The norms of a round, besides those that it has."""
+        """Store the norms of a round, in addition to those that it has."""
         for k, column in enumerate(COLUMNS):
             sums: dict[int, float] = {}
             for uid, of_uid in squares.items():
@@ -191,7 +190,7 @@ class NormRows:
                 norms[place] = encode_rounded(math.sqrt(total))
 
     def _group_by_module(self, entries: Iterable[TrainingRound]) -> None:
-        """Put the parameters of a module together, of as many levels of modules as there is room for."""
+        """Group the parameters by module, keeping as many levels of modules as there is room for."""
         chains = {uid: chain for uid, chain in self._modules_around().items() if uid in self._row_of}
         uids = [uid for row in self.rows for uid in row["tensors"]]
         depth = max(map(len, chains.values()), default=0)
@@ -228,7 +227,7 @@ class NormRows:
             entry[column] = [encode_rounded(math.sqrt(sums[k])) if k in sums else None for k in range(count)]
 
     def _modules_around(self) -> dict[str, tuple[str, ...]]:
-        """By parameter, the modules that it is in, the outermost first."""
+        """For each parameter the modules that contain it, the outermost first."""
         owner: dict[str, str] = {}
         for uid, facts in self._delta.state.items():
             if facts["kind"] == "object" and "training" in facts:

@@ -1,6 +1,6 @@
-"""The Python stack as the program knows it: which frames are its own, which of them step, and how deep it may go.
+"""The Python stack as the program knows it: which frames are its own, which have steps, and how deep it may go.
 
-The recorder's own frames are taken out of a traceback or a stack before the program can print it.
+The recorder's own frames are removed from a traceback or a stack before the program can print it.
 """
 
 import inspect
@@ -18,26 +18,28 @@ from gradbox.recorder import introspection
 PROGRAM_FILENAME = "<program>"
 
 line_offsets: dict[str, int] = {PROGRAM_FILENAME: 0}
-"""The program's files, by the name that their code has: how many lines of the program's source come before each."""
+"""For each file of the program, by the name in its code: how many lines of the program's source come before it."""
 
 passed_calls: list[tuple[int, CodeType]] = []
-"""The call of one of the program's functions that runs without steps, if one does: the id of its frame, and its code.
-It may be over already: whoever meets it looks for the frame."""
+"""The call of a program's function that runs without steps, if there is one: the id of its frame, and its code. The
+call may be over already; whoever uses this checks for the frame."""
 
 engine_waits: list[tuple[int, FrameType]] = []
-"""Threads and the frames in which they wait for torch's engine, the innermost backward last: the engine goes on in
-another thread where backwards are nested deeply, and on a GPU always."""
+"""Threads with the frames in which they wait for torch's engine, the innermost backward last. The engine continues in
+another thread if backwards are nested deeply, and always on a GPU."""
 
 _MODULE_CALL = torch.nn.Module._call_impl.__code__
 
 RECURSION_SLACK = 50
-"""How far the interpreter's limit lies above the program's: a hook's first frames need room at the deepest call."""
+"""By how much the interpreter's limit exceeds the program's. A hook needs room for its first frames at the deepest
+call."""
 
 
 def is_recursion_too_deep(recorder_frames: int = 2) -> bool:
-    """Whether the function just entered lies deeper than the program may go; plain CPython would not have entered it.
+    """Whether the function just entered is deeper than the program may go, so that plain CPython would not have entered
+    it.
 
-    recorder_frames: of the recorder, above the function's
+    recorder_frames: frames of the recorder above the function's
     """
     try:
         sys._getframe(recorder_frames + sys.getrecursionlimit() - RECURSION_SLACK)
@@ -47,18 +49,18 @@ def is_recursion_too_deep(recorder_frames: int = 2) -> bool:
 
 
 def is_program_code(code: CodeType) -> bool:
-    """Whether it is code of one of the program's files."""
+    """Whether code belongs to one of the program's files."""
     return code.co_filename in line_offsets
 
 
 def to_program_line(code: CodeType, line: int) -> int:
-    """The line of the program's source for a line of the file that the code is of."""
+    """The line of the program's source for a line in the file of this code."""
     return line + line_offsets.get(code.co_filename, 0)
 
 
 def has_steps(code: CodeType) -> bool:
-    """Whether code of the program has steps of its own: the module and functions, not lambdas, comprehensions,
-    classes."""
+    """Whether code of the program has steps of its own: the module and functions do; lambdas, comprehensions and
+    classes do not."""
     if code.co_filename not in line_offsets:
         return False
     return code.co_name == "<module>" or (
@@ -67,12 +69,12 @@ def has_steps(code: CodeType) -> bool:
 
 
 def is_within_module(frame: FrameType) -> bool:
-    """Whether it runs in a call of a module, whoever made that."""
+    """Whether a frame runs in a call of a module, whoever made that call."""
     return any(f.f_code is _MODULE_CALL for f in frames_outward(frame))
 
 
 def frames_outward(frame: FrameType | None) -> Iterator[FrameType]:
-    """A frame of this thread and those that wait for it, in this thread and in those that wait for this one."""
+    """A frame and its callers, in this thread and in the threads that wait for it."""
     thread, k = get_ident(), len(engine_waits)
     while frame is not None:
         yield frame
@@ -107,7 +109,7 @@ def stepping_depth(frame: FrameType | None) -> int:
 
 
 def program_frames(frame: FrameType | None) -> list[FrameType]:
-    """The program's frames from this one outwards, the module's first."""
+    """The program's frames from this one outwards, beginning with the module's."""
     if engine_waits:
         return [f for f in frames_outward(frame) if f.f_code.co_filename in line_offsets][::-1]
     frames: list[FrameType] = []
@@ -123,10 +125,10 @@ RECORDER_FOLDERS = tuple(
     f"{PROJECT_FOLDER / name}/"
     for name in ("gradbox/recorder", "gradbox/sessions", "gradbox/gradient_check", "server/worker")
 )
-"""Where the code lies that observes and runs a program."""
+"""Folders with the code that observes and runs a program."""
 
 FILE_CALLED_BY_KERNELS = torch.__path__[0] + "/_ops.py"
-"""Torch's code that our kernels call, where plain Python would go from the program straight into C++."""
+"""Torch's Python code that our kernels call, where plain Python would go from the program straight into C++."""
 
 MAX_CHAINED_EXCEPTIONS = 100
 """Exceptions in a chain of causes that are followed."""
@@ -137,7 +139,7 @@ FUNCTIONS_THAT_REFUSE_CALLS = ("on_call", "on_lambda", "_on_call", "_on_lambda",
 
 
 def entries_of_begun_calls(error: BaseException) -> list[TracebackType]:
-    """An exception's traceback, outermost first, without the call that the recorder refused as one too many."""
+    """An exception's traceback, outermost first, without the call that the recorder refused as too deep."""
     entries = []
     entry = introspection.traceback_of(error)
     while entry is not None:
@@ -154,7 +156,7 @@ def entries_of_begun_calls(error: BaseException) -> list[TracebackType]:
 
 
 def hide_recorder_frames(error: BaseException | None) -> None:
-    """As if the recorder had not been called: of the exception, if there is one, and of those that it came from."""
+    """Remove the recorder's frames from the exception, if there is one, and from those that caused it."""
     for _ in range(MAX_CHAINED_EXCEPTIONS):
         if error is None:
             return
@@ -166,7 +168,7 @@ def hide_recorder_frames(error: BaseException | None) -> None:
 
 
 def unlink_recorder_frames(first: Any) -> None:
-    """Leave out of a traceback what is ours. Its first entry, which is the program's, stays."""
+    """Remove our entries from a traceback. Its first entry, which is the program's, stays."""
     last: TracebackType | None = first
     after_recorder = False
     while last is not None:
@@ -182,7 +184,7 @@ def unlink_recorder_frames(first: Any) -> None:
 
 
 def drop_frames_before_program(error: BaseException) -> None:
-    """Have an exception's traceback begin with the program's first frame, where it has one."""
+    """Make an exception's traceback begin with the program's first frame, if it has one."""
     position = introspection.traceback_of(error)
     while position is not None and not is_program_code(position.tb_frame.f_code):
         position = position.tb_next
@@ -191,15 +193,15 @@ def drop_frames_before_program(error: BaseException) -> None:
 
 
 def walk_program_stack(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
-    """`traceback.walk_stack` of a script: the program's module is the outermost, and nothing of ours lies between.
+    """`traceback.walk_stack` as in a script: the program's module is the outermost frame, and none of ours is included.
 
-    frame: where to begin; None for the caller of what asks, as `traceback` counts its own frames
+    frame: where to begin; None for the caller of the function that asks, as `traceback` counts its own frames
     """
     yield from walk_frames_without_recorder(sys._getframe(4) if frame is None else frame, True)
 
 
 def walk_stack_without_recorder(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
-    """`traceback.walk_stack` without what is ours.
+    """`traceback.walk_stack` without our frames.
 
     frame: as for `walk_program_stack`
     """
@@ -207,9 +209,9 @@ def walk_stack_without_recorder(frame: FrameType | None) -> Iterator[tuple[Frame
 
 
 def walk_frames_without_recorder(frame: FrameType | None, to_module: bool) -> Iterator[tuple[FrameType, int]]:
-    """The frames from here outwards and their lines, without ours;
+    """The frames from here outwards with their lines, without ours.
 
-    to_module: as far as the program's module
+    to_module: stop at the program's module
     """
     kernel: list[FrameType] = []  # frames that one of ours may have called
     while frame is not None:

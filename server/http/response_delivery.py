@@ -141,8 +141,8 @@ unread_deliveries: dict[ResponseDelivery, None] = {}
 
 
 def abort_stalled_deliveries(owner: str) -> None:
-    """Drop the clients that have read nothing for longest if their address, or all addresses together, hold too much.
-    """
+    """Drop the clients that have read nothing for longest if their address, or all addresses together, hold too
+    much."""
     if owner:
         abort_most_stalled([delivery for delivery in unread_deliveries if delivery.owner == owner], MAX_ADDRESS_BYTES)
     abort_most_stalled(list(unread_deliveries), MAX_WAITING_BYTES)

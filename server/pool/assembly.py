@@ -179,8 +179,8 @@ async def record_trace(
 async def assemble_trace(
     assembler: Assembler, job: Job, recording: ChildRecording, log_text: bool, compared_result: str | None = None
 ) -> tuple[RecordedTrace, AssemblyReply]:
-    """Return the trace of a child's lines. If no trace can be made in time, the trace has no steps and counts as lost.
-    """
+    """Return the trace of a child's lines. If no trace can be made in time, the trace has no steps and counts
+    as lost."""
     request = AssemblyRequest(
         job=job,
         versions=dict(recording.versions),

@@ -1,5 +1,5 @@
-"""Runs programs on this machine: queues them, enforces their limits, and makes a trace of every run, however it ended.
-"""
+"""Runs programs on this machine: queues them, enforces their limits, and makes a trace of every run, however it
+ended."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -343,8 +343,8 @@ class Zygote:
         self._restart = asyncio.get_running_loop().call_later(wait, self.start)
 
     def _close_link_and_fail_waiters(self) -> None:
-        """Close the connection and fail everything that waits for the zygote or for its children, which died with it.
-        """
+        """Close the connection and fail everything that waits for the zygote or for its children, which died
+        with it."""
         if self._link is not None:
             asyncio.get_running_loop().remove_reader(self._link)
             self._link.close()

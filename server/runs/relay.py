@@ -269,8 +269,8 @@ class RunRelay:
                 rare_log.error("a message of another web process could not be read", f"{type(error).__name__}: {error}")
 
     def _handle_message(self, signed: bytes) -> None:
-        """Answer a question, or pass a reply to whoever waits for it. A message signed without the secret is ignored.
-        """
+        """Answer a question, or pass a reply to whoever waits for it. A message signed without the secret is
+        ignored."""
         content = self._signer.verify(self.process_name, signed)
         if content is None:
             rare_log.error(

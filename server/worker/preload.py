@@ -296,8 +296,8 @@ def preload_torch() -> None:
 
 
 def import_recursively(name: str) -> None:
-    """Import a module and, if possible, the public modules below it; of a lazy package, those that LAZY_MODULES lists.
-    """
+    """Import a module and, if possible, the public modules below it; of a lazy package, those that LAZY_MODULES
+    lists."""
     module = import_if_possible(name)
     if module is None:
         return
@@ -327,8 +327,8 @@ def import_if_possible(name: str) -> ModuleType | None:
 
 @contextlib.contextmanager
 def preserving_interpreter_state() -> Iterator[None]:
-    """Restore the state of the interpreter, of torch and of numpy after the block, and discard what is printed in it.
-    """
+    """Restore the state of the interpreter, of torch and of numpy after the block, and discard what is printed
+    in it."""
     logged = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # a handler that a module makes writes to the error stream that it finds
     collecting, warn_always = gc.isenabled(), torch.is_warn_always_enabled()
@@ -354,8 +354,8 @@ def preserving_interpreter_state() -> Iterator[None]:
 
 
 def fill_linecache() -> None:
-    """Load the source of torch, numpy and Python into `linecache`: tracebacks show it, and `torch.jit.script` needs it.
-    """
+    """Load the source of torch, numpy and Python into `linecache`: tracebacks show it, and `torch.jit.script`
+    needs it."""
     linecache.clearcache()  # it forgets what it read from a file once it can't find the file
     known = {"functorch", "numpy", "torch", "typing_extensions", *sys.stdlib_module_names}
     for name, module in list(sys.modules.items()):

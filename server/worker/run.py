@@ -185,8 +185,8 @@ class ProgramRun:
         self._end_process(outcome)
 
     def _check_own_functions(self, recorder: Recorder) -> None:
-        """Check the backward of each of the program's own Functions. This process belongs to the program and ends here.
-        """
+        """Check the backward of each of the program's own Functions. This process belongs to the program and
+        ends here."""
         with recorder.unrecorded_after_program():
             found = check_functions(recorder.function_calls.calls)
         for event in found:
@@ -284,8 +284,8 @@ class ProgramRun:
 
 
 def seed_generators(seed: int, device: str) -> None:
-    """Seed all generators. `torch.manual_seed` would ask every kind of accelerator, which takes 2 ms in a fresh fork.
-    """
+    """Seed all generators. `torch.manual_seed` would ask every kind of accelerator, which takes 2 ms in a fresh
+    fork."""
     if device == "cpu":
         torch.default_generator.manual_seed(seed)
     else:

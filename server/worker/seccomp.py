@@ -225,8 +225,8 @@ class _FilterProgram(ctypes.Structure):
 
 
 def _call_rule(number: int | None, body: list[bytes]) -> list[bytes]:
-    """Instructions that run the body for this call. For any other call they skip the body and keep its number loaded.
-    """
+    """Instructions that run the body for this call. For any other call they skip the body and keep its number
+    loaded."""
     return [] if number is None else [_compare_instruction(number, 0, len(body)), *body]
 
 

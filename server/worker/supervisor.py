@@ -81,8 +81,8 @@ class Supervisor:
             )
 
     def serve_forever(self) -> NoReturn:
-        """Send `ready`, maintain the spares, and serve the server's messages until it closes the link. Never returns.
-        """
+        """Send `ready`, maintain the spares, and serve the server's messages until it closes the link. Never
+        returns."""
         require_one_thread()
         self._send_message({"ready": self._worker.versions, "layers": self._layers})
         self._selector.register(self._link, selectors.EVENT_READ, None)

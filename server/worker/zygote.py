@@ -113,8 +113,8 @@ def failure_reason(error: BaseException) -> str:
 
 
 def prepare_worker(options: WorkerOptions, *more: str) -> ChildWork:
-    """Load the worker that the options name. From now on this process can import only the listed packages and `more`.
-    """
+    """Load the worker that the options name. From now on this process can import only the listed packages and
+    `more`."""
     module, _, function = options.prepare.partition(":")
     if options.packages is not None:
         allow_packages(options.packages)

@@ -1,7 +1,7 @@
-"""A GPU's memory as torch's caching allocator has it: what tensors hold, what it keeps, the most it ever held, its
-segments and their blocks.
+"""A GPU's memory according to torch's caching allocator: what tensors hold, what the allocator caches, the peak, and
+its segments with their blocks.
 
-Asked of the allocator's own books; nothing is launched on the device and nothing waits for it.
+All numbers come from the allocator's own records; nothing is launched on the device and nothing waits for it.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ memory_statistics: Any = torch.cuda.memory_stats_as_nested_dict
 
 
 class DeviceMemory(Probe):
-    """The devices of a run; none where it runs on the CPU."""
+    """The devices of a run; empty if it runs on the CPU."""
 
     def __init__(self, context: ProbeContext, storages: Storages) -> None:
         super().__init__(context)
@@ -30,7 +30,7 @@ class DeviceMemory(Probe):
         self._allocators: dict[int, CachingAllocator] = {}
 
     def start_tracking_memory(self) -> None:
-        """The program begins: its peak counts from here."""
+        """Start counting the peak, as the program begins."""
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             for index in range(torch.cuda.device_count()):
                 torch.cuda.reset_peak_memory_stats(index)
@@ -45,7 +45,7 @@ class DeviceMemory(Probe):
                 self._report_device_facts(allocator.uid, allocator.device_facts(storages))
 
     def _report_device_facts(self, uid: str, facts: entities.Device) -> None:
-        """Report what changed; where few blocks did, those alone."""
+        """Report what has changed; if few blocks have, report those alone."""
         old, new = self._delta.state.get(uid, {}).get("blocks"), facts["blocks"]
         if not old or not new or old == new:
             self._delta.update_entity(uid, facts)
@@ -58,9 +58,9 @@ class DeviceMemory(Probe):
 
 
 class CachingAllocator:
-    """The caching allocator of one device, and its segments in the order in which they came.
+    """The caching allocator of one device, with its segments in order of allocation.
 
-    index: the device's
+    index: the number of the device
     """
 
     def __init__(self, uid: str, index: int) -> None:
@@ -72,7 +72,7 @@ class CachingAllocator:
         self._streams: dict[int, int] = {0: 0}  # numbers of streams, by their handles
 
     def has_changed_since_last_call(self, storages: dict[int, str]) -> bool:
-        """Whether anything is to be reported since the last call.
+        """Whether anything has to be reported since the last call.
 
         storages: uids by address
         """
@@ -83,7 +83,7 @@ class CachingAllocator:
         return has_changed
 
     def device_facts(self, storages: dict[int, str]) -> entities.Device:
-        """All that is reported of it.
+        """All facts of the device.
 
         storages: uids by address
         """
@@ -102,7 +102,8 @@ class CachingAllocator:
     def _segments_and_blocks(
         self, storages: dict[int, str]
     ) -> tuple[list[entities.Segment] | None, list[entities.Block] | None]:
-        """On the wire the segments lie one after the other from 0 on. None where there are many blocks."""
+        """The segments and blocks for the wire, where the segments follow each other from address 0. None if there are
+        too many blocks."""
         segments: list[entities.Segment] = []
         blocks: list[entities.Block] = []
         offset = 0
@@ -121,7 +122,7 @@ class CachingAllocator:
         return (segments, blocks) if len(blocks) <= MAX_BLOCKS else (None, None)
 
     def _segments_by_age(self) -> list[dict[str, Any]]:
-        """The segments of the device in the order in which they came: an address says nothing of that."""
+        """The segments of the device in order of allocation, which their addresses do not show."""
         segments = sorted(
             (segment for segment in memory_snapshot() if segment["device"] == self._index),
             key=lambda segment: int(segment["address"]),
@@ -145,7 +146,7 @@ class CachingAllocator:
 
 
 def common_prefix_and_suffix_lengths(old: list[entities.Block], new: list[entities.Block]) -> tuple[int, int]:
-    """How many blocks are the same at the beginning of both lists, and how many of the others at the end."""
+    """How many blocks are the same at the beginning of both lists, and how many of the rest at the end."""
     most = min(len(old), len(new))
     start = next((k for k in range(most) if old[k] != new[k]), most)
     end = next((k for k in range(most - start) if old[-1 - k] != new[-1 - k]), most - start)

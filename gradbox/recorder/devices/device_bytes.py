@@ -1,7 +1,7 @@
-"""Memory of another device: what is shown of it is computed there, or copied, and nothing else leaves it.
+"""Memory of another device. What is shown of it is computed there or copied; nothing else leaves the device.
 
-On CUDA's devices our own kernels compute it (`device_kernels`). On others torch does, chunk by chunk: beside the memory
-itself the device then needs room for a few chunks.
+On CUDA devices our own kernels compute it (`device_kernels`). On other devices torch does, chunk by chunk, and needs
+room for a few chunks beside the memory itself.
 """
 
 import math
@@ -16,15 +16,15 @@ from gradbox.recorder.probes import cells
 from gradbox.wire.entities import BINS, STRETCHES, Summary
 
 CHUNK_ELEMENTS = 1 << 18
-"""Elements, or words of four bytes, that are computed with at a time."""
+"""Elements, or words of four bytes, that are processed at a time."""
 
 WORD_BYTES = 4
 DIGEST_FACTORS = (0x9E3779B1, 0x85EBCA77), (0xC2B2AE3D, 0x27D4EB2F)
-"""Odd numbers that the weights of a digest are made of."""
+"""Odd numbers from which the weights of a digest are made."""
 
 
 class DeviceBytes:
-    """The bytes of a storage that lies on a device. Their number is known; a slice is copied when it is asked for."""
+    """The bytes of a storage on a device. Their number is known; slices are copied on demand."""
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -36,20 +36,20 @@ class DeviceBytes:
         raise NotImplementedError
 
     def digest(self) -> bytes:
-        """Others where one word of the bytes differs, and where several do, almost surely."""
+        """A digest that differs if one word of the bytes differs, and almost surely if several do."""
         raise NotImplementedError
 
     def region_digest(self, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
-        """The same of a region in logical order; `size` bytes an element, strides in elements."""
+        """The digest of a region in logical order. `size` is bytes per element; strides are in elements."""
         raise NotImplementedError
 
     def summary(self, dtype: str) -> Summary | None:
-        """As `cells.summary_of_bytes`, of the bytes as elements of a dtype."""
+        """Like `cells.summary_of_bytes`, of the bytes read as elements of this dtype."""
         raise NotImplementedError
 
 
 class KernelBytes(DeviceBytes):
-    """Bytes of a CUDA device, from an address on, of which our own kernels compute what is told. They raise
+    """Bytes of a CUDA device from an address on; our own kernels compute what is shown of them. Methods raise
     DeviceReadError."""
 
     def __init__(self, kernels: DeviceKernels, pointer: int, length: int) -> None:
@@ -82,7 +82,7 @@ class KernelBytes(DeviceBytes):
 
 
 class TorchBytes(DeviceBytes):
-    """The bytes of a storage on any device, of which torch computes what is told, chunk by chunk."""
+    """The bytes of a storage on any device; torch computes what is shown of them, chunk by chunk."""
 
     def __init__(self, storage: torch.UntypedStorage) -> None:
         self._storage = storage
@@ -102,7 +102,7 @@ class TorchBytes(DeviceBytes):
         return (tensor_bytes(torch.cat(sums)) if sums else b"") + self[whole * WORD_BYTES :]
 
     def region_digest(self, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
-        """Few bytes stand for themselves."""
+        """A digest of the region; a small region is returned as it is."""
         if 0 in shape or region_end(shape, stride, offset) * size > self._length:
             return b""
         values = self._storage_as_tensor(torch.uint8)
@@ -125,13 +125,13 @@ class TorchBytes(DeviceBytes):
 
 
 def region_end(shape: Sequence[int], stride: Sequence[int], offset: int) -> int:
-    """The element after the last one of a region that is not empty."""
+    """The index after the last element of a region that is not empty."""
     return 1 + offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
 
 
 class UnreadableBytes:
-    """The bytes of a storage whose device can't be asked: it failed, or a graph is being captured. Their number is
-    known."""
+    """The bytes of a storage whose device can't be read, because it failed or a graph is being captured. Only their
+    number is known."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -141,7 +141,7 @@ class UnreadableBytes:
 
 
 def device_bytes_of_storage(storage: torch.UntypedStorage) -> DeviceBytes | UnreadableBytes:
-    """The bytes of a storage that lies on a device, where that can be asked."""
+    """The bytes of a storage on a device, if the device can be read."""
     kernels = kernels_for_device(storage.device)
     if kernels is None:
         return TorchBytes(storage)
@@ -149,12 +149,12 @@ def device_bytes_of_storage(storage: torch.UntypedStorage) -> DeviceBytes | Unre
 
 
 def kernel_bytes_if_readable(kernels: DeviceKernels, pointer: int, length: int) -> KernelBytes | UnreadableBytes:
-    """Bytes of a CUDA device, from an address on, where it can be asked."""
+    """Bytes of a CUDA device from an address on, if the device can be read."""
     return KernelBytes(kernels, pointer, length) if kernels.is_readable() else UnreadableBytes(length)
 
 
 def to_cpu(tensor: torch.Tensor) -> torch.Tensor:
-    """A copy where the recorder computes: the only way by which anything leaves a device."""
+    """Copy a tensor to the CPU. This is the only way in which anything leaves a device."""
     return tensor.cpu()
 
 
@@ -165,8 +165,7 @@ def tensor_bytes(tensor: torch.Tensor) -> bytes:
 
 
 def chunk_digest(words: torch.Tensor) -> torch.Tensor:
-    """Two weighted sums of integers modulo 2 to the 64. No weight is even, so no single change leaves a sum as it
-    was."""
+    """Two weighted sums of integers modulo 2^64. All weights are odd, so a single change always changes both sums."""
     wide = words.to(torch.int64)
     places = torch.arange(1, len(wide) + 1, dtype=torch.int64, device=wide.device)
     sums = []
@@ -180,7 +179,7 @@ def chunk_digest(words: torch.Tensor) -> torch.Tensor:
 
 
 def element_chunks(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
-    """All elements in logical order, in pieces of one dimension with up to CHUNK_ELEMENTS elements."""
+    """All elements in logical order, in one-dimensional pieces of up to CHUNK_ELEMENTS elements."""
     if tensor.numel() <= CHUNK_ELEMENTS or tensor.is_contiguous():
         yield from tensor.reshape(-1).split(CHUNK_ELEMENTS)  # type: ignore[no-untyped-call]
         return
@@ -194,9 +193,8 @@ def element_chunks(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
 
 
 def tensor_summary(tensor: torch.Tensor) -> Summary | None:
-    """As `cells.summary_of_bytes`, of the elements of a tensor in logical order; computed where they lie. None for
-    uint64.
-    """
+    """Like `cells.summary_of_bytes`, for the elements of a tensor in logical order, computed on its device. None for
+    uint64."""
     if tensor.dtype == torch.uint64:  # torch can't compute with it
         return None
     kernels = kernels_for_device(tensor.device)
@@ -226,11 +224,11 @@ def tensor_summary(tensor: torch.Tensor) -> Summary | None:
 
 
 def summary_by_kernels(kernels: DeviceKernels, pointer: int, layout: ElementLayout, dtype: str) -> Summary | None:
-    """As `cells.summary_of_bytes`, of elements in logical order.
+    """Like `cells.summary_of_bytes`, for elements in logical order.
 
     None for a dtype that the kernels don't know. Raises DeviceReadError.
 
-    pointer: the address that the layout's offset counts from
+    pointer: the address from which the layout's offset counts
     """
     if dtype not in KERNEL_DTYPES:
         return None
@@ -258,7 +256,7 @@ def summary_by_kernels(kernels: DeviceKernels, pointer: int, layout: ElementLayo
 
 
 def chunk_statistics(values: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """The least, the greatest, the sum, the sum of squares and the number of the finite values of a chunk."""
+    """Minimum, maximum, sum, sum of squares and number of the finite values of a chunk."""
     if not values.is_floating_point():
         wide = values.to(torch.int64)
         squares = wide.to(torch.float64).square().sum()
@@ -288,7 +286,7 @@ def histogram_counts(values: torch.Tensor, low: float, high: float) -> list[int]
 
 
 def stretch_means(values: torch.Tensor) -> list[Any]:
-    """As `cells.stretch_means`."""
+    """See `cells.stretch_means`."""
     starts = [k * len(values) // STRETCHES for k in range(STRETCHES + 1)]
     means = []
     for start, end in pairwise(starts):

@@ -1,9 +1,9 @@
-"""What is shown of a CUDA device's memory, computed there by kernels of our own, and copied without torch.
+"""Reads a CUDA device's memory with kernels of our own and without torch: computes what is shown of it, and copies it.
 
-The recorder asks the driver, not torch: what it computes takes no memory of torch's allocator, whose figures are the
-program's own, and leaves no error behind that torch would raise in the program. All work of the device is waited for
-first, in whichever stream it was given: what is shown is what the statement did. An error of the device makes a
-`DeviceReadError`, here and at every later call: nothing of its memory can be known then.
+The recorder asks the driver, not torch, so it uses no memory of torch's allocator, whose figures belong to the program,
+and leaves no error behind that torch would raise in the program. It first waits for all work of the device in every
+stream, so that what is shown is what the statement did. After an error of the device, this call and every later one
+raises `DeviceReadError`, because nothing of its memory can be known any more.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ import torch
 from gradbox.wire.entities import BINS, STRETCHES
 
 PTX_CODE = Path(__file__).with_suffix(".ptx").read_bytes() + b"\0"
-"""Read when the process that forks imports this: a confined child could not."""
+"""Read when the process that forks imports this module; a confined child could not read it."""
 
 MAX_DIMS = 12
 KERNEL_DTYPES = (
@@ -35,22 +35,22 @@ KERNEL_DTYPES = (
     "uint16",
     "uint32",
 )
-"""In the order of `Dtype` in device_kernels.cu."""
+"""The dtypes in the order of `Dtype` in device_kernels.cu."""
 
 THREADS_PER_BLOCK, MAX_THREAD_BLOCKS = 256, 1024
 SCRATCH_BYTES = 1 << 13
-"""Bytes of the device that results are written to."""
+"""Bytes on the device for results."""
 
 ElementLayout = tuple[int, Sequence[int], Sequence[int], int]
-"""Of elements: bytes of one, shape, stride and offset, both in elements."""
+"""The layout of elements: bytes per element, then shape, stride and offset in elements."""
 
 
 class DeviceReadError(Exception):
-    """The device has failed, or is capturing a graph: nothing can be computed on it."""
+    """The device has failed or is capturing a graph, so nothing can be computed on it."""
 
 
 class StretchStatistics(NamedTuple):
-    """The finite values of a stretch of elements: the least, the greatest, their total, and how many there are."""
+    """The finite values of a stretch of elements: minimum, maximum, sum and count."""
 
     low: Any
     high: Any
@@ -90,13 +90,13 @@ class _StretchStatisticsStruct(ctypes.Structure):
 
 @functools.cache
 def cuda_driver() -> Any:
-    """The driver's library, which torch has loaded. Raises OSError where there is none."""
+    """The driver's library, which torch has loaded. Raises OSError if there is none."""
     return ctypes.CDLL("libcuda.so.1")
 
 
 @functools.cache
 def kernels_for_device(device: torch.device) -> "DeviceKernels | None":
-    """The kernels on a device, loaded once; None where they don't serve it."""
+    """The kernels for a device, loaded once; None if they don't support it."""
     if device.type != "cuda" or torch.version.hip is not None:
         return None
     try:
@@ -109,8 +109,8 @@ class DeviceKernels:
     """The kernels of one device, and a little of its memory for their results.
 
     copied_bytes: how many bytes were copied from the device
-    failed: it reported an error, and will for ever
-    index: the device's, as torch counts
+    failed: the device has reported an error and can't be used again
+    index: the device's number, as torch counts
     """
 
     def __init__(self, index: int) -> None:
@@ -130,15 +130,15 @@ class DeviceKernels:
             raise_on_driver_error(cuda_driver().cuModuleGetFunction(ctypes.byref(function), module, name.encode()))
 
     def copy_bytes(self, pointer: int, count: int) -> bytes:
-        """Bytes of the device, from an address on. Raises DeviceReadError."""
+        """Copy bytes of the device from an address on. Raises DeviceReadError."""
         with self._synchronized_device():
             return self._copy_to_host(pointer, count) if count else b""
 
     def digest_elements(self, pointer: int, layout: ElementLayout) -> bytes:
-        """Sixteen bytes that stand for elements in logical order: others where one differs, and where several do,
-        almost surely. Raises DeviceReadError.
+        """A digest of sixteen bytes for elements in logical order. It differs if one element differs, and almost surely
+        if several do. Raises DeviceReadError.
 
-        pointer: the address that the layout's offset counts from
+        pointer: the address from which the layout's offset counts
         """
         view = kernel_view_of_layout(layout)
         with self._synchronized_device():
@@ -179,7 +179,7 @@ class DeviceKernels:
             return np.frombuffer(self._copy_to_host(self._scratch.value, BINS * 8), "u8").tolist()  # type: ignore[no-any-return]
 
     def is_readable(self) -> bool:
-        """Whether its memory can be read now. It can't be after an error, nor while a graph is captured."""
+        """Whether the device's memory can be read now. After an error and while a graph is captured it can't."""
         try:
             with self._synchronized_device():
                 return True
@@ -188,7 +188,7 @@ class DeviceKernels:
 
     @contextlib.contextmanager
     def _synchronized_device(self) -> Iterator[None]:
-        """Within, all work of the device is done, and its context is this thread's."""
+        """Wait for all work of the device, and make its context current for this thread inside the block."""
         if self.failed or is_capturing_graph():
             raise DeviceReadError("the device has failed" if self.failed else "a graph is being captured")
         other = ctypes.c_void_p()
@@ -218,9 +218,9 @@ class DeviceKernels:
 
 
 def raise_on_driver_error(result: int) -> None:
-    """Raises DeviceReadError where a call of the driver failed.
+    """Raise DeviceReadError if a call of the driver failed.
 
-    result: what it returned
+    result: what the call returned
     """
     if result:
         name = ctypes.c_char_p()
@@ -229,12 +229,12 @@ def raise_on_driver_error(result: int) -> None:
 
 
 def is_capturing_graph() -> bool:
-    """Whether this thread's stream captures a graph: what it is given does not run, and must not be waited for."""
+    """Whether this thread's stream captures a graph. Work given to it does not run and must not be waited for."""
     return bool(torch.cuda.is_current_stream_capturing())
 
 
 def kernel_view_of_layout(layout: ElementLayout) -> _ViewStruct:
-    """A layout as the kernels take it: dimensions that lie one after the other in memory are one."""
+    """A layout in the form that the kernels take: dimensions that are contiguous with each other are merged."""
     size, shape, stride, _ = layout
     count = int(np.prod(shape, dtype=np.int64))
     merged: list[tuple[int, int]] = []
@@ -259,5 +259,5 @@ def first_element_address(pointer: int, layout: ElementLayout) -> ctypes.c_uint6
 
 
 def thread_block_count(count: int) -> int:
-    """Blocks of threads for so many elements."""
+    """The number of thread blocks for this many elements."""
     return max(1, min(MAX_THREAD_BLOCKS, -(-count // THREADS_PER_BLOCK)))

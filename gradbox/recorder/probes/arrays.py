@@ -1,4 +1,4 @@
-"""numpy arrays: handles in bytes on memory that torch or numpy owns."""
+"""numpy arrays: handles, measured in bytes, on memory that torch or numpy owns."""
 
 from typing import Any
 
@@ -24,13 +24,13 @@ class NumpyArrays(Probe):
         self.uids = WeakUids(context.uids, "a")
 
     def register_array(self, array: np.ndarray[Any, Any]) -> str | None:
-        """The array's uid; None for what holds Python objects or has code of its own."""
+        """The array's uid; None for an array that holds Python objects or has code of its own."""
         if type(array) is not np.ndarray or array.dtype.hasobject:
             return None
         return self.uids.uid_of(array)
 
     def observe_living_arrays(self) -> None:
-        """Report where each array lies; one that lies in unknown memory makes a storage of it."""
+        """Report where each array lies. Unknown memory becomes a new storage."""
         for uid, array in self.uids.living_objects():
             interface = array.__array_interface__
             storage, at = self._storage_location(array)
@@ -59,7 +59,7 @@ class NumpyArrays(Probe):
             self._context.observation.array_bases[tensor] = uid
 
     def _storage_location(self, array: np.ndarray[Any, Any]) -> tuple[str | None, int | None]:
-        """(storage, byte of it at which the array begins); None for memory whose end nobody vouches for."""
+        """The storage and the byte in it at which the array begins; None for memory whose size nobody guarantees."""
         owner, pointer = memory_owning_array(array), array.__array_interface__["data"][0]
         if isinstance(owner.base, torch.Tensor) and has_storage(owner.base):
             uid, size = self._storages.register_tensor_storage(owner.base), owner.base.element_size()
@@ -80,7 +80,7 @@ class NumpyArrays(Probe):
 
 
 def memory_owning_array(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The array whose memory it reads. `as_strided`, which goes wherever it is told, puts an object of its own
+    """The array that owns the memory. `as_strided`, which reads wherever it is told, puts an object of its own in
     between."""
     while True:
         base: Any = array.base

@@ -1,7 +1,8 @@
-"""Backward passes, node by node: hooks on every node that the engine will reach, put on before it and taken off after.
+"""Records backward passes node by node, with hooks on every node that the engine will reach, added before the pass and
+removed after it.
 
 A visit is recorded only when the next one begins, when the program takes a step in a hook, or when the engine returns:
-until then the node has not let go of its saved tensors. Nothing of a gradient is kept but its copied values.
+until then the node has not released its saved tensors. Only copied values of a gradient are kept.
 """
 
 import ctypes
@@ -32,11 +33,11 @@ from gradbox.wire.events import HookRan
 from gradbox.wire.trace import Grad, Visit
 
 MAX_COPY_BYTES = 1 << 16
-"""Bytes from the first to the last element of a device's tensor up to which they are copied with all between them."""
+"""The span in bytes up to which the elements of a device's tensor are copied together with everything between them."""
 
 
 def copy_element_bytes(tensor: torch.Tensor) -> bytes:
-    """The elements in logical order, copied, and the tensor left as it was: no object for its storage is made."""
+    """Copy the elements in logical order, leaving the tensor as it was: no Python object for its storage is created."""
     size = tensor.element_size()
     if not tensor.numel():
         return b""
@@ -55,7 +56,7 @@ def copy_element_bytes(tensor: torch.Tensor) -> bytes:
 
 
 def element_summary(tensor: torch.Tensor) -> Summary | None:
-    """The summary of the elements, where they lie; None for what is no real number."""
+    """A summary of the elements, computed where they are; None if they are not real numbers."""
     dtype = str(tensor.dtype)[6:]
     if not cells.can_summarize_dtype(dtype):
         return None
@@ -72,9 +73,9 @@ def element_summary(tensor: torch.Tensor) -> Summary | None:
 def gradient_facts(
     tensor: torch.Tensor | None, find_storage: Callable[[torch.Tensor], str | None], max_cells: int
 ) -> Grad | None:
-    """A gradient as it passed, its values copied: elements in logical order, or a summary of many.
+    """A gradient as it passed, with its values copied: elements in logical order, or a summary if there are many.
 
-    find_storage: gives the uid of a storage that is already known, else None
+    find_storage: returns the uid of a storage that is already known, else None
     max_cells: elements up to which they are listed
     """
     if tensor is None:
@@ -99,18 +100,18 @@ def gradient_facts(
 
 
 FIRST_HOOK_ID = 1 << 40
-"""Where the numbers of our own hooks begin: the program's are then counted as if they were alone."""
+"""The first id for our own hooks, so that the program's hooks are numbered as if they were alone."""
 
 MIN_STEPS_PER_PASS = 10
-"""Steps that any pass may take."""
+"""Steps that every pass may take."""
 
 
 class BackwardPass:
     """One call of the engine.
 
-    step_interval: one visit in so many is a step, where the graph is too long for more
-    running_visits: visits begun; the last may be over and not recorded yet
-    nodes: what the engine can reach; its roots keep these alive as long as it runs
+    step_interval: if the graph is too long for a step at each visit, one visit in this many is a step
+    running_visits: visits that have begun; the last one may be over and not recorded yet
+    nodes: what the engine can reach; the roots keep these nodes alive as long as it runs
     """
 
     def __init__(self, uid: str, accumulates: bool) -> None:
@@ -124,10 +125,10 @@ class BackwardPass:
 
 @dataclass(slots=True)
 class RunningVisit:
-    """A visit that began.
+    """A visit that has begun.
 
-    hooks: of tensors, that run with it
-    done: the node ran; what it passed on is in the visit
+    hooks: hooks of tensors that run with it
+    done: the node has run, and the visit holds what it passed on
     """
 
     visit: Visit
@@ -138,7 +139,7 @@ class RunningVisit:
 class UnseenFailure(NamedTuple):
     """A call of the engine that raised while nothing was recorded.
 
-    error_id: of the exception, which is not kept
+    error_id: the `id` of the exception, which is not kept alive
     """
 
     error_id: int
@@ -147,10 +148,10 @@ class UnseenFailure(NamedTuple):
 
 
 class VisitRecorder(Protocol):
-    """Who records what the engine did."""
+    """What records the visits of the engine."""
 
     def running_statement_index(self) -> int | None:
-        """The statement that runs, by its index."""
+        """The index of the running statement."""
 
     def backward_step_budget(self) -> int:
         """How many steps one backward pass may take."""
@@ -159,15 +160,15 @@ class VisitRecorder(Protocol):
         """Record a step for the visit of a node."""
 
     def note_backward(self, roots: Any) -> None:
-        """The engine is about to run, recorded or not, and accumulates gradients."""
+        """The engine is about to run and to accumulate gradients, whether or not that is recorded."""
 
 
 class BackwardRecorder:
     """Wraps the engine while entered.
 
-    running_passes: the passes that run, the innermost last
-    ran_while_paused: the engine was at work since recording was paused
     is_recorded: whether what the current thread does is recorded
+    running_passes: the passes that run, the innermost last
+    ran_while_paused: the engine has run since recording was paused
     """
 
     def __init__(
@@ -188,7 +189,7 @@ class BackwardRecorder:
         self.running_passes: list[BackwardPass] = []
 
     def set_recording_paused(self, paused: bool) -> None:
-        """Let the engine run unobserved for a while."""
+        """Stop or resume observing the engine."""
         self._paused = paused
         if paused:
             self.ran_while_paused = bool(self.running_passes)
@@ -232,8 +233,8 @@ class BackwardRecorder:
                 self._end_pass(current_pass, handles)
 
     def report_unseen_failure(self, error: BaseException) -> None:
-        """The program ends by an exception: where the engine raised it in an unseen iteration, that call is
-        reported."""
+        """Report the engine call that raised the exception by which the program ends, if it happened in an unrecorded
+        iteration."""
         failure, self._unseen_failure = self._unseen_failure, None
         if failure is None or failure.error_id != id(error):
             return
@@ -272,7 +273,7 @@ class BackwardRecorder:
         return current_pass
 
     def _register_tensor_for_engine(self, tensor: torch.Tensor) -> str:
-        """The engine is about to ask this tensor for its node."""
+        """Note that the engine is about to ask this tensor for its node."""
         uid = self._tensors.register_tensor(tensor)
         self._tensors.stale_views.mark_current(uid)
         return uid
@@ -323,7 +324,7 @@ class BackwardRecorder:
         return prehook
 
     def _tensor_hook_events(self, uid: str, node: Any, grads: Any, accumulates: bool) -> list[HookRan]:
-        """The hooks of tensors that ran before this node's own, and those that run once it has accumulated.
+        """Events for the tensor hooks that ran before this node's own, and for those that run after it has accumulated.
 
         The engine calls every hook of a tensor whose gradient is defined.
         """
@@ -382,8 +383,8 @@ class BackwardRecorder:
                 self._record_visit(current_pass, visit, current_pass.visit_count % current_pass.step_interval == 0)
 
     def _record_visit(self, current_pass: BackwardPass, visit: Visit, is_step: bool) -> None:
-        """The engine ran a node: what it may have changed is observed with the next step, which `is_step` says to be
-        its own."""
+        """Record that the engine ran a node. What it may have changed is observed with the next step; `is_step` says
+        whether that is the visit's own step."""
         observation = self._context.observation
         observation.visited_nodes.append((current_pass.nodes[visit["node"]], visit["node"]))
         observation.reached_tensors += self._tensors.retaining_grad
@@ -426,7 +427,7 @@ def accumulates(args: Any, kwargs: dict[str, Any]) -> bool:
 
 
 def weak_references(roots: Any) -> list[Callable[[], Any]]:
-    """Of the tensors among the roots."""
+    """Weak references to the tensors among the roots."""
     return [weakref.ref(root) for root in roots if isinstance(root, torch.Tensor)]
 
 
@@ -442,7 +443,7 @@ def root_nodes(roots: Any) -> list[Any]:
 
 
 def reachable_nodes(nodes: list[Any]) -> list[Any]:
-    """The nodes and all behind them, each once."""
+    """The nodes and everything reachable from them, each once."""
     seen: dict[Any, None] = dict.fromkeys(node for node in nodes if node is not None)
     queue = list(seen)
     for node in queue:
@@ -454,5 +455,5 @@ def reachable_nodes(nodes: list[Any]) -> list[Any]:
 
 
 def hook_ran_event(hook: Literal["tensor", "post_accumulate_grad"], tensor: str, node: str, count: int) -> HookRan:
-    """The event of the hooks of a tensor."""
+    """The event for the hooks of a tensor."""
     return {"kind": "event", "event": "hook_ran", "hook": hook, "tensor": tensor, "node": node, "count": count}

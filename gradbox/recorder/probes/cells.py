@@ -1,4 +1,4 @@
-"""Bytes to elements: how the wire says each dtype's values, without one call of torch where numpy knows the dtype."""
+"""Converts bytes to elements as the wire represents them, without a call of torch if numpy knows the dtype."""
 
 import hashlib
 import math
@@ -13,31 +13,31 @@ from gradbox.wire.base import Number
 from gradbox.wire.entities import BINS, STRETCHES, Summary
 
 MAX_HISTOGRAM_ELEMENTS = 1 << 21
-"""Elements up to which a summary has a histogram; beyond, it would take longer than the statement."""
+"""Elements up to which a summary has a histogram. For more it would take longer than the statement."""
 
 CHUNK_ELEMENTS = 1 << 21
-"""Elements of more that are looked at at a time: what is computed of them takes a bounded room."""
+"""Elements of a larger array that are processed at a time, which bounds the memory for intermediate results."""
 
 CHUNK_BYTES = 1 << 22
 
 FEW_ELEMENTS = 1 << 16
-"""Elements that are looked at together where each look is short: they stay in the processor's cache."""
+"""Elements that are processed together if each pass is short: they stay in the processor's cache."""
 
 Region = tuple[int, tuple[int, ...], tuple[int, ...], int]
-"""Of a storage: bytes of an element, shape, stride and offset, both in elements."""
+"""A region of a storage: bytes per element, then shape, stride and offset in elements."""
 
 MAX_UNDIGESTED_BYTES = 4096
-"""Bytes that stand for themselves; more have a digest."""
+"""Bytes up to which a region is compared as it is; of more a digest is compared."""
 
 EDGE_CELLS = 16
-"""Elements shown at either end of a longer one."""
+"""Elements shown at either end of a longer list."""
 
 SHORT_STRETCHES = 8
-"""Stretches whose means stand for contents that would be listed if there were room."""
+"""Stretches whose means are reported instead of contents for which there is no room."""
 
 MAX_SAFE_INTEGER = 2**53
 MAX_INTEGER_BITS = 14_000
-"""Bits of an integer that is written in digits; about 4,200 of them."""
+"""Bits of an integer up to which it is written in digits; that is about 4,200 digits."""
 
 _INTEGER_DTYPES = {
     "uint8": "u1",
@@ -58,7 +58,7 @@ _COMPLEX_DTYPES = {"complex32": "f2", "complex64": "f4", "complex128": "f8"}
 
 
 def encode_number(value: Any) -> Any:
-    """A Python number as the wire says it."""
+    """A Python number as the wire represents it."""
     kind = type(value)
     if kind is float:
         return value if math.isfinite(value) else {"$f": repr(value)}
@@ -74,7 +74,7 @@ def encode_number(value: Any) -> Any:
 
 
 def encode_floats(values: "np.ndarray[Any, Any]") -> list[Any]:
-    """Each float with the fewest digits that give it back: 0.1 and not 0.10000000149011612."""
+    """Each float with the fewest digits from which it can be recovered: 0.1 instead of 0.10000000149011612."""
     wide = values.tolist()
     if values.dtype.itemsize < 8:
         wide = [w if w.is_integer() else float(str(v)) for w, v in zip(wide, values, strict=True)]
@@ -88,15 +88,15 @@ def dtype_itemsize(dtype: str) -> int:
 
 @cache
 def _one_byte_float_table(dtype: str) -> list[Any]:
-    """The 256 values of a one-byte float, asked of torch once."""
+    """The 256 values of a one-byte float dtype, computed by torch once."""
     every = torch.arange(256, dtype=torch.uint8)
     return [encode_number(value) for value in every.view(getattr(torch, dtype)).to(torch.float32).tolist()]
 
 
 def decode_cells(data: Any, dtype: str) -> list[Number]:
-    """The elements of a buffer in memory order; a trailing part of an element is left out.
+    """The elements of a buffer in memory order; an incomplete element at the end is left out.
 
-    A dtype that neither numpy nor torch can read comes as raw bytes, one number each.
+    A dtype that neither numpy nor torch can read is returned as raw bytes, one number each.
     """
     size = dtype_itemsize(dtype)
     data = memoryview(data)[: len(data) // size * size]
@@ -119,7 +119,7 @@ def decode_cells(data: Any, dtype: str) -> list[Number]:
 
 
 def numpy_dtype_code(dtype: str) -> str:
-    """What numpy reads elements of a dtype as that has a summary."""
+    """The numpy dtype for reading elements of a dtype that has a summary."""
     return _STORED_DTYPES[dtype]
 
 
@@ -129,9 +129,9 @@ def can_summarize_dtype(dtype: str) -> bool:
 
 
 def summary_of_bytes(data: Any, dtype: str, stretches: int = STRETCHES) -> Summary | None:
-    """Least, greatest and mean value, the Euclidean norm, a histogram and the mean of each of so many equal stretches.
+    """Minimum, maximum, mean, Euclidean norm, a histogram, and the mean of each of `stretches` equal stretches.
 
-    None for what is no real number; all of finite values only.
+    Only finite values count. None if the elements are not real numbers.
     """
     if not can_summarize_dtype(dtype):
         return None
@@ -140,7 +140,7 @@ def summary_of_bytes(data: Any, dtype: str, stretches: int = STRETCHES) -> Summa
 
 
 def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str, stretches: int = STRETCHES) -> Summary:
-    """The same of an array of any shape and strides; one of more than CHUNK_ELEMENTS is not copied."""
+    """The same for an array of any shape and strides. One with more than CHUNK_ELEMENTS elements is not copied."""
     if stored.size > CHUNK_ELEMENTS:
         return summary_of_large_array(stored, dtype)
     values = widen_bfloat16(stored.reshape(-1), dtype)
@@ -160,7 +160,7 @@ def summary_of_array(stored: "np.ndarray[Any, Any]", dtype: str, stretches: int 
 
 
 def finite_elements(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-    """Those that are finite; the array itself, without a copy, where all are."""
+    """The finite elements; the array itself, not a copy, if all are finite."""
     if values.dtype.kind != "f" or not values.size:
         return values
     with np.errstate(invalid="ignore"):
@@ -169,9 +169,9 @@ def finite_elements(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
 
 
 def histogram_counts(values: "np.ndarray[Any, Any]", low: float, high: float) -> list[int]:
-    """What `np.histogram` counts in BINS bins, of many elements in a fifth of its time.
+    """What `np.histogram` counts in BINS bins, in a fifth of its time if there are many elements.
 
-    low, high: least and greatest of the values
+    low, high: the minimum and the maximum of the values
     """
     if values.size <= FEW_ELEMENTS:
         return [int(count) for count in np.histogram(values.astype("f8"), bins=BINS)[0]]
@@ -189,7 +189,7 @@ def histogram_counts(values: "np.ndarray[Any, Any]", low: float, high: float) ->
 
 
 def summary_of_large_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summary:
-    """Of so many elements that they have no histogram."""
+    """The summary of an array that is too large for a histogram."""
     low, high, total, squares, count = math.inf, -math.inf, 0.0, 0.0, 0
     size = stored.size
     stored = stored[
@@ -217,18 +217,18 @@ def summary_of_large_array(stored: "np.ndarray[Any, Any]", dtype: str) -> Summar
 
 
 def sum_of_squares_in_double(values: "np.ndarray[Any, Any]") -> float:
-    """Of finite elements, in double precision."""
+    """The sum of squares of finite elements, in double precision."""
     wide = values.astype("f8").reshape(-1)
     return float(np.dot(wide, wide))
 
 
 def widen_bfloat16(stored: "np.ndarray[Any, Any]", dtype: str) -> "np.ndarray[Any, Any]":
-    """Elements as numpy computes with them: of bfloat16 it knows the bits alone."""
+    """Elements in a dtype with which numpy can compute. numpy only knows the bits of bfloat16."""
     return (stored.astype("u4") << 16).view("f4") if dtype == "bfloat16" else stored
 
 
 def stretch_means(values: Any, stretches: int) -> list[Any]:
-    """The mean of the finite values of each stretch, to four digits; nan where it has none."""
+    """The mean of the finite values of each stretch, to four digits; nan if it has none."""
     starts = [k * values.size // stretches for k in range(stretches)]
     counts = np.diff(starts, append=values.size)
     if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
@@ -238,7 +238,7 @@ def stretch_means(values: Any, stretches: int) -> list[Any]:
 
 
 def merged_ranges(elements: Iterable[int]) -> list[tuple[int, int]]:
-    """Sorted, merged [start, end) runs of element numbers."""
+    """Sorted and merged [start, end) ranges of element numbers."""
     spans: list[tuple[int, int]] = []
     for element in sorted(set(elements)):
         if spans and spans[-1][1] == element:
@@ -249,7 +249,7 @@ def merged_ranges(elements: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def strided_element_indices(shape: Sequence[int], stride: Sequence[int], offset: int) -> list[int]:
-    """The element of the storage that each logical element reads, in logical (row-major) order."""
+    """The index in the storage of each logical element, in logical (row-major) order."""
     elements = [offset]
     for size, step in zip(shape, stride, strict=True):
         elements = [element + k * step for element in elements for k in range(size)]
@@ -257,13 +257,13 @@ def strided_element_indices(shape: Sequence[int], stride: Sequence[int], offset:
 
 
 def region_bytes(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
-    """The bytes of a region of a buffer in logical order; `size` bytes an element, strides in elements."""
+    """The bytes of a region of a buffer in logical order. `size` is bytes per element; strides are in elements."""
     view = region_view(data, size, shape, stride, offset)
     return b"" if view is None else bytes(view.tobytes())
 
 
 def region_view(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> Any:
-    """The region as an array that reads the buffer; None where it is empty or reaches beyond its end."""
+    """The region as an array that reads the buffer; None if it is empty or exceeds the buffer."""
     if 0 in shape:
         return None
     last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
@@ -273,7 +273,7 @@ def region_view(data: Any, size: int, shape: Sequence[int], stride: Sequence[int
 
 
 def region_digest(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
-    """The bytes of a region in logical order while they are few, else sixteen bytes that stand for them."""
+    """The bytes of a region in logical order if there are few, else a digest of sixteen bytes."""
     view = region_view(data, size, shape, stride, offset)
     if view is None:
         return b""
@@ -286,7 +286,7 @@ def region_digest(data: Any, size: int, shape: Sequence[int], stride: Sequence[i
 
 
 def row_chunks(view: Any) -> Iterator[Any]:
-    """An array in pieces of up to CHUNK_BYTES, in logical order."""
+    """Split an array into pieces of up to CHUNK_BYTES, in logical order."""
     if view.nbytes <= CHUNK_BYTES:
         yield view
         return

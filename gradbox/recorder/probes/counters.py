@@ -1,4 +1,4 @@
-"""Version counters: which tensors share one, asked of torch by moving it and looking who follows."""
+"""Version counters. Which tensors share one is found out by moving it and checking which versions follow."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,11 +17,11 @@ from gradbox.recorder.uids import WeakUids
 from gradbox.wire import entities
 
 TRIAL_VERSION_OFFSET = 1 << 20
-"""Versions by which a counter is moved to see who follows."""
+"""By how much a counter is moved to find out who shares it."""
 
 
 class VersionCounters(Probe):
-    """The counters of a run and which handles have each."""
+    """The counters of a run, and the handles that have them."""
 
     def __init__(self, context: ProbeContext, tensors: WeakUids) -> None:
         super().__init__(context)
@@ -40,8 +40,8 @@ class VersionCounters(Probe):
         self._readable: dict[str, Any] = {}  # counter -> an empty tensor that has it, while nothing is observed
 
     def keep_saved_counters_readable(self) -> None:
-        """Nothing is observed for a while, and handles may die: see to it that the counters of what nodes saved can be
-        read after it. Each gets one more tensor that has it, and no memory."""
+        """Make sure that the counters of saved tensors can be read after a stretch without observation, in which
+        handles may die. Each gets one more tensor that shares it and has no memory."""
         for uid, (counter, _) in self._counter_of.items():
             if counter in self._slot_counts and counter not in self._readable:
                 tensor = self._tensors.get_object(uid)
@@ -59,14 +59,14 @@ class VersionCounters(Probe):
         self._written_versions.clear()
 
     def note_version_after_write(self, uid: str, tensor: torch.Tensor) -> None:
-        """An operation wrote to a tensor, which may be gone at the observation; what a node saved may still have its
-        counter."""
+        """Note the version of a tensor after an operation wrote to it. The tensor may be gone at the observation while
+        a saved tensor still has its counter."""
         known = self._counter_of.get(uid)
         if known is not None and known[0] in self._slot_counts:
             self._written_versions[known[0]] = as_plain_tensor(tensor)._version
 
     def observe_tensor_counter(self, uid: str, tensor: torch.Tensor, storage: str | None) -> str:
-        """The counter that this tensor has; its value is noted for this observation."""
+        """The counter of this tensor. Its value is noted for this observation."""
         own = as_plain_tensor(tensor)
         version, impl = own._version, own._cdata
         known = self._counter_of.get(uid)
@@ -95,7 +95,7 @@ class VersionCounters(Probe):
         return counter
 
     def _candidate_counters(self, storage: str | None) -> Iterable[str] | None:
-        """Where a new tensor's counter can be among the known ones: it was made from one that read the same storage."""
+        """The known counters that a new tensor may share: it was made from one that read the same storage."""
         observation = self._context.observation
         if storage is None or observation.storages_rebound:
             return None
@@ -105,7 +105,7 @@ class VersionCounters(Probe):
         return candidates
 
     def find_living_tensor(self, counter: str, excluded: str | None = None) -> Any:
-        """A living tensor that has it."""
+        """A living tensor that has this counter."""
         for handle in self._handles_by_counter.get(counter, ()):
             if handle != excluded:
                 tensor = self._tensors.get_object(handle)
@@ -116,10 +116,10 @@ class VersionCounters(Probe):
     def find_shared_counter(
         self, tensor: torch.Tensor, excluded: str | None = None, candidates: Iterable[str] | None = None
     ) -> str | None:
-        """The known counter that moves with this tensor's, or None. Leaves every counter as it was.
+        """The known counter that moves together with this tensor's, or None. Leaves every counter as it was.
 
         excluded: a handle that is not asked
-        candidates: the counters that it can be; None for any
+        candidates: the counters to try; None for all
         """
         handles: list[tuple[str, Any, int]] = []
         for counter in self._handles_by_counter if candidates is None else candidates:
@@ -138,7 +138,7 @@ class VersionCounters(Probe):
             return bool(as_plain_tensor(other)._version != before)
 
     def observe_slot_counter(self, recorded: str | None, tensor: torch.Tensor, storage: str | None) -> str:
-        """The counter of a saved tensor; one that no living tensor has is kept by its slot alone."""
+        """The counter of a saved tensor. If no living tensor has it, its slot alone keeps it."""
         has_handle = recorded is not None and self.find_living_tensor(recorded) is not None
         rebound = self._context.observation.storages_rebound
         candidates = self._counters_by_storage.get(storage, {}) if storage is not None and not rebound else None
@@ -152,7 +152,7 @@ class VersionCounters(Probe):
         return counter
 
     def add_to_slot_count(self, counter: str, change: int) -> None:
-        """So many slots more, or less, hold it."""
+        """Change the number of slots that hold a counter."""
         count = self._slot_counts.get(counter, 0) + change
         if count:
             self._slot_counts[counter] = count
@@ -161,7 +161,7 @@ class VersionCounters(Probe):
             self._maybe_dead[counter] = None
 
     def link_counter_to_storage(self, counter: str, storage: str) -> None:
-        """A tensor with this counter reads that storage."""
+        """Note that a tensor with this counter reads that storage."""
         if counter not in self._counters_by_storage.get(storage, ()):
             self._counters_by_storage.setdefault(storage, {})[counter] = None
             self._storages_by_counter.setdefault(counter, set()).add(storage)
@@ -170,15 +170,15 @@ class VersionCounters(Probe):
         return self._handles_by_counter.get(counter, ())
 
     def known_version(self, counter: str) -> int | None:
-        """As this observation found it, or as it was reported."""
+        """The counter's version, as this observation found it or as it was last reported."""
         return self._observed_versions.get(counter, self._reported_versions.get(counter))
 
     def has_observed_versions(self) -> bool:
-        """Whether this observation has met a counter."""
+        """Whether this observation has met any counter."""
         return bool(self._observed_versions)
 
     def version_changes(self) -> list[tuple[str, int, int]]:
-        """(counter, from, to) for those that moved since the last observation."""
+        """(counter, from, to) for the counters that have moved since the last observation."""
         return [
             (c, self._reported_versions[c], v)
             for c, v in self._observed_versions.items()
@@ -186,7 +186,7 @@ class VersionCounters(Probe):
         ]
 
     def forget_tensors(self, tensors: Iterable[str]) -> None:
-        """These tensors died."""
+        """Forget tensors that have died."""
         for uid in tensors:
             self._met_within_operation.discard(uid)
             known = self._counter_of.pop(uid, None)
@@ -195,7 +195,7 @@ class VersionCounters(Probe):
                 self._maybe_dead[known[0]] = None
 
     def update_delta(self, observation: Observation) -> None:
-        """Report the values; counters that no handle and no slot has any more are dead."""
+        """Report the versions. Counters that no handle and no slot has any more are dead."""
         for counter, value in self._observed_versions.items():
             self._reported_versions[counter] = value
             facts: entities.Counter = {"kind": "counter", "value": value}

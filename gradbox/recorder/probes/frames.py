@@ -1,4 +1,4 @@
-"""Frames: which of the program's run, what their names are bound to, and generators that wait.
+"""Frames of the program: which ones run, what their names are bound to, and which generators are suspended.
 
 Local variables are read without leaving a trace in the dict that the program's `locals()` shares.
 """
@@ -28,13 +28,13 @@ IMPLICIT_NAMES = frozenset(
 IMPLICIT_MODULE_NAMES = IMPLICIT_NAMES | {
     "__name__", "__doc__", "__package__", "__loader__", "__spec__", "__file__", "__cached__", "__path__",
 }  # fmt: skip
-"""Of an imported module also what the import system gives it before its code runs."""
+"""For an imported module also the names that the import system sets before its code runs."""
 
 
 class FrameLocals:
-    """Reads the locals of frames, which are known by their uids.
+    """Reads the locals of frames, which are identified by their uids.
 
-    after_read: called with each frame of a function whose locals were read.
+    after_read: called with each function's frame whose locals were read
     """
 
     def __init__(self) -> None:
@@ -42,8 +42,8 @@ class FrameLocals:
         self._shared_locals: dict[str, dict[str, Any]] = {}  # a frame's own dict of locals, as the program last saw it
 
     def read_locals(self, frame: FrameType, uid: str) -> dict[str, Any]:
-        """A frame's variables. CPython has one dict a frame for them, the program's `locals()`: it is left as it
-        was."""
+        """A frame's variables. CPython keeps one dict per frame for them, the program's `locals()`, which is left
+        unchanged."""
         optimized = frame.f_code.co_flags & inspect.CO_OPTIMIZED
         previous = dict(self._shared_locals.get(uid, ())) if optimized else {}
         live_locals = frame.f_locals
@@ -58,7 +58,7 @@ class FrameLocals:
         return variables
 
     def forget_frame(self, uid: str) -> None:
-        """The frame of this uid is over."""
+        """Forget the frame of this uid, which is over."""
         self._shared_locals.pop(uid, None)
 
 
@@ -66,7 +66,7 @@ FrameState = Literal["running", "suspended"]
 
 
 class GeneratorSentinel:
-    """Stands on a suspended frame's stack; when the generator dies, so does this."""
+    """An object on a suspended frame's stack. It dies when the generator dies."""
 
     __slots__ = ("__weakref__", "resume")
 
@@ -81,11 +81,11 @@ class Frames:
     """The program's frames.
 
     module: the program's globals
-    hidden_names: of the module, that are not the program's; None for all that it has now, as long as they are not bound
-        anew
-    iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0
-    recorded_lines: frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at the
-        next one already
+    hidden_names: names of the module that are not the program's; None for all names that it has now, until they are
+        bound anew
+    iteration_counts: (frame, loop) -> how many iterations the loop has begun since it was entered, from 0
+    recorded_lines: frame (its id) -> the line of the statement whose step is recorded, if the frame has moved on to the
+        next statement already
     """
 
     def __init__(
@@ -127,20 +127,20 @@ class Frames:
         return uid
 
     def stepping_depth(self, frame: FrameType | None, uid: str) -> int:
-        """How many frames with steps lie under this one."""
+        """How many frames with steps lie below this one."""
         depth = self._depths.get(uid)
         if depth is None:
             depth = self._depths[uid] = stepping_depth(frame)
         return depth
 
     def retire_reused_frame(self, frame: FrameType) -> None:
-        """A call begins: whatever stood at this address is over."""
+        """A call begins, so any earlier frame at the same address is over."""
         uid = self._uids_by_key.get(self.frame_identity_key(frame))
         if uid is not None:
             self._retire_frame(uid)
 
     def suspend_frame(self, frame: FrameType, resume: Callable[[Any], Any]) -> GeneratorSentinel:
-        """A generator is about to yield: the sentinel on its stack dies with it."""
+        """Note that a generator is about to yield. The sentinel on its stack will die with it."""
         uid = self.uid_of(frame)
         sentinel = GeneratorSentinel(resume)
         self._suspended.add(uid)
@@ -160,7 +160,7 @@ class Frames:
         self._depths.pop(uid, None)
 
     def was_woken_by_exception(self, frame: FrameType) -> bool:
-        """Whether this frame was suspended and an exception woke it: `close`, `throw` or the collector."""
+        """Whether this frame was suspended and an exception resumed it: `close`, `throw` or the garbage collector."""
         return self.uid_of(frame) in self._ever_suspended
 
     def _retire_frame(self, uid: str) -> None:
@@ -183,7 +183,7 @@ class Frames:
     def observe_stack(self, stack: list[FrameType], suspended: str | None) -> None:
         """Report every frame on the stack; retire those that are neither on it nor suspended.
 
-        suspended: the frame that is yielding, if one is
+        suspended: the uid of the frame that is yielding, if any
         """
         self._update_frame(
             self.module_uid,
@@ -218,10 +218,10 @@ class Frames:
     def observe_statement_effects(
         self, frame: FrameType, effects: StatementEffects, first_iteration: bool, suspended: str | None
     ) -> bool:
-        """Report what a step in this frame may have changed; whether that could be known.
+        """Report what a step in this frame may have changed. Returns whether that could be known.
 
         effects: of its statement
-        first_iteration: what a loop iterates over counts too
+        first_iteration: include what a loop iterates over
         suspended: see `observe_stack`
         """
         uid = self.uid_of(frame)
@@ -258,7 +258,8 @@ class Frames:
         return not self._reachability.incomplete
 
     def observe_entered_frame(self, frame: FrameType) -> bool:
-        """Report a frame that begins or goes on, and those between it and the step's; whether its caller is known."""
+        """Report a frame that begins or resumes, and those between it and the step's. Returns whether its caller is
+        known."""
         entered: list[FrameType] = []
         for f in frames_outward(frame):
             if is_program_code(f.f_code):
@@ -283,7 +284,7 @@ class Frames:
         return not self._reachability.incomplete
 
     def _unwind_to_frame(self, uid: str) -> bool:
-        """The frames above this one are over, or suspended; False where it is not known to run."""
+        """Note that the frames above this one are over or suspended. Returns False if the frame is not known to run."""
         if uid != self.module_uid and uid not in self._running:
             return False
         while self._running and self._running[-1] != uid:
@@ -305,7 +306,7 @@ class Frames:
     def _observe_attribute_path(
         self, uid: str, names: dict[str, Any], path: tuple[str, ...], effects: StatementEffects, iterated_before: bool
     ) -> None:
-        """Report the variable that a path begins with, and observe what the path leads to."""
+        """Report the variable with which a path begins, and observe what the path leads to."""
         name = path[0]
         recorded = self._reported_variables(uid) or {}
         value = names.get(name, MISSING)
@@ -327,7 +328,7 @@ class Frames:
             self._reachability.observe_referents(value)
 
     def _update_enclosing_variable(self, frame: FrameType | None, name: str) -> None:
-        """A variable of enclosing functions was bound: report it in those that run."""
+        """Report a variable of enclosing functions that was bound, in those that run."""
         for f in frames_outward(frame):
             if is_program_code(f.f_code) and name in (*f.f_code.co_cellvars, *f.f_code.co_freevars):
                 uid = self.uid_of(f)
@@ -344,7 +345,7 @@ class Frames:
         return uid != self.module_uid or not (name in self._hidden and self._hidden[name] is value)
 
     def _reported_variables(self, uid: str) -> dict[str, Value] | None:
-        """A frame's variables as reported; None for a frame that is not."""
+        """A frame's variables as reported; None for a frame that was not reported."""
         facts = self._delta.frame_state(uid)
         return None if facts is None else facts["vars"]
 
@@ -371,7 +372,7 @@ class Frames:
     def _update_frame(
         self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: FrameState
     ) -> None:
-        """A frame with all its variables."""
+        """Report a frame with all its variables."""
         facts: entities.Frame
         recorded = self._reported_variables(uid)
         if recorded is None:
@@ -387,18 +388,19 @@ class Frames:
             self._set_variable(uid, key, self._values.encode(value))
 
     def count_iteration(self, frame: FrameType, loop: int) -> str:
-        """A loop begins an iteration: it is counted. The frame's uid."""
+        """Count an iteration that a loop begins. Returns the frame's uid."""
         uid = self.uid_of(frame)
         self.iteration_counts[uid, loop] = self.iteration_counts.get((uid, loop), -1) + 1
         return uid
 
     def reset_iteration_count(self, frame: FrameType, loop: int) -> None:
-        """A loop begins anew."""
+        """Start counting anew for a loop that begins."""
         self.iteration_counts.pop((self.uid_of(frame), loop), None)
 
 
 class _ResumeCallback:
-    """Calls on, and keeps the weak reference that reports the death of the one who waits."""
+    """A callable that passes its call on and keeps the weak reference that reports the death of a suspended
+    generator."""
 
     def __init__(self, resume: Callable[[Any], Any], ref: Any) -> None:
         self._resume, self._ref = resume, ref

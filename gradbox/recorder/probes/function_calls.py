@@ -1,4 +1,4 @@
-"""The first call of each of the program's own `autograd.Function`s, with copies of what it was given, to be checked
+"""Keeps the first call of each of the program's own `autograd.Function`s, with copies of its arguments, to check it
 after the run."""
 
 import functools
@@ -14,7 +14,7 @@ MAX_FUNCTIONS = 8
 """Classes of which a call is kept."""
 
 MAX_ELEMENTS = 4096
-"""Elements of all tensors of a call that are copied; a larger call is not kept."""
+"""Elements of all tensors of a call that are copied. A larger call is not kept."""
 
 _PLAIN_TYPES = (int, float, str, bool, type(None), torch.dtype, torch.device)
 
@@ -23,7 +23,7 @@ _PLAIN_TYPES = (int, float, str, bool, type(None), torch.dtype, torch.device)
 class FunctionCall:
     """A call of `apply`.
 
-    arguments: tensors are copies without a history, that require grad where those of the call did
+    arguments: tensors are copies without a history, which require grad if the originals did
     """
 
     function: Any
@@ -32,8 +32,7 @@ class FunctionCall:
 
 
 class FunctionCalls:
-    """Wraps `torch.autograd.Function.apply` while entered. Nothing of the program is kept alive: its tensors are
-    copied."""
+    """Wraps `torch.autograd.Function.apply` while entered. Its copies keep nothing of the program alive."""
 
     def __init__(self, context: ProbeContext) -> None:
         self._context = context
@@ -59,7 +58,7 @@ class FunctionCalls:
         setattr(torch.autograd.Function, "apply", self._original)
 
     def _keep_call(self, function: Any, arguments: tuple[Any, ...]) -> None:
-        """Copy the arguments of a call, unless it is not the program's, or something in it can't be copied."""
+        """Copy the arguments of a call, unless it is not the program's or something in it can't be copied."""
         self._seen.add(id(function))
         forward = getattr(function.forward, "__code__", None)
         if forward is None or not is_program_code(forward) or len(self.calls) >= MAX_FUNCTIONS:

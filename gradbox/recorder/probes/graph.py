@@ -1,6 +1,6 @@
 """The autograd graph: nodes, their edges, and the variable of AccumulateGrad.
 
-A known node is walked again only when the observer has reason to think that a saved slot changed.
+A known node is walked again only if the observer has reason to think that a saved slot changed.
 """
 
 from typing import Any
@@ -47,9 +47,9 @@ class AutogradGraph(Probe):
         observation.visited_nodes.clear()
 
     def walk_from(self, root: Any, all_nodes: bool, step: int) -> None:
-        """Report the nodes reached from `root` that are new, or all if `all_nodes`.
+        """Report the nodes reached from `root` that are new, or all of them if `all_nodes` is true.
 
-        step: the running one's number
+        step: the number of the running step
         """
         stack = [(root, self._node_uids.uid_of(root))]
         while stack:
@@ -73,17 +73,17 @@ class AutogradGraph(Probe):
                     stack.append((other, self._node_uids.uid_of(other)))
 
     def observe_visited_node(self, node: Any, uid: str) -> None:
-        """The engine ran this known node: it may have let go of what it saved."""
+        """Note that the engine ran this known node, which may have released what it saved."""
         if uid in self._reported and uid not in self._walked:
             self._observe_saved_slots(node, uid)
 
     def update_node_slots(self, uid: str, slots: NodeSlots) -> None:
-        """Report a node's slots, of which one changed."""
+        """Report a node's slots after one of them changed."""
         facts: entities.Node = {"saved": slots}
         self._delta.update_entity(uid, facts)
 
     def mark_node_released(self, uid: str) -> bool:
-        """A slot of this node was freed; whether it is the first of them."""
+        """Note that a slot of this node was freed. Returns whether it is the first of them."""
         if uid in self._released:
             return False
         self._released.add(uid)
@@ -98,7 +98,7 @@ class AutogradGraph(Probe):
             self._delta.update_entity(uid, facts)
 
     def _observe_ctx_attributes(self, node: Any, uid: str) -> None:
-        """Report the known tensors that a custom function's forward gave its `ctx` as attributes."""
+        """Report the known tensors that a custom function's forward stored on its `ctx` as attributes."""
         reported = self._reported_context.setdefault(uid, set())
         for name, value in (introspection.instance_dict(node) or {}).items():
             if type(name) is not str or not isinstance(value, torch.Tensor):
@@ -131,7 +131,7 @@ class AutogradGraph(Probe):
         return facts
 
     def _saved_non_tensor_attributes(self, node: Any) -> dict[str, Value]:
-        """What it saved that is no tensor: an exponent, a dim, sizes."""
+        """Saved values that are not tensors, such as an exponent, a dimension or sizes."""
         kind = type(node)
         if kind not in self._plain_attributes:
             names = dir(kind)

@@ -1,4 +1,4 @@
-"""What a tensor says of itself, read without running a hook, a warning or a subclass's code."""
+"""Reads a tensor's attributes without running a hook, a warning or a subclass's code."""
 
 import gc
 from collections import OrderedDict
@@ -20,16 +20,16 @@ UNINITIALIZED_TYPES = (UninitializedParameter, UninitializedBuffer)
 
 
 def is_plain_tensor(tensor: torch.Tensor) -> bool:
-    """Whether no code of a subclass answers for it."""
+    """Whether no subclass code can run when the tensor is asked for something."""
     kind = type(tensor)
     return kind is _Tensor or kind is _Parameter
 
 
 def instance_attributes(tensor: torch.Tensor) -> dict[str, Any]:
-    """What the program put on it: its `__dict__`.
+    """The attributes that the program set on the tensor: its `__dict__`.
 
-    Python makes that dictionary when it is first asked for, and looks up each method of the tensor more slowly from
-    then on; where there is none yet it is not asked for.
+    Python creates that dictionary when it is first read, and each method lookup on the tensor is slower from then on.
+    If there is none yet, it is not read.
     """
     kind = type(tensor)
     for referent in gc.get_referents(tensor):
@@ -40,7 +40,7 @@ def instance_attributes(tensor: torch.Tensor) -> dict[str, Any]:
 
 
 class PlainTensorView:
-    """A tensor of a subclass, asked what a plain one would answer: nothing that its class defines is called."""
+    """A tensor of a subclass that answers like a plain one: nothing that its class defines is called."""
 
     __slots__ = ("_tensor",)
 
@@ -52,7 +52,7 @@ class PlainTensorView:
 
 
 def as_plain_tensor(tensor: torch.Tensor) -> Any:
-    """The tensor, to be asked for its attributes and by its methods."""
+    """The tensor in a form whose attributes and methods can be used safely."""
     kind = type(tensor)
     # `is_plain_tensor`, in the tracer's inner loop
     return tensor if kind is _Tensor or kind is _Parameter else PlainTensorView(tensor)
@@ -60,7 +60,7 @@ def as_plain_tensor(tensor: torch.Tensor) -> Any:
 
 @contextmanager
 def temporarily_at_version(tensor: torch.Tensor, version: int) -> Iterator[None]:
-    """The tensor, and all that share its counter, at another version for a while."""
+    """Set a tensor, and all that share its counter, to another version inside the block."""
     before = as_plain_tensor(tensor)._version
     _set_versions((tensor,), (version,))
     try:
@@ -70,7 +70,7 @@ def temporarily_at_version(tensor: torch.Tensor, version: int) -> Iterator[None]
 
 
 def empty_tensor_with_counter_of(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor without memory that shares the version counter of a plain one, and keeps nothing of it alive."""
+    """A tensor without memory that shares the version counter of a plain one and keeps nothing of it alive."""
     alias = tensor.detach()
     alias.data = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
     return alias
@@ -80,7 +80,8 @@ _names: dict[Any, str] = {}
 
 
 def cached_name(value: Any) -> str:
-    """ "float32" for `torch.float32`, "cpu" for a device: torch makes these texts anew each time."""
+    """ "float32" for `torch.float32`, "cpu" for a device. It is cached because torch creates these strings anew each
+    time."""
     name = _names.get(value)
     if name is None:
         name = _names[value] = str(value).removeprefix("torch.")
@@ -93,7 +94,7 @@ def dtype_name(tensor: torch.Tensor) -> str:
 
 
 class PlainRead(NamedTuple):
-    """What a plain tensor with memory says of itself, each thing asked once."""
+    """The attributes of a plain tensor with memory, each read once."""
 
     type_name: str
     dtype: torch.dtype
@@ -108,7 +109,8 @@ class PlainRead(NamedTuple):
 
 
 def read_plain_tensor(tensor: torch.Tensor) -> PlainRead | None:
-    """None for a tensor of a subclass, one that is not strided, and one without memory of its own."""
+    """Read a plain tensor. None for a tensor of a subclass, one that is not strided, and one without memory of
+    its own."""
     kind = type(tensor)
     if (kind is not _Tensor and kind is not _Parameter) or tensor.layout is not _STRIDED or tensor.is_nested:
         return None
@@ -142,7 +144,7 @@ _BITS: tuple[Literal["inference", "conj", "neg"], ...] = ("inference", "conj", "
 
 
 def facts_of_read(read: PlainRead) -> entities.Tensor:
-    """The same as the wire has it."""
+    """The same attributes in the form of the wire."""
     return {
         "kind": "tensor",
         "type": read.type_name,
@@ -160,7 +162,7 @@ def facts_of_read(read: PlainRead) -> entities.Tensor:
 
 
 def tensor_facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
-    """What torch says of a tensor; what it refuses to say is left out.
+    """The facts of a tensor, without those that torch refuses to tell.
 
     stale: see `stale_views`
     """
@@ -190,22 +192,23 @@ def tensor_facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
 
 
 def concrete_shape(tensor: torch.Tensor) -> list[int] | None:
-    """None for a nested tensor, for a lazy module's parameter, which has no shape before the first forward, and where
-    a tracer put symbols for numbers: comparing those would tell it something."""
+    """A tensor's shape. None for a nested tensor, for an uninitialized parameter of a lazy module, and for a shape with
+    a tracer's symbols, which a comparison would give information."""
     if tensor.is_nested or issubclass(type(tensor), UNINITIALIZED_TYPES) or has_symbolic_shape(tensor):
         return None
     return list(tensor.shape)
 
 
 def has_symbolic_shape(tensor: torch.Tensor) -> bool:
-    """Whether a tracer put symbols for numbers into its shape."""
+    """Whether the shape contains a tracer's symbols instead of numbers."""
     return any(type(size) is not int for size in tensor.shape)
 
 
 def is_leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
-    """None for a view that torch will not speak of: its base was changed in place where that is forbidden.
+    """Whether a tensor is a leaf; None if torch can't tell, because the tensor is a view whose base was changed in
+    place where that is forbidden.
 
-    stale: a view whose node torch would work out anew if it were asked
+    stale: the tensor is a view whose node torch would compute anew if asked
     """
     if stale:
         return False
@@ -217,7 +220,7 @@ def is_leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
 
 
 def functorch_wrapper_facts(tensor: torch.Tensor) -> entities.Wraps:
-    """Which transform of torch.func wraps it, and at which level."""
+    """Which transform of torch.func wraps a tensor, and at which level."""
     functorch = torch._C._functorch
     if functorch.is_batchedtensor(tensor):
         return {"by": "vmap", "level": functorch.maybe_get_level(tensor), "dim": functorch.maybe_get_bdim(tensor)}
@@ -239,9 +242,9 @@ def has_storage(tensor: torch.Tensor) -> bool:
 
 
 def has_readable_storage(plain: Any) -> bool:
-    """Whether a tensor of a subclass, or without data, has a storage that may be asked.
+    """Whether the storage of a subclass tensor, or of one without data, may be read.
 
-    One that wraps another tensor has one that nobody may read; a tracer's may have a symbol for its size.
+    A tensor that wraps another one has a storage that nobody may read; a tracer's may have a symbolic size.
     """
     storage = plain.untyped_storage()
     if has_symbolic_shape(plain) or type(storage.nbytes()) is not int:
@@ -253,7 +256,7 @@ def has_readable_storage(plain: Any) -> bool:
 
 
 def grad_without_warning(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:
-    """`.grad`, asked only where asking does not warn."""
+    """`.grad`, read only if reading it does not warn."""
     first = is_leaf(tensor, stale)
     if first or (first is False and as_plain_tensor(tensor).retains_grad):
         grad: torch.Tensor | None = as_plain_tensor(tensor).grad
@@ -262,7 +265,7 @@ def grad_without_warning(tensor: torch.Tensor, stale: bool = False) -> torch.Ten
 
 
 def collect_tensors(values: Any, depth: int = 0) -> list[torch.Tensor]:
-    """The tensors among an operation's arguments or results, one level of lists deep."""
+    """The tensors among an operation's arguments or results, including those in lists, one level deep."""
     out: list[torch.Tensor] = []
     for value in values:
         kind = type(value)
@@ -280,11 +283,11 @@ SPARSE_PART_METHODS: dict[torch.layout, tuple[str, ...]] = {
     torch.sparse_csc: ("ccol_indices", "row_indices", "values"),
     torch.sparse_bsc: ("ccol_indices", "row_indices", "values"),
 }
-"""The methods that give the dense tensors which a sparse one is made of."""
+"""The methods that return the dense tensors of which a sparse one consists."""
 
 
 def dense_parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
-    """The dense tensors that this one is made of, by name; empty for a dense one."""
+    """The dense tensors of which this one consists, by name; empty for a dense tensor."""
     if tensor.is_nested:
         if tensor.layout == torch.jagged:
             jagged: Any = tensor
@@ -294,7 +297,7 @@ def dense_parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
 
 
 def quantization_facts(tensor: torch.Tensor) -> entities.Quantization:
-    """How the integers of a quantised tensor stand for numbers."""
+    """How the integers of a quantized tensor represent numbers."""
     scheme = tensor.qscheme()
     if scheme in (torch.per_tensor_affine, torch.per_tensor_symmetric):
         return {"scheme": str(scheme)[6:], "scale": tensor.q_scale(), "zero_point": tensor.q_zero_point()}

@@ -1,4 +1,4 @@
-"""Who reads which storage, and under which dtypes: handles, arrays, and nodes by what they saved."""
+"""Which handles, arrays and nodes (through what they saved) read each storage, and with which dtypes."""
 
 from collections.abc import Iterable
 
@@ -20,7 +20,7 @@ class StorageHolders:
         self.read_by_handles: dict[str, int] = {}
 
     def set_storages_of_holder(self, holder: str, storages: Iterable[tuple[str, str]]) -> None:
-        """`holder` reads these (storage, dtype), and no others."""
+        """Note that `holder` reads these (storage, dtype) pairs, and no others."""
         current: dict[str, tuple[str, ...]] = {}
         for storage, dtype in storages:
             current[storage] = tuple(sorted({dtype, *current.get(storage, ())}))
@@ -46,18 +46,18 @@ class StorageHolders:
             self._release_storage_from_holder(storage, holder)
 
     def clear_changed_storages(self) -> None:
-        """The holders of those that changed are reported."""
+        """Forget the changed storages after their holders were reported."""
         self.changed.clear()
 
     def clear_released_storages(self) -> None:
-        """Those that lost a holder were compared."""
+        """Forget the storages that lost a holder, after they were compared."""
         self.released.clear()
 
     def holders_of(self, storage: str) -> Iterable[str]:
         return self._dtypes_by_storage.get(storage, {})
 
     def dtypes_of_storage(self, storage: str) -> list[str]:
-        """The dtypes under which it is read, in alphabetical order."""
+        """The dtypes with which a storage is read, in alphabetical order."""
         readers = self._dtypes_by_storage.get(storage, {}).values()
         return sorted({dtype for dtypes in readers for dtype in dtypes})
 

@@ -1,4 +1,4 @@
-"""Writes by advanced indices that don't do what they look like: into the copy that an index made, or to one element
+"""Finds writes by advanced indices that don't do what they seem to: into the copy that an index made, or to one element
 twice."""
 
 import math
@@ -19,15 +19,15 @@ _COPYING_OPERATIONS = (
     "aten::index.Tensor", "aten::index_select", "aten::masked_select", "aten::gather", "aten::take",
     "aten::reshape", "aten::flatten.using_ints", "aten::ravel", "aten::contiguous",
 )  # fmt: skip
-"""Operations that give a copy, or may, and don't say so as `clone` does: where the program writes into one that nothing
-keeps, the write is lost."""
+"""Operations that return a copy, or may, without saying so as `clone` does. If the program writes into a copy that
+nothing keeps, the write is lost."""
 
 _OPERATIONS_THAT_HAND_OUT_NUMBERS = ("aten::resolve_conj", "aten::resolve_neg")
-"""Operations by which `tolist` and `numpy` begin: the numbers leave, though all that torch makes is a view."""
+"""Operations with which `tolist` and `numpy` begin. They read the numbers, although torch only makes a view."""
 
 
 def may_copy(name: str) -> bool:
-    """Whether an operation is one into whose result a write may be lost."""
+    """Whether an operation may return a copy in which a write would be lost."""
     return name in _COPYING_OPERATIONS
 
 
@@ -43,10 +43,10 @@ def is_index_put(name: str) -> bool:
 
 
 def repeated_index_counts(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | None:
-    """Of an `index_put` or a `scatter`: how many places its indices name and how many different ones; None where none
-    comes twice, or of a scatter no gradient is asked for.
+    """How many places the indices of an `index_put` or a `scatter` name, and how many different ones. None if none is
+    named twice, and for a scatter whose gradient nobody asks for.
 
-    Nothing is computed by torch: the index tensors are read as lists, expanded to their common shape as views.
+    torch computes nothing: the index tensors are read as lists, expanded to their common shape as views.
     """
     if name in _SCATTER_OPERATIONS:
         return _repeated_scatter_counts(*args[1:]) if len(args) == 4 else None
@@ -84,7 +84,7 @@ def _repeated_scatter_counts(dim: int, index: Any, source: Any) -> tuple[int, in
 
 
 def flatten_numbers(values: Any) -> Iterator[int]:
-    """The numbers of nested lists."""
+    """Yield the numbers of nested lists."""
     if isinstance(values, list):
         for value in values:
             yield from flatten_numbers(value)
@@ -121,9 +121,10 @@ def _indices_repeated_event(call: OpCall) -> events.IndicesRepeated:
 def _lost_write_event(
     call: OpCall, position: int, observation: Observation, dead_storages: list[str]
 ) -> events.IndexCopyWritten | None:
-    """A write into the memory that an index allocated, where nothing read it afterwards and it died with the statement.
+    """The event for a write into memory that an index allocated, if nothing read it afterwards and it died with the
+    statement.
 
-    Only where the program took the copy itself: in a function without steps it may have had a name.
+    Only if the program took the copy itself: in a function without steps it may have had a name.
     """
     copy = call.results[0][0]
     storage = observation.provisional_facts.get(copy, {}).get("storage")

@@ -1,9 +1,8 @@
-"""Code of `torch.jit` runs unobserved: while a tracer takes a function down, and while a script runs; so does a CUDA
-graph.
+"""Stops the observation while `torch.jit` traces a function, while a script runs, and while a CUDA graph is replayed.
 
-A tracer follows a Python number through its own hands, and names values by the variables of the frame that calls; a
-script's interpreter words an error by where it comes from. Both would find our kernels where torch's own are expected.
-The replay of a CUDA graph calls no operator at all.
+A tracer follows Python numbers in its own way and names values after the variables of the calling frame; a script's
+interpreter words an error by its origin. Both would meet our kernels instead of torch's own. The replay of a CUDA graph
+calls no operator at all.
 """
 
 import functools
@@ -26,19 +25,20 @@ ENTRY_POINTS = (
     (torch._C.ScriptMethod, "__call__"),
     (torch.cuda.CUDAGraph, "replay"),
 )
-"""Where the interpreter of scripts, the tracer and a graph are entered from Python. Not every version has all of
-them."""
+"""The functions through which Python enters the interpreter of scripts, the tracer and a graph. Not every version has
+all of them."""
 
 RECORDER_FRAME_LINES = re.compile(
     rf"^(?:(?:{'|'.join(map(re.escape, RECORDER_FOLDERS))}).*|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE
 )
-"""Lines of an error: the tracer remembers the calls that led to each operation, and a script's error lists them."""
+"""Lines of an error that name the recorder's frames. The tracer remembers the calls that led to each operation, and a
+script's error lists them."""
 
 
 class UnobservedJit:
     """Wraps the entry points while entered.
 
-    forget_uninitialized_memory: called when operations passed unseen
+    forget_uninitialized_memory: called after operations passed unobserved
     """
 
     def __init__(self, context: ProbeContext, forget_uninitialized_memory: Callable[[], None]) -> None:

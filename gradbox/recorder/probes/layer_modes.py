@@ -1,5 +1,4 @@
-"""What dropout and batch norm were told when they ran: to drop, to take the statistics of the batch; and in whose call
-that was."""
+"""In which mode dropout and batch norm ran (dropping, using the batch's statistics), and in which modules' calls."""
 
 from types import FrameType
 from typing import Any, Literal, NamedTuple
@@ -12,11 +11,11 @@ from gradbox.recorder.uids import ObjectUids
 from gradbox.wire.events import CallingModule, LayerMode
 
 MAX_CALLING_MODULES = 16
-"""Modules that one event lists; of more, the outermost and the innermost."""
+"""Modules that one event lists. Of more, the outermost and the innermost are listed."""
 
 
 class ModeArguments(NamedTuple):
-    """Where an operation takes its mode: `training` and, of dropout, the probability `p`; by position, or by name."""
+    """Where an operation takes its mode: `training` and, for dropout, the probability `p`, by position or by name."""
 
     layer: Literal["dropout", "batch_norm"]
     training: int | str | None
@@ -33,19 +32,20 @@ MODE_ARGUMENTS = {
     "aten::scaled_dot_product_attention": ModeArguments("dropout", None, 4),
     "aten::batch_norm": ModeArguments("batch_norm", 5),
 }
-"""By the dispatcher's name. Attention has no mode of its own: it drops with the probability that it is given."""
+"""The arguments by the dispatcher's name. Attention has no mode of its own: it drops with the probability that it is
+given."""
 
 _CALL_CODE = torch.nn.Module._call_impl.__code__
-"""Of the frames in which modules are called; their `self` is the module."""
+"""The code of the frames in which modules are called; their `self` is the module."""
 
 
 def layer_mode_event(
     name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None, objects: ObjectUids, op: int | None
 ) -> LayerMode:
-    """The event of an operation in `MODE_ARGUMENTS`.
+    """The event for an operation in `MODE_ARGUMENTS`.
 
-    frame: that called it
-    op: its place in the step's log
+    frame: the frame that called it
+    op: its index in the step's log
     """
     layer, training_argument, p_argument = MODE_ARGUMENTS[name]
     p = float(_argument(args, kwargs, p_argument, "dropout_p" if training_argument is None else "p", 0.0))
@@ -65,7 +65,7 @@ def layer_mode_event(
 
 
 def modules_being_called(frame: FrameType | None) -> list[torch.nn.Module]:
-    """The modules in whose calls a frame runs, the innermost first."""
+    """The modules whose calls contain a frame, the innermost first."""
     modules: list[torch.nn.Module] = []
     for outer in frames_outward(frame):
         if outer.f_code is _CALL_CODE:
@@ -84,7 +84,7 @@ def _argument(args: Any, kwargs: dict[str, Any], position: int | str | None, nam
 
 
 def _calling_module(module: torch.nn.Module, objects: ObjectUids) -> CallingModule:
-    """training: as the module has it now. Its uid is absent where no recorded name leads to it."""
+    """A module with its present `training`. Its uid is absent if no recorded name leads to it."""
     members = introspection.instance_dict(module) or {}
     described: CallingModule = {
         "type": introspection.class_name(type(module)),

@@ -32,7 +32,7 @@ class TorchModes(Probe):
 
 
 def mode_facts() -> entities.Mode:
-    """What torch would do with the next operation, as the wire's `mode`."""
+    """The modes that apply to the next operation, as the wire's `mode`."""
     functorch = torch._C._functorch.get_interpreter_stack() or ()
     return {
         "kind": "mode",

@@ -1,8 +1,9 @@
-"""Which call of which `nn.Module` runs: an event as it begins and as it ends, and its number on each operation within.
+"""Records calls of `nn.Module`: an event when a call begins and when it ends, and the call's number on each operation
+inside it.
 
-Torch's own `Module.__call__` is compiled once more with two calls of ours in it. Hooks of modules would do for the
-facts, and would be seen: with any hook a call takes another path through torch, so that tracebacks have other lines and
-one frame more. The new function has the file, the lines and the columns of torch's, and no frame besides.
+Torch's `Module.__call__` is compiled again with two calls of ours in it. Module hooks would provide the same facts, but
+they would be visible: with any hook a call takes another path through torch, with other lines and one more frame in
+tracebacks. The new function has the file, lines and columns of torch's and adds no frame.
 """
 
 import ast
@@ -23,17 +24,17 @@ from gradbox.recorder.uids import ObjectUids
 from gradbox.wire.events import ModuleCalled, ModuleReturned
 
 MAX_TENSORS = 32
-"""Tensors of a call's arguments, and of its result, that an event names."""
+"""Tensors that an event names of a call's arguments, and of its result."""
 
 MAX_MAPPINGS = 32
-"""Mappings in an argument or a result whose values are looked at."""
+"""Mappings in an argument or a result whose values are inspected."""
 
 _entered: list["ModuleCalls"] = []
 _original_calls: list[Any] = []
 
 
 class ModuleCalls:
-    """Hears of the calls of modules while entered.
+    """Receives the calls of modules while entered.
 
     is_recorded: whether what the current thread does is recorded
     """
@@ -61,13 +62,13 @@ class ModuleCalls:
             restore_module_calls()
 
     def set_recording_paused(self, paused: bool) -> None:
-        """Hear of no calls for a while. Those that run go on unheard."""
+        """Stop or resume receiving calls. The calls that run when it stops go on unrecorded."""
         self._paused = paused
         if paused:
             self._context.module_calls.clear()
 
     def begin(self, module: torch.nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> int | None:
-        """A call begins. Returns its number, from 0 over the whole run; None for one that is not recorded."""
+        """Note that a call begins. Returns its number, from 0 over the whole run; None if it is not recorded."""
         if self._paused or self._context.guard.busy or not self._is_recorded():
             return None
         with self._context.guard():
@@ -90,7 +91,7 @@ class ModuleCalls:
         return None
 
     def end(self, call: int, result: Any, failed: bool) -> None:
-        """The call ended: it returned the result, or raised."""
+        """Note that the call returned this result, or raised."""
         running = self._context.module_calls
         if call not in running:
             return
@@ -118,7 +119,7 @@ class ModuleCalls:
 
 
 def values_in_mappings(values: tuple[Any, ...]) -> Iterator[Any]:
-    """What dicts hold among arguments or in a result, and dicts in these: outputs of models are often such."""
+    """The values of dicts among arguments or results, and of dicts in these. Models often return such outputs."""
     pending, count = list(values), 0
     while pending and count < MAX_MAPPINGS:
         value = pending.pop()
@@ -130,7 +131,7 @@ def values_in_mappings(values: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def observe_module_calls() -> bool:
-    """Put the function in torch's place; without a listener it does what torch's does. Returns whether it was not there
+    """Replace torch's function. Without a listener the new one does what torch's does. Returns whether it was not there
     yet."""
     if _original_calls:
         return False
@@ -141,12 +142,12 @@ def observe_module_calls() -> bool:
 
 
 def restore_module_calls() -> None:
-    """Put torch's own function back."""
+    """Restore torch's own function."""
     setattr(torch.nn.Module, "__call__", _original_calls.pop())
 
 
 def begin_call(module: torch.nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """What is to be given to `end_call`."""
+    """Report the beginning of a call. Returns the argument for `end_call`."""
     if not _entered:
         return None
     listener = _entered[-1]
@@ -155,7 +156,7 @@ def begin_call(module: torch.nn.Module, arguments: tuple[Any, ...], named: dict[
 
 
 def end_call(begun: Any, result: Any = None, failed: bool = False) -> Any:
-    """The result."""
+    """Report the end of a call. Returns the result."""
     if begun is not None:
         listener, call = begun
         listener.end(call, result, failed)
@@ -163,7 +164,7 @@ def end_call(begun: Any, result: Any = None, failed: bool = False) -> Any:
 
 
 class _WithCalls(ast.NodeTransformer):
-    """Has what is returned pass through the function that hears of the end."""
+    """Passes what a function returns through the call that reports its end."""
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
         value = node.value or ast.copy_location(ast.Constant(None), node)
@@ -176,9 +177,9 @@ _FACTORY = "_gradbox_factory"
 
 
 def observed_function(original: Any, begin: Callable[..., Any], end: Callable[..., Any]) -> Any:
-    """A function as `original`, which takes `(self, *args, **kwargs)`, that calls `begin` and `end` as well.
+    """A function like `original`, which takes `(self, *args, **kwargs)`, that also calls `begin` and `end`.
 
-    None where its source has another form than expected: calls of modules then pass unobserved.
+    None if its source does not have the expected form; module calls are then not observed.
     """
     first_line = original.__code__.co_firstlineno
     try:
@@ -231,4 +232,4 @@ def observed_function(original: Any, begin: Callable[..., Any], end: Callable[..
 
 
 _observed_call = observed_function(torch.nn.Module.__call__, begin_call, end_call)
-"""Made when this module is imported: later the files of torch may be out of reach."""
+"""Created when this module is imported, because the files of torch may be unreadable later."""

@@ -1,11 +1,12 @@
-"""Torch operations as the program calls them: what each took and made, and where a path of gradients was cut.
+"""Records torch operations as the program calls them: what each took and made, and where a path of gradients was cut.
 
 Every operator of the dispatcher gets a kernel of ours under a dispatch key that nothing else uses; the key is switched
-on for the program's thread alone. A call comes by before autograd and leaves with its finished result. Torch can't see
-that they are recorded: under a dispatch mode it takes other paths (`reshape` becomes a view, CTC loss another node),
-under a function mode modules leave their fast paths. `detach` and `alias` are let through unseen: torch itself calls
-them where a Python object for the result would be one too many; what they cut shows in the handles. So are the
-questions that forward-mode differentiation asks of a result that has no Python object yet.
+on for the program's thread alone. A call reaches it before autograd and leaves with its finished result. Torch can't
+tell that operations are recorded: under a dispatch mode it would take other paths (`reshape` becomes a view, CTC loss
+another node), and under a function mode modules leave their fast paths. `detach` and `alias` are let through
+unobserved, because torch itself calls them where one more Python object for the result would matter; what they cut
+shows in the handles. The same holds for the questions that forward-mode differentiation asks of a result that has no
+Python object yet.
 """
 
 import contextlib
@@ -46,13 +47,13 @@ _UNRECORDED_OPERATIONS = (
 )
 has_torch_function: Any = torch._C._has_torch_function
 NUMBER_DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
-"""The dtype of the tensor that torch makes of a Python number."""
+"""The dtype of the tensor that torch makes from a Python number."""
 
 NOT_A_TENSOR_MESSAGE = "Expected a value of type 'Tensor'"
-"""What torch says of an argument before the operation begins."""
+"""What torch says about an argument that is not a tensor, before the operation begins."""
 
 _OUR_KERNEL_IN_ERROR = re.compile(rf"{probe.DISPATCH_KEY_NAME}(: registered at [^\n]*\n|, )")
-"""Where torch lists the kernels that an operator has."""
+"""Mentions of our kernel where torch lists the kernels of an operator."""
 
 
 _libraries: list[Any] = []
@@ -60,13 +61,13 @@ _entered_ops: list["OpRecorder"] = []
 
 
 ENGINE_CODE = getattr(getattr(torch.autograd.graph, "_engine_run_backward", None), "__code__", None)
-"""Of the function of torch that calls the engine: the operations of nodes have no other Python around them. None in a
-torch that calls it elsewhere: every operation then counts as one outside of it, which costs time and says nothing
-wrong."""
+"""The code of torch's function that calls the engine: the operations of nodes have no other Python around them. None in
+a torch that calls it elsewhere; every operation then counts as one outside of the engine, which costs time but reports
+nothing wrong."""
 
 
 class OpRecorder:
-    """Records each operation into the step's log while entered, except while the recorder itself is at work.
+    """Records each operation in the step's log while entered, except while the recorder itself is at work.
 
     is_recording: whether steps are recorded at all; False in iterations that are skipped
     """
@@ -95,20 +96,20 @@ class OpRecorder:
         _entered_ops.remove(self)
 
     def is_recorder_busy_or_skipping(self) -> bool:
-        """Whether what is computed now is none of the program's recorded steps."""
+        """Whether a computation now is not part of the program's recorded steps."""
         return self._context.guard.busy or not self._is_recording()
 
     def set_recording_paused(self, paused: bool) -> None:
-        """Record no operators for a while."""
+        """Stop or resume recording operators."""
         torch._C._dispatch_tls_set_dispatch_key_included(probe.DISPATCH_KEY, not paused)
         self.forget_uninitialized_memory()
 
     def forget_uninitialized_memory(self) -> None:
-        """Operations passed unseen: what they wrote is not known."""
+        """Note that operations passed unobserved, so it is not known what they wrote."""
         self._uninitialized.forget_all()
 
     def run_recorded_op(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
-        """The operation, recorded."""
+        """Run an operation and record it."""
         if frame is None or frame.f_code is not ENGINE_CODE:
             self._context.observation.ops_outside_engine = True
         if is_printing_tensor(frame):
@@ -141,7 +142,7 @@ class OpRecorder:
         return result
 
     def run_op_with_mode(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
-        """An operation of `MODE_ARGUMENTS`, recorded, with the event that says what it was told."""
+        """Run an operation of `MODE_ARGUMENTS` and record it, with the event that tells its mode."""
         result = self.run_recorded_op(name, op, args, kwargs, frame)
         try:
             log = self._context.observation.log
@@ -190,7 +191,7 @@ class OpRecorder:
         return call
 
     def _log_uninitialized_reads(self, name: str, op: Any, args: Any, kwargs: dict[str, Any]) -> None:
-        """Tell of memory that is read before anything wrote it."""
+        """Log reads of memory that nothing has written."""
         if not self._uninitialized.has_uninitialized:
             return
         try:
@@ -238,7 +239,7 @@ class OpRecorder:
         observation.op_calls.append(call)
 
     def _written_tensors(self, op: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
-        """The arguments that the operation writes to, where they have a storage."""
+        """The arguments that the operation writes to, if they have a storage."""
         positions = self._written_argument_positions(op)
         if not positions:
             return []
@@ -261,19 +262,19 @@ class OpRecorder:
 
 
 def may_cut_path(call: OpCall) -> bool:
-    """Whether gradients may end at an operation: it took what requires grad, and something that it gave does not."""
+    """Whether gradients may end at an operation: an input requires grad and an output does not."""
     return call.cuts_paths and not (call.results and all(call.entry["requires_grad"]))
 
 
 def is_result_cut_by_mode(call: OpCall) -> bool:
-    """Whether it made something without a history because grad mode was off."""
+    """Whether an operation made something without a history because grad mode was off."""
     return bool(call.results) and (call.inference_mode or not call.entry["grad_mode"])
 
 
 def backward_engine_context(observation: Observation) -> Any:
-    """The context for a run of the engine: operations are not recorded where a transform of torch.func asks for it.
+    """The context for a run of the engine: operations are not recorded if a transform of torch.func runs it.
 
-    There the engine meets wrapped Python numbers, which have no data to make a number of.
+    There the engine meets wrapped Python numbers, which have no data from which to make a number.
     """
     active = torch._C._functorch.peek_interpreter_stack() is not None or any(
         frame.f_code.co_filename.startswith(TORCH_FOLDER + "_functorch/")
@@ -283,7 +284,7 @@ def backward_engine_context(observation: Observation) -> Any:
 
 
 def register_recording_kernels() -> None:
-    """Put the kernels in place, once a process; without a listener in the thread they are never called."""
+    """Register the kernels, once per process. Without a listener in the thread they are never called."""
     if _libraries:
         return
     root: Any = torch.library.Library("_", "IMPL")  # type: ignore[no-untyped-call]
@@ -314,9 +315,9 @@ def make_recording_kernel(name: str) -> Callable[..., Any]:
 
 
 def call_operation(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """What the operation returns. Raises what it raises; the text says nothing of our kernels.
+    """Call the operation. If it raises, the message does not mention our kernels.
 
-    C++ has called it, which asks no `__torch_function__`: a call from Python would.
+    It was called from C++, which asks no `__torch_function__`; a call from Python would.
     """
     if has_torch_function_override(args, kwargs):
         with torch._C.DisableTorchFunction():
@@ -342,10 +343,10 @@ def has_torch_function_override(args: Any, kwargs: dict[str, Any]) -> bool:
 
 
 def args_with_numbers_as_tensors(op: Any, args: Any) -> list[Any] | None:
-    """The arguments, those that ought to be tensors made so; None where they are.
+    """The arguments, with numbers converted to tensors where tensors are expected; None if all are tensors already.
 
-    A tensor that torch made of a Python number arrives as the number. Few operations take that; C++ calls others on it,
-    such as `view` where it prints a graph's constants.
+    When torch makes a tensor from a Python number, the number itself arrives here. Few operations take that; C++ calls
+    others on it, such as `view` when it prints a graph's constants.
     """
     numbers = {
         k: NUMBER_DTYPES[type(value)]
@@ -358,7 +359,7 @@ def args_with_numbers_as_tensors(op: Any, args: Any) -> list[Any] | None:
 
 
 def torch_frames(frame: FrameType | None) -> Iterable[FrameType]:
-    """The frames of torch's own Python code from here outwards, and the first that is none of it."""
+    """The frames of torch's own Python code from here outwards, and the first frame that is not torch's."""
     for f in frames_outward(frame):
         yield f
         if not f.f_code.co_filename.startswith(TORCH_FOLDER):
@@ -366,7 +367,7 @@ def torch_frames(frame: FrameType | None) -> Iterable[FrameType]:
 
 
 def is_printing_tensor(frame: FrameType | None) -> bool:
-    """Whether torch is putting a tensor into words: that computes a good deal and changes nothing."""
+    """Whether torch is formatting a tensor as text, which takes many operations and changes nothing."""
     if frame is None or not frame.f_code.co_filename.startswith(TORCH_FOLDER):  # most operations
         return False
     return any(f.f_code.co_filename == _PRINTING_FILE for f in torch_frames(frame))
@@ -383,7 +384,7 @@ def is_called_by_program(frame: FrameType | None) -> bool:
 
 
 def is_deepcopy_by_program(frame: FrameType | None) -> bool:
-    """Whether the operation makes the tensor that `copy.deepcopy(x)` gives the program."""
+    """Whether the operation makes the tensor that `copy.deepcopy(x)` returns to the program."""
     codes = (torch.Tensor.__deepcopy__.__code__, copy.deepcopy.__code__)
     for f, code in zip(frames_outward(frame), codes, strict=False):
         if f.f_code is not code:
@@ -393,5 +394,5 @@ def is_deepcopy_by_program(frame: FrameType | None) -> bool:
 
 
 def is_in_function_apply(frame: FrameType | None) -> bool:
-    """Whether a `torch.autograd.Function` runs: its forward is not recorded, and nothing is cut by that."""
+    """Whether a `torch.autograd.Function` runs. Its forward has no graph, and nothing is cut by that."""
     return any(f.f_code.co_filename == _FUNCTION_FILE and f.f_code.co_name == "apply" for f in frames_outward(frame))

@@ -1,4 +1,4 @@
-"""Which optimizer took a step: of those that passed among unrecorded iterations, how many each took."""
+"""Which optimizer took a step, and how many steps each took in unrecorded iterations."""
 
 import sys
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from gradbox.recorder.uids import ObjectUids
 from gradbox.wire.events import OptimizerStepped
 
 MAX_COUNTED_OPTIMIZERS = 1000
-"""Optimizers of which the unrecorded steps are counted."""
+"""Optimizers whose unrecorded steps are counted."""
 
 _hooks_after_step: dict[Any, Any] = optimizer._global_optimizer_post_hooks
 _hooks_before_step: dict[Any, Any] = optimizer._global_optimizer_pre_hooks
@@ -20,12 +20,12 @@ _hooks_before_step: dict[Any, Any] = optimizer._global_optimizer_pre_hooks
 StepListener = Callable[..., None]
 
 _listeners: list[StepListener] = []
-"""What is called after each `Optimizer.step`, the last first; torch has one hook for all, so that a listener can come
-or go while torch goes through its hooks."""
+"""Functions called after each `Optimizer.step`, the last one first. torch has a single hook for all of them, so that a
+listener can come or go while torch iterates over its hooks."""
 
 
 def add_step_listener(listener: StepListener) -> None:
-    """Have it called after each `Optimizer.step` of the process, with the optimizer first."""
+    """Call a listener after each `Optimizer.step` of the process, with the optimizer as the first argument."""
     _listeners.append(listener)
     _hooks_after_step[_listeners_key] = _notify_listeners
 
@@ -43,11 +43,12 @@ def _notify_listeners(*arguments: Any) -> None:
 
 
 _listeners_key = object()
-"""In torch's table: a handle of torch's would take a number that the program's next hook has without the recorder."""
+"""Our key in torch's table of hooks. A handle of torch's would take the number that the program's next hook has without
+the recorder."""
 
 
 class OptimizerStepObserver(Protocol):
-    """Who is told of every step, recorded or not."""
+    """What is told of every step, recorded or not."""
 
     def before_optimizer_step(self, optimizer: Optimizer) -> None:
         """An optimizer is about to step."""
@@ -55,12 +56,12 @@ class OptimizerStepObserver(Protocol):
     def note_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
         """An optimizer has stepped.
 
-        frame: the innermost one that runs
+        frame: the innermost frame that runs
         """
 
 
 class OptimizerSteps:
-    """Hears of every `Optimizer.step` while entered; of one that raises nothing is said.
+    """Records every `Optimizer.step` while entered, except steps that raise.
 
     is_recorded: whether what the current thread does is recorded
     """
@@ -87,7 +88,7 @@ class OptimizerSteps:
         _hooks_before_step.pop(self, None)
 
     def set_recording_paused(self, paused: bool) -> None:
-        """Count steps for a while, and tell their number when it is over."""
+        """Count steps while recording is paused, and report their number afterwards."""
         self._paused = paused
         if not paused:
             counts, self._unrecorded_counts = self._unrecorded_counts, {}

@@ -1,4 +1,4 @@
-"""Where the way of gradients ends: results of tensors that require grad which no gradient will come back through."""
+"""Where gradients end: results of tensors that require grad through which no gradient will come back."""
 
 import re
 from typing import Literal
@@ -9,7 +9,7 @@ from gradbox.recorder.probes.tensors import Tensors
 from gradbox.wire import events
 
 _VALUELESS_OPERATIONS = re.compile(r"_like$|_like\.|::new_")
-"""Operations that take a tensor's shape and none of its values."""
+"""Operations that use a tensor's shape but none of its values."""
 
 _ITEM_OPERATIONS = ("aten::item", "aten::_local_scalar_dense")
 
@@ -45,10 +45,10 @@ def path_cut_event(
     op: int | None = None,
     place: CodePlace | None = None,
 ) -> events.PathCut:
-    """The event of a result at which the way of gradients ends.
+    """The event for a result at which gradients end.
 
-    op: the place of the operation in the step's log
-    place: as the event has it
+    op: the index of the operation in the step's log
+    place: the event's `place`
     """
     event: events.PathCut = {"kind": "event", "event": "path_cut", "tensor": tensor, "name": name}  # type: ignore[typeddict-item]
     if op is not None:
@@ -62,7 +62,8 @@ def path_cut_event(
 
 
 def is_conversion_to_list(call: OpCall, previous: OpCall | None) -> bool:
-    """Whether two operations of the program are what `Tensor.tolist` begins with: no other call makes them in a row."""
+    """Whether two operations of the program are the beginning of `Tensor.tolist`. No other call makes these two in a
+    row."""
     return (
         call.entry["name"] == "aten::resolve_neg"
         and previous is not None
@@ -73,7 +74,7 @@ def is_conversion_to_list(call: OpCall, previous: OpCall | None) -> bool:
 
 
 def _path_cut_reason(call: OpCall, leaf: bool, dtype: str) -> PathCutReason | None:
-    """Why no gradient comes back through a result; None where one does, or none was to be expected."""
+    """Why no gradient comes back through a result; None if one does, or none was expected."""
     if call.deep_copies and leaf:
         return "copy"
     if not leaf or _VALUELESS_OPERATIONS.search(call.entry["name"]):
@@ -86,7 +87,7 @@ def _path_cut_reason(call: OpCall, leaf: bool, dtype: str) -> PathCutReason | No
 
 
 def _detached_cut_event(detached: DetachedCopy, observation: Observation) -> events.PathCut:
-    """A detached handle may only have been on the way to a numpy array, or to a copy of its own memory."""
+    """The event for a detached handle, unless it was only a step towards a numpy array or a copy of its own memory."""
     source, handle, reason, user = detached
     array = observation.array_bases.get(handle)
     if array is not None:
@@ -98,7 +99,8 @@ def _detached_cut_event(detached: DetachedCopy, observation: Observation) -> eve
 
 
 def _copying_operation(detached_handle: str, calls: list[OpCall]) -> OpCall | None:
-    """The operation that copied a detached handle, as `torch.tensor(x)` does: the copy is made a leaf by `detach_`."""
+    """The operation that copied a detached handle, as `torch.tensor(x)` does, which makes the copy a leaf by
+    `detach_`."""
     leaves = {uid for call in calls if call.entry["name"] == "aten::detach_" for uid, _ in call.inputs}
     for call in calls:
         if call.entry["name"].startswith("aten::to.") and call.entry["inputs"] == [detached_handle] and call.results:

@@ -1,6 +1,6 @@
-"""What a probe is, and what all probes of a run share: the fence around the recorder's own work, and the dispatch key.
+"""What a probe is, and what all probes of a run share: the guard around the recorder's own work, and the dispatch key.
 
-Inside the fence no mode and no subclass of the program answers for a tensor, and no tracer takes down what is computed.
+Inside the guard no mode and no subclass of the program handles a tensor, and no tracer records what is computed.
 """
 
 import sys
@@ -17,7 +17,7 @@ from gradbox.recorder.uids import UidAllocator
 from gradbox.wire.entities import MAX_CELLS
 
 RECURSION_ALLOWANCE = 400
-"""Python frames that the recorder may use above the program's deepest."""
+"""Python frames that the recorder may use beyond the program's deepest."""
 
 set_tracing_state: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
 
@@ -26,11 +26,13 @@ _ENTERED_ALREADY: AbstractContextManager[Any] = nullcontext()
 
 
 class RecorderGuard:
-    """While entered the recorder is at work: its torch calls are not recorded, its faults do not reach the program.
+    """While entered, the recorder is at work: its torch calls are not recorded, and its faults do not reach the
+    program.
 
-    busy: whether it is entered. Entering it once more does nothing.
+    Entering it again while entered has no effect.
 
-    report_fault: takes what was raised inside
+    busy: whether it is entered
+    report_fault: called with what was raised inside
     """
 
     def __init__(self, report_fault: Callable[[BaseException], None]) -> None:
@@ -42,7 +44,7 @@ class RecorderGuard:
         self._torch_dispatch: Any = None
 
     def stay_busy(self) -> None:
-        """Be busy for good."""
+        """Stay busy for good."""
         self.busy = self._closed = True
 
     def __call__(self) -> AbstractContextManager[Any]:
@@ -72,7 +74,7 @@ class RecorderGuard:
 
     @contextmanager
     def unrecorded(self) -> Iterator[None]:
-        """Nothing that runs inside is recorded; what it raises goes through."""
+        """Record nothing that runs inside the block. Exceptions pass through."""
         busy, self.busy = self.busy, True
         try:
             yield
@@ -81,20 +83,20 @@ class RecorderGuard:
 
 
 DISPATCH_KEY_NAME = "TESTING_ONLY_GenericMode"
-"""Of the dispatch key under which torch's operators are observed."""
+"""The name of the dispatch key under which torch's operators are observed."""
 
 DISPATCH_KEY: Any = torch._C._parse_dispatch_key(DISPATCH_KEY_NAME)
 DISPATCH_KEYS = torch._C.DispatchKeySet(DISPATCH_KEY)
 
 
 def unobserved_ops(observation: Observation) -> Any:
-    """The context in which no operation is recorded."""
+    """A context in which no operation is recorded."""
     observation.note_ops_unobserved()
     return torch._C._ExcludeDispatchKeyGuard(DISPATCH_KEYS)
 
 
 def are_ops_unobserved() -> bool:
-    """Whether an operation of the program would pass unrecorded now."""
+    """Whether an operation of the program would not be recorded now."""
     return bool(torch._C._dispatch_tls_is_dispatch_key_excluded(DISPATCH_KEY))
 
 
@@ -108,8 +110,8 @@ class ProbeContext:
     observation: of the step in the making; hooks add to it
     running_backwards: how many backward passes run
     running_operations: how many recorded operations have begun and not ended, one within another
-    module_calls: the numbers of the calls of modules that run, the innermost last
-    max_cells: elements up to which contents are listed whole
+    module_calls: the numbers of the module calls that run, the innermost last
+    max_cells: elements up to which contents are listed in full
     """
 
     def __init__(self) -> None:
@@ -122,7 +124,7 @@ class ProbeContext:
         self._faults = 0
 
     def report_recorder_fault(self, error: BaseException) -> None:
-        """The recorder failed at something: an event says so, and the exception goes no further."""
+        """Report a fault of the recorder as an event; the exception goes no further."""
         self._faults += 1
         if self._faults <= MAX_FAULTS:
             last = traceback.extract_tb(error.__traceback__)[-1:]
@@ -131,7 +133,7 @@ class ProbeContext:
             self.observation.append_log_entry({"kind": "event", "event": "tracer_fault", "text": text})
 
     def is_within_operation(self) -> bool:
-        """Whether the program's code is called from within an operation, be it recorded or not: it is half done."""
+        """Whether code of the program is called from within an operation that is not finished, recorded or not."""
         return self.running_operations > 0 or are_ops_unobserved()
 
     def note_backward_begun(self) -> None:
@@ -142,10 +144,10 @@ class ProbeContext:
 
 
 class Probe:
-    """Follows the entities of one kind: names them, notices their death, writes their facts into the delta.
+    """Follows the entities of one kind: names them, notices their death, and writes their facts into the delta.
 
-    An observation has phases, and in each the observer calls that method of all probes in its order. A probe overrides
-    the phases in which it has something to do.
+    An observation has phases; in each, the observer calls the corresponding method of all probes in order. A probe
+    overrides the phases in which it has something to do.
     """
 
     def __init__(self, context: ProbeContext) -> None:
@@ -161,4 +163,4 @@ class Probe:
         """Write what changed into the delta."""
 
     def end_observation(self, observation: Observation) -> None:
-        """The observation is over, also where it failed: let go of the program's objects."""
+        """The observation is over, or has failed: release the program's objects."""

@@ -1,7 +1,8 @@
-"""Saved tensors: what each slot of a node pins, the version it expects, and whether torch will still take it.
+"""Saved tensors: what each slot of a node keeps alive, which version it expects, and whether torch will still accept
+it.
 
-`_raw_saved_*` is read without unpacking: it runs no hook and checks nothing. Whether a slot is stale is asked of
-torch itself, by reading it the way backward does, and only where no hook would run.
+`_raw_saved_*` is read without unpacking, which runs no hook and checks nothing. Whether a slot is stale is found out by
+reading it as backward does, and only if that runs no hook.
 """
 
 import re
@@ -22,21 +23,21 @@ from gradbox.recorder.uids import WeakUids
 from gradbox.wire import entities
 
 MAX_SAMPLED_SLOTS = 64
-"""Slots that are watched while iterations pass unseen."""
+"""Slots that are checked while iterations pass unrecorded."""
 
 _RUNNING_STATISTICS = ("running_mean", "running_var")
-"""Slots of a batch norm that its backward reads only where it was not in training: each forward writes them."""
+"""Slots of a batch norm that its backward reads only outside of training. Each forward in training writes them."""
 
 _tensors_as_values: Any = torch._C.ScriptList([torch.zeros(())])
-"""A list of C++ values: a tensor that torch made of a number comes out of it as the number, without a call of the
-dispatcher."""
+"""A list of C++ values. A tensor that torch made from a number comes out of it as the number, without a dispatcher
+call."""
 _tensors_as_values.pop()
 
 _VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
 def slot_state_by_torch(node: Any, attribute: str) -> tuple[entities.SlotState, int | None]:
-    """What torch says when the slot is read: its state, and the version it expected where it names it."""
+    """The state of a slot according to torch when it is read, and the version that torch expected if it names one."""
     try:
         getattr(node, attribute)
     except RuntimeError as error:
@@ -55,14 +56,14 @@ def slot_state_by_torch(node: Any, attribute: str) -> tuple[entities.SlotState, 
 
 
 SlotKey = tuple[str, str]
-"""A slot: its node's uid, its name."""
+"""A slot: its node's uid and its name."""
 
 NodeSlots = dict[str, entities.Slot]
 """The slots of one node by name."""
 
 
 class SlotTransition(NamedTuple):
-    """A slot's state changed.
+    """A change of a slot's state.
 
     before: None for a new slot
     """
@@ -76,7 +77,7 @@ class SlotTransition(NamedTuple):
 class SavedTensors:
     """The slots of all nodes: `slots[node][slot]` are the facts last reported.
 
-    transitions: since `clear_transitions`
+    transitions: changes of state since `clear_transitions`
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class SavedTensors:
             self._forget_number((node, slot))
 
     def _reindex_node_slots(self, node: str, current: NodeSlots) -> None:
-        """Note what the slots of a node hold now."""
+        """Update which entities the slots of a node hold."""
         for name, slot in self.slots.get(node, {}).items():
             for uid in uids_held_by_slot(slot):
                 self._slots_by_uid[uid].pop((node, name), None)
@@ -136,7 +137,7 @@ class SavedTensors:
         )
 
     def clear_transitions(self) -> None:
-        """They are reported."""
+        """Forget the transitions after they were reported."""
         self.transitions.clear()
 
     def is_held_by_slot(self, uid: str) -> bool:
@@ -144,8 +145,8 @@ class SavedTensors:
         return uid in self._slots_by_uid
 
     def sample_unmodified_uids(self, kind_letter: str) -> list[str]:
-        """Some of the counters or storages that slots hold and that are as they were when they were saved: one slot is
-        asked for all that hold the same."""
+        """Some of the counters or storages that slots hold and that have not changed since they were saved. One slot is
+        checked for all that hold the same."""
         intact = (
             uid
             for uid, slots in self._slots_by_uid.items()
@@ -157,7 +158,7 @@ class SavedTensors:
         return self.slots[key[0]][key[1]]["state"] in ("ok", "unknown")
 
     def recheck_slots(self, uids: Iterable[str]) -> dict[str, NodeSlots]:
-        """The slots of the nodes of which one changed, for these counters moved or these storages were written.
+        """The slots of nodes with a slot that changed, because these counters moved or these storages were written.
 
         What torch would say follows from the counter's value and the bytes; no node is asked.
         """
@@ -182,7 +183,7 @@ class SavedTensors:
         return "unknown" if (node, name) in self._unverified else "ok"
 
     def observe_node_slots(self, node: Any, uid: str) -> NodeSlots | None:
-        """The slots of a node; None where they are as they were reported, or there can be none."""
+        """The slots of a node; None if they are as last reported or can't exist."""
         attributes = self._attributes.get(type(node))
         if attributes is None:
             attributes = self._attributes[type(node)] = [a for a in dir(type(node)) if a.startswith("_raw_saved_")]
@@ -276,8 +277,8 @@ class SavedTensors:
                 self.transitions.append(SlotTransition(uid, name, "detached", state))
 
     def _saved_number(self, key: SlotKey, data: torch.Tensor, known: entities.Slot | None) -> entities.Slot | None:
-        """The slot of a number of the program that torch wrapped in a tensor, like the 2 of `x * 2`; None for other
-        tensors, and once the program has got hold of that tensor, as by `node._saved_other`."""
+        """The slot of a number that torch wrapped in a tensor to save it, like the 2 of `x * 2`. None for other
+        tensors, and once the program has got hold of that tensor, for example through `node._saved_other`."""
         if known is not None:
             if "value" not in known:
                 return None
@@ -307,13 +308,13 @@ class SavedTensors:
         return "value" in self.slots[node][name]
 
     def has_number_in(self, storages: Iterable[str]) -> bool:
-        """Whether the program has got hold of a number that a node saved: one of these storages is it."""
+        """Whether the program has got hold of a saved number, that is, one of these storages holds it."""
         return bool(self._numbers_by_address) and any(
             self._storages.address(storage) in self._numbers_by_address for storage in storages
         )
 
     def _slot_facts(self, data: torch.Tensor) -> entities.Slot:
-        """What is saved, without the slot's state."""
+        """The facts of what is saved, without the slot's state."""
         own = handles.as_plain_tensor(data)
         slot = cast(entities.Slot, {"dtype": handles.dtype_name(data), "shape": handles.concrete_shape(own)})
         tensor = self._tensors.find_uid(data)
@@ -325,7 +326,7 @@ class SavedTensors:
         return slot
 
     def _has_changed_bytes(self, uid: str, name: str, slot: entities.Slot) -> bool:
-        """Whether the saved elements are other bytes than when they were saved; at first sight they are noted."""
+        """Whether the saved elements have other bytes than when they were saved. The first call notes the bytes."""
         facts: Any = slot
         if "storage" not in facts or (uid, name) in self._unread:
             return False
@@ -353,6 +354,6 @@ def storage_and_dtype_of_slot(slot: entities.Slot) -> tuple[str, str] | None:
 
 
 def freed_slot(slot: entities.Slot) -> entities.Slot:
-    """A slot after backward released it: what it was, and nothing that may be used again."""
+    """A slot after backward released it: its description, without anything that may be reused."""
     facts = {key: value for key, value in slot.items() if key in ("dtype", "shape", "expected")}
     return cast(entities.Slot, {**facts, "state": "freed"})

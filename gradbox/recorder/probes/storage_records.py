@@ -1,6 +1,5 @@
-"""A storage as last seen: torch's, a gradient's on its way, or memory that numpy owns. Each knows how to read itself,
-and is reported: its cells whole or patched, or a summary and windows of a big one.
-"""
+"""Records of storages as last seen: torch's storages, gradients on their way, and memory that numpy owns. Each record
+can read its bytes and be reported, with its cells in full or patched, or as a summary with windows if it is large."""
 
 import ctypes
 import weakref
@@ -25,11 +24,11 @@ from gradbox.wire.base import Number
 from gradbox.wire.entities import MAX_CELLS
 
 COPIED_WHEN_READ_BYTES = 1 << 12
-"""Bytes up to which a copy costs less than a view."""
+"""Bytes up to which a copy is cheaper than a view."""
 
 
 class StorageRecord:
-    """A storage as last seen. The weak reference pins its address, so an address is never met twice."""
+    """A storage as last seen. The weak reference keeps its address from being reused."""
 
     def __init__(self, uid: str, device: str) -> None:
         self.uid, self.device = uid, device
@@ -47,18 +46,18 @@ class StorageRecord:
         self.window_ranges: dict[str, list[tuple[int, int]]] = {}
 
     def read_bytes(self) -> Any:
-        """Its bytes where they lie, those of a device as `DeviceBytes` or `UnreadableBytes`; None when it is dead."""
+        """The storage's bytes in place; those of a device as `DeviceBytes` or `UnreadableBytes`; None if it is dead."""
         raise NotImplementedError
 
     def inherit_from(self, other: "StorageRecord") -> None:
-        """It is the storage that the other was: what was reported of that one is reported of this."""
+        """Take over what was reported of another record of the same storage."""
         self.data, self.digest, self.dtypes, self.cells = other.data, other.digest, other.dtypes, other.cells
         self.large_copy_bytes = other.large_copy_bytes
         self.pointer, self.nbytes = other.pointer, other.nbytes
         self.never_compared, self.window_ranges = other.never_compared, other.window_ranges
 
     def mapped_bytes(self) -> Any:
-        """The bytes from `pointer` on; where they are many without a copy."""
+        """The bytes from `pointer` on, without a copy if there are many."""
         if not self.pointer or not self.nbytes:
             return b""
         if self.nbytes <= COPIED_WHEN_READ_BYTES:
@@ -91,9 +90,10 @@ class TorchStorageRecord(StorageRecord):
 
 
 class TransientGradStorageRecord(StorageRecord):
-    """A storage of a gradient on its way: known by address, its bytes through the tensors that read it.
+    """A storage of a gradient on its way, identified by address; its bytes are read through the tensors that use it.
 
-    A Python object for it would count as one more owner, and autograd no longer adds up in place what it owns alone.
+    A Python object for it would count as one more owner, and autograd would no longer accumulate in place, as it does
+    with a gradient that it alone owns.
     """
 
     def __init__(self, uid: str, tensor: torch.Tensor) -> None:
@@ -128,7 +128,7 @@ class TransientGradStorageRecord(StorageRecord):
 
 
 class ArrayStorageRecord(StorageRecord):
-    """Memory that numpy owns; lives as long as the array that owns it."""
+    """Memory that numpy owns. It lives as long as the array that owns it."""
 
     def __init__(self, uid: str, owner: np.ndarray[Any, Any]) -> None:
         super().__init__(uid, "cpu")
@@ -143,7 +143,7 @@ class ArrayStorageRecord(StorageRecord):
 
 
 def byte_extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
-    """The address of the first byte that it reads, and how many from there to the last."""
+    """The address of the first byte that an array reads, and the number of bytes from there to the last."""
     begin: int = array.__array_interface__["data"][0]
     if not array.size:
         return begin, 0
@@ -153,7 +153,7 @@ def byte_extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
 
 
 def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: list[str], max_cells: int) -> None:
-    """Cells whole or patched, or a summary.
+    """Report cells in full or patched, or a summary.
 
     max_cells: elements up to which they are listed
     """
@@ -184,7 +184,8 @@ def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: 
 def report_windows_of_large_storage(
     delta: TraceDelta, record: StorageRecord, wanted_elements: dict[str, set[int]]
 ) -> None:
-    """For a storage too big to list: head, tail and the elements that small handles read, as runs of values."""
+    """Report windows of a storage that is too large to list: its head, its tail and the elements that small handles
+    read."""
     large = [d for d in record.dtypes if record.nbytes // cells.dtype_itemsize(d) > MAX_CELLS]
     if not large:
         return
@@ -208,7 +209,7 @@ def report_windows_of_large_storage(
 
 
 def summary_of_contents(buffer: Any, dtype: str) -> entities.Summary | None:
-    """The summary of a storage's bytes, computed where they lie; a short one of few."""
+    """The summary of a storage's bytes, computed where they are; a short summary of few bytes."""
     if len(buffer) // cells.dtype_itemsize(dtype) <= MAX_CELLS:
         return cells.summary_of_bytes(bytes(buffer), dtype, cells.SHORT_STRETCHES)
     return buffer.summary(dtype) if isinstance(buffer, DeviceBytes) else cells.summary_of_bytes(buffer, dtype)

@@ -1,6 +1,5 @@
-"""Storages: who is one and the same, whose bytes changed, which died, and their elements; of those too big to be listed
-whole, which are.
-"""
+"""Storages: which are the same, whose bytes changed, which died, and what they contain; of large ones, which elements
+to list."""
 
 import hashlib
 import math
@@ -31,33 +30,34 @@ from gradbox.wire.entities import MAX_CELLS
 from gradbox.wire.job_records import FocusRecord
 
 MAX_CHANGED_ELEMENTS = 4096
-"""Changed elements that are named; more are counted."""
+"""Changed elements that are named. More are only counted."""
 
 MAX_COPY_BYTES = 1 << 24
-"""Bytes up to which a copy is kept to compare with; beyond, digests of its chunks, which tell no elements apart."""
+"""Bytes up to which a copy is kept for comparison. Of a larger storage digests of its chunks are kept, which tell no
+elements apart."""
 
 MAX_TOTAL_COPY_BYTES = 1 << 26
-"""Bytes of all copies of more than ALWAYS_COMPARED_BYTES; once they are used up, bigger storages are known by digests
-too."""
+"""Bytes of all copies of more than ALWAYS_COMPARED_BYTES. Once they are used up, digests are kept of further large
+storages."""
 
 CHUNK_BYTES = 1 << 16
 
 ALWAYS_COMPARED_BYTES = 1 << 16
-"""Bytes up to which a storage is compared in every observation, whatever took it."""
+"""Bytes up to which a storage is compared in every observation, whatever the statement used."""
 
 storage_address_of: Any = torch._C._storage_address  # type: ignore[attr-defined]
 
 MAX_CAPTURE_BYTES = 4096
-"""Bytes up to which a temporary's content is kept, should it die inside its statement."""
+"""Bytes up to which the content of a temporary is kept in case it dies inside its statement."""
 
 
 class Storages(Probe):
     """All storages of a run.
 
-    compared: those of which the last observation compared the bytes
-    changed: of those that differ (dtype, number of changed elements or None, the first of them)
-    allocated: met since
-    exposed: their memory was handed out
+    compared: storages whose bytes the last observation compared
+    changed: for each one that differs (dtype, number of changed elements or None, the first of them)
+    allocated: storages first seen since the last observation
+    exposed: storages whose memory was handed out
     """
 
     def __init__(self, context: ProbeContext, holders: StorageHolders, statements: ProgramStatements) -> None:
@@ -97,7 +97,7 @@ class Storages(Probe):
         return uid
 
     def promote_transient_storages(self) -> None:
-        """Backward is over: what is left of its gradients are storages like any other."""
+        """Turn what is left of a finished backward's gradients into ordinary storages."""
         for uid in sorted(self._transients, key=uid_sort_key):
             record = self.records.get(uid)
             if isinstance(record, TransientGradStorageRecord) and (tensors := record.living_handles()):
@@ -111,21 +111,22 @@ class Storages(Probe):
         return uid if not isinstance(record, TransientGradStorageRecord) or record.living_handles() else None
 
     def address(self, uid: str) -> int | None:
-        """Where a storage of torch's lies: the address of its record in torch, not of its bytes."""
+        """The address of torch's record of a storage, not of its bytes."""
         return self._address_by_uid.get(uid)
 
     def mark_gradient_accumulating(self, tensor: torch.Tensor) -> None:
-        """AccumulateGrad takes this gradient: until it is done, what lies at the address is the same storage."""
+        """Note that AccumulateGrad takes this gradient: until it is done, what lies at the address is the same
+        storage."""
         record = self.records.get(self._by_address.get(storage_address_of(tensor), ""))
         if isinstance(record, TransientGradStorageRecord):
             record.accumulating = True
 
     def mark_exposed(self, uid: str) -> None:
-        """Its memory is in other hands: whatever the program does may write it."""
+        """Note that a storage's memory was handed out: anything that the program does may write it."""
         self.exposed.add(uid)
 
     def register_array_storage(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
-        """The storage that holds an array's memory, and the byte of it at which that begins."""
+        """The storage that holds an array's memory, and the byte in it at which that begins."""
         pointer, nbytes = byte_extent(owner)
         for record in self.records.values():
             if record.device != "cpu" or (record.never_compared and record.read_bytes() is None):
@@ -145,7 +146,7 @@ class Storages(Probe):
         self.allocated.append(record.uid)
 
     def capture_bytes(self, uid: str, dtype: str) -> None:
-        """What a storage holds right after the operation that made or wrote it, in case it dies before the
+        """Keep what a storage holds right after the operation that made or wrote it, in case it dies before the
         observation."""
         record = self.records[uid]
         if record.never_compared:
@@ -156,14 +157,14 @@ class Storages(Probe):
                     record.dtypes.append(dtype)
 
     def discard_captured_bytes(self, uid: str) -> None:
-        """Nobody wrote it yet; should it die so, nothing is known to have been in it."""
+        """Note that nothing has written the storage yet. If it dies like this, its content is unknown."""
         if self.records[uid].never_compared:
             self.records[uid].data = None
 
     def compare_storages(self, observation: Observation) -> list[str]:
-        """Find what changed, among all or what may have changed; the uids of the dead.
+        """Find which storages changed, among all or among those that may have. Returns the uids of the dead.
 
-        A large storage is compared where an operator took it, or where its bytes can be written without one.
+        A large storage is compared if an operator took it, or if its bytes can be written without one.
         """
         touched = observation.touched_storages
         compare_large = observation.ops_unobserved or (
@@ -264,9 +265,9 @@ class Storages(Probe):
         self._holders.clear_changed_storages()
 
     def report_contents(self, wanted: dict[str, dict[str, set[int]]]) -> None:
-        """Report what is new.
+        """Report new contents.
 
-        wanted: the elements to list of big storages, by dtype
+        wanted: the elements of large storages to list, by dtype
         """
         reported = {
             uid for uid in (*self.compared, *self._holders.changed, *self.allocated, *wanted) if uid in self.records
@@ -295,7 +296,7 @@ class Storages(Probe):
     def report_overlaps(self) -> None:
         """Report which storages' bytes lie inside another's: two `from_numpy` of one array are two storages.
 
-        Only memory that was handed out, or came from elsewhere, can be in two.
+        Only memory that was handed out, or came from elsewhere, can belong to two.
         """
         if not (self._statements.may_write_without_ops and self._layout_changed):
             return
@@ -323,11 +324,11 @@ class Storages(Probe):
                 self._delta.update_entity(uid, facts)
 
     def uids_by_address(self, device: str) -> dict[int, str]:
-        """The storages of a kind of device, by the address at which each begins."""
+        """The storages on a kind of device, by the address at which each begins."""
         return {r.pointer: uid for uid, r in self.records.items() if r.pointer and r.device.startswith(device)}
 
     def is_storage_modified(self, uid: str) -> bool:
-        """Whether a small storage holds other bytes than at the last observation."""
+        """Whether a small storage's bytes differ from those at the last observation."""
         record = self.records.get(uid)
         if record is None or record.data is None or record.never_compared or len(record.data) > MAX_CAPTURE_BYTES:
             return False
@@ -335,7 +336,7 @@ class Storages(Probe):
         return buffer is not None and not isinstance(buffer, UnreadableBytes) and bytes(buffer) != record.data
 
     def storage_bytes(self, uid: str) -> Any:
-        """The storage's bytes as this observation found them, or where they lie; None when it is gone."""
+        """The storage's bytes as this observation found them, or in place; None if it is gone."""
         record = self.records.get(uid)
         if record is None:
             return None
@@ -346,10 +347,9 @@ class Storages(Probe):
         return bytes(buffer) if small else buffer  # as the copy that is then kept
 
     def region_digest(self, uid: str, region: cells.Region) -> bytes | None:
-        """What stands for the bytes of a region as this observation found them; None when the storage is gone.
+        """The digest of a region's bytes as this observation found them; None if the storage is gone.
 
-        Of a copy that is kept, it is computed once: the copy is replaced where the storage was found to hold other
-        bytes.
+        For a copy that is kept it is computed once: the copy is replaced when the storage changes.
         """
         record, data = self.records.get(uid), self.storage_bytes(uid)
         if record is None or data is None or isinstance(data, UnreadableBytes):
@@ -372,7 +372,7 @@ class Storages(Probe):
 
 
 def chunk_digests(data: Any) -> bytes:
-    """Sixteen bytes for each chunk; those of a device are computed there."""
+    """Sixteen bytes for each chunk, computed on the device if the data is there."""
     if isinstance(data, DeviceBytes):
         return data.digest()
     view = memoryview(data)
@@ -381,11 +381,11 @@ def chunk_digests(data: Any) -> bytes:
 
 
 WORD_SIZES = (1, 2, 4, 8)
-"""Bytes of an element that numpy compares at once."""
+"""Element sizes in bytes that numpy can compare as numbers."""
 
 
 def changed_elements(old: bytes | None, new: bytes | None, size: int) -> tuple[int | None, list[int]]:
-    """How many elements hold other bytes, and the first of them; None where one side was not kept."""
+    """How many elements differ, and the first of them; None if one side was not kept."""
     if old is None or new is None:
         return None, []
     count, longest = min(len(old), len(new)) // size, max(len(old), len(new)) // size
@@ -400,13 +400,13 @@ def changed_elements(old: bytes | None, new: bytes | None, size: int) -> tuple[i
 
 
 MAX_WRITTEN_ELEMENTS = 256
-"""Written elements of a big storage that stay in its windows."""
+"""Written elements of a large storage that stay in its windows."""
 
 
 class StorageWindows(Probe):
-    """Reports the storages' contents: of big ones the elements that small handles read and those that were written.
+    """Reports the contents of storages; of large ones the elements that small handles read and those that were written.
 
-    focus: `{"storage", "step", "from", "to"}`, elements of one big storage that are listed too, from that step on
+    focus: `{"storage", "step", "from", "to"}`: elements of one large storage that are listed too, from that step on
     """
 
     def __init__(self, context: ProbeContext, focus: FocusRecord, storages: Storages, holders: StorageHolders) -> None:
@@ -429,7 +429,7 @@ class StorageWindows(Probe):
         self._storages.report_overlaps()
 
     def _elements_to_show(self, storage: str, focused: bool) -> dict[str, set[int]]:
-        """The elements to list, by the dtype under which they are read."""
+        """The elements to list, by the dtype with which they are read."""
         wanted: dict[str, set[int]] = {}
         if focused and self._focus is not None:
             for dtype in self._holders.dtypes_of_storage(storage):
@@ -449,5 +449,5 @@ class StorageWindows(Probe):
         return wanted
 
     def forget_storage(self, storage: str) -> None:
-        """This storage died."""
+        """Forget a storage that has died."""
         self._written.pop(storage, None)

@@ -1,8 +1,8 @@
-"""Tensors: who lives, and what is new about each; where `detach()` or `.data` made one that leaves the graph on the
-same storage.
+"""Tensors: which are alive, what is new about each, and where `detach()` or `.data` made one that leaves the graph on
+the same storage.
 
-The dense tensors that a sparse or nested one is made of are reported as handles of their own, and named by their place:
-torch makes a new object at every question.
+The dense tensors of which a sparse or nested one consists are reported as handles of their own and named by their
+place, because torch makes a new object each time it is asked.
 """
 
 import sys
@@ -42,14 +42,14 @@ class DetachedCopies:
         self._requiring_grad: dict[str, list[str]] = {}  # storage -> the handles on it that require grad
 
     def note_handle_requiring_grad(self, uid: str, storage: str) -> None:
-        """This handle on the storage requires grad."""
+        """Note that this handle on the storage requires grad."""
         handles = self._requiring_grad.setdefault(storage, [])
         if uid not in handles:
             handles.append(uid)
 
     def detect_detached_copy(self, uid: str, tensor: torch.Tensor, storage: str) -> None:
-        """A new handle on the storage requires no grad; a leaf on one of a tensor that requires it is a detached
-        copy."""
+        """Note a new handle on the storage that requires no grad. If it is a leaf and another handle requires grad, it
+        is a detached copy."""
         handles = self._requiring_grad.get(storage)
         own = as_plain_tensor(tensor)
         if not handles or own._is_view() or own.is_inference() or not (own.is_floating_point() or own.is_complex()):
@@ -66,15 +66,15 @@ class DetachedCopies:
         self._context.observation.detached_copies.append(copy if user is None else copy._replace(user=user))
 
     def forget_storages(self, storages: Iterable[str]) -> None:
-        """These storages died."""
+        """Forget storages that have died."""
         for uid in storages:
             self._requiring_grad.pop(uid, None)
 
 
 class DenseParts:
-    """The parts of a run's tensors.
+    """The parts of a run's sparse and nested tensors.
 
-    incomplete: tensors that were observed in a backward pass: what their parts share is not known yet.
+    incomplete: tensors that were observed in a backward pass; what their parts share is not known yet
     """
 
     def __init__(
@@ -91,9 +91,9 @@ class DenseParts:
         self.incomplete: dict[str, None] = {}
 
     def report_parts(self, uid: str, tensor: torch.Tensor, counter: str | None) -> dict[str, str] | None:
-        """Report a tensor's parts; their uids by name, None for a dense one.
+        """Report a tensor's parts. Returns their uids by name, or None for a dense tensor.
 
-        counter: of the whole; torch gives it to what the program gets when it asks for a part
+        counter: the counter of the whole, which torch gives to a part that the program asks for
         """
         if as_plain_tensor(tensor).layout == torch.strided and not as_plain_tensor(tensor).is_nested:
             return None
@@ -125,13 +125,13 @@ class DenseParts:
         self._holders.set_storages_of_holder(uid, [(stored, dtype)] if stored and dtype else [])
 
     def forget_tensor(self, uid: str) -> list[str]:
-        """A tensor died; the uids of its parts."""
+        """Forget a tensor that has died. Returns the uids of its parts."""
         self.incomplete.pop(uid, None)
         return list(self._parts.pop(uid, {}).values())
 
 
 GRAPH_FACTS = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
-"""Facts of a handle whose change may have changed what a node saved."""
+"""Facts of a handle; if one of them changes, what a node saved may have changed."""
 
 EncodeValue = Callable[[Any], Value]
 
@@ -139,8 +139,8 @@ EncodeValue = Callable[[Any], Value]
 class Tensors(Probe):
     """The handles of a run.
 
-    changed_handles: known handles of which one of `GRAPH_FACTS` changed in this observation
-    retaining_grad: handles that backward gives a `.grad` although they are no leaves
+    changed_handles: known handles with one of `GRAPH_FACTS` changed in this observation
+    retaining_grad: handles to which backward gives a `.grad` although they are not leaves
     """
 
     def __init__(
@@ -170,9 +170,10 @@ class Tensors(Probe):
         self._parts = DenseParts(context, uids, storages, counters, holders)
 
     def register_tensor(self, tensor: torch.Tensor, refresh: bool = False, from_program: bool = True) -> str:
-        """Its uid. In an observation it is observed too; before one its facts are noted, for it may die until then.
+        """The tensor's uid. During an observation it is also observed; before one its facts are noted, because it may
+        die until then.
 
-        refresh: note the facts anew, an operation just changed them
+        refresh: note the facts again, because an operation has just changed them
         from_program: the program's text leads to it
         """
         uid = self.uids.uid_of(tensor)
@@ -190,14 +191,15 @@ class Tensors(Probe):
         return uid
 
     def enqueue_tensors(self, uids: Iterable[str]) -> None:
-        """Have these observed, as far as they live."""
+        """Enqueue these tensors for observation, if they are alive."""
         for uid in uids:
             tensor = self.uids.get_object(uid)
             if tensor is not None:
                 self.register_tensor(tensor, from_program=False)
 
     def mark_views_stale(self, storage: str, writer: str) -> None:
-        """An operation wrote a storage through one of the tensors on it: views whose counter that moved are stale."""
+        """Mark views as stale after an operation wrote their storage through one of the tensors on it and moved their
+        counter."""
         self.stale_views.mark_current(writer)
         writing = self.uids.get_object(writer)
         if writing is not None:
@@ -212,7 +214,7 @@ class Tensors(Probe):
                 self.stale_views.mark_stale(uid, before, recorded.get("grad_fn") is not None)
 
     def begin_observation(self, observation: Observation) -> None:
-        """Have what operators took and made observed, or everything."""
+        """Enqueue what operators took and made, or everything."""
         self._queue, self._observed = {}, set()
         self._from_program = True
         self.changed_handles.clear()
@@ -227,7 +229,7 @@ class Tensors(Probe):
         self._queue = None
 
     def enqueue_all_living(self) -> None:
-        """Have everything that lives observed."""
+        """Enqueue everything that is alive."""
         self._from_program = False
         self.enqueue_tensors([uid for uid, _ in self.uids.living_objects()])
 
@@ -236,11 +238,12 @@ class Tensors(Probe):
         return bool(self._queue)
 
     def observed_uids(self) -> list[str]:
-        """The uids of what this observation observed."""
+        """The uids of the tensors that this observation observed."""
         return sorted(self._observed, key=uid_sort_key)
 
     def enqueue_related_tensors(self, written: Iterable[str], moved: Iterable[str]) -> None:
-        """Have those observed whose place in the graph may be another: storages were written, counters moved."""
+        """Enqueue tensors whose place in the graph may have changed, because these storages were written or these
+        counters moved."""
         groups = [self._holders.holders_of(storage) for storage in written]
         groups += [self._counters.handles_with_counter(counter) for counter in moved]
         for group in groups:
@@ -263,8 +266,7 @@ class Tensors(Probe):
                 self._context.report_recorder_fault(error)
 
     def _tensor_fingerprint(self, tensor: torch.Tensor) -> tuple[Any, ...] | None:
-        """What can't stay the same where anything that is reported of it changed; None for what is no ordinary
-        tensor."""
+        """A value that changes if anything that is reported of the tensor changes; None for an unusual tensor."""
         if not is_plain_tensor(tensor) or forward_ad._current_level >= 0 or instance_attributes(tensor):
             return None
         try:
@@ -290,7 +292,7 @@ class Tensors(Probe):
         )
 
     def _skip_if_unchanged(self, uid: str, tensor: torch.Tensor) -> bool:
-        """Whether it is as last reported; then only its counter is noted, and what it leads to."""
+        """Whether the tensor is as last reported. If so, only its counter is noted, and what it leads to."""
         fingerprint = None if self.stale_views.is_stale(uid) else self._fingerprints.get(uid)
         if fingerprint is None or fingerprint != self._tensor_fingerprint(tensor):
             return False
@@ -303,7 +305,7 @@ class Tensors(Probe):
         return True
 
     def collect_graph_roots(self) -> None:
-        """Have the graphs of all tensors walked."""
+        """Collect the graph nodes of all tensors as roots of the walk."""
         for uid, tensor in self.uids.living_objects():
             node = None if self.stale_views.is_stale(uid) else self._grad_fn(uid, tensor)
             if node is not None:
@@ -345,7 +347,7 @@ class Tensors(Probe):
             self._fingerprints.pop(uid, None)
 
     def _add_transform_facts(self, uid: str, tensor: torch.Tensor, facts: entities.Tensor) -> None:
-        """What a wrapper of torch.func wraps, and a dual tensor's tangent."""
+        """Add what a wrapper of torch.func wraps, and a dual tensor's tangent."""
         wraps = facts.get("wraps")
         if wraps is not None:
             wraps["value"] = {"ref": self.register_tensor(torch._C._functorch.get_unwrapped(tensor))}
@@ -367,7 +369,7 @@ class Tensors(Probe):
                 self._context.observation.storages_rebound = True
 
     def _log_hooks_left_behind(self, uid: str, facts: entities.Tensor) -> None:
-        """Its hooks stayed with the node that it had: a write in place gave it another one."""
+        """Log hooks that stayed with the tensor's old node when a write in place gave it a new one."""
         recorded: Any = self._delta.tensor_state(uid)
         hooks, node = recorded.get("hooks"), recorded.get("grad_fn")
         if hooks and node and not facts["hooks"] and facts["grad_fn"] not in (node, None):
@@ -442,7 +444,7 @@ class Tensors(Probe):
             return None
 
     def _encoded_attributes(self, own: dict[str, Any], encode: EncodeValue) -> dict[str, Value] | None:
-        """What the program put on it: `x.name = …`."""
+        """The attributes that the program set on the tensor: `x.name = …`."""
         if type(own) is not dict or not own:
             return None
         return {

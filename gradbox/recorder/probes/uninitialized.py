@@ -1,7 +1,8 @@
-"""Memory that `torch.empty` and its like handed out and that nothing has written: which of its elements, and who reads
-them.
+"""Memory from `torch.empty` and similar functions that nothing has written: which of its elements, and which operation
+reads them.
 
-Says too little rather than too much: where a write may have passed unseen, nothing more is told of that memory.
+It reports too little rather than too much: if a write may have passed unobserved, nothing more is reported of that
+memory.
 """
 
 import re
@@ -17,10 +18,10 @@ from gradbox.recorder.probes.tensors import Tensors
 from gradbox.wire.events import UninitializedRead
 
 MAX_TRACKED_ELEMENTS = 1 << 20
-"""Elements of a storage up to which it is known which were written; of a larger one the first write counts for all."""
+"""Elements of a storage up to which each written element is tracked. In a larger one the first write counts for all."""
 
 MAX_REPORTED_READS = 50
-"""Reads that one trace tells of."""
+"""Reads that one trace reports."""
 
 ALLOCATING_OPERATIONS = re.compile(r"^aten::(new_)?empty")
 _OVERWRITING_OPERATIONS = re.compile(
@@ -32,11 +33,11 @@ _METADATA_OPERATIONS = re.compile(
 )
 _LIFT_PREFIX = "aten::lift"
 _PARTIALLY_WRITING_OPERATIONS = re.compile(r"^aten::(_?index_put|masked_|scatter|index_|put_|_foreach|_fused|_amp)")
-"""Writes that depend on their arguments' values, or on lists."""
+"""Writes that depend on the values of their arguments, or on lists."""
 
 
 class UninitializedMemory:
-    """Follows such memory by the storages' uids: None where no element is written, else which of them are."""
+    """Tracks such memory by the storage's uid: None if no element is written, else which elements are."""
 
     def __init__(self, tensors: Tensors, storages: Storages) -> None:
         self._tensors, self._storages = tensors, storages
@@ -49,18 +50,18 @@ class UninitializedMemory:
         return bool(self._written_elements)
 
     def forget_all(self) -> None:
-        """Operations passed unseen."""
+        """Forget everything, because operations passed unobserved."""
         self._written_elements.clear()
 
     def note_allocation(self, tensor: torch.Tensor) -> None:
-        """An operation that writes nothing made this tensor."""
+        """Note that an operation that writes nothing made this tensor."""
         if tensor.numel() and handles.has_storage(tensor) and tensor.device.type == "cpu":
             self._written_elements[self._storages.register_tensor_storage(tensor)] = None
 
     def uninitialized_read_events(
         self, name: str, op: Any, args: Iterable[Any], kwargs: dict[str, Any], written: Iterable[torch.Tensor]
     ) -> list[UninitializedRead]:
-        """What an operation that is about to run reads of such memory.
+        """Events for what an operation that is about to run reads of such memory.
 
         written: the tensors that it writes
         """
@@ -80,7 +81,7 @@ class UninitializedMemory:
         ]
 
     def uninitialized_read_event(self, tensor: torch.Tensor) -> UninitializedRead | None:
-        """The event of reading this tensor; None where each of its elements was written, or nothing is known of it."""
+        """The event for reading this tensor; None if all of its elements were written, or nothing is known of it."""
         uid = self._uninitialized_storage(tensor)
         if uid is None or not tensor.numel() or self._read_count >= MAX_REPORTED_READS:
             return None
@@ -93,7 +94,7 @@ class UninitializedMemory:
         return {"kind": "event", "event": "uninitialized_read", "tensor": self._tensors.register_tensor(tensor)}
 
     def note_write(self, name: str, tensor: torch.Tensor) -> None:
-        """An operation wrote to this tensor."""
+        """Note that an operation wrote to this tensor."""
         uid = self._uninitialized_storage(tensor)
         if uid is None:
             return
@@ -113,7 +114,7 @@ class UninitializedMemory:
             del self._written_elements[uid]
 
     def _uninitialized_storage(self, tensor: torch.Tensor) -> str | None:
-        """The storage of a tensor, where its memory is such; memory in other hands is not."""
+        """The tensor's storage, if its memory is tracked; memory that was handed out is not."""
         if not self._written_elements or not handles.has_storage(tensor) or tensor.device.type != "cpu":
             return None
         uid = self._storages.find_tensor_storage(tensor)
@@ -123,7 +124,7 @@ class UninitializedMemory:
 
 
 def written_mask(elements: "np.ndarray[Any, Any]", tensor: torch.Tensor) -> "np.ndarray[Any, Any] | None":
-    """The marks of a tensor's elements, to be read and written; None where the tensor counts in other elements."""
+    """The marks of a tensor's elements, for reading and writing; None if the tensor's elements have another size."""
     shape, stride, offset = tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset()
     last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
     if last >= len(elements) or len(elements) * tensor.element_size() != tensor.untyped_storage().nbytes():
@@ -132,5 +133,5 @@ def written_mask(elements: "np.ndarray[Any, Any]", tensor: torch.Tensor) -> "np.
 
 
 def returns_views(op: Any) -> bool:
-    """Whether what an operation returns is a view of what it took: nothing is read then."""
+    """Whether an operation returns a view of its input, in which case it reads nothing."""
     return any(value.alias_info is not None and not value.alias_info.is_write for value in op._schema.returns)

@@ -49,8 +49,8 @@ async def close_broker_connections(broker: Broker) -> None:
 
 
 def create_celery_app(url: str) -> Any:
-    """Create the Celery application with both queues. Messages are JSON, because unpickling one would run code from it.
-    """
+    """Create the Celery application with both queues. Messages are JSON, because unpickling one would run code
+    from it."""
     app = Celery("gradbox", broker=url, set_as_current=False)
     if url.startswith("redis"):
         app.conf.broker_transport = "server.pool.remote.celery_transport:TolerantTransport"

@@ -265,8 +265,8 @@ class RemotePool:
         return False
 
     async def _enqueue_run(self, run: RemoteRun, queue: str, message: Message, key: str, front: bool) -> None:
-        """Put a run into the queue or join another one. Raises Busy if no asker gets a place, and WorkersUnavailable.
-        """
+        """Put a run into the queue or join another one. Raises Busy if no asker gets a place, and
+        WorkersUnavailable."""
         await self._wait_for_worker(queue, MAX_WAIT if queue == "cpu" else GPU_MAX_WAIT)
         census, records = self._census.queues[queue], self._asker_records(run)
         if not records:

@@ -1,5 +1,5 @@
-"""Runs on other machines, as seen by the process that waits for them. One connection reads the streams of all of them.
-"""
+"""Runs on other machines, as seen by the process that waits for them. One connection reads the streams of all
+of them."""
 
 import asyncio
 import logging

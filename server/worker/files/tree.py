@@ -1,5 +1,5 @@
-"""The files and directories of a run: objects in the process's memory, found by their paths as Linux would find them.
-"""
+"""The files and directories of a run: objects in the process's memory, found by their paths as Linux would find
+them."""
 
 import errno
 import itertools
