@@ -1,5 +1,5 @@
-"""The cells of the notebook that this process is the kernel of, Jupyter's or marimo's: which one runs, how it is
-called, and how something is shown below it."""
+"""The cells of the Jupyter or marimo notebook whose kernel is this process: which cell runs, what it is called, and how
+to show something below it."""
 
 import sys
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ class RunningCell:
     """The cell that runs.
 
     identity: the same each time the cell runs
-    execution: another one each time
+    execution: different each time
     number: as the notebook shows it; "" if it shows none
     """
 
@@ -22,19 +22,19 @@ class RunningCell:
 
 
 MARIMO_CELL_PREFIX = "__marimo__cell_"
-"""Of the names of the files that marimo gives as those of its cells' code; they don't exist."""
+"""The prefix of the file names that marimo gives to its cells' code. The files don't exist."""
 
 _marimo_executions: list[Any] = [None, 0]
-"""What marimo keeps of the run of a cell that asked last, and how many runs there were."""
+"""marimo's object for the run of the cell that asked last, and how many runs there were."""
 
 
 def running_cell() -> RunningCell | None:
-    """The notebook's cell that runs in this process; None where none does, or it is not told."""
+    """The notebook cell that runs in this process; None if there is none or it is not known."""
     return jupyter_cell() or marimo_cell()
 
 
 def is_in_notebook() -> bool:
-    """Whether a cell's output is where a person looks."""
+    """Whether this process shows its output in a notebook."""
     return jupyter_shell() is not None or marimo_context() is not None
 
 
@@ -51,8 +51,8 @@ def show_below_cell(run: Any) -> None:
 
 
 def write_to_marimo_console(run: Any) -> bool:
-    """Show a run between what the cell prints, and return whether the page shows that: marimo replaces what a cell has
-    put out with the value of its last expression or with its error."""
+    """Show a run among the text that the cell prints. Returns whether the page shows it. (marimo replaces a cell's
+    output by the value of its last expression or by its error.)"""
     write = getattr(sys.stdout, "_write_with_mimetype", None)
     if write is None:
         return False
@@ -61,8 +61,8 @@ def write_to_marimo_console(run: Any) -> bool:
 
 
 def cell_name(path: str) -> str | None:
-    """How the cell is called whose code has this path, like `cell 3` or `cell of app.py`; None for what is no
-    cell's."""
+    """The name of the cell whose code has this path, like `cell 3` or `cell of app.py`; None if it belongs to no
+    cell."""
     shell = jupyter_shell()
     if shell is not None:
         number = getattr(shell.compile, "_filename_map", {}).get(path)
@@ -72,7 +72,7 @@ def cell_name(path: str) -> str | None:
 
 
 def notebook_path(path: str) -> Path | None:
-    """The file of marimo's notebook, for the path of a cell's code; None where it is not known, and for any other
+    """The file of a marimo notebook, from the path of a cell's code; None if it is not known, and for any other
     path."""
     context = marimo_context()
     file = getattr(context, "filename", None)
@@ -80,14 +80,15 @@ def notebook_path(path: str) -> Path | None:
 
 
 def jupyter_shell() -> Any:
-    """The shell of the kernel of Jupyter's that this process is; None where it is none."""
+    """The Jupyter shell of this process; None if it is not a Jupyter kernel."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell if hasattr(shell, "kernel") else None
 
 
 def jupyter_cell() -> RunningCell | None:
-    """Of a kernel of Jupyter's. A front end that sends no ids of cells is told by the cell's text."""
+    """The running cell of a Jupyter kernel. If the front end sends no cell ids, the cell's text serves as its
+    identity."""
     shell = jupyter_shell()
     if shell is None or not hasattr(shell.kernel, "get_parent"):
         return None
@@ -99,8 +100,7 @@ def jupyter_cell() -> RunningCell | None:
 
 
 def marimo_context() -> Any:
-    """What marimo keeps of the notebook, while one of its cells runs for a page; None elsewhere, as in `python
-    app.py`."""
+    """marimo's state of the notebook while one of its cells runs for a page; None elsewhere, as in `python app.py`."""
     contexts = sys.modules.get("marimo._runtime.context")
     current = getattr(contexts, "safe_get_context", None)
     context = current() if current is not None else None
@@ -110,7 +110,7 @@ def marimo_context() -> Any:
 
 
 def marimo_cell() -> RunningCell | None:
-    """Of marimo, which counts no runs of a cell: each has an `execution_context` of its own."""
+    """The running cell of marimo, which does not number a cell's runs: each has its own `execution_context`."""
     context = marimo_context()
     if context is None:
         return None
@@ -122,7 +122,7 @@ def marimo_cell() -> RunningCell | None:
 
 
 def is_deleted(cell: RunningCell) -> bool:
-    """Whether the notebook is known to have this cell no more, as marimo tells."""
+    """Whether marimo says that the notebook no longer has this cell."""
     context = marimo_context()
     cells = getattr(getattr(context, "graph", None), "cells", None)
     return cells is not None and cell.identity not in cells

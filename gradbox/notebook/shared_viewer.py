@@ -1,4 +1,4 @@
-"""Which output of a notebook has the viewer. One has; the pictures of the other cells find it in the page that shows
+"""Which output of a notebook contains the viewer. The pictures of other cells find it in the page that shows
 them all."""
 
 import os
@@ -9,20 +9,20 @@ from typing import Any
 from gradbox.notebook.notebook_cells import RunningCell, is_deleted, running_cell
 
 carriers: dict[str, RunningCell] = {}
-"""By viewer, the cell whose output has it, as it ran last."""
+"""For each viewer, the last run of the cell whose output contains it."""
 
 ISOLATING_VARIABLES = ("DATABRICKS_RUNTIME_VERSION",)
-"""Set where each output is shown in a page of its own, which can't read others."""
+"""Environment variables of notebooks that show each output in a page of its own, which can't read the others."""
 
 ISOLATING_MODULES = ("google.colab",)
 
 
 def cell_with_viewer(viewer: str) -> RunningCell | None:
-    """The cell whose output has the viewer; None where the output that is being made has to have one.
+    """The cell whose output contains the viewer; None if the output that is being made has to contain it.
 
-    That is so of the first picture of a process, of the first of that cell each time that it runs again, which replaces
-    its output, and of the next one where that cell was deleted; and wherever outputs can't share one, or it is not
-    known which cell runs.
+    That is the case for the first picture of a process, and for the first picture of that cell whenever it runs again,
+    because its output is replaced; for the next picture after that cell was deleted; and wherever outputs can't share a
+    viewer or the running cell is not known.
     """
     running = running_cell()
     if running is None or are_outputs_isolated(os.environ, sys.modules):
@@ -39,7 +39,7 @@ def cell_with_viewer(viewer: str) -> RunningCell | None:
 
 
 def note_viewer_in_output(viewer: str) -> None:
-    """The output that is being made has the viewer, whatever was before."""
+    """Note that the output that is being made contains the viewer."""
     running = running_cell()
     if running is not None:
         carriers[viewer] = running

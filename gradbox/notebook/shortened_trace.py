@@ -1,18 +1,20 @@
-"""The first steps of a trace, as many as a notebook's output has room for."""
+"""Shortens a trace to as many of its first steps as fit into a notebook's output."""
 
 import json
 import zlib
 from typing import Any
 
 MAX_PACKED_BYTES = 190_000
-"""Of a trace in a notebook's output, as it is kept there; with what is around it, 200 kB beside the viewer."""
+"""Bytes of a packed trace in a notebook's output. With its surroundings that is 200 kB beside the viewer."""
 
 
 def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tuple[bytes, int]:
-    """A trace's JSON with the first of its steps that fit, and how many those are; its outcome says that it ends there.
+    """A trace's JSON with as many of its first steps as fit, and their number; the outcome says that it was cut.
 
-    max_packed_bytes: of the result, compressed and in base64. There is one step at least. What the trace tells of all
-        rounds is left out where it takes half of that, or the room of the one step.
+    At least one step is kept. The record of the training's rounds is dropped if it takes half of the room, or the room
+    of that one step.
+
+    max_packed_bytes: bytes of the result, compressed and in base64
     """
     value: dict[str, Any] = json.loads(trace)
     steps = value["steps"]

@@ -1,4 +1,4 @@
-"""The steps of a run: what asks for one, what each observes, and how it is written."""
+"""The steps of a run: what requests one, what each observes, and how it is written."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -27,11 +27,11 @@ from gradbox.wire.records import StepRecord
 from gradbox.wire.trace import StepKind, Visit
 
 MAX_STRETCH_SHARE = 0.2
-"""The share of a trace's room that one stretch may fill, as a round of training or a program without loops, before the
-contents of memory are told in less room."""
+"""The share of a trace's room that one stretch may fill, such as a round of training or a program without loops, before
+the contents of memory are reported more briefly."""
 
 SHORT_MAX_CELLS = 32
-"""Elements up to which they are listed whole then."""
+"""Elements up to which contents are listed in full after that."""
 
 
 def always_true() -> bool:
@@ -39,34 +39,34 @@ def always_true() -> bool:
 
 
 class CodeWithoutSteps(Protocol):
-    """What runs in the process beside the code that is stepped."""
+    """Code that runs in the process beside the code with steps."""
 
     def may_change_anything(self, frame: FrameType | None) -> bool:
-        """Whether what it changes is not known from the statement at work.
+        """Whether it may change more than the running statement shows.
 
-        frame: the innermost one that runs
+        frame: the innermost frame that runs
         """
 
     def reaches_into_graph(self) -> bool:
-        """Whether its text has words by which what a node saved can be changed without an operation."""
+        """Whether its text contains names through which a saved tensor can be changed without an operation."""
 
     def values(self) -> Iterable[Any]:
-        """What it keeps for itself, and may change at any statement."""
+        """Values that it holds and may change at any statement."""
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """What a run is made of, and what it is held to.
+    """The parts of a run, and its limits.
 
     globals: the program's globals
-    write_step: takes a finished step, returns its size in bytes
+    write_step: takes a finished step and returns its size in bytes
     stop_at_limit: called with a limit's name and its value when the run has to end; it does not return
     focus: see `IterationSchedule`
-    displayed: the statements whose value is wanted as an interactive session shows it
-    hidden_names: of the module, that are not the program's; None for all that it had before, as long as they are not
+    displayed: the statements whose value is recorded as an interactive session shows it
+    hidden_names: names of the module that are not the program's; None for all names that it had before, until they are
         bound anew
     is_recorded: whether what the current thread does is recorded
-    unstepped_code: None where there is none of the program's
+    unstepped_code: the program's code without steps, if any
     on_skipped_iteration: called with the number of an iteration that is not recorded
     """
 
@@ -85,7 +85,7 @@ class RunContext:
 
 @dataclass(slots=True)
 class StepRequest:
-    """A step of any kind."""
+    """A request for a step of any kind."""
 
     kind: ClassVar[StepKind]
     stmt: int | None
@@ -94,7 +94,7 @@ class StepRequest:
 
 @dataclass(slots=True)
 class StatementStep(StepRequest):
-    """After a statement.
+    """A step after a statement.
 
     encoded_value: the value of a bare expression
     is_last: the run ends with it
@@ -107,14 +107,17 @@ class StatementStep(StepRequest):
 
 @dataclass(slots=True)
 class ValueStep(StepRequest):
-    """A step that hands over a value, which is not encoded yet; None for none."""
+    """A step with a value that is not encoded yet, or None."""
 
     value: Any = None
 
 
 @dataclass(slots=True)
 class HeadStep(ValueStep):
-    """Before the body of a loop, a branch, a `with` or a `match`. value: of the test or the subject."""
+    """A step before the body of a loop, a branch, a `with` or a `match`.
+
+    value: the value of the test or the subject
+    """
 
     kind: ClassVar[StepKind] = "head"
 
@@ -137,7 +140,7 @@ class YieldStep(ValueStep):
 
 @dataclass(slots=True)
 class CallStep(ValueStep):
-    """A function begins; the step is the calling statement's.
+    """A step at the beginning of a function; it belongs to the calling statement.
 
     entered: the function's frame
     """
@@ -148,16 +151,19 @@ class CallStep(ValueStep):
 
 @dataclass(slots=True)
 class ResumeStep(CallStep):
-    """A generator goes on. value: what was sent to it."""
+    """A step at which a generator resumes.
+
+    value: what was sent to it
+    """
 
     kind: ClassVar[StepKind] = "resume"
 
 
 @dataclass(slots=True)
 class RaiseStep(StepRequest):
-    """A statement raised at a line.
+    """A step at which a statement raised.
 
-    stack: the frames that the exception went through; None for those that run
+    stack: the frames that the exception passed through; None for those that run
     """
 
     kind: ClassVar[StepKind] = "raise"
@@ -167,7 +173,7 @@ class RaiseStep(StepRequest):
 
 @dataclass(slots=True)
 class VisitStep(StepRequest):
-    """The engine ran a node."""
+    """A step for a node that the engine ran."""
 
     kind: ClassVar[StepKind] = "visit"
     visit: Visit
@@ -175,7 +181,7 @@ class VisitStep(StepRequest):
 
 @dataclass(slots=True)
 class EndStep(StepRequest):
-    """After the program; there is no such step where nothing changed since the last one."""
+    """A step after the program. It is left out if nothing has changed since the last step."""
 
     kind: ClassVar[StepKind] = "end"
     line: int = 0
@@ -183,22 +189,22 @@ class EndStep(StepRequest):
 
 @dataclass(slots=True)
 class BeginStep(StepRequest):
-    """What is there when the recording begins."""
+    """A step with what exists when the recording begins."""
 
     kind: ClassVar[StepKind] = "begin"
     line: int = 0
 
 
 INFERRED_EVENTS = frozenset(name for name, row in EVENTS.items() if row.observed)
-"""Events that follow from what an observation finds."""
+"""Events that are derived from what an observation finds."""
 
 
 KINDS_MADE_BY_STATEMENTS = ("storage", "tensor", "array", "node", "object")
-"""Kinds of entities that were made by some statement."""
+"""Kinds of entities that are always made by some statement."""
 
 
 class StepPosition(NamedTuple):
-    """Where a step stands: its line, its frame, the frames under that, and the counts of the loops around it."""
+    """The position of a step: its line, its frame, the frames below that, and the counts of the loops around it."""
 
     line: int
     frame_uid: str
@@ -209,10 +215,10 @@ class StepPosition(NamedTuple):
 class StepRecorder:
     """The steps of one run.
 
-    count: how many were recorded
-    line: of the last
-    saved_tensors_modified: whether a slot was seen to turn stale, or to change silently
-    whole_looks: how many steps have looked at everything
+    count: how many steps were recorded
+    line: the line of the last step
+    saved_tensors_modified: whether a slot was seen to become stale or to change silently
+    whole_looks: how many steps have observed everything
     """
 
     def __init__(
@@ -237,11 +243,12 @@ class StepRecorder:
         self._returned: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) of what was returned
 
     def begin_stretch(self) -> None:
-        """What begins is small enough for all there was before: an iteration of a loop outside of modules."""
+        """Begin a stretch whose contents may be reported in full again: an iteration of a loop outside of modules."""
         self._stretch_began = self._size
 
     def _limit_contents(self, observation: Observation) -> None:
-        """Have contents told in less room where a single stretch takes much of what there is: the end is worth more."""
+        """Report contents more briefly if a single stretch takes a large share of the room, because the end matters
+        more."""
         share = (self._size - self._stretch_began) / self._limits["trace"]
         max_cells = MAX_CELLS if share < MAX_STRETCH_SHARE else SHORT_MAX_CELLS
         if max_cells < self._context.max_cells:
@@ -249,21 +256,21 @@ class StepRecorder:
         self._context.max_cells = max_cells
 
     def trace_share_used(self) -> float:
-        """The share of what a trace may hold that is used."""
+        """The share of the trace's room that is used."""
         return max(self.count / self._limits["steps"], self._size / self._limits["trace"])
 
     def statement_at_frame(self, frame: FrameType | None) -> int | None:
-        """The one that runs in a frame."""
+        """The statement that runs in a frame."""
         return None if frame is None else self._statements.statement_at(frame.f_code, frame.f_lasti)
 
     def enclosing_iteration_counts(self, stmt: int, frame_uid: str, kind: str) -> list[int]:
-        """How often each loop around the statement has begun anew, outermost first."""
+        """How often each loop around the statement has begun an iteration since it was entered, outermost first."""
         counts = self._frames.iteration_counts
         loops = self._statements.enclosing_loops(stmt, include_self=kind == "head")
         return [counts[frame_uid, i] for i in loops if (frame_uid, i) in counts]
 
     def record_step(self, request: StepRequest) -> None:
-        """Observe what the request calls for, and write the step."""
+        """Observe what the request needs, and write the step."""
         observation = self._context.observation
         self._limit_contents(observation)
         inside = self._context.is_within_operation()
@@ -325,8 +332,8 @@ class StepRecorder:
     def _decide_whether_to_observe_all(
         self, request: StepRequest, position: StepPosition, observation: Observation, is_last: bool
     ) -> None:
-        """Whether to observe everything: a hook asked for it, or the text does not say what the statement may
-        change."""
+        """Decide whether to observe everything: if a hook asked for it, or the text does not tell what the statement
+        may change."""
         effects = self._statements.effects[request.stmt] if request.stmt is not None else None
         unknown = effects.may_change_anything if effects is not None else not isinstance(request, EndStep)
         returned_anything = self._enqueue_returned_values(position.depth, observation)
@@ -349,8 +356,7 @@ class StepRecorder:
         observation.slots_unobserved = observation.slots_unobserved or unknown or is_last
 
     def _may_text_reach_into_graph(self) -> bool:
-        """Whether some statement, or code without steps, may change what a node saved by another way than an
-        operation."""
+        """Whether a statement, or code without steps, may change a saved tensor other than by an operation."""
         unstepped = self._run.unstepped_code
         return self._statements.reaches_into_graph or (unstepped is not None and unstepped.reaches_into_graph())
 
@@ -361,7 +367,7 @@ class StepRecorder:
     def _observe_step(
         self, request: StepRequest, position: StepPosition, observation: Observation
     ) -> tuple[Value, bool]:
-        """The step's value, and whether the observation failed: the step then has what was found until then."""
+        """The step's value, and whether the observation failed. After a failure the step has what was found until then."""
         value: Value = request.encoded_value if isinstance(request, StatementStep) else None
 
         def observe_frames(observe_all: bool) -> bool:
@@ -381,7 +387,7 @@ class StepRecorder:
         return value, False
 
     def _observe_frames(self, request: StepRequest, position: StepPosition, observe_all: bool) -> bool:
-        """Observe the frames, all or those of the step; whether that is enough."""
+        """Observe the frames, all of them or those of the step. Returns whether that is enough."""
         frame = request.frame
         entered = request.entered if isinstance(request, CallStep) else None
         suspended = request.suspended if isinstance(request, YieldStep) else None
@@ -403,9 +409,9 @@ class StepRecorder:
         return sufficient
 
     def _only_engine_ran(self, request: StepRequest, position: StepPosition, effects: StatementEffects) -> bool:
-        """Whether since the last step, a visit of the same backward, no Python ran that could change what the names of
-        the statement lead to: what the engine changes, the visits themselves tell. A net of a thousand modules that is
-        named in the statement of its backward would be looked through at every visit."""
+        """Whether, since the previous visit of the same backward, no Python ran that could change what the statement's
+        names lead to. The visits themselves report what the engine changes, and a net of a thousand modules that the
+        statement names would otherwise be searched at every visit."""
         observation = self._context.observation
         if not isinstance(request, VisitStep) or self._last_visit_place != (position.frame_uid, request.stmt):
             return False
@@ -421,7 +427,7 @@ class StepRecorder:
         )
 
     def _mark_entities_existing(self, observation: Observation) -> None:
-        """What was found was not made by this step: it says so, and no event says that it was."""
+        """Mark what was found as not made by this step, and drop the events that say it was."""
         observation.log[:] = [entry for entry in observation.log if entry.get("event") == "tracer_fault"]
         delta = self._context.delta
         for uid, facts in list(delta.state.items()):
@@ -446,7 +452,7 @@ class StepRecorder:
             self.saved_tensors_modified = True
 
     def _mark_inferred_events(self, observation: Observation) -> None:
-        """What is found after unrecorded statements happened somewhere among them."""
+        """Mark events that were found after unrecorded statements with the span in which they happened."""
         if not observation.skipped_steps:
             return
         for entry in observation.log:
@@ -468,7 +474,7 @@ class StepRecorder:
             self._run.stop_at_limit("tensors", self._limits["tensors"])
 
     def _note_returned_value(self, depth: int, encoded: Value) -> None:
-        """What a function returns may be changed by its caller, on no path that the text shows."""
+        """Note what a function returns: its caller may change it on a path that the text does not show."""
         object_uid = referenced_object_uid(encoded)
         if object_uid is None:
             tensor = referenced_uid(encoded)
@@ -484,7 +490,7 @@ class StepRecorder:
             self._returned.append((depth, None))
 
     def _enqueue_returned_values(self, depth: int, observation: Observation) -> bool:
-        """Have observed what came back from deeper frames; whether that may be anything."""
+        """Enqueue what deeper frames returned. Returns whether that may be anything."""
         if not self._returned:
             return False
         observation.reached_tensors += [uid for _, uid in self._returned if uid is not None]

@@ -1,6 +1,5 @@
-"""A program's standard streams: what it prints and warns of, on its way into the log of a step, and the lines that it
-reads.
-"""
+"""A program's standard streams: what it prints and warns about, on its way to the log of a step, and the lines that it
+reads."""
 
 import io
 from collections.abc import Callable
@@ -12,7 +11,7 @@ Stream = Literal["stdout", "stderr"]
 
 
 class OutputStream(io.TextIOBase):
-    """A text stream that hands over whatever is written to it."""
+    """A text stream that passes everything that is written to it to a function."""
 
     def __init__(self, name: Stream, emit: Callable[[Stream, str], None]) -> None:
         super().__init__()
@@ -48,29 +47,29 @@ class OutputStream(io.TextIOBase):
 
 
 class InputBytes(io.BytesIO):
-    """The bytes of the standard input, under its name."""
+    """The bytes of the standard input, with its name."""
 
     name = "<stdin>"
 
 
 def input_stream(text: str) -> io.TextIOWrapper:
-    """The standard input that reads this text and then ends, as a file in its place does."""
+    """A standard input that reads this text and then ends, like a redirected file."""
     return io.TextIOWrapper(InputBytes(text.encode("utf-8", "replace")), "utf-8")
 
 
 MAX_LOG_ENTRIES_WITH_WARNINGS = 1000
-"""Entries of a step's log after which warnings are no longer added."""
+"""Entries of a step's log after which no more warnings are added."""
 
 
 class OutputLog:
-    """Holds what is printed to a limit of characters."""
+    """Limits what is printed to a number of characters."""
 
     def __init__(self, context: ProbeContext, max_chars: int) -> None:
         self._context, self._max_chars = context, max_chars
         self._printed_chars = 0
 
     def log_output(self, stream: Stream, text: str) -> bool:
-        """Log what was printed, as far as the limit allows; whether all of it was within."""
+        """Log printed text up to the limit. Returns whether all of it was within the limit."""
         room = self._max_chars - self._printed_chars
         self._printed_chars += len(text)
         observation = self._context.observation
@@ -84,7 +83,7 @@ class OutputLog:
         return room >= len(text)
 
     def log_warning(self, category: str, text: str) -> None:
-        """Log a warning by the name of its class."""
+        """Log a warning with the name of its class."""
         observation = self._context.observation
         if len(observation.log) < MAX_LOG_ENTRIES_WITH_WARNINGS:
             observation.append_log_entry(

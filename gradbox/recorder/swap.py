@@ -10,7 +10,8 @@ from gradbox.recorder.uids import WeakUids
 
 
 class SwapTensorsPatch:
-    """Wraps the function while entered. The tensors keep their uids: the Python objects are the same after it."""
+    """Wraps `torch.utils.swap_tensors` while entered. The tensors keep their uids, because the Python objects stay the
+    same."""
 
     def __init__(self, context: ProbeContext, tensor_uids: WeakUids, storages: Storages) -> None:
         self._context, self._uids, self._storages = context, tensor_uids, storages

@@ -1,7 +1,9 @@
-"""Long loops are thinned, not cut: which iterations are recorded, and whether the program is in one that is not.
+"""Thins long loops instead of cutting them: which iterations are recorded, and whether the program is in one that is
+not.
 
-The first iterations are recorded whole. Once a good part of what a trace may hold is used up, the intervals between
-recorded ones grow, the faster the less room is left, so that the end of any loop is reached with room to spare.
+The first iterations are recorded completely. Once a good part of the trace's room is used, the intervals between
+recorded iterations grow, and the faster the less room is left, so that the end of any loop is reached with room to
+spare.
 """
 
 import math
@@ -17,31 +19,31 @@ UNTHINNED_SHARE, MAX_SHARE = 0.4, 0.9
 """The share of a trace's room that is filled without leaving anything out, and the share that loops may fill at all."""
 
 LAST_SHARE = 0.95
-"""The share up to which the last iteration of all is recorded, for which room was kept; the rest is for what follows
+"""The share up to which the very last iteration is recorded, for which room was reserved. The rest is for what follows
 the loops."""
 
 FOCUSED_SHARES = 0.15, 0.5
-"""The same where a run is to show certain iterations."""
+"""The same two shares for a run that is to show certain iterations."""
 
 RESERVE_SHARE = 0.1
-"""Room that is never counted on."""
+"""Room that is never counted as available."""
 
 COST_MARGIN = 1.5
-"""How many times the last iteration's cost must still be there for another one."""
+"""How many times the last iteration's cost must still be available for another one."""
 
 GAP_EXPONENT = 6
-"""How much faster intervals grow than room is lost: n times less room, n to this power times longer intervals."""
+"""How much faster intervals grow than room shrinks: with n times less room, intervals are longer by n to this power."""
 
 
 class IterationSchedule:
-    """When an iteration is due.
+    """Decides which iterations are recorded.
 
-    share_used: the share of the trace's room that is used
-    focus: `{"loop", "iteration"}` with the counts of the loop and those around it, outermost first; or `{"counts"}`,
-        how often each loop has begun an iteration in the whole run
-    counts: by loop, how many iterations have begun in the whole run
-    counts_at_entry: how many when it began anew
-    ends_run: set where the iteration that begins is the last one of its loop and of those around it
+    share_used: returns the share of the trace's room that is used
+    focus: `{"loop", "iteration"}` with the counts of the loops around it and its own, outermost first; or `{"counts"}`,
+        which iteration of each loop, counted over the whole run, is recorded
+    counts: for each loop, how many iterations have begun in the whole run
+    counts_at_entry: how many had begun when the loop was entered
+    ends_run: set if the iteration that begins is the last one of its loop and of the loops around it
     """
 
     def __init__(self, share_used: Callable[[], float], focus: FocusRecord) -> None:
@@ -62,9 +64,9 @@ class IterationSchedule:
         self._cost: dict[int, float] = {}  # loop -> what its last recorded iteration took
 
     def enter_loop(self, loop: int, length: int | None) -> None:
-        """A loop begins anew.
+        """Note that a loop is entered.
 
-        length: how many iterations it will have, unless it is left before; None where that is not known
+        length: how many iterations it will have unless it is left early; None if not known
         """
         self.counts_at_entry[loop] = self.counts.get(loop, 0)
         if length is None:
@@ -73,17 +75,17 @@ class IterationSchedule:
             self.set_length(loop, length)
 
     def set_length(self, loop: int, length: int) -> None:
-        """How many iterations a loop that has begun will have, unless it is left before."""
+        """Set how many iterations a running loop will have unless it is left early."""
         self._last_counts[loop] = self.counts_at_entry.get(loop, 0) + length
 
     def is_last_iteration(self, loop: int) -> bool:
-        """Whether the iteration that runs is the last one of the loop, as far as that is known."""
+        """Whether the running iteration is the last one of the loop, as far as known."""
         return self.counts.get(loop) == self._last_counts.get(loop, 0)
 
     def is_iteration_due(self, loop: int, path: list[int]) -> bool:
         """Whether the iteration that begins is recorded.
 
-        path: its count after those of the loops around it
+        path: the counts of the loops around it and then its own
         """
         count, spent = self.counts[loop], self._share_used()
         spent_at_start = self._spent_at_start.pop(loop, None)
@@ -104,8 +106,7 @@ class IterationSchedule:
         return True
 
     def _room(self, loop: int, cost: float, ends_run: bool) -> float:
-        """The share that may be used at the end of an iteration, so that the last one still has room where it is
-        known."""
+        """The share that may be used at the end of an iteration, so that the last one still has room if it is known."""
         if loop not in self._last_counts or loop not in self._cost:
             return self._max_share
         return LAST_SHARE if ends_run else self._max_share - cost * COST_MARGIN
@@ -119,7 +120,7 @@ class IterationSchedule:
 
 
 class SkippedIterations:
-    """Whether the program is in an iteration that is not recorded, and what passed meanwhile.
+    """Whether the program is in an iteration that is not recorded, and what has passed meanwhile.
 
     set_recording_paused: called with True when such a stretch begins, and with False when it ends
     """
@@ -135,11 +136,11 @@ class SkippedIterations:
         self._suspended: dict[int, int] = {}  # generators that wait inside an unseen iteration
 
     def begin_iteration(self, frame: FrameType, loop: int, path: list[int], loop_ended: bool, may_skip: bool) -> bool:
-        """An iteration begins; returns whether its step is recorded.
+        """Note that an iteration begins. Returns whether its step is recorded.
 
         path: see `IterationSchedule.is_iteration_due`
         loop_ended: the loop ends instead
-        may_skip: whether it can be left out
+        may_skip: whether the iteration may be left out
         """
         if loop_ended or not (self.active or may_skip) or self.schedule.is_iteration_due(loop, path):
             self.end_skipping()
@@ -150,14 +151,14 @@ class SkippedIterations:
         return False
 
     def count_iteration(self, frame: FrameType, loop: int) -> bool:
-        """An iteration begins; it is counted. Whether it passes as part of another loop's that is not recorded."""
+        """Count an iteration that begins. Returns whether it is part of another loop's unrecorded iteration."""
         counts = self.schedule.counts
         counts[loop] = counts.get(loop, 0) + 1
         same_loop = id(frame) == self._frame and loop == self._loop
         return self.active and not same_loop and not self.should_record_step(frame, loop)
 
     def should_record_step(self, frame: FrameType, i: int | None) -> bool:
-        """Whether a step of statement `i` in this frame is recorded; where the loop was left, it is again."""
+        """Whether a step of statement `i` in this frame is recorded. Recording resumes once the loop was left."""
         if not self.active:
             return True
         if id(frame) == self._frame:
@@ -171,7 +172,7 @@ class SkippedIterations:
         return True
 
     def _is_inside_loop_frame(self, frame: FrameType | None) -> bool:
-        """Whether the loop's frame is still at work below this one."""
+        """Whether the loop's frame still runs below this one."""
         while frame is not None:
             if id(frame) == self._frame:
                 return True
@@ -179,19 +180,19 @@ class SkippedIterations:
         return False
 
     def should_record_return(self, frame: FrameType) -> bool:
-        """Whether a `return` of this frame is recorded: it ends the loop that it stands in."""
+        """Whether a `return` of this frame is recorded, because it ends the loop that contains it."""
         if self.active and id(frame) == self._frame:
             self.end_skipping()
         return self.should_record_step(frame, None)
 
     def suspend_generator(self, frame: FrameType) -> None:
-        """A generator yields: while it waits, what others do is seen."""
+        """Note that a generator yields. While it is suspended, what others do is recorded."""
         if self.active and id(frame) == self._frame:
             self._suspended[self._frame] = self._loop
             self.end_skipping()
 
     def resume_generator(self, frame: FrameType) -> None:
-        """A generator goes on, where it was: maybe in an iteration that is not recorded."""
+        """Note that a generator resumes where it was, maybe in an iteration that is not recorded."""
         loop = self._suspended.pop(id(frame), None)
         if loop is not None and not self.active:
             self._begin_skipping(frame, loop)
@@ -202,7 +203,7 @@ class SkippedIterations:
             self._set_recording_paused(False)
 
     def iteration_counts_where_raised(self, error: BaseException) -> dict[int, int]:
-        """The loops in which an exception struck, each with how often it had begun an iteration."""
+        """The loops in which an exception was raised, each with how many iterations it had begun."""
         iterations: dict[int, int] = {}
         position = traceback_of(error)
         while position is not None:
@@ -214,7 +215,7 @@ class SkippedIterations:
         return iterations
 
     def take_skipped_step_count(self) -> int:
-        """How many steps passed unrecorded since the last one that was."""
+        """How many steps have passed unrecorded since the last recorded one; resets the count."""
         skipped_steps, self._skipped_steps = self._skipped_steps, 0
         return skipped_steps
 

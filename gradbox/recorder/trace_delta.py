@@ -1,4 +1,4 @@
-"""The state of all entities as the trace has it, and what changed since the last step."""
+"""The state of all entities as reported in the trace, and what has changed since the last step."""
 
 from typing import Any
 
@@ -10,11 +10,12 @@ NO_STORAGE: entities.Storage = {}
 
 
 class TraceDelta:
-    """`tensor`, `storage`, `frame` and `object` read `state` by the kind that a uid's letter names.
+    """The reported state and the pending changes. `tensor`, `storage`, `frame` and `object` read `state` by the kind
+    that a uid's letter names.
 
     state: the facts of each entity as reported
     pending: the fields that the next step reports
-    removed: its `gone`
+    removed: the next step's `gone`
     """
 
     def __init__(self) -> None:
@@ -23,12 +24,12 @@ class TraceDelta:
         self.removed: list[str] = []
 
     def tensor_state(self, uid: str) -> entities.Tensor:
-        """The facts of a tensor; empty where none are reported."""
+        """The reported facts of a tensor; empty if none are reported."""
         facts: entities.Tensor = self.state.get(uid, NO_TENSOR)
         return facts
 
     def storage_state(self, uid: str) -> entities.Storage:
-        """The facts of a storage; empty where none are reported."""
+        """The reported facts of a storage; empty if none are reported."""
         facts: entities.Storage = self.state.get(uid, NO_STORAGE)
         return facts
 
@@ -41,7 +42,8 @@ class TraceDelta:
         return facts
 
     def update_entity(self, uid: str, facts: entities.Entity) -> bool:
-        """Report these facts where they differ from the state; whether any did. New facts may be kept as they are."""
+        """Report those of these facts that differ from the state. Returns whether any did. New facts may be kept
+        without copying."""
         fields: Any = facts
         recorded = self.state.get(uid)
         if recorded is None:
@@ -66,29 +68,29 @@ class TraceDelta:
         return True
 
     def patch_cells(self, uid: str, cells: entities.Cells, patch: dict[str, dict[str, Number]]) -> None:
-        """A storage holds these cells now; only the patch is reported."""
+        """Set a storage's cells, reporting only the patch."""
         self.state[uid]["cells"] = cells
         self.pending.setdefault(uid, {})["cells_at"] = patch
 
     def splice_items(self, uid: str, facts: entities.Object, splice: tuple[int, int, list[entities.Item]]) -> None:
-        """A container has these facts now; of its items only the splice is reported."""
+        """Set a container's facts, reporting only the splice of its items."""
         self.state[uid]["items"] = facts.get("items")
         self.update_entity(uid, facts)
         self.pending.setdefault(uid, {})["splice"] = [splice]
 
     def splice_blocks(self, uid: str, facts: entities.Device, splice: tuple[int, int, list[entities.Block]]) -> None:
-        """A device's allocator has these facts now; of its blocks only the splice is reported."""
+        """Set the facts of a device's allocator, reporting only the splice of its blocks."""
         self.state[uid]["blocks"] = facts.get("blocks")
         self.update_entity(uid, facts)
         self.pending.setdefault(uid, {})["splice"] = [splice]
 
     def add_frame(self, uid: str, facts: entities.Frame) -> None:
-        """A frame begins; it has no variables yet."""
+        """Report a new frame, which has no variables yet."""
         self.update_entity(uid, facts)
         self.pending[uid]["vars"] = {}
 
     def set_variable(self, uid: str, name: str, value: Value) -> bool:
-        """Bind a frame's variable; whether it was bound to something else."""
+        """Bind a frame's variable. Returns whether its value changed."""
         variables = self.state[uid]["vars"]
         if name in variables:
             before = variables[name]
@@ -102,7 +104,7 @@ class TraceDelta:
         return True
 
     def unset_variable(self, uid: str, name: str) -> bool:
-        """Unbind a frame's variable; whether it was bound."""
+        """Unbind a frame's variable. Returns whether it was bound."""
         variables = self.state[uid]["vars"]
         if name not in variables:
             return False
@@ -113,12 +115,12 @@ class TraceDelta:
         return True
 
     def remove_entity(self, uid: str) -> None:
-        """An entity is no more."""
+        """Report that an entity no longer exists."""
         if self.state.pop(uid, None) is not None:
             self.removed.append(uid)
 
     def take_pending_changes(self) -> tuple[dict[str, entities.Entity], list[str]]:
-        """A step's `set` and `gone`; the next ones begin empty."""
+        """Return a step's `set` and `gone`, and begin with empty ones."""
         pending, removed = dict(self.pending), list(self.removed)
         self.pending.clear()  # new ones would take the places of what the program just freed
         self.removed.clear()
@@ -126,7 +128,8 @@ class TraceDelta:
 
 
 def differs_on_wire(a: Any, b: Any) -> bool:
-    """Equal to Python and different on the wire: True is not 1, 1 is not 1.0, 0.0 is not -0.0."""
+    """Whether two values differ on the wire although they may be equal in Python: True is not 1, 1 is not 1.0, 0.0 is
+    not -0.0."""
     if type(a) is not type(b):
         return True
     if isinstance(a, list | tuple):

@@ -1,4 +1,5 @@
-"""What a recorder writes: lines of JSON, the parts of the header, and the last line with how the program ended."""
+"""The lines of JSON that a recorder writes: the parts of the header, and the last line, which says how the program
+ended."""
 
 import json
 import platform
@@ -21,7 +22,7 @@ from gradbox.wire.records import CostRecord, ErrorRecord, LineRecord, OutcomeRec
 
 
 def statements_with_character_columns(source: str, rows: list[StatementRecord]) -> list[StatementRecord]:
-    """The table of statements with columns in characters; the syntax tree counts bytes."""
+    """The table of statements with columns in characters instead of the syntax tree's bytes."""
     lines = source.split("\n")
     return [
         {**row, "col": policy.character_column(lines[row["line"] - 1], row["col"]),
@@ -31,7 +32,7 @@ def statements_with_character_columns(source: str, rows: list[StatementRecord]) 
 
 
 def cost_record(wall_start: float, cpu_start: float) -> CostRecord:
-    """What a run cost since `time.perf_counter` and `time.process_time` said these."""
+    """What a run has cost since `time.perf_counter` and `time.process_time` returned these values."""
     return {
         "wall_ms": round((perf_counter() - wall_start) * 1000, 3),
         "cpu_ms": round((process_time() - cpu_start) * 1000, 3),
@@ -40,7 +41,7 @@ def cost_record(wall_start: float, cpu_start: float) -> CostRecord:
 
 
 def encode_json_line(value: LineRecord | FaultLine) -> bytes:
-    """The value as a line of JSON. Raises ValueError and TypeError for what JSON can't hold."""
+    """Encode the value as a line of JSON. Raises ValueError and TypeError for what JSON can't represent."""
     try:
         line = to_json(value, inf_nan_mode="constants")
     except ValueError:  # half of a character
@@ -55,7 +56,7 @@ _CPU_MODEL = re.compile(r"^(?:model name|cpu model)\s*:\s*(.+)$", re.MULTILINE)
 
 
 def processor_name() -> str:
-    """The processor's name; of one that the system does not name its architecture."""
+    """The processor's name, or its architecture if the system does not tell the name."""
     try:
         match = _CPU_MODEL.search(Path("/proc/cpuinfo").read_text("utf-8", "replace"))
     except OSError:
@@ -64,11 +65,11 @@ def processor_name() -> str:
 
 
 PROCESSOR = processor_name()
-"""Read when the first process imports this: a confined child could not."""
+"""Read when the first process imports this module; a confined child could not read it."""
 
 
 def device_name(device: str) -> str | None:
-    """Of the kind of device that a run uses, `cpu` or `cuda`; None for a GPU that this process has not initialized."""
+    """The name of the device that a run uses, `cpu` or `cuda`; None for a GPU that this process has not initialized."""
     if device == "cpu":
         return PROCESSOR
     return torch.cuda.get_device_name(0) if torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
@@ -77,17 +78,17 @@ def device_name(device: str) -> str | None:
 OUT_OF_MEMORY_MESSAGE = re.compile(
     r"can't allocate memory|bad_alloc|Cannot allocate memory|CUDA out of memory|CUDA error: out of memory"
 )
-"""What torch says where Python would raise a MemoryError."""
+"""What torch's error says where Python would raise a MemoryError."""
 
 MAX_MESSAGE_CHARACTERS = 10_000
 """Characters of an error's message that are recorded."""
 
 MAX_CAUGHT_MESSAGE_CHARACTERS = 1000
-"""The same of one that the program caught."""
+"""The same for an error that the program caught."""
 
 
 def program_lines_in_traceback(error: BaseException) -> list[tuple[int, str]]:
-    """The program's frames in the traceback of an error, outermost first: the line and the name of each."""
+    """The line and the name of each of the program's frames in an error's traceback, outermost first."""
     return [
         (to_program_line(entry.tb_frame.f_code, entry.tb_lineno), entry.tb_frame.f_code.co_name)
         for entry in entries_of_begun_calls(error)
@@ -96,7 +97,7 @@ def program_lines_in_traceback(error: BaseException) -> list[tuple[int, str]]:
 
 
 def error_message(error: BaseException) -> str:
-    """What the program itself would print; its `__str__` may be the program's own."""
+    """The message that the program itself would print. `__str__` may be the program's own."""
     try:
         return str(error)[:MAX_MESSAGE_CHARACTERS]
     except BaseException:
@@ -104,7 +105,7 @@ def error_message(error: BaseException) -> str:
 
 
 def error_record(error: BaseException) -> ErrorRecord:
-    """Type, message, line and stack of the program's error, and its cause where there is one."""
+    """Type, message, line and stack of the program's error, and its cause if it has one."""
     frames = program_lines_in_traceback(error)
     record: ErrorRecord = {
         "type": introspection.class_name(type(error)),
@@ -127,8 +128,8 @@ def error_record(error: BaseException) -> ErrorRecord:
 
 
 def raised_event(error: BaseException) -> Raised:
-    """The event of an exception that came to a handler. The message of a class of the program is not asked for: that
-    runs its code."""
+    """The event for an exception that reached a handler. The message of a class of the program is not read, because
+    that would run its code."""
     is_own = introspection.is_program_class(type(error))
     event: Raised = {
         "kind": "event",
@@ -144,7 +145,7 @@ def raised_event(error: BaseException) -> Raised:
 
 
 def refused_outcome(refusals: list[Refusal]) -> OutcomeRecord:
-    """The outcome that names every refusal at once."""
+    """The outcome that lists all refusals."""
     first = refusals[0]
     kind = "SyntaxError" if first.key == "syntax" else "Refused"
     return {

@@ -1,8 +1,8 @@
-"""The rounds of a training, told whether they are recorded or not: their loops, losses, learning rates and norms.
+"""The rounds of a training, recorded or not: their loops, losses, learning rates and norms.
 
-A step of an optimizer ends a round, if a node of a graph was made since the last round ended (docs/decisions/0046);
-another optimizer's in the same iteration of a loop belongs to the same round (0049). While no optimizer has stepped,
-iterations that call backward are rounds.
+A step of an optimizer ends a round if a node of a graph was made since the last round ended (docs/decisions/0046);
+another optimizer's step in the same iteration of a loop belongs to the same round (0049). As long as no optimizer has
+stepped, iterations that call backward are rounds.
 """
 
 from collections.abc import Callable
@@ -41,16 +41,16 @@ from gradbox.wire.rounds import (
 )
 
 ELEMENTS_PER_ROUND, PARAMETERS_PER_ROUND = 1 << 17, 64
-"""Elements, and parameters, of which the norms are read in an unrecorded round, on the average."""
+"""Elements and parameters whose norms are read in an unrecorded round, on average."""
 
 MAX_ELEMENTS = 1 << 26
 """Elements of an optimizer's parameters up to which their norms are read at all."""
 
 MAX_KEPT_ELEMENTS = 1 << 22
-"""The same up to which copies are made, to tell how far a step moved them."""
+"""Elements up to which copies are made, to measure how far a step moved the parameters."""
 
 MAX_NORMS = 1 << 14
-"""Rows of norms, over all rounds, that are told of unrecorded ones."""
+"""Rows of norms that are recorded of unrecorded rounds, in total."""
 
 MAX_PARAMETERS, MAX_RATES, MAX_ROOTS = 4096, 16, 4
 
@@ -59,10 +59,10 @@ _graph_sequence_number: Callable[[], int] = torch.autograd._get_sequence_nr  # t
 
 @dataclass(slots=True)
 class Round:
-    """The one that runs.
+    """The round that runs.
 
-    step: the first recorded step, None where it is not recorded so far
-    end: without an optimizer, the step of its last backward, None where that is not recorded
+    step: the first recorded step; None if no step is recorded so far
+    end: without an optimizer, the step of its last backward; None if that is not recorded
     """
 
     step: int | None
@@ -73,10 +73,10 @@ class Round:
 
 
 class TrainingRoundLog:
-    """Hears of backwards, of steps of optimizers and of what is printed, and keeps what is told of the rounds.
+    """Is told of backwards, optimizer steps and printed text, and keeps what is reported of the rounds.
 
     schedule: has the counts of iterations
-    step_count: how many steps are recorded so far
+    step_count: returns how many steps are recorded so far
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class TrainingRoundLog:
     # What happens
 
     def set_recording_paused(self, paused: bool) -> None:
-        """A stretch without steps begins or ends."""
+        """Begin or end a stretch without steps."""
         self._paused = paused
         if not paused:
             self._resumed_at = self._step_count()
@@ -118,7 +118,7 @@ class TrainingRoundLog:
             self._current.step = self._step_count()
 
     def note_backward(self, roots: Any, frame: FrameType, statement: int | None) -> None:
-        """The engine is about to run from these roots, to accumulate gradients."""
+        """The engine is about to run from these roots and to accumulate gradients."""
         if torch._C._current_graph_task_id() != -1:
             return
         if not self._has_optimizer:
@@ -135,7 +135,7 @@ class TrainingRoundLog:
                 current.losses[loss] = scalar_value(root)
 
     def before_optimizer_step(self, optimizer: Optimizer) -> None:
-        """An optimizer is about to step: keep what tells how far it goes."""
+        """An optimizer is about to step: keep what is needed to measure how far it moves the parameters."""
         if torch._C._current_graph_task_id() != -1 or not (self._is_due(self._count) or self._is_due(self._count - 1)):
             return
         for parameter, tensor in self._parameters_of(optimizer):
@@ -163,7 +163,8 @@ class TrainingRoundLog:
         self._end_round(path, optimizer)
 
     def note_output(self, text: str) -> None:
-        """The program printed: in the round that ended, until the next one makes a node."""
+        """Note that the program printed. The text belongs to the round that ended last, until the next one makes a
+        node."""
         begun = self._has_begun() or not self._has_optimizer
         if begun and (self._count or self._current.backwards):
             self._printed.add(self._count, text)
@@ -173,7 +174,7 @@ class TrainingRoundLog:
     # What is told
 
     def record(self) -> TrainingRounds | None:
-        """What there is to tell; None for a program that does not train."""
+        """The record of the rounds; None for a program that does not train."""
         if not self._has_optimizer and self._current.backwards and self._current.path[0]:
             self._end_round(self._current.path, None)
         if self._count < (1 if self._has_optimizer else 2):
@@ -188,12 +189,12 @@ class TrainingRoundLog:
     # A round
 
     def _has_begun(self) -> bool:
-        """Whether the next round has made a node, or called backward."""
+        """Whether the next round has made a node or called backward."""
         return self._current.backwards > 0 or _graph_sequence_number() != self._last_number
 
     def _ends_round(self) -> bool:
-        """Whether a step of an optimizer would end a round: not within a backward, whose other nodes are still to
-        run."""
+        """Whether a step of an optimizer would end a round. It does not within a backward, whose other nodes have still
+        to run."""
         return torch._C._current_graph_task_id() == -1 and _graph_sequence_number() != self._last_number
 
     def _end_round(self, path: LoopPath, optimizer: Optimizer | None) -> None:
@@ -222,7 +223,7 @@ class TrainingRoundLog:
         self._current = Round(None if self._paused else step)
 
     def _continue_ended_round(self, optimizer: Optimizer) -> None:
-        """Another optimizer stepped in the same iteration: the last round ends here."""
+        """Extend the last round to here, after another optimizer stepped in the same iteration."""
         current, ended, n = self._current, self._ended, self._count - 1
         current.losses = {**ended.losses, **current.losses}
         current.path, current.backwards = ended.path, ended.backwards + current.backwards
@@ -237,7 +238,8 @@ class TrainingRoundLog:
         self._begin_round(self._step_count() + 1)
 
     def _begin_counting_steps(self) -> None:
-        """The first optimizer steps: iterations that called backward before were only parts of its first round."""
+        """Begin counting with the first optimizer step: earlier iterations that called backward were only parts of its
+        first round."""
         self._has_optimizer = True
         if not self._count:
             return
@@ -249,7 +251,7 @@ class TrainingRoundLog:
         self._count, self._every = 0, 1
 
     def _thin_entries(self) -> None:
-        """Leave out every other one, and those that are recorded only where that is not enough."""
+        """Drop every other entry, and recorded rounds only if that is not enough."""
         self._every *= 2
         recorded = {told["n"] for told in self._recorded}
         new = self._losses.broken_rounds.union(self._new_rates)
@@ -262,7 +264,7 @@ class TrainingRoundLog:
     # Loops
 
     def _loop_path(self, frame: FrameType) -> LoopPath:
-        """The loops around the place where a frame is, over all functions that wait for it."""
+        """The loops around a frame's position, across all functions that wait for it."""
         counts, entered = self._schedule.counts, self._schedule.counts_at_entry
         path, inner = self._loops_around(frame)
         total: list[int] = []
@@ -274,7 +276,7 @@ class TrainingRoundLog:
         return path, inner, tuple(iteration), tuple(total)
 
     def _loops_around(self, frame: FrameType) -> tuple[tuple[int, ...], int]:
-        """Those loops, outermost first, and how many of them are of the innermost function that has any."""
+        """Those loops, outermost first, and how many of them belong to the innermost function that has any."""
         path: tuple[int, ...] = ()
         inner = 0
         for f in program_frames(frame):
@@ -285,14 +287,14 @@ class TrainingRoundLog:
         return path, inner
 
     def are_all_loops_ending(self, frame: FrameType) -> bool:
-        """Whether each loop around the place where a frame is runs its last iteration, as far as that is known."""
+        """Whether each loop around a frame's position runs its last iteration, as far as known."""
         path, _ = self._loops_around(frame)
         return all(map(self._schedule.is_last_iteration, path))
 
     # Learning rates and norms
 
     def _note_rates(self, optimizer: Optimizer) -> bool:
-        """Whether they are others than at its last step."""
+        """Note an optimizer's learning rates. Returns whether they have changed since its last step."""
         known = self._rates.get(id(optimizer))
         if known is None and len(self._rates) == MAX_RATES:
             return False
@@ -301,7 +303,7 @@ class TrainingRoundLog:
         return known is not None and rates != known
 
     def _note_new_rates(self, n: int) -> None:
-        """Where they change in each round, the first one says so."""
+        """Note the round in which the rates changed. If they change in each round, only the first is noted."""
         if self._rates_changed_in < n - 1 and len(self._new_rates) < MAX_NEW_RATES:
             self._new_rates.append(n)
         self._rates_changed_in = n
@@ -323,7 +325,7 @@ class TrainingRoundLog:
         return n % (self._every * -(-work // self._every)) == 0
 
     def _parameters_of(self, optimizer: Optimizer) -> list[tuple[TrackedParameter, torch.Tensor]]:
-        """The parameters of an optimizer that the trace has."""
+        """The parameters of an optimizer that the trace contains."""
         found: list[tuple[TrackedParameter, torch.Tensor]] = []
         for group in optimizer.param_groups:
             for tensor in group["params"]:
@@ -351,5 +353,5 @@ class TrainingRoundLog:
 
 
 def learning_rate(value: Any) -> float | None:
-    """Of a group of an optimizer; some have it as a tensor."""
+    """The learning rate of an optimizer's group, which may be a tensor."""
     return float(value) if type(value) in (float, int) else scalar_value(value)

@@ -1,6 +1,6 @@
-"""Uids: small names by first appearance for objects that may die, be freed and have their address used again.
+"""Uids: short names, in order of first appearance, for objects that may die and whose address may be reused.
 
-Nodes of the autograd graph are known by a token that lives and dies with each.
+Nodes of the autograd graph are identified by a token that lives and dies with the node.
 """
 
 import gc
@@ -14,7 +14,7 @@ from gradbox.wire.base import Ref, Value
 
 
 class UidAllocator:
-    """Hands out `s1`, `s2`, `t1` …; a uid is never given twice."""
+    """Allocates `s1`, `s2`, `t1` …; no uid is given twice."""
 
     def __init__(self) -> None:
         self._next: dict[str, count[int]] = {}
@@ -29,7 +29,7 @@ def uid_sort_key(uid: str) -> tuple[str, int]:
 
 
 class WeakUids:
-    """Uids of objects that take weak references, by identity. Nothing is kept alive.
+    """Uids of objects that take weak references, by identity. Keeps nothing alive.
 
     dead: those that died since the last `collect_dead_uids`
     """
@@ -41,7 +41,7 @@ class WeakUids:
         self.dead: list[tuple[int, str]] = []
 
     def __len__(self) -> int:
-        """How many live, or died since the last `collect_dead_uids`."""
+        """How many are alive, or died since the last `collect_dead_uids`."""
         return len(self._by_uid)
 
     def find_uid(self, value: Any) -> str | None:
@@ -65,14 +65,14 @@ class WeakUids:
         self._by_id[id(value)], self._by_uid[uid] = (ref, uid), ref
 
     def unbind_object(self, value: Any) -> str | None:
-        """Let go of the weak references to it; `bind` with the uid takes it back."""
+        """Drop the weak reference to an object; `bind` with its uid restores it."""
         uid = self.find_uid(value)
         if uid is not None:
             del self._by_id[id(value)], self._by_uid[uid]
         return uid
 
     def living_objects(self) -> Iterator[tuple[str, Any]]:
-        """(uid, object) for every named object that lives, in order of appearance."""
+        """(uid, object) for every living object with a uid, in order of appearance."""
         for uid, ref in list(self._by_uid.items()):
             value = ref()
             if value is not None:
@@ -83,7 +83,7 @@ class WeakUids:
         return ref() if ref else None
 
     def collect_dead_uids(self) -> list[str]:
-        """Forget those that died since the time before; their uids."""
+        """Forget the objects that have died. Returns their uids."""
         dead: list[str] = []
         while self.dead:
             address, uid = self.dead.pop(0)
@@ -97,9 +97,9 @@ class WeakUids:
 class ObjectUids:
     """Uids of objects of which most take no weak references (lists, dicts, instances).
 
-    One lives while something that is reported refers to it: a frame, a tensor's attribute, another object. An address
-    may be used again only after its object is free, which is after nothing refers to it any more; inside one statement
-    that can pass unseen, but for instances, which do take weak references.
+    An object counts as alive while something that is reported refers to it: a frame, a tensor's attribute, another
+    object. An address can only be reused after its object is freed, that is, after nothing refers to it any more.
+    Within one statement this can go unnoticed, except for instances, which do take weak references.
     """
 
     def __init__(self, uids: UidAllocator) -> None:
@@ -124,11 +124,11 @@ class ObjectUids:
         return uid if ref is None or ref() is value else None
 
     def is_referenced(self, uid: str) -> bool:
-        """Whether something else refers to it."""
+        """Whether something else refers to the object."""
         return bool(self._reference_counts.get(uid))
 
     def uid_of(self, value: Any) -> tuple[str, bool]:
-        """Its uid, and whether this observation meets it for the first time."""
+        """The object's uid, and whether this observation meets it for the first time."""
         uid = self.find_uid(value)
         if uid is None:
             key = (id(value), id(type(value)))
@@ -142,7 +142,7 @@ class ObjectUids:
         return uid, first
 
     def set_referenced_objects(self, holder: str, targets: tuple[str, ...]) -> None:
-        """The holder refers to these objects now, and to no others.
+        """Set the objects to which a holder refers now.
 
         holder: a uid, or a frame's uid and a name
         """
@@ -162,7 +162,7 @@ class ObjectUids:
                 self._candidates[uid] = None
 
     def collect_dead_uids(self) -> list[str]:
-        """Forget those that nothing reported leads to; their uids."""
+        """Forget the objects to which nothing that is reported leads. Returns their uids."""
         dead: list[str] = []
         if not self._candidates:
             return dead
@@ -194,7 +194,7 @@ class ObjectUids:
         self.set_referenced_objects(uid, ())
 
     def _objects_reachable_from(self, holders: list[str]) -> set[str]:
-        """The objects that these refer to, directly or not."""
+        """The objects to which these holders refer, directly or indirectly."""
         reachable: set[str] = set()
         queue = list(holders)
         while queue:
@@ -206,7 +206,7 @@ class ObjectUids:
 
 
 def referenced_uid(value: Value) -> str | None:
-    """The uid that an encoded value refers to, if it is a reference."""
+    """The uid to which an encoded value refers, if it is a reference."""
     return cast(Ref, value).get("ref") if type(value) is dict else None
 
 
@@ -225,7 +225,7 @@ TOKEN_KEY = " gradbox"
 
 
 class NodeToken:
-    """Sits in `node.metadata`, which belongs to the C++ node and survives its wrapper."""
+    """Is stored in `node.metadata`, which belongs to the C++ node and outlives its Python wrapper."""
 
     __slots__ = ("__weakref__", "uid")
 
@@ -234,9 +234,9 @@ class NodeToken:
 
 
 class NodeUids:
-    """Names nodes and notices their death. A node's wrapper is never kept: it would keep the saved tensors alive.
+    """Names nodes and notices their death. It never keeps a node's wrapper, which would keep the saved tensors alive.
 
-    dead: the uids of those that died since the last `collect_dead_uids`.
+    dead: the uids of nodes that died since the last `collect_dead_uids`
     """
 
     def __init__(self, uids: UidAllocator) -> None:
@@ -255,7 +255,7 @@ class NodeUids:
         return name
 
     def remove_tokens(self) -> None:
-        """Take the tokens off the nodes that live: the run is over, and nodes may outlive it."""
+        """Remove the tokens from living nodes after the run, because nodes may outlive it."""
         living = [token for ref in self._tokens.values() if (token := ref()) is not None]
         if living:
             for metadata in gc.get_referrers(*living):

@@ -1,4 +1,5 @@
-"""Python values to the wire. Looking never runs user code: exact types, the base classes' own methods, no repr."""
+"""Encodes Python values for the wire. No user code runs: it checks exact types, calls the base classes' own methods,
+and uses no repr."""
 
 import collections
 import types
@@ -21,10 +22,10 @@ from gradbox.wire.base import Opaque, Ref, Value
 from gradbox.wire.entities import MAX_ITEMS, MAX_MORE_TENSORS
 
 MAX_VALUES = 20_000
-"""Values that one observation reports; containers beyond are named and not opened."""
+"""Values that one observation reports. Containers beyond that are named but not opened."""
 
 MIN_SPLICED = 8
-"""Items of the shortest container that is reported by splices."""
+"""Items from which on a container's changes are reported as splices."""
 
 MAX_TEXT = 1000
 MAX_DEPTH = 60
@@ -37,7 +38,7 @@ _TYPES_WITH_A_TEXT = (torch.dtype, torch.device, torch.layout, torch.memory_form
 
 
 def encode_text(value: str) -> str | Opaque:
-    """A string; one that is long, or that no reader of JSON has to take (half a surrogate pair), comes as an
+    """Encode a string. A long one, or one that a JSON reader may refuse (half a surrogate pair), becomes an
     `Opaque`."""
     if len(value) > MAX_TEXT:
         value = value[:MAX_TEXT] + "…"
@@ -58,16 +59,16 @@ class ValueEncoder:
         self._on_opaque: Callable[[Any], None] | None = None
 
     def begin_observation(self) -> None:
-        """An observation begins: containers are opened anew."""
+        """Begin an observation, in which containers are opened again."""
         self.objects.begin_observation()
         self._budget = MAX_VALUES
 
     def set_opaque_handler(self, handler: Callable[[Any], None] | None) -> None:
-        """Have values that are named by their type alone handed to `handler`."""
+        """Set a handler for values of which only the type is named."""
         self._on_opaque = handler
 
     def encode_scalar(self, value: Any) -> Value:
-        """Like `encode`, for values that lead nowhere: small tuples come as text."""
+        """Like `encode`, for values that lead nowhere. Small tuples are encoded as text."""
         kind = type(value)
         if (
             (kind is tuple or kind is list)
@@ -80,9 +81,9 @@ class ValueEncoder:
         return self.encode(value, MAX_DEPTH)
 
     def encode(self, value: Any, depth: int = 0) -> Value:
-        """The value as the wire has it.
+        """Encode a value.
 
-        depth: how many containers it lies in
+        depth: how many containers it is nested in
         """
         kind = type(value)
         self._budget -= 1
@@ -112,7 +113,7 @@ class ValueEncoder:
         return {"py": introspection.class_name(kind)}
 
     def _encode_by_name(self, value: Any, kind: type) -> Opaque | None:
-        """A value of Python's or torch's that a short text names; None for any other."""
+        """Encode a value of Python or torch that has a short name; None for any other."""
         if is_any_of_classes(kind, _TYPES_WITH_A_TEXT):
             return {"py": kind.__name__, "text": str(value)}
         if is_any_of_classes(kind, _TYPES_WITH_A_NAME):
@@ -129,7 +130,7 @@ class ValueEncoder:
         return None
 
     def _encode_node(self, node: Any, kind: type) -> Value:
-        """A node of the graph, which is then walked from there; a `ctx` outside of its graph is named by its type."""
+        """Encode a node of the graph and walk the graph from it. A `ctx` outside of its graph is named by its type."""
         self._context.observation.graph_roots.append(node)
         try:
             return {"ref": self._node_uids.uid_of(node)}
@@ -179,8 +180,7 @@ class ValueEncoder:
         return {"ref": uid}
 
     def _runs_of_more_tensors(self, value: Any, kind: type, length: int) -> list[tuple[int, int]] | None:
-        """The parameters behind the items that are reported of a longer list, as runs of uids; None where others are
-        there."""
+        """The parameters behind the reported items of a longer list, as runs of uids; None if there is anything else."""
         if length <= MAX_ITEMS or kind is not list:
             return None
         more = value[MAX_ITEMS : MAX_ITEMS + MAX_MORE_TENSORS]
@@ -220,7 +220,7 @@ class ValueEncoder:
                     yield name, self.encode(value, depth + 1)
 
     def _report_container(self, uid: str, facts: entities.Object) -> None:
-        """Report a container; one of which little changed by a splice."""
+        """Report a container, by a splice if little of it changed."""
         recorded = self._delta.object_state(uid)
         old, new = recorded.get("items") if recorded is not None else None, facts.get("items")
         if not old or not new or old == new or len(old) < MIN_SPLICED:
@@ -241,13 +241,13 @@ class ValueEncoder:
 
 
 def is_parameter(value: Any) -> bool:
-    """Whether an optimizer would take it: a parameter, or another leaf that requires a gradient."""
+    """Whether an optimizer would accept it: a parameter, or another leaf that requires a gradient."""
     kind = type(value)
     return issubclass(kind, torch.nn.Parameter) or (kind is torch.Tensor and value.is_leaf and value.requires_grad)
 
 
 def module_training_mode(module: torch.nn.Module) -> bool | None:
-    """Its `training`; None where that is no bool."""
+    """A module's `training`; None if that is not a bool."""
     mode = (instance_dict(module) or {}).get("training")
     return mode if type(mode) is bool else None
 

@@ -1,1 +1,1 @@
-"""The recorder in the process of the user's own program."""
+"""Runs the recorder in the process of the user's own program."""

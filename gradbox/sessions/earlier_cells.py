@@ -1,4 +1,4 @@
-"""The earlier cells of a notebook whose functions a cell may call: those are stepped as the project's modules are."""
+"""Finds earlier notebook cells whose functions a cell may call. They get steps, as the project's modules do."""
 
 import ast
 from collections.abc import Iterator
@@ -10,10 +10,11 @@ from gradbox.recorder import introspection
 
 
 def paths_of_called_cells(tree: ast.AST, namespace: dict[str, Any]) -> list[str]:
-    """The paths of the cells whose functions and classes the names of a cell lead to, by way of other such functions.
+    """The paths of the cells to whose functions and classes a cell's names lead, directly or through other such
+    functions.
 
-    tree: of the cell
-    namespace: of the notebook
+    tree: the syntax tree of the cell
+    namespace: the notebook's namespace
     """
     pending = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     seen: set[str] = set()
@@ -44,6 +45,6 @@ def codes_of_value(value: Any) -> Iterator[CodeType]:
 
 
 def names_of_code(code: CodeType) -> set[str]:
-    """The globals that a code object and those in it may read."""
+    """The globals that a code object, and code nested in it, may read."""
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return {*code.co_names}.union(*map(names_of_code, inner))

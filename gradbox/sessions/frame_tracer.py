@@ -1,8 +1,8 @@
-"""Follows one frame of code that runs as it is, instruction by instruction, and asks the recorder for its steps.
+"""Follows one frame of uninstrumented code instruction by instruction, and requests its steps from the recorder.
 
-Where an instruction of another statement comes, the one before is over: so several statements in a line, and one that
-goes over many lines, are told apart. What no event tells is not recorded: the value of a bare expression, of a test,
-and of what is sent to a generator.
+When an instruction of another statement comes, the statement before is over; this separates several statements in a
+line and handles statements that span lines. What no trace event tells is not recorded: the value of a bare expression,
+of a test, and of what is sent to a generator.
 """
 
 import ast
@@ -24,29 +24,31 @@ BRANCH_KINDS = ("If", "Match")
 JUMP_KINDS = ("Break", "Continue")
 COMPOUND_KINDS = (*LOOP_STATEMENT_KINDS, *WITH_KINDS, *TRY_KINDS, *BRANCH_KINDS)
 KINDS_WITH_STEP_AFTER = (*FOR_KINDS, *WITH_KINDS, *TRY_KINDS)
-"""Compound statements that have a step of their own where they are over."""
+"""Compound statements that have a step of their own when they are over."""
 
 SUSPENDED = -3
 
 
 class ThreadTracer(Protocol):
-    """Who follows the thread; see `LineTracer`."""
+    """What follows the thread; see `LineTracer`."""
 
     active: bool
     on_root_statement: Any
 
 
 class FrameTracer:
-    """The trace function of one frame, which alone holds on to it: it dies with the frame, and does not keep the frame.
+    """The trace function of one frame. Only the frame refers to it, so it dies with the frame, and it does not keep the
+    frame alive.
 
-    other_trace: another tool's trace function for this frame, None without one; it hears of all but instructions.
+    `_statement` is the running statement, NOWHERE after an exception; `_last_statement` also covers one that an
+    exception ended. `_left_early` holds compound statements that a jump or an exception leaves, after which there is no
+    step. `_reached_from_body` says that the statement was reached from its own body. `_ended_handler` is the last
+    statement of a handler that is over; what follows may have its position. `_exiting_with` is the `with` whose
+    `__exit__` is called for an exception. `_pending_return` is a `return` that waits for `finally` and `with`, and
+    `_recorded_return` is the same once it is recorded. `_pending_jump` is a `break` or `continue` that leaves blocks.
+    `_sentinel` belongs to a suspended generator.
 
-    `_statement` is the one that runs, NOWHERE after an exception; `_last_statement` also the one that an exception
-    ended. `_left_early`: compound statements that a jump or an exception leaves, after which there is no step.
-    `_reached_from_body`: the statement was reached from its own body. `_ended_handler`: the last statement of a handler
-    that is over, whose position what follows may have. `_exiting_with`: the `with` whose `__exit__` is asked about an
-    exception. `_pending_return`: the `return` that waits for `finally` and `with`; `_recorded_return` is the same once
-    it is recorded. `_pending_jump`: the `break` or `continue` that leaves blocks. `_sentinel`: of a waiting generator.
+    other_trace: another tool's trace function for this frame, or None; it gets all events except for instructions
     """
 
     __slots__ = (
@@ -80,7 +82,8 @@ class FrameTracer:
         return self._thread_tracer is thread_tracer
 
     def begin_frame(self, frame: FrameType) -> None:
-        """The frame is entered: a call, or a generator that was made before anybody followed it goes on."""
+        """Note that the frame is entered: by a call, or because a generator resumes that was created before the tracing
+        began."""
         k, resumes = frame.f_lasti // 2, self._code.resumes
         suspended = resumes.get(k) or resumes.get(k + 1, "")  # the latter by an exception that is thrown in
         if not suspended:
@@ -95,13 +98,13 @@ class FrameTracer:
             self.mark_resumed()
 
     def begin_in_running_frame(self, frame: FrameType) -> None:
-        """The frame runs already: the statement that is at work is the first."""
+        """Begin in a frame that runs already, with the statement that is at work."""
         self._statement = self._last_statement = self._code.statements[frame.f_lasti // 2]
 
     def finish_running_statement(self, frame: FrameType, enclosing: int) -> None:
-        """Nothing of the frame is followed any more, though it goes on: what ran in it is over.
+        """Stop following the frame, though it goes on: what ran in it counts as over.
 
-        enclosing: the statement in whose block that was; NOWHERE where it was the frame's own
+        enclosing: the statement whose block that was in; NOWHERE for the frame's own block
         """
         if self._statement in (NOWHERE, SUSPENDED):
             return
@@ -112,13 +115,13 @@ class FrameTracer:
         self._statement = NOWHERE
 
     def finish_statement_in_its_block(self, frame: FrameType) -> None:
-        """What runs counts as over, and its block goes on."""
+        """Count the running statement as over while its block goes on."""
         if self._statement not in (NOWHERE, SUSPENDED):
             enclosing = self._table.enclosing_statements(self._statement)
             self.finish_running_statement(frame, enclosing[0] if enclosing else NOWHERE)
 
     def mark_resumed(self) -> None:
-        """The generator goes on; by an exception, if that is the next event."""
+        """Note that the generator resumes; by an exception if that is the next event."""
         if self._sentinel is not None and self._statement != SUSPENDED:
             self._suspended_at, self._statement = self._statement, SUSPENDED
 
@@ -160,7 +163,7 @@ class FrameTracer:
             self._begin_statement(frame, i)
 
     def _on_exception_propagated(self, frame: FrameType) -> None:
-        """The end of a `finally`, or nobody who took the exception."""
+        """Handle the end of a `finally`, or of a `try` with no handler that took the exception."""
         place, asker, self._exiting_with = self._statement, self._exiting_with, NOWHERE
         if (
             asker == place != NOWHERE and not frame.f_code.co_code[frame.f_lasti + 1]
@@ -172,14 +175,15 @@ class FrameTracer:
         self._statement = NOWHERE
 
     def _enclosing_statements_in_handler(self, i: int) -> Iterator[int]:
-        """The statements around statement i within the `finally` or handler that it stands in, innermost first."""
+        """The statements around statement i within the `finally` or handler that contains it, innermost first."""
         for statement, part in self._table.enclosing_blocks(i):
             if part.startswith(("handlers", "finalbody")):
                 return
             yield statement
 
     def _end_handler(self, frame: FrameType, i: int) -> None:
-        """A handler is over, and its exception dies: that is the `try` statement's, not the last one's in it.
+        """Note that a handler is over and its exception dies. That belongs to the `try` statement, not to the handler's
+        last one.
 
         i: the statement whose position the instruction has: the first that `pass`, `break` and the like have
         """
@@ -195,7 +199,7 @@ class FrameTracer:
                 self._ended_handler = (last, i)
 
     def _begin_statement(self, frame: FrameType, i: int) -> None:
-        """Statement i begins, or goes on."""
+        """Note that statement i begins or goes on."""
         if self._statement != NOWHERE:
             self._finish_statement(frame, i)
         place, table = self._last_statement, self._table
@@ -228,7 +232,7 @@ class FrameTracer:
             self._thread_tracer.on_root_statement(i)
 
     def _finish_statement(self, frame: FrameType, next_statement: int) -> None:
-        """The statement that ran is over, or its head is; `next_statement` comes next."""
+        """Note that the running statement, or its head, is over and that `next_statement` comes next."""
         i, table = self._statement, self._table
         kind = table.statement_kind(i)
         around_next = () if next_statement == NOWHERE else (next_statement, *table.enclosing_statements(next_statement))
@@ -254,9 +258,9 @@ class FrameTracer:
             self._left_early.discard(left)
 
     def _record_return(self, frame: FrameType, i: int, next_statement: int) -> bool:
-        """A `return` has its value, and `next_statement` comes before it leaves, see `pending_return_value`: it is a
-        return now where its value can be told, which is the answer; else a statement now, and a return when it leaves.
-        """
+        """Record a `return` before `next_statement` runs and the frame is left, if its value can be read (see
+        `pending_return_value`). Returns whether it is recorded; if not, it is recorded as a statement now and as a
+        return later."""
         if self._recorded_return == i:
             return True
         value = pending_return_value(frame, self._table, i, next_statement)
@@ -290,10 +294,10 @@ class FrameTracer:
             self._recorder.frames.recorded_lines.clear()
 
     def _record_jump(self, frame: FrameType, i: int) -> None:
-        """`break` or `continue`: it leaves what is around it, up to its loop, whatever else was to be left.
+        """Record a `break` or `continue`, which leaves everything up to its loop.
 
-        Its step comes before what it leaves, which may run the program's code: `with`, `finally`, a generator that
-        dies.
+        Its step comes before what it leaves, because that may run the program's code: `with`, `finally`, a dying
+        generator.
         """
         if self._pending_jump != i:
             self._record_step(frame, i)
@@ -319,7 +323,7 @@ class FrameTracer:
         self._recorder.frames.recorded_lines.clear()
 
     def _set_recorded_line(self, frame: FrameType, i: int) -> None:
-        """The frame is at the next instruction already; what is recorded belongs to this statement's line."""
+        """Set the line for what is recorded now, because the frame is at the next instruction already."""
         self._recorder.frames.recorded_lines[id(frame)] = self._table.statement_line(i)
 
     def _on_exception_event(self, frame: FrameType, error: Any) -> None:

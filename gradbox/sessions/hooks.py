@@ -1,7 +1,8 @@
-"""What instrumented code of the user's process calls: constants of the code, so that no namespace holds them.
+"""The functions that instrumented code calls in the user's process. They are constants of the code, so that no
+namespace holds them.
 
-Code may outlive its session, in functions and in generators that wait: its hooks then do nothing. They are
-`functools.partial` objects, which add no frame and can be pointed elsewhere.
+Code may outlive its session, in functions and suspended generators; its hooks then do nothing. They are
+`functools.partial` objects, which add no frame and can be redirected.
 """
 
 import ast
@@ -24,9 +25,10 @@ _PLACEHOLDER_TAG = "hook of gradbox"
 
 
 class InstrumentationHooks:
-    """The hooks of one session. They record in the session's thread, and in those of torch's engine while that waits.
+    """The hooks of one session. They record in the session's thread, and in those of torch's engine while that thread
+    waits for it.
 
-    kept_statement: the statement whose value, of a bare expression, is kept
+    kept_statement: the bare expression whose value is kept
     kept_value: that value
     """
 
@@ -48,7 +50,7 @@ class InstrumentationHooks:
         }
 
     def disconnect(self) -> None:
-        """Have all of them do nothing."""
+        """Make all hooks do nothing."""
         for name, hook in self.by_name.items():
             redirect_partial(hook, HOOKS_WITHOUT_EFFECT[name])
 
@@ -108,7 +110,7 @@ class InstrumentationHooks:
 
 
 class OwnModuleHooks(InstrumentationHooks):
-    """The hooks of the project's modules that nobody has named: of a function that one statement calls very often some
+    """The hooks of project modules that were not named by the user. If one statement calls a function very often, some
     calls pass unrecorded."""
 
     def __init__(self, recorder: Recorder, passed_calls: PassedCalls) -> None:
@@ -127,7 +129,7 @@ class OwnModuleHooks(InstrumentationHooks):
 
 
 def is_current_thread_recorded(session_thread: int) -> bool:
-    """Whether this thread is the session's, or one of torch's engine that the session's waits for."""
+    """Whether this thread is the session's, or one of torch's engine for which the session's thread waits."""
     thread = threading.get_ident()
     if thread == session_thread:
         return True
@@ -137,12 +139,12 @@ def is_current_thread_recorded(session_thread: int) -> bool:
 
 
 def redirect_partial(hook: Any, function: Callable[..., Any]) -> None:
-    """Have a `functools.partial` call another function."""
+    """Make a `functools.partial` call another function."""
     hook.__setstate__((function, (), {}, None))
 
 
 def do_nothing(*_: Any) -> None:
-    """A hook without effect that has no value to pass on."""
+    """A hook without effect that passes on no value."""
 
 
 def identity(value: Any) -> Any:
@@ -150,7 +152,7 @@ def identity(value: Any) -> Any:
 
 
 def pass_value_through(_: int, value: Any = None) -> Any:
-    """A hook without effect that passes on its value."""
+    """A hook without effect that passes its value on."""
     return value
 
 
@@ -173,7 +175,7 @@ HOOKS_WITHOUT_EFFECT: dict[str, Callable[..., Any]] = {
 
 
 class _HookPlaceholderInserter(ast.NodeTransformer):
-    """Names of hooks become constants that stand for them."""
+    """Replaces names of hooks by constants that stand for them."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in HOOKS_WITHOUT_EFFECT:
@@ -191,11 +193,11 @@ def compile_with_hooks(
     flags: int = 0,
     functions_only: bool = False,
 ) -> CodeType:
-    """The instrumented code of a file, whose statements go into the table. Raises what the compiler raises. Warns of
-    nothing: who compiles the plain text has heard of it.
+    """Compile a file with hooks, and add its statements to the table. Raises what the compiler raises, but gives no
+    warnings, because the plain text was compiled already.
 
     flags: as `compile` takes them
-    functions_only: its own statements have no steps
+    functions_only: the module's own statements have no steps
     """
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 20_000))
@@ -211,7 +213,7 @@ def compile_with_hooks(
 
 
 def bind_hooks(code: CodeType, hooks: InstrumentationHooks) -> CodeType:
-    """The code with the hooks in the place of the constants that stand for them."""
+    """The code with the hooks in place of the constants that stand for them."""
     constants: list[Any] = []
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

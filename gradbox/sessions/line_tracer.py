@@ -1,6 +1,7 @@
-"""Records code that runs as it is: Python's trace events, turned into the calls that instrumented code makes by itself.
+"""Records uninstrumented code by turning Python's trace events into the calls that instrumented code makes.
 
-In the program's files each instruction is announced before it runs; see `FrameTracer`. Outside of them only calls are.
+In the program's files there is an event before each instruction; see `FrameTracer`. In other files there are only call
+events.
 """
 
 import ctypes
@@ -19,18 +20,18 @@ from gradbox.sessions.statement_table import NOWHERE, StatementTable
 
 _locals_to_fast: Any = ctypes.pythonapi.PyFrame_LocalsToFast
 DEEP_STACK = 150
-"""Frames from which on it is worth asking whether the program has reached the recursion limit."""
+"""Frames from which on it is checked whether the program has reached the recursion limit."""
 
 DEBUGGERS = {("bdb", "set_trace"), ("pydevd", "settrace"), ("pydevd", "_locked_settrace")}
-"""Functions by which debuggers begin, each by its module: `breakpoint()` and `pdb.set_trace()` call the first."""
+"""Functions with which debuggers begin, with their modules. `breakpoint()` and `pdb.set_trace()` call the first one."""
 
 _FRAME_ATTRIBUTES = ("gi_frame", "cr_frame", "ag_frame")
 
 
 class OwnFiles:
-    """The project's files that are followed without being named, each from the first call of a function of it.
+    """The project's files that are followed without being named, each from the first call of one of its functions.
 
-    add_file: gives the statements of the file that a code is of, None where it is not to be followed
+    add_file: returns the statements of a code's file, None if it is not to be followed
     """
 
     def __init__(self, add_file: Callable[[CodeType], StatementTable | None], passed_calls: PassedCalls) -> None:
@@ -38,7 +39,7 @@ class OwnFiles:
         self._tables: dict[str, StatementTable | None] = {}
 
     def table_of_call(self, frame: FrameType, recorder: Recorder) -> StatementTable | None:
-        """The statements of the file whose function begins with this frame; None where the call is not followed."""
+        """The statements of the file whose function begins with this frame; None if the call is not followed."""
         if frame.f_code.co_name == "<module>":
             return None
         table = self.table_of_file(frame.f_code)
@@ -52,19 +53,19 @@ class OwnFiles:
         return self._tables[path]
 
     def known_tables(self) -> dict[str, StatementTable]:
-        """Those of the files that have come."""
+        """The tables of the files that were followed so far."""
         return {path: table for path, table in self._tables.items() if table is not None}
 
 
 class LineTracer:
-    """Follows one thread from `start` to `stop`. Another tool's trace function, like that of a debugger or of coverage,
-    goes on: it is asked for each call, and for all that happens in the frames that it wants.
+    """Follows one thread from `start` to `stop`. Another tool's trace function, such as a debugger's or that of
+    coverage, keeps working: it gets each call, and all events in the frames that it wants.
 
-    tables: by the file name that code has
-    on_root_statement: asked with the statement that begins in the frame of `start`, NOWHERE for its end; for True the
-        recording stops, by `stop` of whoever asked for it
-    own_files: of the project, which come when a function of theirs is called
-    was_taken: at `stop` another trace function was there, or none, so that what had run since was not followed
+    tables: by the file name in the code
+    on_root_statement: called with the statement that begins in the frame of `start`, NOWHERE for its end; if it returns
+        True, the recording stops, and the caller has to call `stop`
+    own_files: files of the project, which are added when one of their functions is called
+    was_taken: at `stop` the trace function had been replaced or removed, so what had run since was not followed
     """
 
     def __init__(
@@ -85,9 +86,10 @@ class LineTracer:
         self._frames: weakref.WeakSet[FrameTracer] = weakref.WeakSet()
 
     def start(self, frame: FrameType | None, waiting: Sequence[FrameType] = ()) -> None:
-        """Follow this frame from the statement that runs in it, and all that it calls. None: only what is called now.
+        """Follow this frame from its running statement on, and everything that it calls. With None, only what is called
+        from now on.
 
-        waiting: those of the program that wait for it, which are followed once they go on
+        waiting: frames of the program that wait for it; they are followed once they go on
         """
         self.active, self._previous_trace = True, sys.gettrace()
         self.recorder.frames.locals.after_read = forget_locals_of_frame if sys.version_info < (3, 13) else None
@@ -105,8 +107,7 @@ class LineTracer:
         sys.settrace(self._trace)
 
     def stop(self) -> None:
-        """Follow nothing any more: the trace function of Python and those of frames that run are what they were
-        before."""
+        """Stop following. The trace functions of Python and of running frames are restored."""
         if not self.active:
             return
         self.active = False
@@ -128,21 +129,21 @@ class LineTracer:
         self._root_trace = (None, False)
 
     def record_if_tracing_was_taken(self) -> bool:
-        """After `stop`: say in the next step that statements before it may be missing, where it was taken; whether it
-        was."""
+        """After `stop`: if the trace function was taken, note in the next step that statements before it may be
+        missing. Returns whether it was."""
         if self.was_taken:
             self.recorder.append_event({"kind": "event", "event": "tracing_taken", "by": self._taken_by or None})
         return self.was_taken
 
     def release_generators(self) -> None:
-        """Let go of generators that wait, after `stop`; before it the trace would say that they are over."""
+        """Release suspended generators after `stop`. Before it, the trace would say that they are over."""
         if self._frames:
             release_suspended_generators()
 
     def stop_following_frame(self, frame: FrameType, position: tuple[int, int] | None) -> None:
-        """What is followed of this frame is over.
+        """Stop following a frame; what was followed of it is over.
 
-        position: line and column of the statement in whose block it was, None for the frame's own
+        position: line and column of the statement whose block it was in, None for the frame's own block
         """
         tracer: Any = frame.f_trace
         if self.active and type(tracer) is FrameTracer:
@@ -151,7 +152,7 @@ class LineTracer:
             )
 
     def finish_running_statement(self, frame: FrameType) -> None:
-        """The statement of a followed frame that runs counts as over: its step is recorded now."""
+        """Count the running statement of a followed frame as over: its step is recorded now."""
         tracer: Any = frame.f_trace
         if self.active and type(tracer) is FrameTracer:
             tracer.finish_statement_in_its_block(frame)
@@ -192,12 +193,13 @@ class LineTracer:
         return tracer if self.active else other_trace
 
     def _give_way_to_debugger(self, frame: FrameType) -> None:
-        """A debugger begins, which takes the trace function, and would be told of each instruction if this went on."""
+        """Stop when a debugger begins: it replaces the trace function, and would otherwise get an event for each
+        instruction."""
         self.stop()
         self.was_taken, self._taken_by = True, frame.f_globals["__name__"]
 
     def _call_other_trace_function(self, frame: FrameType) -> Any:
-        """The other tool's trace function for a frame that begins, or goes on; it may have put itself in our place."""
+        """Call the other tool's trace function for a frame that begins or goes on. That function may replace ours."""
         if is_recorder_frame(frame):
             return None
         other_trace = self._previous_trace(frame, "call", None)
@@ -208,9 +210,9 @@ class LineTracer:
         return other_trace
 
     def _raise_recursion_error(self) -> NoReturn:
-        """End a call that plain Python would not have begun: the limit is raised while a session records.
+        """End a call that plain Python would not have begun, since the limit is raised while a session records.
 
-        Python takes a trace function away that raises. A profile function, which is asked next, puts it back.
+        Python removes a trace function that raises. A profile function, which is called next, restores it.
         """
         if sys.getprofile() is None:
             sys.setprofile(self._restore_trace_function)
@@ -223,9 +225,9 @@ class LineTracer:
 
 
 def warn_tracing_taken(title: str) -> None:
-    """Warn the user, on stderr.
+    """Warn the user on stderr.
 
-    title: of what is recorded
+    title: what is recorded
     """
     if sys.stderr is not None:
         print(
@@ -236,14 +238,14 @@ def warn_tracing_taken(title: str) -> None:
 
 
 def module_of_trace_function(function: Any) -> str:
-    """The module of a trace function, "" where that can't be told."""
+    """The module of a trace function, "" if that is not known."""
     function = function.__func__ if type(function) is MethodType else function
     name = function.__globals__.get("__name__") if type(function) is FunctionType else ""
     return name if type(name) is str else ""
 
 
 def is_stack_deep() -> bool:
-    """Whether this is so far inside that the recursion limit may be near."""
+    """Whether the stack is so deep that the recursion limit may be near."""
     try:
         sys._getframe(DEEP_STACK)
     except ValueError:
@@ -252,7 +254,7 @@ def is_stack_deep() -> bool:
 
 
 def can_nest_calls(calls: int) -> bool:
-    """Whether so many calls may still be nested here."""
+    """Whether this many calls can still be nested here."""
     try:
         nest_calls(calls - 1)
     except RecursionError:
@@ -261,29 +263,29 @@ def can_nest_calls(calls: int) -> bool:
 
 
 def nest_calls(calls: int) -> None:
-    """Call itself until so many are nested."""
+    """Call itself until this many calls are nested."""
     if calls > 1:
         nest_calls(calls - 1)
 
 
 def restore_trace_of_frame(frame: FrameType) -> None:
-    """Leave a frame to the trace function that it had beside ours."""
+    """Restore the other tool's trace function of a frame."""
     tracer: Any = frame.f_trace
     if type(tracer) is FrameTracer:
         frame.f_trace, frame.f_trace_opcodes = tracer.other_trace, False
 
 
 def forget_locals_of_frame(frame: FrameType) -> None:
-    """Have CPython forget that the locals of a frame were asked for.
+    """Make CPython forget that the locals of a frame were read.
 
-    Before 3.13 it writes what their dict holds back into the frame when a trace function returns, whatever that is by
-    then.
+    Before 3.13 it writes the content of their dict back into the frame when a trace function returns, even if it is
+    outdated.
     """
     _locals_to_fast(ctypes.py_object(frame), ctypes.c_int(0))
 
 
 def release_suspended_generators() -> None:
-    """Take our trace functions off the frames of generators that wait."""
+    """Remove our trace functions from the frames of suspended generators."""
     for value in gc.get_objects():
         if type(value) is GeneratorType or type(value).__name__ in ("coroutine", "async_generator"):
             frame = next((getattr(value, name) for name in _FRAME_ATTRIBUTES if hasattr(value, name)), None)

@@ -1,4 +1,4 @@
-"""The modules of the person's own project: which of their files are stepped without being named, and how many."""
+"""The modules of the user's own project: which of their files get steps without being named, and how many."""
 
 import linecache
 import re
@@ -10,21 +10,20 @@ from gradbox.notebook.notebook_cells import cell_name
 from gradbox.sessions.unstepped_code import is_installed_file
 
 MAX_FILES, MAX_LINES = 40, 12_000
-"""Files that are stepped beside the script, and the lines that all of them have together; a file that would be one too
-many runs unstepped."""
+"""Files that get steps besides the script, and the total of their lines. A file beyond that runs without steps."""
 
 PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
-"""What a folder holds that is the whole of somebody's project."""
+"""Files and folders that mark the root of a project."""
 
 TRAINING_WORDS = re.compile(r"\b(?:torch|lightning|transformers|accelerate|backward|optim\w*)\b")
-"""A file without any of them does nothing with tensors that is worth a step."""
+"""Words that suggest that a file does something with tensors. A file without any of them gets no steps."""
 
 INSTALLATION_PARTS = {"site-packages", "dist-packages"}
 
 
 def project_folder(path: str) -> Path:
-    """The folder of the project that a script, or a folder, belongs to: the nearest one outwards that is marked as the
-    whole of one, but for the home directory; without any the script's own."""
+    """The folder of the project to which a script or a folder belongs: the nearest enclosing one with a project mark,
+    except for the home directory; without any, the script's own."""
     resolved = Path(path).resolve()
     own = resolved if resolved.is_dir() else resolved.parent
     for folder in (own, *own.parents):
@@ -36,17 +35,17 @@ def project_folder(path: str) -> Path:
 
 
 def left_out_message(names: Sequence[str]) -> str:
-    """What the user is told of files of the project that are not stepped, because they would be too many."""
+    """The message about project files that get no steps because there are too many."""
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     stepped = f"up to {MAX_FILES} files of the project with {MAX_LINES:,} lines are stepped"
     return f"{stepped}; not {shown}: name them with --also"
 
 
 class OwnModules:
-    """The files of a project of which a session may step more than it was told to.
+    """The files of a project that may get steps without being named. The cells of the running notebook belong to it.
 
-    left_out: those that were too many
-    folder: of the project; None for no such files at all. Cells of the notebook that runs belong to it.
+    folder: the project's folder; None for no such files at all
+    left_out: files for which there was no room
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -56,8 +55,7 @@ class OwnModules:
         self.left_out: list[str] = []
 
     def source_to_step(self, path: str) -> str | None:
-        """The text of a file that is to be stepped; None where it is not the project's, not worth it, or one too
-        many."""
+        """The text of a file that gets steps; None if it is not in the project, not worth it, or one too many."""
         if path not in self._sources:
             self._sources[path] = self._take_file(path)
         return self._sources[path]
@@ -83,7 +81,7 @@ class OwnModules:
         return self._count_file(resolved.name, source)
 
     def _count_file(self, name: str, source: str) -> str | None:
-        """The text of a file that is worth it; None where it is one too many."""
+        """Count a file that gets steps and return its text; None if it is one too many."""
         lines = source.count("\n") + 1
         if self._files >= MAX_FILES or self._lines + lines > MAX_LINES:
             self.left_out.append(name)

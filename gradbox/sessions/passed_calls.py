@@ -1,7 +1,7 @@
-"""Calls that pass without steps: of a function of the project that one statement calls over and over, as a loader calls
+"""Calls that pass without steps: one statement calls a function of the project over and over, as a loader calls
 `__getitem__` for each sample.
 
-What such a call does is part of the statement that called it, like code of a module without steps.
+What such a call does is part of the calling statement, like code of a module without steps.
 """
 
 import inspect
@@ -11,23 +11,23 @@ from gradbox.recorder import stack
 from gradbox.recorder.recorder import Recorder
 
 MAX_CALLS = 16
-"""Calls of one function by one statement, each time that it runs, which have steps."""
+"""Calls with steps of one function by one execution of a statement."""
 
 _SUSPENDABLE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 Statement = tuple[str, int | None, tuple[int, ...]]
-"""A statement that runs: its frame's uid, its index, the counts of the loops around it."""
+"""A running statement: its frame's uid, its index, and the counts of the loops around it."""
 
 
 class PassedCalls:
-    """Counts the calls of one session, and says which pass."""
+    """Counts the calls of one session and decides which ones pass without steps."""
 
     def __init__(self) -> None:
         self._counts: dict[int, tuple[Statement, int]] = {}  # by the id of the code
         self._has_passed = False
 
     def begins(self, frame: FrameType, recorder: Recorder) -> bool:
-        """Whether the call that begins with this frame passes, by itself or within one that does."""
+        """Whether the call that begins with this frame passes without steps, by itself or within another one that does."""
         if stack.is_in_passed_call(frame.f_back):
             return True
         code = frame.f_code
@@ -47,9 +47,9 @@ class PassedCalls:
         return True
 
     def take_passed(self, frame: FrameType | None) -> bool:
-        """Whether a call has passed since this was last asked, or does so now.
+        """Whether a call has passed since this was last asked, or is passing now.
 
-        frame: the innermost one that runs
+        frame: the innermost frame that runs
         """
         passed, self._has_passed = self._has_passed, stack.is_in_passed_call(frame)
         return passed

@@ -1,6 +1,4 @@
-"""What a session changes in the process, each with its way back; modules that the program imports are stepped where
-their names match.
-"""
+"""The changes that a session makes to the process, each of which it can undo, and the import of modules with steps."""
 
 import contextlib
 import fnmatch
@@ -18,14 +16,15 @@ from gradbox.recorder import introspection, stack
 from gradbox.sessions.own_modules import OwnModules
 
 CompileModule = Callable[[str, str], CodeType | None]
-"""Of a path and its text: the code that is run in the place of the plain one; None for the plain one."""
+"""Takes a path and its text and returns the code to run instead of the plain one; None for the plain one."""
 
 
 class RecordingImportFinder:
     """While entered, it is asked first for each module that is imported.
 
-    patterns: globs of full names, like `pkg.*`; a package that matches has its modules stepped too. Modules that were
-        imported before, and those that are not read from a Python file, stay as they are.
+    Modules that were imported before, and those that are not read from a Python file, stay as they are.
+
+    patterns: globs of full names, like `pkg.*`; if a package matches, its modules get steps too
     """
 
     def __init__(self, patterns: Sequence[str], compile_module: CompileModule) -> None:
@@ -44,7 +43,7 @@ class RecordingImportFinder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """What the finders after this one find, with a loader that steps. Called by the import system."""
+        """What the finders after this one find, with a loader that adds steps. Called by the import system."""
         if not self.matches_module(name):
             return None
         for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
@@ -58,11 +57,11 @@ class RecordingImportFinder:
 
 
 class OwnModuleFinder(RecordingImportFinder):
-    """The same for the modules of the project, whose names nobody has given.
+    """The same for the project's modules, which were not named by the user.
 
-    It passes on what the finders after it find, so that each is asked once.
+    It passes on what the finders after it find, so that each of them is asked once.
 
-    patterns: of those that another finder has
+    patterns: those of the other finder
     """
 
     def __init__(self, patterns: Sequence[str], own_modules: OwnModules, compile_module: CompileModule) -> None:
@@ -89,7 +88,7 @@ class OwnModuleFinder(RecordingImportFinder):
 
 
 class RecordingLoader(SourceFileLoader):
-    """Loads a module as ever, but for the code that runs."""
+    """Loads a module as usual, except for the code that runs."""
 
     def __init__(self, name: str, path: str, compile_module: CompileModule) -> None:
         super().__init__(name, path)
@@ -103,7 +102,7 @@ class RecordingLoader(SourceFileLoader):
 
 @contextlib.contextmanager
 def program_files_registered(line_offsets: dict[str, int]) -> Iterator[None]:
-    """While entered these files are the program's; `line_offsets` says where each begins, and may grow."""
+    """Register these files as the program's inside the block. `line_offsets` says where each begins, and may grow."""
     before = stack.line_offsets.copy()
     stack.line_offsets.clear()
     stack.line_offsets.update(line_offsets)
@@ -117,7 +116,7 @@ def program_files_registered(line_offsets: dict[str, int]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def program_classes_registered(paths: Iterable[str]) -> Iterator[None]:
-    """While entered classes of the modules of these files are the program's; `register_program_classes` may add
+    """Register classes of these files' modules as the program's inside the block. `register_program_classes` may add
     more."""
     before = introspection.program_modules.copy()
     for path in paths:
@@ -130,7 +129,7 @@ def program_classes_registered(paths: Iterable[str]) -> Iterator[None]:
 
 
 def register_program_classes(path: str) -> None:
-    """Classes of the modules that were imported from this file, or are just being, are the program's."""
+    """Register classes of modules from this file, imported or being imported, as the program's."""
     for name, module in list(sys.modules.items()):
         if type(module) is ModuleType and vars(module).get("__file__") == path:
             introspection.program_modules.add(name)
@@ -138,11 +137,11 @@ def register_program_classes(path: str) -> None:
 
 @contextlib.contextmanager
 def attribute_dicts_unshared_at_exit() -> Iterator[None]:
-    """At the end attributes of instances that were asked for their `__dict__` are read as fast as those of others.
+    """After the block, make the attributes of instances whose `__dict__` was read as fast as those of others.
 
-    Python 3.11 and 3.12 keep attributes in the instance until then, and read them from a dictionary that shares the
-    keys of its class three times as slowly. One with keys of its own is nearly as fast as none. 3.13 keeps them where
-    they are.
+    Python 3.11 and 3.12 keep attributes in the instance until then. Afterwards they read them from a dictionary that
+    shares its class's keys, which is three times as slow; a dictionary with its own keys is nearly as fast as none.
+    Python 3.13 keeps attributes in the instance.
     """
     before = introspection.instances_with_new_dict
     introspection.instances_with_new_dict = [] if sys.version_info < (3, 13) else None
@@ -158,13 +157,14 @@ def attribute_dicts_unshared_at_exit() -> Iterator[None]:
 
 
 def _unshare_dict_keys(members: dict[str, Any]) -> None:
-    """Python makes them where the last key is taken out. It is put back before another thread can look."""
+    """Make Python give the dict its own keys by removing the last one, which is restored before another thread can
+    look."""
     deque(itertools.starmap(members.__setitem__, map(dict.popitem, (members,))), 0)
 
 
 @contextlib.contextmanager
 def recursion_limit_raised() -> Iterator[None]:
-    """While entered the program may go as deep as without the recorder, which needs a few frames of its own."""
+    """Let the program go as deep inside the block as without the recorder, which needs a few frames of its own."""
     before = sys.getrecursionlimit()
     raised = before + stack.RECURSION_SLACK
     sys.setrecursionlimit(raised)
@@ -177,7 +177,7 @@ def recursion_limit_raised() -> Iterator[None]:
 
 @contextlib.contextmanager
 def recorder_frames_hidden_in_tracebacks(module_is_outermost: bool) -> Iterator[None]:
-    """While entered `traceback` prints a stack without the recorder's frames."""
+    """Make `traceback` print stacks without the recorder's frames inside the block."""
     before = traceback.walk_stack
     walk = stack.walk_program_stack if module_is_outermost else stack.walk_stack_without_recorder
     setattr(traceback, "walk_stack", walk)

@@ -1,5 +1,5 @@
-"""`torchrun`, but that each rank is a process of ours: it records its script, or runs it as it is, as
-`gradbox.script.ranks` asks.
+"""`torchrun` with our own process for each rank: it records its script or runs it unchanged, as `gradbox.script.ranks`
+asks.
 
 Run as a module, with a request as JSON and the arguments of `torchrun`.
 """
@@ -14,9 +14,8 @@ RANK_SCRIPT = Path(__file__).parents[1] / "script/rank_script.py"
 
 
 def launcher_arguments(arguments: list[str], request: str) -> list[str]:
-    """The arguments of `torchrun` with our script in the place of the user's, which follows it. Ends the process, as
-    `torchrun` does, where they are wrong.
-    """
+    """The arguments of `torchrun` with our script before the user's. Ends the process, as `torchrun` does, if they are
+    wrong."""
     parsed = run.get_args_parser().parse_args(arguments)
     if parsed.no_python:
         raise SystemExit("gradbox: --no-python runs no Python, which could be recorded")

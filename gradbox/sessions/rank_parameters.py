@@ -1,4 +1,4 @@
-"""The parameters of one rank after its first rounds, as numbers by which ranks are compared."""
+"""Writes digests of one rank's parameters after its first rounds, by which ranks are compared."""
 
 import json
 import os
@@ -18,15 +18,15 @@ MAX_PARAMETERS = 2_000
 """Parameters of a rank that are compared."""
 
 MAX_NOTED_ROUNDS = 20
-"""Rounds after which they are: 0, 1, 2, 4, 8 and so on."""
+"""How many rounds are followed by a comparison: 0, 1, 2, 4, 8 and so on."""
 
 
 class RankParameters:
-    """Writes a line of JSON after some rounds: the round, and each parameter's shape, sum and sum of magnitudes, by its
-    name.
+    """Writes a line of JSON after some rounds: the round, and the shape, sum and sum of magnitudes of each parameter,
+    by name.
 
-    file: to write
-    unrecorded: entered while they are computed, so that no recorder takes it for the program's
+    file: the file to write
+    unrecorded: a context for the computation, so that no recorder attributes it to the program
     """
 
     def __init__(self, file: Path, unrecorded: Callable[[], AbstractContextManager[object]]) -> None:
@@ -54,8 +54,8 @@ class RankParameters:
 
 
 def parameter_names(frame: FrameType | None) -> dict[str, torch.Tensor]:
-    """The parameters of the modules that functions which run have at hand, by the names that they have there; those
-    that only an optimizer has by their place in it. The user's functions come first."""
+    """The parameters of modules that running functions can reach, by the names they have there; parameters that only an
+    optimizer has, by their place in it. The user's functions come first."""
     known: dict[int, tuple[str, torch.Tensor]] = {}
     variables = [item for f in frames_of_user_first(frame) for item in locals_of_frame(f).items()]
     modules = [pair for name, value in variables for pair in modules_of_variable(name, value)]
@@ -71,8 +71,8 @@ def parameter_names(frame: FrameType | None) -> dict[str, torch.Tensor]:
 
 
 def modules_of_variable(name: str, value: Any) -> Iterator[tuple[str, nn.Module]]:
-    """The module that a name stands for, without what wraps it for ranks, and those that an object has as
-    attributes."""
+    """The modules to which a variable leads: itself, without wrappers for distributed training, or the attributes of an
+    object."""
     if isinstance(value, nn.parallel.DistributedDataParallel):
         yield name, value.module
     elif isinstance(value, nn.Module):
@@ -84,7 +84,7 @@ def modules_of_variable(name: str, value: Any) -> Iterator[tuple[str, nn.Module]
 
 
 def parameter_digest(parameter: torch.Tensor) -> list[Any] | None:
-    """Its shape, its sum and the sum of its magnitudes; None for one that is sharded or can't be summed."""
+    """A parameter's shape, sum and sum of magnitudes; None if it is sharded or can't be summed."""
     if type(parameter) not in (nn.Parameter, torch.Tensor) or parameter.is_sparse or parameter.is_meta:
         return None
     if not (parameter.is_floating_point() or parameter.is_complex()):
@@ -100,5 +100,5 @@ def sum_of_magnitudes(values: torch.Tensor) -> torch.Tensor:
 
 
 def rank_of_process() -> int:
-    """The rank that the launcher gave this process, 0 without one."""
+    """The rank that the launcher gave this process, 0 if there is none."""
     return int(os.environ.get("RANK", "0"))

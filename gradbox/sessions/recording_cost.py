@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Literal
 
 WORTH_TELLING_SECONDS = 10.0
-"""A recording that took longer says why."""
+"""Seconds after which a recording says why it took long."""
 
 LARGE_BYTES = 200 << 20
-"""Bytes of storages whose reading takes a while."""
+"""Bytes of storages whose reading takes noticeable time."""
 
 ReasonToLook = Literal["passed_calls", "earlier_functions", "exposed_memory", "modules", "threads", "callbacks"]
-"""Why a step looks at everything: see gradbox.sessions.unstepped_code."""
+"""Why a step observes everything: see gradbox.sessions.unstepped_code."""
 
 REASONS: Mapping[ReasonToLook, str] = {
     "passed_calls": "one statement calls a function very often",
@@ -20,16 +20,16 @@ REASONS: Mapping[ReasonToLook, str] = {
     "threads": "another thread runs beside the recorded one",
     "callbacks": "code without steps calls functions of the program",
 }
-"""What a sentence says of each."""
+"""The words for each reason."""
 
 
 def cost_message(
     what: str, seconds: float, steps: int, whole_looks: int, looks: Mapping[ReasonToLook, int], storage_bytes: int
 ) -> str:
-    """Why a recording took long; "" where it did not.
+    """Why a recording took long; "" if it did not.
 
-    what: is recorded
-    looks: as `UnsteppedCode` has them
+    what: what is recorded
+    looks: as in `UnsteppedCode`
     """
     if seconds < WORTH_TELLING_SECONDS or not steps:
         return ""

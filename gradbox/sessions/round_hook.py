@@ -1,5 +1,5 @@
-"""Where a round of training ends, whoever's loop it is: an optimizer has stepped, and a graph was built since the last
-time."""
+"""Detects the end of a training round in any loop: an optimizer has stepped, and a graph was built since the
+last time."""
 
 import ast
 import builtins
@@ -26,11 +26,11 @@ _locals_to_fast: Any = ctypes.pythonapi.PyFrame_LocalsToFast
 class RoundHook:
     """Calls a function at the end of each round of the thread and process that installed it.
 
-    A step of an optimizer ends a round if a node of a graph was made since the last one: two optimizers that step after
-    one backward end one round, one that steps after several backwards ends one, `LBFGS.step` with its closure ends one,
-    and a step that a `GradScaler` leaves out ends none.
+    A step of an optimizer ends a round if a node of a graph was made since the last one. Two optimizers that step after
+    one backward end one round; so does one that steps after several backwards, and `LBFGS.step` with its closure. A
+    step that a `GradScaler` skips ends none.
 
-    on_round_end: called in the step, with the frame that asked for it
+    on_round_end: called in the step, with the frame that asked for the step
     """
 
     def __init__(self, on_round_end: Callable[[FrameType], None]) -> None:
@@ -56,8 +56,8 @@ class RoundHook:
 
 
 class ExpressionInUserFrame:
-    """An expression that is evaluated in the innermost function that runs and has its names: the user's before those of
-    what is installed, but for torch and Python itself. Raises SyntaxError."""
+    """An expression that is evaluated in the innermost running function that has its names. The user's functions come
+    before installed ones; torch's and Python's own are never used. Raises SyntaxError."""
 
     def __init__(self, text: str) -> None:
         tree = ast.parse(text, mode="eval")
@@ -67,8 +67,8 @@ class ExpressionInUserFrame:
         self._code = compile(tree, "<expression>", "eval")
 
     def evaluate(self, frame: FrameType | None) -> Any:
-        """Its value, seen from this frame outwards. Raises what it raises, NameError where no function has its
-        names."""
+        """Evaluate the expression, searching from this frame outwards. Raises what it raises, and NameError if no
+        function has its names."""
         for f in frames_of_user_first(frame):
             variables = locals_of_frame(f)
             if all(name in variables or name in f.f_globals for name in self._names):
@@ -77,8 +77,8 @@ class ExpressionInUserFrame:
 
 
 def frames_of_user_first(frame: FrameType | None) -> Iterator[FrameType]:
-    """The frames from here outwards without ours, torch's and Python's own: those of files that are not installed, then
-    others."""
+    """The frames from here outwards without ours, torch's and Python's own: first those of files that are not
+    installed, then the others."""
     installed = []
     for f in frames_outward(frame):
         code = f.f_code
@@ -93,7 +93,7 @@ def frames_of_user_first(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def locals_of_frame(frame: FrameType) -> dict[str, Any]:
-    """The variables of a frame, which does not keep them alive for having been asked, as CPython's do before 3.13."""
+    """The variables of a frame. Unlike CPython's own access before 3.13, reading them does not keep them alive."""
     members = frame.f_locals
     variables = dict(members)
     if sys.version_info < (3, 13) and is_function_code(frame.f_code):
@@ -103,5 +103,5 @@ def locals_of_frame(frame: FrameType) -> dict[str, Any]:
 
 
 def is_function_code(code: CodeType) -> bool:
-    """Whether its variables stand in the frame, and not in a namespace."""
+    """Whether the code's variables are in its frame and not in a namespace."""
     return bool(code.co_flags & 1)  # CO_OPTIMIZED

@@ -1,6 +1,6 @@
-"""Records a program in the process that it runs in, which is the user's: what is put in comes out again.
+"""Records a program in its own process, which is the user's: everything that is installed is removed again.
 
-Nothing is confined or refused here; seeds, threads, arguments, imports and files are the program's own affair.
+Nothing is confined or refused here; seeds, threads, arguments, imports and files are up to the program.
 """
 
 import ast
@@ -54,7 +54,7 @@ from gradbox.wire.records import (
 STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
 
 OUTCOME_RESERVE_BYTES = 1 << 16
-"""Bytes of the trace that the outcome may need."""
+"""Bytes of the trace that are reserved for the outcome."""
 
 DEFAULT_LIMITS: dict[str, int | float] = {
     name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE_LIMITS
@@ -70,7 +70,7 @@ def is_recording() -> bool:
 
 @contextlib.contextmanager
 def operations_unrecorded() -> Iterator[None]:
-    """While entered, what the thread computes is none of the program's, whether a session records or not."""
+    """Attribute what the thread computes inside the block to nobody, whether or not a session records."""
     recorder = _active_sessions[-1].recorder if _active_sessions else None
     if recorder is None:
         yield
@@ -80,10 +80,11 @@ def operations_unrecorded() -> Iterator[None]:
 
 
 class Session:
-    """Records between `begin` and `end`; after `end` the process is as before, and `lines` are those of the trace.
+    """Records between `begin` and `end`. After `end` the process is as before, and `lines` holds the trace's lines.
+    Only one session runs at a time.
 
-    files: what is stepped; the first is the program's main file. One session at a time.
-    cost_message: after `end`, why the recording took long, "" where it did not
+    files: the files that get steps; the first is the program's main file
+    cost_message: after `end`, why the recording took long, "" if it did not
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class Session:
 
     @property
     def lines(self) -> list[bytes]:
-        """The lines of the trace as a child writes them: header, steps, outcome."""
+        """The lines of the trace in the form that a child writes: header, steps, outcome."""
         assert self._outcome_line is not None, "the session has not ended"
         return [self._header_line(), *self._steps, self._outcome_line]
 
@@ -126,13 +127,13 @@ class Session:
 
     @property
     def is_recording(self) -> bool:
-        """Whether it has begun, and neither ended nor reached a limit."""
+        """Whether the session has begun, and has neither ended nor reached a limit."""
         return bool(_active_sessions) and _active_sessions[-1] is self and self._outcome is None
 
     # Begin and end
 
     def begin(self) -> None:
-        """Install what observes. Raises RuntimeError where another session runs, and where torch can't be asked."""
+        """Install the observation. Raises RuntimeError if another session runs, or if torch can't be observed."""
         if _active_sessions:
             raise RuntimeError("a session of gradbox is recording already")
         if not hasattr(torch._C._autograd.SavedTensor, "unpack_hook"):
@@ -189,14 +190,11 @@ class Session:
             enter(RecordingImportFinder(self.options.also, self._compile_imported_module))
 
     def _compile_imported_module(self, path: str, source: str) -> CodeType | None:
-        """The code of a module that is imported, whose statements are stepped; None where it is not to be.
-
-        Raises what the compiler raises.
-        """
+        """The code of an imported module with steps; None if it gets none. Raises what the compiler raises."""
         return self._compile_module(path, source, self.hooks, functions_only=False)
 
     def _compile_own_module(self, path: str, source: str) -> CodeType | None:
-        """The same of a module of the project that nobody has named: its functions have steps."""
+        """The same for a project module that was not named: its functions have steps."""
         return self._compile_module(path, source, self._own_hooks, functions_only=True)
 
     def _compile_module(
@@ -211,7 +209,7 @@ class Session:
         return code
 
     def _add_running_file(self, code: CodeType) -> StatementTable | None:
-        """The statements of a file of the project whose code is about to run; None where it is not to be stepped."""
+        """The statements of a project file whose code is about to run; None if it gets no steps."""
         source = self.own_modules.source_to_step(code.co_filename)
         table = None if source is None else self._code.add_running_file(code, source)
         if table is not None:
@@ -219,9 +217,9 @@ class Session:
         return table
 
     def end(self, error: BaseException | None = None) -> None:
-        """Record what is left, and take out what was installed.
+        """Record what is left, and remove what was installed.
 
-        error: by which the recorded part ended
+        error: the exception that ended the recorded part
         """
         if self not in _active_sessions:
             return
@@ -276,7 +274,7 @@ class Session:
         self.recorder = self.hooks = self._own_hooks = self._traced_frame = None
 
     def abandon_in_fork(self) -> None:
-        """In a forked child: record nothing, leave the trace to the parent."""
+        """In a forked child, stop recording and leave the trace to the parent."""
         self._stop_line_tracer()
         self._outcome = {"status": "finished"}
         self._code.forget_code_pairs()
@@ -285,27 +283,28 @@ class Session:
     # Running code
 
     def record_initial_state(self, frame: FrameType | None = None) -> None:
-        """Record what is there already.
+        """Record what exists already.
 
-        frame: the innermost of the program's that run
+        frame: the program's innermost frame that runs
         """
         if self.recorder is not None and self.is_recording:
             line = 1 if frame is None else stack.to_program_line(frame.f_code, frame.f_lineno or 1)
             self.recorder.record_begin_step(frame, line)
 
     def follow_frame(self, frame: FrameType | None) -> None:
-        """Record what this frame does from here on, and all that it calls in the files: their code runs as it is.
+        """Record what this frame does from here on, and everything that it calls in the files, whose code runs
+        uninstrumented.
 
-        frame: that of the first file's code which asks; None for what is called from now on
+        frame: the frame of the first file's code that asks; None for what is called from now on
         """
         self._traced_frame = frame
         self._begin_line_tracer(frame, frame, [])
 
     def follow_stack(self, frame: FrameType) -> None:
-        """Record what those of the program's functions do from here on that run now, and all that they call. Raises
-        RuntimeError where none of the program's runs.
+        """Record what the program's running functions do from here on, and everything that they call. Raises
+        RuntimeError if none of the program's functions runs.
 
-        frame: the innermost one that runs, whosever it is
+        frame: the innermost frame that runs, whoever it belongs to
         """
         if self.options.own_folder is not None:
             for f in list(stack.frames_outward(frame))[::-1]:
@@ -317,7 +316,7 @@ class Session:
         self._begin_line_tracer(frames[0], None, frames)  # none of them is kept: they may end before the recording does
 
     def _begin_line_tracer(self, innermost: FrameType | None, root: FrameType | None, others: list[FrameType]) -> None:
-        """Follow a root, which goes on after the recording, and others that run."""
+        """Follow a root frame, which goes on after the recording, and other running frames."""
         assert self.recorder is not None
         tables = self._code.plain_statement_tables() | self._own_files.known_tables()
         self.record_initial_state(innermost)
@@ -328,25 +327,26 @@ class Session:
         self._send_header_to_sink()
 
     def continue_in(self, frame: FrameType) -> None:
-        """The recorded part ends here, where the program goes on; `end` has to follow.
+        """End the recorded part here, where the program goes on; call `end` afterwards.
 
-        frame: the innermost one that runs
+        frame: the innermost frame that runs
         """
         self._traced_frame = stack.innermost_stepping_frame(frame)
 
     def finish_innermost_statement(self, frame: FrameType) -> None:
-        """The statement that runs counts as over, though it goes on; `end` has to follow.
+        """Count the running statement as over, though it goes on; call `end` afterwards.
 
-        frame: the innermost one that runs
+        frame: the innermost frame that runs
         """
         self.continue_in(frame)
         if self._line_tracer is not None and self._traced_frame is not None:
             self._line_tracer.finish_running_statement(self._traced_frame)
 
     def stop_following_frame(self, frame: FrameType, position: tuple[int, int] | None = None) -> None:
-        """The last statement of the frame that is traced is over, though the frame goes on; `end` has to follow.
+        """Note that the last statement of the traced frame is over, though the frame goes on; call `end` afterwards.
 
-        position: line and column of the statement in whose block the recorded part is, None for the frame's own
+        position: line and column of the statement whose block contains the recorded part, None for the frame's own
+            block
         """
         if self._line_tracer is not None:
             self._line_tracer.stop_following_frame(frame, position)
@@ -354,10 +354,12 @@ class Session:
     def run_code(
         self, code: ast.Module | str, namespace: dict[str, Any] | None = None, flags: int = 0
     ) -> BaseException | None:
-        """Run the main file's code in `namespace`, every statement a step; what it raised is returned, not raised.
+        """Run the main file's code in `namespace` with a step for every statement. An exception is returned, not
+        raised.
 
         code: the file's text or tree
-        flags: as `compile` takes them. last_expression: the value of the last statement, where that is an expression.
+        flags: as `compile` takes them. Afterwards `last_expression` is the value of the last statement if that is an
+            expression.
         """
         if namespace is not None and namespace is not self.namespace:
             raise ValueError("the session was made for another namespace")
@@ -385,10 +387,10 @@ class Session:
         return None
 
     def _step_imported_modules(self, tree: ast.Module) -> None:
-        """Have functions step of modules from before the session: those that `also` names, the project's, and the
-        notebook's cells that the program's main file leads to.
+        """Give steps to functions of modules that were imported before the session: those that `also` names, the
+        project's, and the notebook cells to which the program's main file leads.
 
-        tree: of that
+        tree: the syntax tree of the main file
         """
         assert self.hooks is not None and self._own_hooks is not None
         named = RecordingImportFinder(self.options.also, self._compile_imported_module)
@@ -460,7 +462,7 @@ class Session:
         return len(line)
 
     def _stop_at_limit(self, limit: Limit, value: float) -> None:
-        """Record nothing any more; the program goes on at its own speed."""
+        """Stop recording; the program goes on at its own speed."""
         if self._outcome is None and self.recorder is not None and self.hooks is not None:
             line = self.recorder.steps.line
             self._outcome = {"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}}

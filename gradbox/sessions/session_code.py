@@ -1,6 +1,6 @@
-"""The code of a session: its files as one source, what they are compiled to, and the first line of its trace.
+"""The code of a session: its files as one source, their compiled code, and the first line of its trace.
 
-Functions that outlive the session get the code back that they would have had without it.
+Functions that outlive the session get back the code that they would have had without it.
 """
 
 import ast
@@ -38,7 +38,7 @@ def header_record(
 ) -> HeaderRecord:
     """The header of a trace of these files, whose statements are in the table.
 
-    seed: torch's, when recording began
+    seed: torch's seed when the recording began
     """
     source, files = join_files(FileText(file.name, file.path, file.source) for file in program_files)
     device = "cuda" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
@@ -71,7 +71,8 @@ def header_record(
 
 
 def displayed_file_name(path: str, main: str) -> str:
-    """How a file is named: from the main file's folder where it lies in that, and a notebook's cell as such."""
+    """The displayed name of a file: relative to the main file's folder if it lies in it, or the name of a notebook
+    cell."""
     if cell := cell_name(path):
         return cell
     try:
@@ -81,11 +82,11 @@ def displayed_file_name(path: str, main: str) -> str:
 
 
 CodePairs = dict[int, tuple[CodeType, CodeType]]
-"""By the `id` of instrumented code: itself, and the code that the compiler makes of the same text."""
+"""For each `id` of instrumented code: that code, and the code that the compiler makes of the same text."""
 
 
 def code_pairs(instrumented: CodeType, plain: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
-    """The code of two compilations of one text, in pairs: their own, and that of functions and classes in them."""
+    """Pairs of code objects from two compilations of one text, including functions and classes in them."""
     yield instrumented, plain
     inner, plain_inner = (
         [constant for constant in code.co_consts if isinstance(constant, CodeType)] for code in (instrumented, plain)
@@ -104,12 +105,12 @@ def nested_codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def code_signature(code: CodeType) -> tuple[object, ...]:
-    """What the two codes of one text have in common."""
+    """What the two code objects of one text have in common."""
     return code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_varnames[: code.co_argcount]
 
 
 def restore_plain_code(pairs: CodePairs) -> None:
-    """Give every function with instrumented code the plain one. Frames that run or wait keep what they have."""
+    """Give every function with instrumented code its plain code. Running and suspended frames keep what they have."""
     for function in gc.get_objects() if pairs else ():
         if type(function) is FunctionType:
             instrumented, plain = pairs.get(id(function.__code__), (None, None))
@@ -118,9 +119,9 @@ def restore_plain_code(pairs: CodePairs) -> None:
 
 
 class SessionCode:
-    """The files whose statements are stepped, one behind the other in the program's source, and their code.
+    """The files with steps, one after the other in the program's source, and their code.
 
-    line_offsets: how many lines of the program's source come before a file, by its path.
+    line_offsets: for each file's path, how many lines of the program's source come before it
     """
 
     def __init__(self, files: Sequence[SessionFile]) -> None:
@@ -150,7 +151,7 @@ class SessionCode:
         """The instrumented code of a file. Raises what the compiler raises.
 
         flags: as `compile` takes them
-        functions_only: its own statements have no steps
+        functions_only: the module's own statements have no steps
         """
         plain = compile(tree, path, "exec", flags, dont_inherit=True)  # warns as plain Python does
         code = compile_with_hooks(tree, path, self.statements, self.line_offsets[path], hooks, flags, functions_only)
@@ -160,8 +161,8 @@ class SessionCode:
     def compile_imported_module(
         self, path: str, source: str, hooks: InstrumentationHooks, functions_only: bool = False
     ) -> CodeType | None:
-        """The code of a module that is imported, which becomes a file of the program; None where it has come with
-        another text before, whose lines are others. Raises what the compiler raises."""
+        """The code of an imported module, which becomes a file of the program. None if it was added before with another
+        text, whose lines differ. Raises what the compiler raises."""
         known = self._modules.get(path)
         if known is not None:  # it is loaded anew
             return known[1] if known[0] == source else None
@@ -173,8 +174,8 @@ class SessionCode:
         return code
 
     def step_imported_modules(self, modules: Sequence[tuple[str, str, InstrumentationHooks]]) -> None:
-        """Have the functions of modules that are imported already step from now on, as far as their code is what the
-        text gives.
+        """Give steps from now on to the functions of modules that are imported already, if their code is what the text
+        compiles to.
 
         modules: their paths, texts and hooks
         """
@@ -205,8 +206,8 @@ class SessionCode:
                 function.__code__ = new
 
     def plain_statement_tables(self) -> dict[str, StatementTable]:
-        """The statements of each file's code as it is, by path, but for those of `add_running_file`: to follow it
-        unchanged."""
+        """The statements of each file's plain code, by path, except for files of `add_running_file`: they serve to
+        follow it unchanged."""
         return {file.path: self._plain_statement_table(file) for file in self.files if file.path not in self._running}
 
     def _plain_statement_table(self, file: SessionFile) -> StatementTable:
@@ -215,10 +216,10 @@ class SessionCode:
         return StatementTable(ast.parse(file.source, file.path), self.statements, first)
 
     def add_running_file(self, code: CodeType, source: str) -> StatementTable | None:
-        """The statements of a file whose code is about to run as it is, which becomes one of the program's; None where
-        the text is not what the code was made of.
+        """Add a file whose plain code is about to run to the program, and return its statements; None if the text is
+        not what the code was compiled from.
 
-        code: of a function in it
+        code: the code of a function in it
         """
         path = code.co_filename
         try:
@@ -237,7 +238,7 @@ class SessionCode:
         return self._plain_statement_table(self.files[-1])
 
     def restore_plain_functions(self) -> None:
-        """Give the functions that have instrumented code the plain one."""
+        """Give the functions with instrumented code their plain code."""
         restore_plain_code(self._code_pairs)
         self._code_pairs.clear()
 

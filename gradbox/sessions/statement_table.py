@@ -1,4 +1,5 @@
-"""The statements of files that run as they are: the blocks they stand in, and which one an instruction is of.
+"""The statements of files whose code runs uninstrumented: the blocks that contain them, and which statement an
+instruction belongs to.
 
 The rows are those that `instrument_tree` makes of the same text, so a trace is the same whichever way it was recorded.
 """
@@ -12,25 +13,26 @@ from types import CodeType
 from gradbox.recorder.instrument import FunctionNode, ProgramStatements
 
 NOWHERE = -1
-"""The statement of an instruction that stands for no text: the one that ran before goes on."""
+"""The statement of an instruction that belongs to no text: the statement before goes on."""
 
 SPECIAL = -2
 """In `CodeTable.fast`: an instruction that may mean more than that its statement runs."""
 
 _SUSPENSIONS = {1: "yield", 2: "yield from", 3: "await"}
-"""What RESUME says of the instruction before it."""
+"""What the argument of RESUME says about the instruction before it."""
 
 
 @dataclass
 class CodeTable:
-    """Of one code object, by instruction (half its offset): the statement, and which instructions mean more than that.
+    """For each instruction of one code object (by half its offset) the statement, and which instructions have a further
+    meaning.
 
-    statements_or_special: the statements, but for special instructions
-    resumes: what they resume, "" where the function begins
-    yields: by which a `yield` hands over its value
-    endless_loop_starts: the first instruction of a `while True`, which has no test
-    handler_ends: by which an exception that a handler took is dropped
-    silent_before: by statement, those right before it that have no instruction, like `global`
+    statements_or_special: the statements, with SPECIAL for special instructions
+    resumes: what an instruction resumes, "" where the function begins
+    yields: instructions by which a `yield` hands over its value
+    endless_loop_starts: the first instruction of each `while True`, which has no test
+    handler_ends: instructions that drop an exception that a handler took
+    silent_before: for each statement, those right before it that have no instruction, like `global`
     """
 
     statements: list[int]
@@ -57,10 +59,10 @@ _SET_BY_OPNAME = {
 
 
 class StatementTable:
-    """The statements of one file, and its code objects.
+    """The statements of one file, and its code objects. A part of a statement is named after its field: "body",
+    "orelse", "finalbody", "handlers0", "cases1".
 
-    statements: the table of all files, in which this one's rows begin at `first`. A part of a statement is named by the
-        field that has it: "body", "orelse", "finalbody", "handlers0", "cases1".
+    statements: the table of all files, in which this one's rows begin at `first`
     """
 
     def __init__(self, tree: ast.Module, statements: ProgramStatements, first: int = 0) -> None:
@@ -75,7 +77,7 @@ class StatementTable:
         self._tables: dict[CodeType, CodeTable] = {}
 
     def syntax_node(self, i: int) -> ast.stmt:
-        """The syntax tree of statement i, whose lines are those of the file."""
+        """The syntax tree of statement i, with the line numbers of the file."""
         return self._nodes[i - self._first]
 
     def statement_kind(self, i: int) -> str:
@@ -93,8 +95,8 @@ class StatementTable:
         return line + self.statement_line(i) - self.syntax_node(i).lineno
 
     def enclosing_blocks(self, i: int) -> tuple[tuple[int, str], ...]:
-        """The blocks around a statement within its function, innermost first: each by its statement and the part of
-        it."""
+        """The blocks around a statement within its function, innermost first: the statement that each belongs to, and
+        the part of it."""
         path = self._enclosing.get(i)
         if path is None:
             block = self._block_of[i - self._first]
@@ -106,7 +108,7 @@ class StatementTable:
         return [parent for parent, _ in self.enclosing_blocks(i)]
 
     def is_function_of_file(self, code: CodeType) -> bool:
-        """Whether it is the code of a function whose statements have rows."""
+        """Whether code belongs to a function whose statements have rows."""
         return (code.co_name, code.co_firstlineno) in self._functions
 
     def function_line(self, code: CodeType) -> int:
@@ -121,7 +123,7 @@ class StatementTable:
         return table
 
     def statement_at(self, line: int, col: int) -> int:
-        """The innermost statement that holds a place of the file."""
+        """The innermost statement at a position of the file."""
         k = bisect_right(self._starts, ((line, col), len(self._rows))) - 1
         i: int | None = self._starts[k][1] if k >= 0 else None
         while i is not None:
@@ -193,7 +195,7 @@ class StatementTable:
         return table
 
     def _add_silent_statements(self, table: CodeTable) -> None:
-        """Statements without an instruction, each before the next one that has some."""
+        """Add statements without an instruction, each before the next one that has some."""
         present = set(table.statements)
         for i in present - {NOWHERE}:
             silent: list[int] = []
@@ -205,7 +207,7 @@ class StatementTable:
                 table.silent_before[i] = tuple(silent)
 
     def _add_endless_loops(self, table: CodeTable) -> None:
-        """`while True` has no instruction of its own where a jump goes straight to its body."""
+        """Add loops like `while True`, which have no instruction of their own if a jump goes straight to the body."""
         for k, i in enumerate(table.statements):
             for loop, part in self.enclosing_blocks(i) if i != NOWHERE else ():
                 node = self.syntax_node(loop)
@@ -215,7 +217,7 @@ class StatementTable:
 
 
 def statement_start(node: ast.stmt) -> tuple[int, int]:
-    """Where a statement begins: a decorated one with its decorators."""
+    """The position where a statement begins, including its decorators."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([(node.lineno, node.col_offset), *((d.lineno, d.col_offset) for d in decorators)])
 
@@ -232,7 +234,8 @@ def may_have_no_instruction(node: ast.stmt) -> bool:
 
 
 def find_handler_ends(table: CodeTable, instructions: list[dis.Instruction]) -> None:
-    """Find where handlers drop their exception, and where a `finally` that raised passes on: that is nobody's text."""
+    """Find where handlers drop their exception, and where a `finally` that raised passes it on; that belongs to no
+    text."""
     names = [instruction.opname for instruction in instructions]
     for n, name in enumerate(names):
         if names[n : n + 3] == ["COPY", "POP_EXCEPT", "RERAISE"]:

@@ -1,4 +1,4 @@
-"""The process's own streams and warnings: what passes through them goes on as it would, and is recorded."""
+"""Records what passes through the process's own streams and warnings, which still work as usual."""
 
 import contextlib
 import sys
@@ -15,19 +15,17 @@ OutputCallback = Callable[[Stream, str], None]
 
 
 _recorded_writes: list[Callable[[Any], Any]] = []
-"""The `write` of each stream that is recorded now."""
+"""The recorded `write` of each stream."""
 
 
 @contextlib.contextmanager
 def recorded_stream(
     name: Stream, emit: OutputCallback, before_output: Callable[[Any], None] | None = None
 ) -> Iterator[None]:
-    """While entered, what is written to `sys.stdout` or `sys.stderr` goes to `emit` too. The stream stays the same
-    object.
+    """Inside the block, what is written to `sys.stdout` or `sys.stderr` is passed to `emit` too. The stream stays the
+    same object, unless it takes no attributes; then it is replaced.
 
-    Streams that take no attributes have another in their place.
-
-    before_output: called with the text before that goes on
+    before_output: called with the text before it is passed on
     """
     stream = getattr(sys, name)
     if stream is None:
@@ -62,9 +60,9 @@ def recorded_stream(
 def _stream_write_replaced(
     stream: Any, name: Stream, recorded_write: Callable[[Any], Any], replaced_write: Any
 ) -> Iterator[None]:
-    """While entered, the stream writes with `recorded_write`.
+    """Inside the block, the stream writes with `recorded_write`.
 
-    replaced_write: what it had among its attributes
+    replaced_write: what it had as an attribute of its own
     """
     try:
         stream.write = recorded_write
@@ -88,7 +86,7 @@ def _stream_write_replaced(
 
 
 class StreamWithRecordedWrite:
-    """A stream but for its `write`."""
+    """A stream with another `write`."""
 
     def __init__(self, stream: Any, write: Callable[[str], Any]) -> None:
         self._stream, self.write = stream, write
@@ -103,9 +101,9 @@ class StreamWithRecordedWrite:
 
 @contextlib.contextmanager
 def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], Any]) -> Iterator[None]:
-    """While entered, warnings that are shown go to `record` too, as category and text.
+    """Inside the block, warnings that are shown are also passed to `record` as category and text.
 
-    muted: no output is recorded in it
+    muted: a context in which no output is recorded
     """
     original = warnings.showwarning
 
@@ -140,7 +138,7 @@ def recorded_warnings(record: Callable[[str, str], None], muted: Callable[[], An
 
 
 def is_recorder_or_kernel_file(filename: str) -> bool:
-    """Whether a file is the recorder's, or torch's that its kernels call."""
+    """Whether a file belongs to the recorder, or is the file of torch that our kernels call."""
     return (
         filename.startswith(stack.RECORDER_FOLDERS)
         or filename == FILE_CALLED_BY_KERNELS

@@ -1,8 +1,8 @@
-"""Code of the user's process that runs without steps: modules of the user's that are not stepped, other threads.
+"""Code in the user's process that runs without steps: the user's modules that get none, and other threads.
 
-What a stepped statement changes can be read from its text and from what its values lead to. Code without steps may
-change more: what its module's globals hold, and, while it waits for a function that it has called, anything that its
-frame holds. torch and whatever is installed beside it change what they are given, as on the server.
+What a statement with steps changes can be read from its text and from what its values lead to. Code without steps may
+change more: what its module's globals hold and, while it waits for a function that it has called, anything that its
+frame holds. torch and installed packages change only what they are given, as on the server.
 """
 
 import ast
@@ -25,24 +25,24 @@ from gradbox.sessions.passed_calls import PassedCalls
 from gradbox.sessions.recording_cost import ReasonToLook
 
 THREADS_WITHOUT_TENSORS = frozenset(("IPython", "gradbox", "ipykernel", "ipykernel_launcher", "tornado", "tqdm", "zmq"))
-"""Packages whose threads draw progress, or talk to a notebook."""
+"""Packages whose threads only draw progress or talk to a notebook."""
 
 MAX_MODULES = 40
-"""Modules of the user's without steps whose globals are looked at; with more, each step observes everything."""
+"""The user's modules without steps whose globals are searched. With more, each step observes everything."""
 
 _UNCHANGEABLE_TYPES = (
     bool, int, float, complex, str, bytes, type(None), range, ModuleType, BuiltinFunctionType, CodeType, torch.dtype,
     torch.device,
 )  # fmt: skip
-"""Types of values that lead to nothing which can be changed."""
+"""Types of values that lead to nothing that can change."""
 
 
 class UnsteppedCode:
-    """What the process runs beside the files that are stepped.
+    """What the process runs beside the files with steps.
 
     namespace: of the program's main file
-    passed_calls: of functions that are stepped otherwise
-    looks: how often everything was to be looked at, by the reason
+    passed_calls: calls of functions that otherwise have steps
+    looks: how often everything had to be observed, by reason
     """
 
     def __init__(self, namespace: dict[str, Any], passed_calls: PassedCalls) -> None:
@@ -57,9 +57,9 @@ class UnsteppedCode:
         )
 
     def may_change_anything(self, frame: FrameType | None) -> bool:
-        """Whether what it changes is not known from the statement at work.
+        """Whether it may change more than the running statement shows.
 
-        frame: the innermost one that runs
+        frame: the innermost frame that runs
         """
         self._classify_new_modules()
         has_passed = self._passed_calls.take_passed(frame)
@@ -82,7 +82,7 @@ class UnsteppedCode:
         return reason is not None
 
     def values(self) -> Iterator[Any]:
-        """What the globals of the user's modules without steps lead to, as far as it can be changed."""
+        """Values to which the globals of the user's modules without steps lead, if they can change."""
         for name, module in list(self._modules.items()):
             if sys.modules.get(name) is module:
                 yield from values_behind_members(vars(module), name)
@@ -104,12 +104,12 @@ class UnsteppedCode:
             del self._classified[name]
 
     def reaches_into_graph(self) -> bool:
-        """Whether its text has words by which what a node saved can be changed without an operation."""
+        """Whether its text contains names through which a saved tensor can be changed without an operation."""
         return self._has_earlier_functions or self._reaches_into_graph
 
     def _note_words_of_file(self, path: str) -> None:
-        """A module without steps came: note whether its text hands out memory or gets at the graph, beside its
-        imports."""
+        """Note, for a new module without steps, whether its text (other than imports) hands out memory or reaches into
+        the graph."""
         try:
             nodes = SyntaxNodes(ast.parse(Path(path).read_bytes()))
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
@@ -121,7 +121,7 @@ class UnsteppedCode:
         self._reaches_into_graph = self._reaches_into_graph or reaches_into_graph(nodes)
 
     def _waits_for_program(self, frame: FrameType | None) -> bool:
-        """Whether code of the user's without steps has called a function that has some, and waits for it."""
+        """Whether the user's code without steps has called a function with steps and waits for it."""
         waits = False
         for outer in stack.frames_outward(frame):
             code = outer.f_code
@@ -137,7 +137,7 @@ class UnsteppedCode:
 
 
 def values_behind_members(members: Mapping[str, Any], module: str, depth: int = 0) -> Iterator[Any]:
-    """What a namespace leads to: the values of a module's globals, those that its functions keep, and the same of its
+    """The values to which a namespace leads: a module's globals, what its functions keep, and the same for its
     classes."""
     for value in list(dict.values(members) if type(members) is dict else members.values()):
         kind = type(value)
@@ -151,15 +151,14 @@ def values_behind_members(members: Mapping[str, Any], module: str, depth: int = 
 
 
 def is_function_of_namespace_without_steps(value: Any, namespace: dict[str, Any]) -> bool:
-    """Whether it is a function from before the recording, of no file that is stepped, that may bind names of the
-    namespace."""
+    """Whether a value is a function from before the recording that has no steps and may bind names of the namespace."""
     if type(value) is not FunctionType or value.__globals__ is not namespace:
         return False
     return not stack.is_program_code(value.__code__)
 
 
 def has_other_threads() -> bool:
-    """Whether a thread of Python's runs that may have tensors in its hands."""
+    """Whether another Python thread runs that may hold tensors."""
     if threading.active_count() == 1:
         return False
     current = threading.current_thread()
@@ -167,15 +166,15 @@ def has_other_threads() -> bool:
 
 
 def is_thread_without_tensors(thread: threading.Thread) -> bool:
-    """Whether a thread only draws progress, or talks to a notebook; the main thread waits for the one that is
-    recorded."""
+    """Whether a thread only draws progress or talks to a notebook, or is the main thread, which waits for the recorded
+    one."""
     target = getattr(thread, "_target", None)
     modules = introspection.class_module(type(thread)), getattr(target, "__module__", None) or ""
     return any(str(name).partition(".")[0] in THREADS_WITHOUT_TENSORS for name in modules)
 
 
 def installation_folders() -> tuple[str, ...]:
-    """Where Python's own modules lie, and those that are installed; and gradbox."""
+    """The folders of Python's own modules, of installed packages, and of gradbox."""
     names = ("stdlib", "platstdlib", "purelib", "platlib")
     folders = {sysconfig.get_paths().get(name) for name in names}
     folders |= {sysconfig.get_paths(vars={"base": sys.base_prefix, "platbase": sys.base_prefix}).get(n) for n in names}
@@ -187,7 +186,7 @@ def installation_folders() -> tuple[str, ...]:
 
 
 def folders_of_installed_packages(folders: Iterable[str]) -> Iterator[str]:
-    """Those that `pip install --target` has filled, which are found by PYTHONPATH; never the working folder."""
+    """The folders that `pip install --target` filled and that are found by PYTHONPATH; never the working folder."""
     for folder in folders:
         if folder and Path(folder).resolve() != Path.cwd() and any(Path(folder).glob("*.dist-info")):
             yield folder
@@ -197,5 +196,5 @@ INSTALLATION_FOLDERS = installation_folders()
 
 
 def is_installed_file(path: str) -> bool:
-    """Whether a file is Python's own, of an installed package, or of gradbox."""
+    """Whether a file belongs to Python, to an installed package, or to gradbox."""
     return path.startswith((*INSTALLATION_FOLDERS, "<frozen "))

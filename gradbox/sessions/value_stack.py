@@ -1,9 +1,9 @@
-"""What CPython computes with in a frame that is being traced: the value on top of its stack, which nothing in Python
-gives.
+"""Reads the value on top of CPython's evaluation stack in a frame that is being traced, which Python itself gives no
+access to.
 
-It is read from the interpreter's memory, on versions whose layout was tried, and only where all that is known of the
-frame stands where it should. So the value of a `return` is known whose frame does not leave yet, as `with` and
-`finally` come before.
+It is read from the interpreter's memory, on versions whose layout was tested, and only if everything that is known of
+the frame is where it should be. It gives the value of a `return` whose frame is not left yet because `with` and
+`finally` come first.
 """
 
 import ast
@@ -19,7 +19,7 @@ from typing import Any
 from gradbox.sessions.statement_table import StatementTable
 
 UNKNOWN: Any = object()
-"""In the place of a value that can't be read."""
+"""Stands for a value that can't be read."""
 
 _FRAME_IN_OBJECT = 24
 """Bytes from the beginning of a frame object to the pointer to the interpreter's frame."""
@@ -27,7 +27,7 @@ _FRAME_IN_OBJECT = 24
 
 @dataclass(frozen=True)
 class FrameLayout:
-    """Of the interpreter's frame, in bytes from its beginning."""
+    """Offsets in the interpreter's frame, in bytes from its beginning."""
 
     code: int
     frame_object: int
@@ -36,8 +36,8 @@ class FrameLayout:
 
 
 FRAME_LAYOUTS = {(3, 11): FrameLayout(code=32, frame_object=40, stack_top=64, locals=72)}
-"""By version. Its stack begins behind a frame's locals; `stack_top` counts both while a trace function runs, else it is
--1."""
+"""The layout by version. The stack follows a frame's locals; `stack_top` counts both while a trace function runs, else
+it is -1."""
 
 _layout = (
     FRAME_LAYOUTS.get(sys.version_info[:2])
@@ -50,8 +50,8 @@ _layout = (
 
 
 def value_on_stack(frame: FrameType, below: int = 0) -> Any:
-    """The value that was computed last in a frame whose trace function runs now, for an opcode, or one that lies below
-    it; UNKNOWN where that can't be told."""
+    """The value computed last in a frame whose trace function runs now, for an opcode, or a value below it; UNKNOWN if
+    it can't be read."""
     if _layout is None:
         return UNKNOWN
     inner = ctypes.c_void_p.from_address(id(frame) + _FRAME_IN_OBJECT).value
@@ -76,11 +76,11 @@ _NOP, _SWAP = dis.opmap["NOP"], dis.opmap.get("SWAP", -1)
 
 
 def pending_return_value(frame: FrameType, table: StatementTable, i: int, next_statement: int) -> Any:
-    """The value of statement i, a `return` that has computed it; UNKNOWN where that can't be told.
+    """The computed value of statement i, a `return`; UNKNOWN if it can't be read.
 
-    frame: at the first instruction of `next_statement`, which is a statement around it whose `with` is left, or one in
-        a `finally`; or, with itself as `next_statement`, at the instruction that drops the exception of a handler
-        around it
+    frame: at the first instruction of `next_statement`, which is an enclosing statement whose `with` is left, or a
+        statement in a `finally`; or, with i itself as `next_statement`, at the instruction that drops the exception of
+        an enclosing handler
     """
     node = table.syntax_node(i)
     assert isinstance(node, ast.Return)
@@ -103,7 +103,7 @@ def pending_return_value(frame: FrameType, table: StatementTable, i: int, next_s
 
 
 def is_next_instruction_swap(frame: FrameType) -> bool:
-    """Whether a `with` is left next that has a value to keep: its `__exit__` is brought above it."""
+    """Whether the next instruction leaves a `with` that has a value to keep: it moves `__exit__` above that value."""
     code, at = frame.f_code.co_code, frame.f_lasti
     while code[at] == _NOP:
         at += 2
@@ -111,13 +111,13 @@ def is_next_instruction_swap(frame: FrameType) -> bool:
 
 
 def was_last_instruction_swap(frame: FrameType) -> bool:
-    """Whether the instruction before brought what is dropped now above a value to keep."""
+    """Whether the previous instruction moved what is dropped now above a value to keep."""
     code, at = frame.f_code.co_code, frame.f_lasti - 2
     return at >= 0 and code[at] == _SWAP and code[at + 1] == 2
 
 
 def is_first_of_waiting_finally(table: StatementTable, i: int, next_statement: int) -> bool:
-    """Whether `next_statement` is the first statement of a `finally` that statement i waits for."""
+    """Whether `next_statement` is the first statement of a `finally` for which statement i waits."""
     around = table.enclosing_blocks(next_statement)
     if not around or around[0][1] != "finalbody":
         return False
@@ -128,7 +128,7 @@ def is_first_of_waiting_finally(table: StatementTable, i: int, next_statement: i
 
 @functools.lru_cache(maxsize=1024)
 def folded_constant(expression: ast.expr) -> Any:
-    """What the compiler makes of an expression of constants, like `-1`; UNKNOWN for all others."""
+    """The value to which the compiler folds an expression of constants, like `-1`; UNKNOWN for others."""
     code = compile(ast.Expression(expression), "", "eval")
     first, *rest = [instruction for instruction in dis.get_instructions(code) if instruction.opname != "RESUME"]
     is_constant = "CONST" in first.opname and [instruction.opname for instruction in rest] in ([], ["RETURN_VALUE"])
