@@ -1,8 +1,9 @@
-"""Makes a trace of the lines that a child wrote, up to the first that is not valid.
+"""Makes a trace of the lines that a child wrote, up to the first invalid line.
 
 What a child writes is input from an attacker: each line is validated before anything else reads it, and how the run
-ended is what its parent saw, not what it says. A step goes out as the very bytes that were validated; the header, the
-outcome, the cost and the focus are written by us. All of it happens in a process of its own, `assembler_process`.
+ended is what its parent observed, not what the child says. A step is passed on as the very bytes that were validated;
+the header, the outcome, the cost and the focus are written by us. All of this happens in a separate process,
+`assembler_process`.
 """
 
 import hashlib
@@ -32,7 +33,7 @@ from gradbox.wire.rounds import TrainingRounds
 from gradbox.wire.trace import Cost, Error, Focus, Header, HeaderLine, Outcome, OutcomeLine, RoundsLine, Runtime, Step
 
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
-"""An address as Python prints it. A child that has rehearsed puts its objects elsewhere than one that has not."""
+"""An address as Python prints it. It depends on whether the child has rehearsed."""
 
 
 @dataclass
@@ -40,8 +41,8 @@ class AssembledTrace:
     """A trace whose steps are not decoded again: each is the JSON text that was validated.
 
     steps: one JSON object each, `gradbox.wire.trace.Step`
-    printed: all that the program printed
-    deterministic: whether the child found nothing in the program that gives it another result each time
+    printed: everything that the program printed
+    deterministic: whether the child found nothing in the program that could change its result from run to run
     """
 
     header: Header
@@ -59,19 +60,21 @@ class AssembledTrace:
         return b"".join(self._json_parts())
 
     def compressed(self) -> bytes:
-        """The JSON, gzipped; the same bytes for the same trace. Slow."""
+        """The gzipped JSON, which is the same for the same trace. Slow."""
         compressor = zlib.compressobj(1, wbits=GZIP_WINDOW_BITS)  # level 6 takes five times as long
         return b"".join([*map(compressor.compress, self._json_parts()), compressor.flush()])
 
     def result_digest(self) -> str:
-        """A digest of what the program printed, addresses apart, and how it ended: the same for the same result."""
+        """A digest of what the program printed, without addresses, and of how it ended; equal results have equal
+        digests."""
         error = self.outcome.error
         cause = (error.type, ADDRESS.sub("", error.message), error.line) if error else None
         parts = (ADDRESS.sub("", self.printed), self.outcome.status, cause)
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def is_cacheable(self) -> bool:
-        """Whether the same program would give this trace again: it depends on the program and its seed alone."""
+        """Whether the same program would give this trace again, so that it depends on the program and its seed
+        alone."""
         outcome = self.outcome
         if outcome.status == "refused":
             return True
@@ -110,7 +113,7 @@ def encode_model(value: Model) -> bytes:
 
 
 MAX_LOGGED_BYTES = 4000
-"""Most bytes of a child's line that are logged."""
+"""The most bytes of a child's line that are logged."""
 
 RECORDER_FAILED_MESSAGE = "the recorder failed; this is our fault, not the program's"
 
@@ -127,11 +130,11 @@ class ChildOutput:
     """The valid lines of a child.
 
     deterministic: see `HeaderLine`
-    last_line: the program's line of the last step
+    last_line: the program's line in the last step
     rejected: the line that ended the reading
-    rejection_reason: why, without its text
-    max_steps: with the one that says so
-    max_line_bytes: bytes of a line, of which longer ones are not read
+    rejection_reason: why it did, without its text
+    max_steps: the most steps that are read, including one for reaching that limit
+    max_line_bytes: the longest line in bytes that is read
     """
 
     max_steps: float = math.inf
@@ -147,7 +150,8 @@ class ChildOutput:
     rejection_reason: str = ""
 
     def add_line(self, line: bytes) -> None:
-        """Add a line. Raises LineTooLong, and ValueError (ValidationError is one) where it is not valid there."""
+        """Add a line. Raises LineTooLong, and ValueError (of which ValidationError is a kind) if the line is not valid
+        at this place."""
         if len(line) > self.max_line_bytes:
             raise LineTooLong
         if self.header is None:
@@ -172,37 +176,37 @@ class ChildOutput:
 
 
 class LineTooLong(ValueError):
-    """A line is longer than those that are read."""
+    """A line is longer than the lines that are read."""
 
 
 def parse_strict_json(text: bytes) -> Any:
-    """The value of a JSON text. Raises ValueError, also for Python's literals for what is not finite.
+    """Parse JSON. Raises ValueError, also for Python's literals for values that are not finite.
 
-    Models validate this value and not the text: of the text pydantic makes a tree of its own first, which takes twice
-    the memory and the time.
+    Models validate this value, not the text: pydantic would first build a tree of its own from the text, which takes
+    twice the memory and time.
     """
     return from_json(text, allow_inf_nan=False)
 
 
 class StrictlyValidatedStep(Step):
-    """A step of a child, whose text is sent, and not what pydantic would make of it ("1" for 1).
+    """A step of a child whose text is sent on, not what pydantic would make of it (1 for "1").
 
-    Strict by its configuration, not when it is called: that would have JSON's lists refused where tuples are declared.
+    It is strict by configuration. Strictness by argument would also reject JSON's lists for fields declared as tuples.
     """
 
     model_config = ConfigDict(strict=True)
 
 
 def decode_step(text: bytes) -> Step:
-    """A step of its JSON. Raises ValueError for text that a browser would read differently, or not at all.
+    """Decode a step. Raises ValueError for text that a browser would read differently, or not at all.
 
-    Of a name that is given twice both take the last.
+    If a name is given twice, both take the last value.
     """
     return StrictlyValidatedStep.model_validate(parse_strict_json(text))
 
 
 def read_child_output(data: bytes, max_steps: float = math.inf, max_line_bytes: float = math.inf) -> ChildOutput:
-    """The lines of a child, up to the outcome or the first that is not valid or too long."""
+    """Read the lines of a child, up to the outcome or the first line that is invalid or too long."""
     output = ChildOutput(max_steps, max_line_bytes)
     for ended_line in io.BytesIO(data):
         line = ended_line.removesuffix(b"\n")
@@ -220,7 +224,7 @@ def read_child_output(data: bytes, max_steps: float = math.inf, max_line_bytes: 
 
 @dataclass(frozen=True)
 class AssemblyResult:
-    """A trace; the focus of another run that would show more; what the log says of a line that was not valid, or ""."""
+    """A trace, the focus of another run that would show more, and the log message about an invalid line or ""."""
 
     trace: AssembledTrace
     again: Focus | None = None
@@ -228,10 +232,10 @@ class AssemblyResult:
 
 
 def assemble_trace(request: AssemblyRequest, data: bytes, max_line_bytes: float = math.inf) -> AssemblyResult:
-    """A trace of the lines in `data`, up to the first that has more than `max_line_bytes` bytes.
+    """Make a trace of the lines in `data`, up to the first line of more than `max_line_bytes` bytes.
 
-    The server decodes that of a gradient check itself: it has no steps, no header of the child's, and of an error no
-    lists.
+    The server itself decodes the trace of a gradient check, which therefore has no steps, no header from the child, and
+    no lists in its error.
     """
     job, outcome = request.job, request.outcome
     output = read_child_output(data, job.limits.get("steps", math.inf) if job.check is None else -1, max_line_bytes)
@@ -271,7 +275,7 @@ def assemble_trace(request: AssemblyRequest, data: bytes, max_line_bytes: float 
 def assemble_compressed_trace(
     request: AssemblyRequest, data: bytes, max_line_bytes: float = math.inf
 ) -> tuple[AssemblyReply, bytes]:
-    """What `assemble_trace` gives, as the reply to the request and the gzipped JSON of the trace."""
+    """The result of `assemble_trace` as a reply to the request and the gzipped JSON of the trace."""
     assembly = assemble_trace(request, data, max_line_bytes)
     trace = assembly.trace
     body = trace.compressed()
@@ -302,7 +306,7 @@ def is_fault_line(line: bytes) -> bool:
 
 
 def describe_rejected_line(output: ChildOutput, log_text: bool) -> str:
-    """What the log says of the line that ended the reading."""
+    """The log message about the line that ended the reading."""
     line = output.rejected or b""
     text = ascii(line[:MAX_LOGGED_BYTES]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
     kind = "word of a failure" if is_fault_line(line) else f"unreadable line, {output.rejection_reason},"
@@ -310,7 +314,7 @@ def describe_rejected_line(output: ChildOutput, log_text: bool) -> str:
 
 
 def correct_outcome_line_numbers(outcome: Outcome, lines: int, last_line: int | None) -> None:
-    """Drop a line that the program does not have; a stop without a line is at the last step's."""
+    """Drop a line number that the program does not have. A stop without a line gets the last step's."""
     for reason in (outcome.stopped, outcome.error):
         if reason is not None and reason.line is not None and not 1 <= reason.line <= lines:
             reason.line = None
@@ -319,7 +323,7 @@ def correct_outcome_line_numbers(outcome: Outcome, lines: int, last_line: int | 
 
 
 def cost_of_run(usage: Usage, end: OutcomeLine | None) -> Cost:
-    """What the parent measured; where it did not, what the child claims, as far as that is possible."""
+    """The cost that the parent measured or, if it did not, what the child claims within plausible bounds."""
     claimed = end.cost if end is not None else Cost(wall_ms=0, cpu_ms=0, peak_bytes=0)
     cpu = min(max(claimed.cpu_ms, 0), usage.wall_ms * (os.cpu_count() or 1))
     peak = min(max(claimed.peak_bytes, 0), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -331,7 +335,7 @@ def cost_of_run(usage: Usage, end: OutcomeLine | None) -> Cost:
 
 
 def runtime_without_header(job: Job, versions: dict[str, str]) -> Runtime:
-    """The runtime of a run whose child wrote no header: what the server knows.
+    """The runtime of a run whose child wrote no header, as far as the server knows it.
 
     versions: of torch, numpy and python
     """
@@ -352,9 +356,9 @@ def runtime_without_header(job: Job, versions: dict[str, str]) -> Runtime:
 
 
 def crash_error(signal_number: int, line: int | None) -> Error:
-    """The error of a run whose process a signal killed.
+    """The error of a run whose process was killed by a signal.
 
-    line: that it was at, where that is known
+    line: the line at which it was, if known
     """
     names = {known.value: known.name for known in signal.Signals}
     return Error(

@@ -1,4 +1,4 @@
-"""A run's trace as the server keeps it: compressed, beside the little that the server itself reads of it."""
+"""A run's trace as the server keeps it: compressed, with the few facts that the server itself reads."""
 
 import gzip
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ GZIP_WINDOW_BITS = 31
 
 @dataclass(frozen=True)
 class RecordedTrace:
-    """A trace that was validated, with what a server needs to know of it.
+    """A validated trace, with what a server needs to know about it.
 
     body: the trace's JSON, gzipped
-    status, limit: those of its outcome
+    status, limit: of its outcome
     seconds: how long the run took
     deterministic: whether the program gives the same result each time
     cacheable: whether the same program would give this trace again
@@ -36,5 +36,5 @@ class RecordedTrace:
         return gzip.decompress(self.body)
 
     def decoded(self) -> Trace:
-        """The trace as a model, every step validated once more. Slow: for commands and tests, not for the server."""
+        """The trace as a model, validating every step again. Slow: for commands and tests, not for the server."""
         return Trace.model_validate_json(self.json())

@@ -1,4 +1,4 @@
-"""A film as one file that moves wherever pictures are shown: its frames packed as WebP or GIF, by Pillow."""
+"""A film as one file that plays wherever pictures are shown: its frames packed as WebP or GIF by Pillow."""
 
 import io
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ except ImportError:  # an optional package: a film as SVG needs nothing
     Image: Any = None  # type: ignore[no-redef]
 
 MAX_FILM_BYTES = 1_000_000
-"""Bytes of a file, at most."""
+"""The most bytes of a file."""
 
 SCALES = (1.0, 0.75, 0.5, 0.35, 0.25)
-"""Of a frame's size, one after the other until the file is small enough: at the last, frames of noise are."""
+"""Scales of the frame size that are tried until the file is small enough. At the last one even frames of noise are."""
 
 GIF_COLOURS = 256
 
 
 @dataclass(frozen=True)
 class FilmFrame:
-    """One picture of a film.
+    """One frame of a film.
 
     png: the picture
-    shown_ms: for how long it is shown, in milliseconds
+    shown_ms: how long it is shown, in milliseconds
     """
 
     png: bytes
@@ -33,7 +33,7 @@ class FilmFrame:
 
 
 def encode_film(frames: list[FilmFrame], moving: MovingFormat) -> bytes:
-    """The frames as one file, without end. Raises ImportError without Pillow, ValueError without frames."""
+    """The frames as one file that repeats endlessly. Raises ImportError without Pillow, ValueError without frames."""
     if Image is None:
         raise ImportError("a film as WebP or GIF needs Pillow: pip install pillow")
     if not frames:
@@ -47,7 +47,7 @@ def encode_film(frames: list[FilmFrame], moving: MovingFormat) -> bytes:
 
 
 def pack_frames(frames: list[FilmFrame], moving: MovingFormat, scale: float) -> bytes:
-    """One file of frames of a share of their size."""
+    """One file of scaled frames."""
     first, *others = [opened_frame(frame.png, moving, scale) for frame in frames]
     target = io.BytesIO()
     durations = [frame.shown_ms for frame in frames]

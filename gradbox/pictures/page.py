@@ -1,5 +1,4 @@
-"""The pages of a recorded run, made of what the front end's build has left: an offline file, and a cell's output in a
-notebook."""
+"""The pages of a recorded run, made from the front end's build: an offline file, and a cell's output in a notebook."""
 
 import base64
 import gzip
@@ -19,10 +18,10 @@ from gradbox.installation import STATIC_FOLDER, TEMPLATES_FOLDER
 LANGUAGES = ("en", "zh")
 
 SHARED_ASSETS = ("offline.js", "style.css")
-"""The script and the styles of offline pages that have them beside themselves."""
+"""The script and the styles for offline pages that do not contain them."""
 
 FRAME_HEIGHT = 600
-"""Pixels of a cell's output."""
+"""The height of a cell's output in pixels."""
 
 CONTENT_SECURITY_POLICY = Template(
     "default-src 'none'; script-src 'nonce-$nonce'; style-src 'nonce-$nonce'; img-src data:; base-uri 'none'; "
@@ -86,9 +85,9 @@ FRAME_SCRIPT = Template("""
   add(document.body, "script", { nonce: "$nonce", textContent: script });
 })();
 """)
-"""What a cell's output does first. All that it holds is packed, to a third of its size, and it makes no request, which
-the policy of a notebook could refuse. The viewer is in one output of the notebook: that one hands it to the page around
-the frames, where those without one find it, whichever comes first. A picture starts when it comes into sight."""
+"""The first code in a cell's output. All data in the output is packed to a third of its size, and the code makes no
+request, which a notebook's policy could refuse. One output of the notebook contains the viewer and hands it to the page
+around the frames, where the other frames find it, whichever comes first. A picture starts when it becomes visible."""
 
 FRAME_STYLE = ":root{color-scheme:light dark}body{margin:8px;font:14px/1.5 system-ui,sans-serif}body.embed{margin:0}"
 
@@ -124,7 +123,7 @@ OTHER_WAYS_TO_VIEWER = {
         "或再次运行它的单元格。",
     ),
 }
-"""Where cells have numbers and magics, as in Jupyter, and where they don't, as in marimo."""
+"""Advice for notebooks whose cells have numbers and magics, as in Jupyter, and for others, such as marimo's."""
 
 SHORTENED_NOTES = {
     "en": Template("$title: the first $count of $all steps; run.save('run.html') writes all"),
@@ -132,7 +131,7 @@ SHORTENED_NOTES = {
 }
 
 CARRIER_NAMES = {"en": ("cell $number", "the first picture"), "zh": ("第 $number 个单元格", "第一幅图")}
-"""How the cell whose output has the viewer is called, with its number and without."""
+"""The name of the cell whose output contains the viewer, with its number and without."""
 
 VIEWER_MESSAGES = {
     "en": "The viewer of this notebook's pictures is in this output.",
@@ -143,11 +142,11 @@ VIEWER_HEIGHT = 44
 
 
 def offline_page(trace: bytes, title: str, language: str = "en", assets: bool = False, verdict: bool = False) -> str:
-    """The file that `/s/{id}.html` of a server is, of a trace's JSON: one document that needs no network.
+    """The offline file of a trace's JSON, the same as a server's `/s/{id}.html`: one document that needs no network.
 
-    assets: whether its script and styles are files beside it, which `write_shared_assets` writes, instead of parts of
-        it
-    verdict: whether it opens with what was found in the run, over its picture
+    assets: whether its script and styles are files beside it, which `write_shared_assets` writes, instead of being
+        included
+    verdict: whether it opens with what was found in the run above its picture
     """
     nonce = secrets.token_hex(16)
     script = re.sub(r"</script", r"<\\/script", _read_built_file("offline.js"), flags=re.IGNORECASE).replace(
@@ -174,18 +173,18 @@ def offline_page(trace: bytes, title: str, language: str = "en", assets: bool = 
 
 
 def write_shared_assets(folder: Path) -> None:
-    """Write the script and the styles of offline pages that don't have them inside.
+    """Write the script and the styles for offline pages that do not contain them.
 
-    folder: that of the pages
+    folder: the folder of the pages
     """
     for name in SHARED_ASSETS:
         (folder / name).write_text(_read_built_file(name), "utf-8")
 
 
 def notebook_page(trace: bytes, title: str, message: str, language: str = "en", *, has_viewer: bool = True) -> str:
-    """The document inside a cell's output: the trace packed and, with has_viewer, the viewer in one language.
+    """The document inside a cell's output: the packed trace and, with has_viewer, the viewer in one language.
 
-    message: what is read where a viewer is missing
+    message: the text that is shown if a viewer is missing
     """
     run = base64_gzip(_page_data_json(trace, title))
     parts = [f'<script type="text/plain" id="run">{run}</script>']
@@ -198,12 +197,12 @@ def notebook_page(trace: bytes, title: str, message: str, language: str = "en", 
 def notebook_frame(
     trace: bytes, title: str, summary: str, language: str = "en", height: int = FRAME_HEIGHT, carrier: str | None = None
 ) -> str:
-    """A cell's output: a frame with the page in an attribute, and what is read where frames are taken out.
+    """A cell's output: a frame with the page in an attribute, and a text for places that remove frames.
 
     summary: the run in a sentence
     height: of the frame, in pixels
-    carrier: the number of the cell whose output has the viewer, "" where it has no number; None where this output has
-        it
+    carrier: the number of the cell whose output contains the viewer, "" if it has no number; None if this output
+        contains it
     """
     message = ""
     if carrier is not None:
@@ -218,7 +217,7 @@ def notebook_frame(
 
 
 def viewer_frame(language: str = "en") -> str:
-    """An output that has the viewer and no picture, for the pictures of other outputs."""
+    """An output with the viewer and no picture, for the pictures of other outputs."""
     text = VIEWER_MESSAGES[language]
     document = _frame_document("Gradbox", f"<p>{text}</p>", [_viewer_element(language)], language)
     return _frame_html("Gradbox", document, text, VIEWER_HEIGHT)
@@ -226,7 +225,7 @@ def viewer_frame(language: str = "en") -> str:
 
 @cache
 def viewer_id(language: str) -> str:
-    """The name by which frames find the viewer: another one for each build and language."""
+    """The name by which frames find the viewer, different for each build and language."""
     return hashlib.sha256(_packed_viewer(language).encode()).hexdigest()[:16]
 
 
@@ -237,7 +236,7 @@ def _frame_html(title: str, document: str, fallback: str, height: int) -> str:
 
 
 def _frame_document(title: str, body: str, parts: list[str], language: str) -> str:
-    """The document of the frame in which a picture stands.
+    """The document of the frame that shows a picture.
 
     parts: script elements that hold data
     """
@@ -267,7 +266,7 @@ def _page_data_json(trace: bytes, title: str, verdict: bool = False) -> str:
 
 @cache
 def _packed_viewer(language: str) -> str:
-    """Styles, markup and script of the pictures in a notebook."""
+    """Styles, markup and script for the pictures in a notebook."""
     style, script = _read_built_file("notebook.css"), _read_built_file(f"notebook.{language}.js")
     return base64_gzip(json.dumps({"style": style, "markup": _offline_markup(language), "script": script}))
 
@@ -277,13 +276,13 @@ def base64_gzip(text: str) -> str:
 
 
 def _escaped_script_json(text: str) -> str:
-    """JSON as the content of a script element: nothing in it can end the element or begin another."""
+    """JSON as the content of a script element, escaped so that nothing in it can end the element or begin another."""
     return re.sub("[<>&\u2028\u2029]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 @cache
 def _read_built_file(name: str) -> str:
-    """A built file of the front end. Raises FileNotFoundError with what to do."""
+    """A built file of the front end. Raises FileNotFoundError, which says what to do."""
     path = STATIC_FOLDER / "dist" / name
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: build the page with `make build`")

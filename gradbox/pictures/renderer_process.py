@@ -36,13 +36,13 @@ MAX_HEAP_BYTES = 512 << 20
 PNG_SCALE = 2.0
 MAX_PNG_AREA = 12e6
 MAX_PNG_SIDE = 16_000
-"""Maximum number of pixels of a PNG, and of one side."""
+"""The most pixels of a PNG, and of one side."""
 
 QUICK_SVG_LENGTH, MAX_AREA_DIVISOR = 250_000, 4
-"""Up to this many characters an SVG is painted quickly at any size; longer ones get fewer pixels, down to a fourth."""
+"""Characters up to which an SVG is painted quickly at any size; a longer one gets fewer pixels, down to a fourth."""
 
 MAX_HEIGHT = {"svg": 16_000, "png": 4_000, "card": 700}
-"""Pixels, before a PNG is scaled up. Of a higher picture only a part is drawn, with a note."""
+"""The largest height in pixels, before a PNG is scaled up. Only a part of a higher picture is drawn, with a note."""
 
 SVG_SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
 
@@ -72,14 +72,14 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class FontFamilies:
-    """The generic font families. By default resvg looks for Arial and similar ones, and draws no text without them."""
+    """The generic font families. By default resvg looks for Arial and similar fonts, and draws no text without them."""
 
     sans: str
     mono: str
 
 
 def font_family(generic: str, default: str) -> str:
-    """The family that fontconfig uses for a generic one; the default without fontconfig."""
+    """The family that fontconfig uses for a generic one; the default if there is no fontconfig."""
     try:
         result = subprocess.run(
             ["fc-match", "--format=%{family[0]}", generic], capture_output=True, text=True, timeout=20
@@ -92,12 +92,12 @@ def font_family(generic: str, default: str) -> str:
 def render(
     v8: MiniRacer, draw: DrawRequest, trace: bytes, offline_parts: dict[str, str], fonts: FontFamilies
 ) -> tuple[DrawReply, bytes]:
-    """What a request makes of a trace: the reply, and the drawing after it.
+    """Draw what a request asks for: returns the reply, and the drawing that follows it.
 
-    What can't be drawn is told by the reply; where that `ends`, V8 is of no more use.
+    The reply says if nothing can be drawn; if it has `ends`, V8 can't be used any more.
 
     trace: its JSON, gzipped
-    offline_parts: of an offline file
+    offline_parts: the parts of an offline file
     """
     max_height = MAX_HEIGHT["card" if draw.kind == "card" else "png" if draw.png else "svg"]
     options: dict[str, Any] = {

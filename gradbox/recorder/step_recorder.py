@@ -367,7 +367,8 @@ class StepRecorder:
     def _observe_step(
         self, request: StepRequest, position: StepPosition, observation: Observation
     ) -> tuple[Value, bool]:
-        """The step's value, and whether the observation failed. After a failure the step has what was found until then."""
+        """The step's value, and whether the observation failed. After a failure the step has what was found
+        until then."""
         value: Value = request.encoded_value if isinstance(request, StatementStep) else None
 
         def observe_frames(observe_all: bool) -> bool:

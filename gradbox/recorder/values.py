@@ -180,7 +180,8 @@ class ValueEncoder:
         return {"ref": uid}
 
     def _runs_of_more_tensors(self, value: Any, kind: type, length: int) -> list[tuple[int, int]] | None:
-        """The parameters behind the reported items of a longer list, as runs of uids; None if there is anything else."""
+        """The parameters behind the reported items of a longer list, as runs of uids; None if there is anything
+        else."""
         if length <= MAX_ITEMS or kind is not list:
             return None
         more = value[MAX_ITEMS : MAX_ITEMS + MAX_MORE_TENSORS]

@@ -1,7 +1,7 @@
-"""The process that checks a script's gradients, or whether its samples stay apart: it runs the script again and again,
-up to its first backward, without what it prints.
+"""The process that checks a script's gradients, or whether its samples stay apart: it runs the script repeatedly up to
+its first backward, without its output.
 
-`gradbox.script.script_check` starts it. It ends without exit handlers, which are the script's.
+`gradbox.script.script_check` starts it. It ends without running exit handlers, because those are the script's.
 """
 
 import importlib.util
@@ -32,7 +32,7 @@ FIRST_BACKWARD = 0
 
 
 def reseed() -> None:
-    """Seed all generators that a script may draw from without a seed of its own."""
+    """Seed all generators from which a script may draw without a seed of its own."""
     torch.manual_seed(0)
     random.seed(0)
     if "numpy" in sys.modules:
@@ -40,7 +40,7 @@ def reseed() -> None:
 
 
 def check_script(request: dict[str, Any], target: str, arguments: list[str]) -> GradientCheckReply:
-    """Run the script again and again, and check what it computed.
+    """Run the script repeatedly and check what it computed.
 
     request: see `gradbox.script.script_check.check_script`
     """

@@ -1,7 +1,7 @@
-"""SIGINT for a script: Ctrl-C sends it to the script's process and to this one, `kill` and an editor's stop button to
-this one alone.
+"""Handles SIGINT while a script runs. Ctrl-C sends it to the script's process and to this one; `kill` and an editor's
+stop button send it to this one alone.
 
-The script's process notes each signal that it gets in a file, so that none is sent a second time.
+The script's process notes each received signal in a file, so that none is sent a second time.
 """
 
 import contextlib
@@ -15,24 +15,24 @@ from pathlib import Path
 
 RECEIVED_SIGNALS_FILE = "signals"
 WAIT_SECONDS = 0.2
-"""A signal that was sent to both processes has been noted by then."""
+"""Seconds after which a signal sent to both processes is certain to have been noted."""
 
 
 def log_received_signals_to_file(folder: Path) -> None:
-    """In the script's process: from now on each signal that Python handles is a byte of the file, its number."""
+    """In the script's process: write the number of each signal that Python handles as a byte to the file."""
     file = os.open(folder / RECEIVED_SIGNALS_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK, 0o600)
     signal.set_wakeup_fd(file, warn_on_full_buffer=False)
 
 
 def restore_default_sigint() -> None:
-    """In the script's process, before it begins: SIGINT does what it does in any program."""
+    """In the script's process, before it begins: give SIGINT its usual effect."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 @contextlib.contextmanager
 def sigint_ignored() -> Iterator[None]:
-    """SIGINT does not end this process, where a script is started and waited for."""
+    """Ignore SIGINT in this process while a script is started and awaited."""
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -44,7 +44,8 @@ def sigint_ignored() -> Iterator[None]:
 
 @contextlib.contextmanager
 def sigint_forwarded(process: subprocess.Popen[bytes], folder: Path) -> Iterator[None]:
-    """SIGINT that another process sends to this one alone goes to the script. Within `sigint_ignored`."""
+    """Forward to the script a SIGINT that another process sends to this process alone. Use it within
+    `sigint_ignored`."""
     if not hasattr(signal, "sigwaitinfo"):  # macOS
         yield
         return
@@ -63,7 +64,7 @@ def sigint_forwarded(process: subprocess.Popen[bytes], folder: Path) -> Iterator
 
 
 def forward_missed_sigints_until(process: subprocess.Popen[bytes], notes: Path, ended: threading.Event) -> None:
-    """Wait for SIGINT until `ended`, and pass on what the script has not got itself."""
+    """Wait for SIGINT until `ended` is set, and forward each one that the script has not received itself."""
     noted_count = 0
     while True:
         sent = signal.sigwaitinfo({signal.SIGINT})
@@ -78,7 +79,7 @@ def forward_missed_sigints_until(process: subprocess.Popen[bytes], notes: Path, 
 
 
 def count_received_sigints(notes: Path) -> int:
-    """How often the script's process has got SIGINT."""
+    """How many SIGINTs the script's process has received."""
     try:
         return notes.read_bytes().count(signal.SIGINT)
     except FileNotFoundError:

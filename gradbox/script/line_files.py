@@ -1,18 +1,18 @@
-"""The lines of a trace in a folder, written as they come: a process that is killed leaves those that it had."""
+"""Writes the lines of a trace to a folder as they come, so that a process that is killed leaves those that it had."""
 
 from pathlib import Path
 
 HEADER, STEPS, END = "header", "steps", "end"
-"""Files of the folder."""
+"""Names of the files in the folder."""
 
 SCRIPT_FILE = "script"
 """The name of the script that ranks run."""
 
 NOTE_FILE = "note"
-"""What the script's process has to say of others that it started."""
+"""The file with the script process's note about other processes that it started."""
 
 LABEL_FILE = "label"
-"""In the folder of a part of a run: how it is called."""
+"""The file with the label of a recorded part, in that part's folder."""
 
 
 class TraceLineFiles:
@@ -31,14 +31,15 @@ class TraceLineFiles:
         self._steps.write(line)
 
     def write_header_and_outcome(self, first: bytes, last: bytes) -> None:
-        """Write the first line as it is at the end, and the last."""
+        """Write the first line in its final form, and the last line."""
         self.write_header(first)
         (self._folder / END).write_bytes(last)
         self._steps.close()
 
 
 def read_trace_lines(folder: Path) -> tuple[list[bytes], bool]:
-    """The lines that a process has left, none where it did not begin, and whether the last is how the program ended."""
+    """Read the lines that a process has left (none if it did not begin), and whether the last one tells how the program
+    ended."""
     if not (folder / HEADER).exists():
         return [], False
     steps = (folder / STEPS).read_bytes().splitlines(keepends=True)

@@ -1,6 +1,7 @@
-"""Records parts of a script while it runs: where one begins and is due a session begins, and where it is over it ends.
+"""Records parts of a script while it runs: a session begins when a part begins that is to be recorded, and ends with
+it.
 
-Between two of them nothing is installed, and until the first the recorder is not even imported.
+Between two such parts nothing is installed; before the first, the recorder is not even imported.
 """
 
 import contextlib
@@ -23,8 +24,8 @@ class PartWatcher:
     """What the code of one part calls: see `recorded_parts.Watcher`.
 
     times_begun: how often the part has begun
-    lines: of the part
-    enclosing_position: where the statement begins in whose block it is
+    lines: the lines of the part
+    enclosing_position: the position of the statement whose block contains it
     loop_line: the line of the loop whose iteration it is
     next_recorded: the count at which it is recorded next, -1 for none
     condition_failed: the expression of `--after` has raised
@@ -44,15 +45,15 @@ class PartWatcher:
 
     @property
     def missed_iterations(self) -> list[int]:
-        """The iterations that were asked for and did not come."""
+        """The iterations that were asked for and did not happen."""
         return [n for n in self._requested_iterations if n >= self.times_begun]
 
     def plan_next_recording(self) -> None:
-        """Have the next of those that are wanted recorded."""
+        """Set the count at which the part is recorded next."""
         self.next_recorded = next((n for n in self._requested_iterations if n >= self.times_begun), -1)
 
     def on_part_begin(self) -> None:
-        """The part begins, in the caller."""
+        """Note that the part begins, in the caller."""
         count = self.times_begun
         self.times_begun = count + 1
         if count == self.next_recorded:
@@ -60,14 +61,14 @@ class PartWatcher:
             self._recorder.begin_recording(self, sys._getframe(1), count)
 
     def update_condition(self, value: Any) -> None:
-        """The part is over; where the value has become true, the next time is recorded."""
+        """Note that the part is over. If the value has become true, the next execution is recorded."""
         if bool(value) is not self._condition_was_true:
             self._condition_was_true = not self._condition_was_true
             if self._condition_was_true:
                 self.next_recorded = self.times_begun
 
     def on_condition_error(self) -> None:
-        """The expression of `--after` raised."""
+        """Note that the expression of `--after` raised."""
         if not self.condition_failed:
             self.condition_failed = True
             error, line = sys.exc_info()[1], self.loop_line or self.lines[0]
@@ -76,7 +77,7 @@ class PartWatcher:
             )
 
     def __enter__(self) -> None:
-        """Nothing: `on_part_begin` comes next, and has a place in the file."""
+        """Do nothing: `on_part_begin` is called next, at a position in the file."""
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if self._recorder.frame is not None:
@@ -84,12 +85,12 @@ class PartWatcher:
 
 
 class PartRecorder:
-    """The recordings of one run of a script, and what its user is told of them.
+    """The recordings of one run of a script, and the messages to its user.
 
-    path: of the script, as its code names it
-    folder: one for each recording is made in it
-    own_folder: as `SessionOptions` has it
-    frame: in which the recorded part runs; None while nothing is recorded
+    path: the path of the script in its code
+    folder: a subfolder is created in it for each recording
+    own_folder: as in `SessionOptions`
+    frame: the frame in which the recorded part runs; None while nothing is recorded
     """
 
     def __init__(
@@ -122,7 +123,8 @@ class PartRecorder:
         return self.watchers
 
     def begin_recording(self, watcher: PartWatcher, frame: FrameType, iteration: int) -> None:
-        """A part begins in this frame, and is to be recorded; nothing where another is being recorded, or in a fork."""
+        """Begin to record a part in this frame; do nothing if another part is being recorded, or in a forked
+        process."""
         if self.frame is not None or not self.is_recording_process():
             return
         if self._recording_count == MAX_RECORDINGS:
@@ -136,18 +138,18 @@ class PartRecorder:
         self.begin_recording_of(label, region, frame)
 
     def is_recording_process(self) -> bool:
-        """Whether this is no fork of the script's process."""
+        """Whether this is the script's own process and not a fork of it."""
         return os.getpid() == self._process_id
 
     def begin_recording_of(
         self, label: str, region: dict[str, Any], frame: FrameType, follow_stack: bool = False
     ) -> Path | None:
-        """Record from here on; the folder of the recording, None where that fails, which is said.
+        """Record from here on. Returns the folder of the recording, or None if recording fails, which is reported.
 
-        label: how it is called
-        region: as the trace tells it
-        frame: that runs
-        follow_stack: it is torch's, and those of the program that wait for it are followed
+        label: the name of the recording
+        region: as reported in the trace
+        frame: the frame that runs
+        follow_stack: the frame is torch's, and the program's frames that wait for it are followed
         """
         folder = self._folder / f"{self._recording_count:06}"
         self.frame, self._recording_count = frame, self._recording_count + 1
@@ -183,7 +185,7 @@ class PartRecorder:
     def _module_namespace(self, frame: FrameType) -> dict[str, Any]:
         """The globals of the script's module.
 
-        frame: that runs
+        frame: the frame that runs
         """
         module = sys.modules.get("__main__")
         if frame.f_code.co_filename == self._path or module is None:
@@ -191,9 +193,9 @@ class PartRecorder:
         return vars(module)
 
     def end_recording(self, watcher: PartWatcher, frame: FrameType, error: BaseException | None) -> None:
-        """A part that may be the recorded one is over in this frame.
+        """Note that a part, which may be the recorded one, is over in this frame.
 
-        error: by which
+        error: the exception that ended it
         """
         if frame is self.frame and self.is_recording_process():
             self._end_session(error, lambda session: session.stop_following_frame(frame, watcher.enclosing_position))
@@ -214,7 +216,7 @@ class PartRecorder:
             self.print_once(session.cost_message)
 
     def finish_script(self) -> None:
-        """The script is over: end what a generator that waits has left open, and tell what did not come."""
+        """After the script: end what a suspended generator has left open, and report what did not happen."""
         if not self.is_recording_process():
             return
         if self.frame is not None:
@@ -223,7 +225,7 @@ class PartRecorder:
             self.print_once(line)
 
     def print_once(self, text: str) -> None:
-        """Tell the user, on stderr."""
+        """Print a message to the user on stderr, once."""
         if text not in self._messages_shown and self.is_recording_process():
             self._messages_shown.add(text)
             self._progress.clear()
@@ -231,7 +233,7 @@ class PartRecorder:
                 print(f"gradbox: {text}", file=sys.__stderr__, flush=True)
 
     def _recording_label(self, watcher: PartWatcher, iteration: int) -> str:
-        """What a recording is called."""
+        """The name of a recording."""
         if watcher.loop_line is not None:
             return f"iteration {iteration}"
         lines = watcher.lines if len(self.watchers) > 1 else self._options.lines or watcher.lines
@@ -239,7 +241,7 @@ class PartRecorder:
         return f"{shown}, time {iteration}" if self._options.iterations or self._options.after is not None else shown
 
     def _messages_of_missed_parts(self) -> Iterator[str]:
-        """What was asked for and did not come, a sentence each."""
+        """A sentence for each thing that was asked for and did not happen."""
         options = self._options
         for watcher in self.watchers:
             loop, (first, last) = watcher.loop_line, watcher.lines

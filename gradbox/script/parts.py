@@ -1,6 +1,4 @@
-"""Which parts of a script are recorded: what `--lines`, `--iterations` and `--after` mean in its text, and which of its
-loops train.
-"""
+"""Which parts of a script are recorded: what `--lines`, `--iterations` and `--after` select, and which loops train."""
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,10 +10,10 @@ BACKWARD_NAMES, STEP_NAMES = {"backward", "autograd.grad"}, {"step"}
 
 
 def training_loops(tree: ast.Module) -> Iterator[ast.stmt]:
-    """The innermost loops that call `backward()` and, if one does, an optimizer's `step()` too.
+    """The innermost loops that call `backward()` and, if any loop does, also an optimizer's `step()`.
 
-    A loop calls what the functions that it calls do, as far as they are in the same file; methods go by their name
-    alone.
+    A loop counts as calling what the functions that it calls do, if they are in the same file; methods are matched by
+    name alone.
     """
     functions: dict[str, list[ast.AST]] = {}
     for node in ast.walk(tree):
@@ -38,7 +36,7 @@ def training_loops(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def called_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names of what is called in these nodes; functions that they only define are not called."""
+    """The names of what is called in these nodes; functions that they only define do not count."""
     names: set[str] = set()
     waiting = list(nodes)
     roots = set(map(id, waiting))
@@ -53,7 +51,7 @@ def called_names(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def short_callee_names(function: ast.expr) -> set[str]:
-    """How what is called is named: by its last name, and by the last two."""
+    """The names by which a callee is known: its last name, and its last two names."""
     if isinstance(function, ast.Name):
         return {function.id}
     if not isinstance(function, ast.Attribute):
@@ -64,7 +62,7 @@ def short_callee_names(function: ast.expr) -> set[str]:
 
 
 def functions_reaching(callees: dict[str, set[str]], targets: set[str]) -> set[str]:
-    """The targets and the functions that call one of them, themselves or through others."""
+    """The targets and the functions that call one of them, directly or through others."""
     functions = set(targets)
     while True:
         more = {name for name, called in callees.items() if called & functions} - functions
@@ -74,13 +72,13 @@ def functions_reaching(callees: dict[str, set[str]], targets: set[str]) -> set[s
 
 
 def contains_any_node(node: ast.AST, others: Iterable[ast.AST]) -> bool:
-    """Whether one of these nodes lies in it, at any depth."""
+    """Whether a node contains one of the others, at any depth."""
     inside = set(map(id, ast.walk(node)))
     return any(id(other) in inside for other in others)
 
 
 MAX_RECORDINGS = 20
-"""Recordings of one run, at most; no later one is made."""
+"""The most recordings of one run. No later one is made."""
 
 Definition = Function | ast.ClassDef
 CompoundStatement = (*LOOP_TYPES, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
@@ -88,13 +86,13 @@ CompoundStatement = (*LOOP_TYPES, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.
 
 @dataclass(frozen=True)
 class PartOptions:
-    """What the command was asked for.
+    """The options of the command.
 
-    lines: the first and the last, both included
+    lines: the first and the last line, both included
     iterations: numbers from 0
-    after: an expression, and once it is true the next iteration is recorded
-    rounds: iterations are rounds of the process, whoever's loop it is
-    until: an expression; every round is recorded, and the last ones are kept once it is true
+    after: an expression; once it is true the next iteration is recorded
+    rounds: iterations are training rounds of the process, in any loop
+    until: an expression; every round is recorded, and once it is true the last ones are kept
     """
 
     lines: tuple[int, int] | None = None
@@ -110,10 +108,10 @@ class PartOptions:
 
 @dataclass(frozen=True)
 class ScriptPart:
-    """Statements that follow one another in one block: `block[start:stop]`.
+    """Consecutive statements of one block: `block[start:stop]`.
 
-    enclosing: the statement whose block it is; None for that of a function or of the module
-    loop: whose iteration it is, if it is one
+    enclosing: the statement that the block belongs to; None for a block of a function or of the module
+    loop: the loop, if the part is an iteration of one
     """
 
     block: list[ast.stmt]
@@ -124,17 +122,17 @@ class ScriptPart:
 
     @property
     def lines(self) -> tuple[int, int]:
-        """Its first and last line."""
+        """The first and the last line of the part."""
         last = self.block[self.stop - 1]
         return first_line_with_decorators(self.block[self.start]), last.end_lineno or last.lineno
 
 
 def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name: str) -> list[ScriptPart]:
-    """The parts of a script that its options name. Raises ValueError, which names the option and the lines, where there
+    """The parts of a script that its options select. Raises ValueError, which names the option and the lines, if there
     is no such part or more than one may be meant.
 
     tree, source: of the script
-    file_name: its file's, for messages
+    file_name: the name of the script's file, for messages
     """
     if options.lines is None:
         option = "--iterations" if options.iterations else "--after"
@@ -158,7 +156,7 @@ def choose_parts(tree: ast.Module, source: str, options: PartOptions, file_name:
 
 
 def whole_module_part(tree: ast.Module) -> ScriptPart:
-    """All of a script, as a part, but for what has to stay at its beginning. Raises ValueError for a script without
+    """A whole script as a part, except for what has to stay at its beginning. Raises ValueError for a script without
     statements."""
     start = 0
     while (
@@ -173,7 +171,7 @@ def whole_module_part(tree: ast.Module) -> ScriptPart:
 
 
 def find_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str, file_name: str) -> ast.stmt:
-    """The only loop that may be meant. Raises ValueError, which lists them all, where it is not the only one."""
+    """The only loop that may be meant. Raises ValueError, which lists all of them, if it is not the only one."""
     if len(chosen) == 1:
         return chosen[0]
     listed = ", ".join(f"line {loop.lineno} ({loop_head_text(loop)})" for loop in (chosen or list(loops)))
@@ -191,7 +189,7 @@ def find_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str
 
 
 def loop_head_text(loop: ast.stmt) -> str:
-    """A loop's head as text."""
+    """The head of a loop as text."""
     if isinstance(loop, ast.While):
         return f"while {ast.unparse(loop.test)}:"
     assert isinstance(loop, ast.For | ast.AsyncFor)
@@ -199,7 +197,7 @@ def loop_head_text(loop: ast.stmt) -> str:
 
 
 def iteration_part(loop: ast.stmt) -> ScriptPart:
-    """An iteration of a loop."""
+    """An iteration of a loop as a part."""
     block: list[ast.stmt] = loop.body  # type: ignore[attr-defined]
     return ScriptPart(block, 0, len(block), loop, loop)
 
@@ -207,12 +205,12 @@ def iteration_part(loop: ast.stmt) -> ScriptPart:
 def parts_in_lines(
     block: list[ast.stmt], enclosing: ast.stmt | None, first: int, last: int, inside_part: bool = False
 ) -> Iterator[ScriptPart]:
-    """The parts of a block, and of the blocks in it, that lie in these lines.
+    """The parts of a block, and of nested blocks, that lie in these lines.
 
-    A statement is in with the first line of it, a simple one with any. What a function or a method does is a part of
-    its own.
+    A compound statement is included if its first line is, a simple one if any of its lines is. The body of a function
+    or a method is a part of its own.
 
-    inside_part: the block belongs to a part already
+    inside_part: the block is inside a part already
     """
     indices: list[int] = []
     for k, statement in enumerate(block):
@@ -231,7 +229,7 @@ def parts_in_lines(
 
 
 def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[ScriptPart]:
-    """The parts of a function's body, or of those of a class's methods."""
+    """The parts of a function's body, or of the bodies of a class's methods."""
     if isinstance(node, Function):
         yield from parts_in_lines(node.body, None, first, last)
         return
@@ -241,7 +239,8 @@ def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[Scr
 
 
 def part_of_statements(block: list[ast.stmt], indices: list[int], enclosing: ast.stmt | None) -> Iterator[ScriptPart]:
-    """The part that these statements are, without definitions and the like at its ends; nothing where that is all."""
+    """The part that consists of these statements, without definitions and the like at its ends; nothing if none are
+    left."""
     while indices and is_definition_or_declaration(block[indices[0]], indices[0] == 0):
         indices = indices[1:]
     while indices and is_definition_or_declaration(block[indices[-1]], False):
@@ -251,7 +250,7 @@ def part_of_statements(block: list[ast.stmt], indices: list[int], enclosing: ast
 
 
 def is_definition_or_declaration(statement: ast.stmt, is_first: bool) -> bool:
-    """Whether there is nothing to see of it, or it has to stay where it is: a definition, a docstring, `global`."""
+    """Whether a statement shows nothing or has to stay where it is: a definition, a docstring, `global`."""
     if is_first and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
         return True
     is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
@@ -259,7 +258,7 @@ def is_definition_or_declaration(statement: ast.stmt, is_first: bool) -> bool:
 
 
 def head_overlaps_lines(statement: ast.stmt, first: int, last: int) -> bool:
-    """Whether a statement is one of these lines': by its head, if it has a body."""
+    """Whether a statement lies in these lines, judged by its head if it has a body."""
     end = statement.end_lineno or statement.lineno
     if isinstance(statement, CompoundStatement):
         end = head_end_line(statement)
@@ -300,7 +299,7 @@ def blocks_of_statement(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def outermost_loops(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The loops of a block that are in no other loop of it; those of functions are not in the block."""
+    """The loops of a block that are in no other loop of it. Loops in functions don't count."""
     for statement in block:
         if isinstance(statement, LOOP_TYPES):
             yield statement

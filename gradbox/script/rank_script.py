@@ -1,4 +1,4 @@
-"""What a rank runs in the place of the user's script: it records that one, or runs it as it is."""
+"""The script that a rank runs instead of the user's: it records the user's script, or runs it unchanged."""
 
 import sys
 from pathlib import Path

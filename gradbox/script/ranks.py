@@ -1,4 +1,4 @@
-"""Records ranks of a script that `torchrun` starts, and compares the parameters of all of them."""
+"""Records ranks of a script that `torchrun` starts, and compares the parameters of all ranks."""
 
 import json
 import signal
@@ -23,14 +23,14 @@ from gradbox.script.script_process import (
 TORCHRUN_NAMES = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 PARAMETERS_FILE = "parameters"
 MAX_NAMED = 3
-"""Parameters that a sentence names."""
+"""Parameters that a message names."""
 
 RUN_LAUNCHER = "import runpy; runpy.run_module('gradbox.sessions.rank_launcher', run_name='__main__')"
 
 
 def torchrun_arguments(target: str, arguments: Sequence[str]) -> list[str] | None:
-    """The arguments of `torchrun` in a command like `torchrun …` or `python -m torch.distributed.run …`; None for
-    others."""
+    """The arguments of `torchrun` in a command like `torchrun …` or `python -m torch.distributed.run …`; None for other
+    commands."""
     if Path(target).name in TORCHRUN_NAMES:
         return list(arguments)
     if (
@@ -44,9 +44,9 @@ def torchrun_arguments(target: str, arguments: Sequence[str]) -> list[str] | Non
 
 
 def record_ranks(script: Script, arguments: Sequence[str], ranks: Sequence[int], language: str) -> RecordingResult:
-    """Run `torchrun` to its end, and give what was recorded of these ranks. Raises OSError where it can't be started.
+    """Run `torchrun` to its end, and return what was recorded of these ranks. Raises OSError if it can't be started.
 
-    arguments: of `torchrun`
+    arguments: the arguments of `torchrun`
     """
     with tempfile.TemporaryDirectory(prefix="gradbox-") as name:
         folder = Path(name)
@@ -78,11 +78,11 @@ def record_ranks(script: Script, arguments: Sequence[str], ranks: Sequence[int],
 
 
 Parameters = dict[int, dict[int, dict[str, list[object]]]]
-"""By the rank and the round: what `rank_parameters` wrote of each parameter."""
+"""By rank and round: what `rank_parameters` wrote of each parameter."""
 
 
 def read_parameters(folder: Path) -> Parameters:
-    """What the ranks wrote of their parameters."""
+    """Read what the ranks wrote of their parameters."""
     parameters: Parameters = {}
     for file in folder.glob(f"{PARAMETERS_FILE}-*"):
         rows = [json.loads(line) for line in file.read_text().splitlines()]
@@ -91,8 +91,8 @@ def read_parameters(folder: Path) -> Parameters:
 
 
 def compare_ranks(parameters: Parameters) -> Iterator[str]:
-    """In a sentence, which parameters differ between two ranks, and since which round; nothing where there is nothing
-    to compare."""
+    """A sentence that says which parameters differ between two ranks and since which round; "" if there is nothing to
+    compare."""
     ranks = sorted(parameters)
     if len(ranks) < 2:
         return

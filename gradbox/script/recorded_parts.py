@@ -1,6 +1,7 @@
-"""Runs a script as it is, but for calls that tell where the parts that are to be recorded begin and end.
+"""Runs a script unchanged, except for calls that tell where the selected parts begin and end.
 
-What is put in has no place in the file: no line of its own in tracebacks, and none for debuggers and coverage tools.
+The inserted code has no position in the file: no line of its own in tracebacks, and none for debuggers and coverage
+tools.
 """
 
 import ast
@@ -20,7 +21,7 @@ from gradbox.terminal.progress import ProgressLine
 
 _PLACEHOLDER_TAG = "of gradbox"
 _LONG_ENTRY, _NO_LOCATION_ENTRY = 14, 15
-"""Codes of entries in CPython's table of locations; see its `Objects/locations.md`."""
+"""Codes of entries in CPython's location table; see its `Objects/locations.md`."""
 
 Location = tuple[int | None, int | None, int | None, int | None]
 
@@ -32,10 +33,10 @@ class Watcher(Protocol):
         """The part begins."""
 
     def update_condition(self, value: Any) -> None:
-        """The value of `--after`, at the end of the part."""
+        """The value of the `--after` expression at the end of the part."""
 
     def on_condition_error(self) -> None:
-        """The expression of `--after` has raised what `sys.exc_info` says."""
+        """The `--after` expression has raised the exception in `sys.exc_info`."""
 
     def __enter__(self) -> object: ...
 
@@ -47,12 +48,12 @@ class Watcher(Protocol):
 def compile_with_watchers(
     tree: ast.Module, path: str, parts: Sequence[tuple[ScriptPart, Watcher]], after: str | None
 ) -> CodeType:
-    """The code of a file that calls each part's watcher.
+    """Compile a file in which each part calls its watcher.
 
-    The tree is changed. Raises SyntaxError where blocks would be nested too deeply. Warns of nothing: who compiles the
-    plain text has heard of it.
+    The tree is changed. Raises SyntaxError if blocks would be nested too deeply. Gives no warnings, because the plain
+    text is compiled as well.
 
-    after: an expression that is evaluated where a part is over
+    after: an expression that is evaluated at the end of a part
     """
     unused_line = max((node.end_lineno or 0 for node in tree.body), default=0) + 2
     watchers = [watcher for _, watcher in parts]
@@ -66,7 +67,7 @@ def compile_with_watchers(
 
 
 def wrap_part_in_watcher(part: ScriptPart, part_index: int, after: str | None, unused_line: int) -> ast.stmt:
-    """The part's statements in a `with` of its watcher, and a `try` that evaluates `after` when they are over."""
+    """Wrap the part's statements in a `with` of its watcher, and in a `try` that evaluates `after` at their end."""
     inner = part.block[part.start : part.stop]
     first = inner[0]
     enter = ast.Expr(ast.Call(watcher_placeholder(part_index, "on_part_begin"), [], []))
@@ -91,12 +92,12 @@ def wrap_part_in_watcher(part: ScriptPart, part_index: int, after: str | None, u
 
 
 def watcher_placeholder(part_index: int, name: str) -> Any:
-    """Stands for a watcher, or for a method of it, until the code is bound."""
+    """A placeholder for a watcher, or for one of its methods, until the code is bound."""
     return ast.Constant((_PLACEHOLDER_TAG, part_index, name))  # type: ignore[arg-type]
 
 
 def set_line_of_syntax_nodes(node: Any, line: int) -> Any:
-    """The node, and all in it, on one line."""
+    """Put a node and everything in it on one line."""
     for child in ast.walk(node):
         if isinstance(child, ast.expr | ast.stmt | ast.ExceptHandler):
             child.lineno = child.end_lineno = line
@@ -105,8 +106,7 @@ def set_line_of_syntax_nodes(node: Any, line: int) -> Any:
 
 
 def bind_watchers(code: CodeType, watchers: Sequence[Watcher], unused_line: int) -> CodeType:
-    """The code with the watchers in the place of the constants that stand for them, and nothing on line
-    `unused_line`."""
+    """The code with the watchers in place of their placeholders, and without any position on line `unused_line`."""
     constants: list[Any] = []
     for value in code.co_consts:
         if isinstance(value, CodeType):
@@ -126,8 +126,8 @@ def bind_watchers(code: CodeType, watchers: Sequence[Watcher], unused_line: int)
 
 
 def locations_without_line(code: CodeType, locations: list[Location], unused_line: int) -> list[Location]:
-    """The locations without those on a line. A jump back stays with the statement before it: Ctrl-C may strike
-    there."""
+    """The locations without those on a line. A jump back keeps the position of the statement before it, because Ctrl-C
+    may strike there."""
     out = list(locations)
     jumps = {i.offset // 2 for i in dis.get_instructions(code) if i.opname.startswith("JUMP_BACKWARD")}
     last: Location = (None, None, None, None)
@@ -140,7 +140,7 @@ def locations_without_line(code: CodeType, locations: list[Location], unused_lin
 
 
 def location_entries(code: CodeType, locations: list[Location]) -> Iterator[tuple[int, Location]]:
-    """The entries of a code's table of locations: how many instructions' words each is for, and where they are."""
+    """The entries of a code's location table: for how many instruction words each holds, and the location."""
     at = 0
     for byte in code.co_linetable:
         if byte & 0x80:  # the first of an entry
@@ -150,9 +150,9 @@ def location_entries(code: CodeType, locations: list[Location]) -> Iterator[tupl
 
 
 def encode_location_table(first_line: int, entries: Iterator[tuple[int, Location]]) -> bytes:
-    """CPython's table of locations.
+    """Encode CPython's location table.
 
-    entries: as `location_entries` gives them
+    entries: as `location_entries` returns them
     """
     out, before = bytearray(), first_line
     for length, (line, end_line, column, end_column) in entries:
@@ -169,7 +169,7 @@ def encode_location_table(first_line: int, entries: Iterator[tuple[int, Location
 
 
 def encode_varint(number: int) -> bytes:
-    """A number from 0, six bits a byte, the lowest first."""
+    """Encode a non-negative number with six bits per byte, the lowest first."""
     out = bytearray()
     while number >= 64:
         out.append(number & 63 | 64)
@@ -188,9 +188,9 @@ def run_script_recording_parts(
     source: str,
     progress: ProgressLine | None = None,
 ) -> BaseException | None:
-    """Run the script in its module's namespace; what it raised.
+    """Run the script in its module's namespace, and return the exception that it raised, if any.
 
-    Ends the process where the options name no part of the script.
+    Ends the process if the options select no part of the script.
 
     request: see `gradbox.script.script_process.record_script`
     """

@@ -31,7 +31,7 @@ EXIT_INTERRUPTED = 130
 
 
 def duplicate_stderr() -> TextIO | Any:
-    """A stream beside `sys.stderr` that writes to the same place, so that what is printed to either is told apart."""
+    """A second stream that writes to where `sys.stderr` writes, so that text printed to either can be told apart."""
     error = sys.stderr
     if error is None:
         return None
@@ -39,9 +39,9 @@ def duplicate_stderr() -> TextIO | Any:
 
 
 def find_script(target: str, is_module: bool) -> tuple[str, Any]:
-    """The file of a script, or of a module to be run like `python -m`, and the module's spec (None for a script).
+    """The file of a script, or of a module that is run as by `python -m`, and the module's spec (None for a script).
 
-    Raises ImportError for a module that there is not.
+    Raises ImportError for a module that does not exist.
     """
     if not is_module:
         return str(Path(target).absolute()), None
@@ -56,7 +56,7 @@ def find_script(target: str, is_module: bool) -> tuple[str, Any]:
 
 
 def create_main_module(path: str, spec: Any) -> ModuleType:
-    """The module `__main__` as Python has it when it runs this file."""
+    """The module `__main__` as Python creates it when it runs this file."""
     module = ModuleType("__main__")
     module.__file__, module.__builtins__ = path, builtins  # type: ignore[attr-defined]
     if spec is None:
@@ -70,9 +70,9 @@ def create_main_module(path: str, spec: Any) -> ModuleType:
 
 
 def own_folder(request: dict[str, Any], path: str) -> Path | None:
-    """The folder of the project whose modules are stepped too; None where none is.
+    """The folder of the project whose modules get steps too; None if none do.
 
-    path: of the script's file
+    path: the path of the script's file
     """
     if request["script_only"]:
         return None
@@ -80,7 +80,7 @@ def own_folder(request: dict[str, Any], path: str) -> Path | None:
 
 
 def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -> BaseException | None:
-    """Run and record; what the script raised.
+    """Run and record the script, and return the exception that it raised, if any.
 
     request: see `gradbox.script.script_process.record_script`
     """
@@ -145,7 +145,8 @@ def run_and_record(request: dict[str, Any], target: str, arguments: list[str]) -
 
 
 def main_of_rank() -> None:
-    """Run as a script of `torchrun`, with a request as JSON, the user's script and its arguments: record it or not."""
+    """Run as a script of `torchrun`, with a request as JSON, the user's script and its arguments: record the script or
+    not."""
     _, text, target, *arguments = sys.argv
     request = json.loads(text)
     rank, folder = rank_of_process(), Path(request["folder"])
@@ -163,7 +164,7 @@ def main_of_rank() -> None:
 
 
 def run_unrecorded(target: str, arguments: list[str], is_module: bool) -> BaseException | None:
-    """Run a script, or a module, as `python` does; what it raised."""
+    """Run a script, or a module, as `python` does, and return the exception that it raised, if any."""
     sys.argv[:] = [target, *arguments]
     sys.path[0] = str(Path.cwd()) if is_module else str(Path(target).resolve().parent)
     path, spec = find_script(target, is_module)
@@ -179,7 +180,7 @@ def run_unrecorded(target: str, arguments: list[str], is_module: bool) -> BaseEx
 
 
 def source_encoding_error(data: bytes, path: str) -> SyntaxError:
-    """What Python says of a script whose bytes are no text in the encoding that it declares."""
+    """Python's error for a script whose bytes are not valid in the encoding that it declares."""
     try:
         compile(data, path, "exec")
     except SyntaxError as error:
@@ -200,15 +201,15 @@ def main() -> None:
 
 
 def count_of_processes() -> int:
-    """How many processes `multiprocessing` was asked for in this one: its counter says its next number in its
-    `repr`."""
+    """How many processes `multiprocessing` was asked for in this process; the `repr` of its counter shows the next
+    number."""
     module = sys.modules.get("multiprocessing.process")
     counter = re.fullmatch(r"count\((\d+)\)", repr(getattr(module, "_process_counter", None)))
     return int(counter[1]) if counter else 0
 
 
 def write_note_of_children(folder: Path, count: int) -> None:
-    """Leave word of the processes that the script started, if it did."""
+    """Write a note about the processes that the script started, if it started any."""
     if count <= 0 or not folder.is_dir():
         return
     started = f"{count} process{'es that it started are' if count > 1 else ' that it started is'} not recorded"
@@ -217,7 +218,7 @@ def write_note_of_children(folder: Path, count: int) -> None:
 
 
 def end_as_script_ends(error: BaseException | None) -> None:
-    """End this process as Python ends for what a script raised."""
+    """End this process as Python ends after the exception that a script raised."""
     if isinstance(error, SystemExit):
         error.__traceback__ = None
         raise error

@@ -1,6 +1,6 @@
-"""Records rounds of a script's training, whoever's loop it is: from the end of one round to the end of the next.
+"""Records rounds of a script's training in any loop: from the end of one round to the end of the next.
 
-Between them only a hook of torch's optimizers is installed. Round 0 begins where the script does.
+Between recordings only a hook of torch's optimizers is installed. Round 0 begins where the script does.
 """
 
 import shutil
@@ -14,13 +14,13 @@ from gradbox.script.parts import MAX_RECORDINGS
 from gradbox.sessions.round_hook import ExpressionInUserFrame, RoundHook
 
 KEPT_ROUNDS = 3
-"""Of `--until`, which records every round: the last ones that are kept."""
+"""With `--until`, which records every round, the last rounds that are kept."""
 
 
 class RoundRecorder(PartRecorder):
     """The recordings of rounds.
 
-    round_count: how many have ended
+    round_count: how many rounds have ended
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -43,13 +43,13 @@ class RoundRecorder(PartRecorder):
         self._begin_round_if_due(sys._getframe(1), follow_stack=False)
 
     def update_condition(self, value: Any) -> None:
-        """Nothing: a round's end asks for the condition."""
+        """Do nothing: the condition is evaluated at the end of a round."""
 
     def on_condition_error(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def __enter__(self) -> None:
-        """Nothing: `on_part_begin` comes next."""
+        """Do nothing: `on_part_begin` comes next."""
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._hook.remove()
@@ -79,9 +79,9 @@ class RoundRecorder(PartRecorder):
             self._recorded_folders.append(folder)
 
     def _end_round(self, frame: FrameType) -> None:
-        """A round is over.
+        """End a round.
 
-        frame: of torch's, in the step of the optimizer that ends it
+        frame: torch's frame in the optimizer step that ends it
         """
         if self.frame is not None:
             self._end_session(None, lambda session: session.finish_innermost_statement(frame))
@@ -95,7 +95,7 @@ class RoundRecorder(PartRecorder):
         self._begin_round_if_due(frame, follow_stack=True)
 
     def _update_condition(self, frame: FrameType) -> bool:
-        """Whether the condition has become true."""
+        """Evaluate the condition. Returns whether it has become true."""
         if self._condition is None or self._condition_failed:
             return False
         try:
@@ -112,7 +112,7 @@ class RoundRecorder(PartRecorder):
         return became_true
 
     def _messages_of_missed_parts(self) -> Any:
-        """What was asked for and did not come, a sentence each."""
+        """A sentence for each thing that was asked for and did not happen."""
         came = f"{self._script_name} had {self.round_count} round{'' if self.round_count == 1 else 's'}"
         missed = sorted(number for number in self._numbers if number > self.round_count)
         if missed and self._options.until is None:

@@ -11,15 +11,15 @@ from gradbox.script.script_process import BOOTSTRAP_CODE, Script
 from gradbox.wire.api import GradientCheckReply
 
 MAX_SECONDS = 20.0
-"""Processor time after which a check begins no other run of the script."""
+"""Processor seconds after which a check does not start another run of the script."""
 
 CHECK_CODE = BOOTSTRAP_CODE.replace("gradbox.script.recorded_script", "gradbox.script.checked_script")
 
 
 def check_script(script: Script, samples: bool) -> GradientCheckReply:
-    """Run the script again and again, up to its first backward. Raises OSError where the process can't be started.
+    """Run the script repeatedly up to its first backward. Raises OSError if the process can't be started.
 
-    samples: whether the samples of its batch stay apart is asked instead of whether its gradients are right
+    samples: check whether the samples of its batch stay apart, instead of its gradients
     """
     with tempfile.TemporaryDirectory(prefix="gradbox-") as folder:
         reply = Path(folder) / "reply.json"

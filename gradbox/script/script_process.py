@@ -1,4 +1,4 @@
-"""Runs a script in a process of its own that records it, and collects what was recorded."""
+"""Runs a script in a separate process that records it, and collects what was recorded."""
 
 import contextlib
 import json
@@ -17,22 +17,22 @@ from gradbox.script.line_files import LABEL_FILE, NOTE_FILE, read_trace_lines
 from gradbox.script.parts import PartOptions
 
 BOOTSTRAP_CODE = "import sys; sys.path[0] = {folder!r}; from gradbox.script.recorded_script import main; main()"
-"""What the process begins with: `-c` and not `-m`, so that nothing of the current folder is imported before the
-script."""
+"""The first code of the process. It is run by `-c`, not `-m`, so that nothing from the current folder is imported
+before the script."""
 
 
 @dataclass(frozen=True)
 class Script:
-    """What is to run.
+    """What to run.
 
     is_module: `target` is a module, as after `python -m`
-    steps: most of them, None for the default
-    also: globs of modules that are stepped too
-    script_only: no other module of the project is
-    quiet: no line of progress
-    stdout_to_stderr: the script prints to stderr, since stdout is for the trace
-    parts: which of it are recorded; None for all of it
-    again: as `Run` has it
+    steps: the most steps, None for the default
+    also: globs of modules that get steps too
+    script_only: no other module of the project gets steps
+    quiet: no progress line
+    stdout_to_stderr: the script prints to stderr, because stdout is for the trace
+    parts: which parts are recorded; None for the whole script
+    again: as in `Run`
     """
 
     target: str
@@ -49,11 +49,11 @@ class Script:
 
 @dataclass(frozen=True)
 class RecordingResult:
-    """What came of recording a script.
+    """The result of recording a script.
 
-    runs: what was recorded, by its name; "" for the whole script
-    status: the script's exit status, as a shell gives it
-    notes: what else there is to say of the processes, a sentence each
+    runs: what was recorded, by name; "" for the whole script
+    status: the script's exit status, as in a shell
+    notes: further messages about the processes, a sentence each
     """
 
     runs: dict[str, Run]
@@ -62,9 +62,9 @@ class RecordingResult:
 
 
 def record_script(script: Script, language: str = "en") -> RecordingResult:
-    """Run the script to its end, and give what was recorded.
+    """Run the script to its end, and return what was recorded.
 
-    Ctrl-C and SIGINT go to the script, and end it with what was recorded. Raises OSError where the process can't be
+    Ctrl-C and SIGINT go to the script, which ends with what was recorded. Raises OSError if the process can't be
     started.
     """
     with tempfile.TemporaryDirectory(prefix="gradbox-") as name:
@@ -92,8 +92,8 @@ def record_script(script: Script, language: str = "en") -> RecordingResult:
 
 
 def stdout_of_process(script: Script) -> int | None:
-    """Where the standard output of the script's process goes, as `Popen` takes it: that of processes which the script
-    starts, and of code that is not Python, goes with it."""
+    """Where the standard output of the script's process goes, as `Popen` takes it. Output of processes that the script
+    starts, and of code that is not Python, goes there too."""
     if not script.stdout_to_stderr:
         return None
     try:
@@ -105,7 +105,7 @@ def stdout_of_process(script: Script) -> int | None:
 
 @contextlib.contextmanager
 def signal_forwarded(signal_number: signal.Signals, process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """A signal that asks this process to end ends the script, and what was recorded is kept."""
+    """Forward a signal that asks this process to end to the script inside the block. What was recorded is kept."""
     before = signal.signal(signal_number, lambda *_: process.send_signal(signal_number))
     try:
         yield
@@ -116,7 +116,7 @@ def signal_forwarded(signal_number: signal.Signals, process: subprocess.Popen[by
 def read_recorded_runs(folder: Path, script: Script, return_code: int, language: str) -> dict[str, Run]:
     """The runs of the lines that the process has left, in order.
 
-    return_code: as `subprocess` gives it
+    return_code: as in `subprocess`
     """
     name, runs = Path(script.target).name, {}
     for part in [folder] if script.parts is None else sorted(path for path in folder.iterdir() if path.is_dir()):

@@ -27,7 +27,8 @@ class PassedCalls:
         self._has_passed = False
 
     def begins(self, frame: FrameType, recorder: Recorder) -> bool:
-        """Whether the call that begins with this frame passes without steps, by itself or within another one that does."""
+        """Whether the call that begins with this frame passes without steps, by itself or within another one
+        that does."""
         if stack.is_in_passed_call(frame.f_back):
             return True
         code = frame.f_code

@@ -18,7 +18,7 @@ MAX_PARAMETERS = 2_000
 """Parameters of a rank that are compared."""
 
 MAX_NOTED_ROUNDS = 20
-"""How many rounds are followed by a comparison: 0, 1, 2, 4, 8 and so on."""
+"""The most rounds after which parameters are written: rounds 0, 1, 2, 4, 8 and so on."""
 
 
 class RankParameters:

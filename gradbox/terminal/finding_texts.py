@@ -1,8 +1,8 @@
-"""What a reader is told of each kind of finding: what it means, and the smallest program that has it.
+"""The texts about each kind of finding: what it means, and the smallest program that has it.
 
-A kind has its page in `docs/findings/KIND.md`, or one that is made of the `page` among its words
-(`static/locales/findings/KIND.json`) and of `docs/findings/KIND.py`, a program whose first line says what is to be
-found.
+A kind has a page in `docs/findings/KIND.md`, or a page that is made of `page` in its words
+(`static/locales/findings/KIND.json`) and of `docs/findings/KIND.py`, a program whose first line says what is found in
+it.
 """
 
 import json
@@ -23,10 +23,10 @@ class FindingTextError(Exception):
 
 @dataclass(frozen=True)
 class FindingText:
-    """Of one kind.
+    """The text about one kind.
 
     text: in Markdown
-    program: the smallest one that has the finding
+    program: the smallest program that has the finding
     """
 
     kind: str
@@ -36,18 +36,19 @@ class FindingText:
 
     @property
     def summary(self) -> str:
-        """The first sentence."""
+        """The first sentence of the text."""
         paragraph = " ".join(self.text.split("\n\n")[0].split())
         return re.split(r"(?<=[.]) (?=[A-Z`])", paragraph)[0]
 
 
 def finding_kinds(words: Path = WORDS_FOLDER) -> list[str]:
-    """All kinds: those that have words."""
+    """All kinds of findings, that is, all that have words."""
     return sorted(path.stem for path in words.glob("*.json"))
 
 
 def load_finding_text(kind: str, pages: Path = FINDINGS_FOLDER, words: Path = WORDS_FOLDER) -> FindingText:
-    """Raises FindingTextError where there is no such kind, or its page lacks a title, a text or a program."""
+    """Load the text about a kind. Raises FindingTextError if there is no such kind, or its page lacks a title, a text
+    or a program."""
     if kind not in finding_kinds(words):
         raise FindingTextError(f"{kind}: there is no finding of this name")
     path = pages / f"{kind}.md"
@@ -64,7 +65,7 @@ def load_finding_text(kind: str, pages: Path = FINDINGS_FOLDER, words: Path = WO
 
 
 def make_page(words: Path, program: Path) -> str:
-    """A kind's page in Markdown, of the file of its words and of its program; what either lacks is missing."""
+    """A kind's page in Markdown, from the file of its words and its program. What either file lacks is left out."""
     page = json.loads(words.read_text("utf-8")).get("page", {})
     lines = program.read_text("utf-8").splitlines()[1:] if program.exists() else []
     code = "".join(f"{line.removesuffix('  # cause')}\n" for line in lines)
@@ -75,5 +76,5 @@ def make_page(words: Path, program: Path) -> str:
 
 @cache
 def finding_title(kind: str) -> str:
-    """What a kind is called on its page. Raises FindingTextError as `load_finding_text` does."""
+    """The title of a kind's page. Raises FindingTextError as `load_finding_text` does."""
     return load_finding_text(kind).title

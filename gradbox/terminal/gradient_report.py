@@ -1,5 +1,5 @@
-"""What a check of gradients or of samples says, for reading: a sentence for what is wrong, and a table with a line for
-each leaf."""
+"""The report of a gradient or sample check for reading: a sentence for what is wrong, and a table with a line for each
+leaf."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from gradbox.wire.gradient_check import ElementCheck, FloatNumber, GradientCheck
 
 
 class GradientReport:
-    """Says a check in one language."""
+    """Writes the report of a check in one language."""
 
     def __init__(self, reply: GradientCheckReply, language: str) -> None:
         self._reply = reply
@@ -94,7 +94,7 @@ class GradientReport:
 
 
 def format_element_name(leaf: LeafCheck, row: ElementCheck) -> str:
-    """An element as the program would write it, where the leaf has several."""
+    """An element as the program would write it, if the leaf has several."""
     return f"[{', '.join(map(str, row.index))}]" if leaf.elements > 1 else ""
 
 

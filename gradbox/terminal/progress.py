@@ -1,7 +1,7 @@
-"""A line on stderr that says how far a recording or an explanation is, and how to stop it.
+"""A line on stderr that tells how far a recording or an explanation is, and how to stop it.
 
-On a terminal it is drawn where the cursor is at the beginning of a line, and taken away before the program prints.
-Elsewhere it is a line of its own, which comes after some seconds and then ever more seldom.
+On a terminal it is drawn when the cursor is at the beginning of a line, and removed before the program prints.
+Elsewhere it is an ordinary line that appears after some seconds, and then less and less often.
 """
 
 import contextlib
@@ -12,22 +12,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 REDRAW_SECONDS = 0.2
-"""Between two drawings on a terminal."""
+"""Seconds between two drawings on a terminal."""
 
 WAITING_SECONDS = 1.0
-"""The same of what the command itself waits for."""
+"""Seconds between two drawings of what the command itself waits for."""
 
 FIRST_LINE_SECONDS = 10.0
-"""After so long a line comes where stderr is no terminal; the next after twice as long."""
+"""Seconds after which the first line appears if stderr is no terminal; the time doubles for each further line."""
 
 HOW_TO_STOP = "Ctrl-C ends the script and keeps what is recorded"
 
 
 class ProgressLine:
-    """How far a recording is.
+    """The progress of a recording.
 
     stream: stderr as it was when the process began, None for none
-    quiet: say nothing
+    quiet: print nothing
     """
 
     def __init__(self, stream: TextIO | None, quiet: bool) -> None:
@@ -40,11 +40,11 @@ class ProgressLine:
         self._next_draw = 0.0
 
     def begin_part(self, label: str) -> None:
-        """What is recorded from now on is called so; its steps and seconds are counted anew."""
+        """Begin a recording with this label; its steps and seconds are counted from zero."""
         self._label, self._place, self._steps, self._begun, self._next_draw = label, "", 0, None, 0.0
 
     def count_step(self, step: Mapping[str, Any]) -> None:
-        """A step was recorded."""
+        """Count a recorded step."""
         self._steps += 1
         iteration = step.get("iter")
         if iteration:
@@ -53,9 +53,9 @@ class ProgressLine:
             self._draw_if_due()
 
     def count_iteration(self, number: int) -> None:
-        """An iteration of a loop passes that is not recorded.
+        """Note that an iteration of a loop passes without being recorded.
 
-        number: of it, from 0
+        number: its number, from 0
         """
         if self._enabled:
             self._place = f", iteration {number} (not recorded)"
@@ -76,13 +76,13 @@ class ProgressLine:
         self._shown = self._is_terminal
 
     def before_output(self, text: Any) -> None:
-        """The program is about to print this."""
+        """Prepare for text that the program is about to print."""
         self.clear()
         if isinstance(text, str) and text:
             self._at_line_start = str.endswith(text, "\n")
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._shown:
             self._shown = False
             self._write("\x1b[2K")
@@ -95,8 +95,7 @@ class ProgressLine:
 
 @contextlib.contextmanager
 def waiting_line(what: str, stream: TextIO | None, quiet: bool = False) -> Iterator[None]:
-    """While entered, a line says what is waited for and for how long. For a process that runs none of the user's
-    code."""
+    """Show, inside the block, what is waited for and for how long. For a process that runs none of the user's code."""
     if quiet or stream is None:
         yield
         return

@@ -1,6 +1,5 @@
-"""What is printed for reading in a terminal: its colours, where it has any, findings with their lines, and a whole run
-step by step.
-"""
+"""Text for reading in a terminal, with colours if it has any: findings with their lines, and a whole run step
+by step."""
 
 import json
 import os
@@ -16,11 +15,11 @@ from gradbox.wire.program import ProgramFile
 COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "bold": "1", "dim": "2"}
 
 MAX_LOSSES_SHOWN = 5
-"""Values of a loss in a line."""
+"""Values of a loss that are shown in a line."""
 
 
 def load_sentences(language: str) -> dict[str, str]:
-    """The page's sentences in a language, and the terminal's own, by key."""
+    """The page's sentences in a language and the terminal's own, by key."""
     files = (STATIC_FOLDER / f"locales/{name}{language}.json" for name in ("", "terminal."))
     return {key: text for path in files for key, text in json.loads(path.read_text("utf-8")).items()}
 
@@ -35,7 +34,7 @@ def colour_text(text: str, colour: str, enabled: bool) -> str:
 
 
 def format_line_place(line: int, files: Sequence[ProgramFile]) -> str:
-    """A line of the source; where that has several files, the file and the line of it."""
+    """A line of the source; if the source has several files, the file and the line in it."""
     for file in files:
         if file.first_line <= line <= file.last_line:
             return f"{file.name}:{line - file.first_line + 1}"
@@ -55,11 +54,11 @@ def finding_lines(
     files: Sequence[ProgramFile] = (),
     again: str = "",
 ) -> Iterator[str]:
-    """A finding with the lines of code that it rests on, why torch minds, what to do, and its fixes.
+    """A finding with the lines of code on which it rests, why torch objects, what to do, and its fixes.
 
-    files: those of the source, where it has several
-    again: how to record once more with a module's lines followed, which stands for `{also}` in it; "" where that can't
-        be said
+    files: the files of the source, if it has several
+    again: the command that records once more with a module's lines followed, with `{also}` for the module; "" if there
+        is none
     """
     head = f"{finding.severity}[{finding.kind}]:"
     what = colour_text(without_backticks(finding.what), "bold", colours)
@@ -96,15 +95,14 @@ def finding_lines(
 
 
 def loss_text(values: list[FloatNumber]) -> str:
-    """The first value of a loss, some between, and the last."""
+    """The first value of a loss, some in between, and the last."""
     count = min(len(values), MAX_LOSSES_SHOWN)
     chosen = [values[round(k * (len(values) - 1) / max(count - 1, 1))] for k in range(count)]
     return " → ".join(value["$f"] if isinstance(value, dict) else f"{value:.3g}" for value in chosen)
 
 
 def looked_for_text(looked_for: LookedFor, sentences: dict[str, str]) -> str:
-    """In one line: that nothing wrong was found, what was looked for, what was not, and the options that look for
-    it."""
+    """One line: that nothing wrong was found, what was looked for, what was not, and the options for that."""
     subjects = [re.sub(r"^\*\*(.*?)\*\*.*", r"\1", row) for row in looked_for.rows]
     parts = [
         looked_for.line,
@@ -117,7 +115,7 @@ def looked_for_text(looked_for: LookedFor, sentences: dict[str, str]) -> str:
 
 
 COLOUR_OF_TONE = {"bad": "error", "cut": "warning"}
-"""The colours of sentences; plain ones are dim."""
+"""The colours of sentences by tone. Plain sentences are dim."""
 
 
 def run_report_lines(
@@ -129,10 +127,10 @@ def run_report_lines(
     colours: bool,
     files: Sequence[ProgramFile] = (),
 ) -> Iterator[str]:
-    """The lines to read of a run.
+    """The lines of the report about a run.
 
     sentences: the page's sentences in the reader's language
-    files: of the source, where it has several: lines are then called by file and line
+    files: the files of the source, if it has several; lines are then named by file and line
     """
     yield colour_text(f"# {name}", "dim", colours)
     yield from verdict_lines(reading, sentences, colours, files)
@@ -154,7 +152,7 @@ def run_report_lines(
 def verdict_lines(
     reading: RunReading, sentences: dict[str, str], colours: bool, files: Sequence[ProgramFile] = ()
 ) -> Iterator[str]:
-    """How the run ended, and what is said of lines of the program."""
+    """How the run ended, and what is said about lines of the program."""
     verdict = reading.verdict
     yield colour_text(
         prefix_line_place(verdict.line, verdict.text, sentences, files),
@@ -169,7 +167,7 @@ def verdict_lines(
 
 
 def prefix_line_place(line: int | None, text: str, sentences: dict[str, str], files: Sequence[ProgramFile] = ()) -> str:
-    """A text with the line that it is about."""
+    """A text with the line that it is about in front."""
     if line is not None and files:
         return f"{format_line_place(line, files)}: {text}"
     return text if line is None else sentences["terminal_at"].replace("{line}", str(line)).replace("{text}", text)
@@ -178,7 +176,7 @@ def prefix_line_place(line: int | None, text: str, sentences: dict[str, str], fi
 def step_code_line(step: StepReading, mark: str, colours: bool, files: Sequence[ProgramFile] = ()) -> str:
     """A step's line of the program, with the iterations of the loops around it.
 
-    mark: what it is to a finding, or empty
+    mark: the role of the step in a finding, or ""
     """
     turn = f"  [{', '.join(map(str, step.iteration))}]" if step.iteration else ""
     code = colour_text(f"{'  ' * step.depth}{step.code}", "bold", colours)
@@ -187,7 +185,7 @@ def step_code_line(step: StepReading, mark: str, colours: bool, files: Sequence[
 
 
 def step_effect_lines(step: StepReading, colours: bool) -> Iterator[str]:
-    """What a step did: its sentences, the values that it gave, and what it printed."""
+    """What a step did: its sentences, the values that it computed, and what it printed."""
     indent = "     | " + "  " * (step.depth + 1)
     for sentence in step.sentences:
         yield indent + colour_text(sentence.text, COLOUR_OF_TONE.get(sentence.tone, "dim"), colours)

@@ -1,4 +1,4 @@
-"""The tables of a run in a terminal, in a notebook and as CSV: by module and by parameter."""
+"""The tables of a run by module and by parameter, for a terminal, for a notebook and as CSV."""
 
 import csv
 import io
@@ -30,13 +30,13 @@ PARAMETER_ORDERS: dict[str, Callable[[ParameterRow], Any]] = {
     "updated": lambda row: -row.updated,
 }
 SORT_COLUMNS = tuple(dict.fromkeys([*MODULE_ORDERS, *PARAMETER_ORDERS]))
-"""Columns that a table can be sorted by: numbers from the largest, words by the alphabet."""
+"""Columns by which a table can be sorted: numbers in descending order, words alphabetically."""
 
 KIB = 1024
 
 
 def sorted_tables(tables: RunTables, column: str | None) -> RunTables:
-    """The tables, each that has the column sorted by it; the others as they are."""
+    """The tables, each sorted by the column if it has it."""
     modules, parameters = list(tables.modules), list(tables.parameters)
     if column in MODULE_ORDERS:
         modules.sort(key=MODULE_ORDERS[column])
@@ -46,10 +46,10 @@ def sorted_tables(tables: RunTables, column: str | None) -> RunTables:
 
 
 def table_lines(tables: RunTables, sentences: dict[str, str], indented: bool = True) -> Iterable[str]:
-    """Both tables for reading.
+    """Both tables as text.
 
     sentences: the page's, in the reader's language
-    indented: modules by their depth, as it is where they stand in the order of their calls
+    indented: indent modules by their depth, which fits the order of their calls
     """
     if not tables.whole:
         yield sentences["tables_part"]
@@ -91,7 +91,7 @@ def parameter_lines(tables: RunTables, sentences: dict[str, str]) -> Iterable[st
 
 MODULE_NUMBERS = frozenset({2, 5, 6, 7, 8, 9})
 PARAMETER_NUMBERS = frozenset({2, 4, 5, 6})
-"""Columns of numbers, which end below each other."""
+"""Columns of numbers, which are right-aligned."""
 
 
 def module_cells(tables: RunTables, sentences: dict[str, str]) -> list[list[str]]:
@@ -134,7 +134,7 @@ def parameter_cells(tables: RunTables, sentences: dict[str, str]) -> list[list[s
 
 
 def tables_html(tables: RunTables, sentences: dict[str, str], indented: bool = True) -> str:
-    """Both tables for a notebook: what `table_lines` has, in its order. Arguments: those of `table_lines`."""
+    """Both tables for a notebook, with the content and order of `table_lines`, which also explains the arguments."""
     parts = [] if tables.whole else [f"<p>{escape(sentences['tables_part'])}</p>"]
     if tables.modules:
         depths = [row.depth if indented else 0 for row in tables.modules]
@@ -150,10 +150,10 @@ def tables_html(tables: RunTables, sentences: dict[str, str], indented: bool = T
 
 
 def table_html(cells: list[list[str]], right: Container[int], depths: Sequence[int]) -> str:
-    """One table.
+    """One table as HTML.
 
-    right: columns that end below each other
-    depths: of each row, how far its name is moved in
+    right: right-aligned columns
+    depths: for each row, how far its name is indented
     """
     heading, *rows = cells
     aligned = [f'style="text-align:{"right" if k in right else "left"}"' for k in range(len(heading))]
@@ -168,8 +168,8 @@ def table_html(cells: list[list[str]], right: Container[int], depths: Sequence[i
 
 
 def csv_text(tables: RunTables, names: Sequence[TableName] = TABLE_NAMES) -> str:
-    """The tables as CSV (RFC 4180, but with line feeds): a line of headings and one for each row, an empty line between
-    two tables. What is not known is empty; shapes are like `2x3`, several are parted by spaces."""
+    """The tables as CSV (RFC 4180, but with line feeds): a header line and a line for each row, with an empty line
+    between two tables. Unknown values are empty; a shape is written like `2x3`, several are separated by spaces."""
     parts = []
     for name in names:
         out = io.StringIO()
@@ -202,7 +202,7 @@ def csv_value(value: Any) -> str:
 
 
 def csv_shape(shape: Sequence[int] | None) -> str:
-    """`2x3`; `()` of a number alone, `?` where it is not known."""
+    """A shape like `2x3`; `()` for a scalar, `?` if it is not known."""
     return "?" if shape is None else "x".join(map(str, shape)) or "()"
 
 
@@ -211,7 +211,7 @@ def csv_shapes(shapes: Iterable[Sequence[int] | None]) -> str:
 
 
 def shape_text(shape: Sequence[int] | None) -> str:
-    """As Python writes a tuple; `?` where it is not known."""
+    """A shape as Python writes a tuple; `?` if it is not known."""
     return "?" if shape is None else str(tuple(shape))
 
 
@@ -224,13 +224,13 @@ def count_text(count: int | None) -> str:
 
 
 def own_text(row: ModuleRow, sentences: dict[str, str]) -> str:
-    """Numbers in a module's own parameters, and how many of them another module has as well."""
+    """How many numbers a module's own parameters have, and how many of these another module has as well."""
     text = count_text(row.own)
     return sentences["tables_shared"].format(own=text, shared=count_text(row.shared)) if row.shared else text
 
 
 def bytes_text(count: int) -> str:
-    """In B, KiB, MiB or GiB."""
+    """A number of bytes in B, KiB, MiB or GiB."""
     size, units = float(count), ["B", "KiB", "MiB", "GiB"]
     while size >= KIB and len(units) > 1:
         size /= KIB
@@ -244,7 +244,7 @@ def parameter_name(row: ParameterRow, sentences: dict[str, str]) -> str:
 
 
 def held_text(row: ParameterRow, sentences: dict[str, str]) -> str:
-    """The groups that hold it, with their learning rates."""
+    """The optimizer groups that hold a parameter, with their learning rates."""
     if not row.held_by:
         return "?" if row.steps or row.fate == "unknown" else "-"
     parts = [
@@ -261,23 +261,23 @@ def gradient_text(row: ParameterRow) -> str:
 
 
 def number_text(value: Any) -> str:
-    """To four digits; `?` where it is not known."""
+    """A number to four digits; `?` if it is not known."""
     if value is None:
         return "?"
     return str(value["$f"]) if isinstance(value, dict) else f"{float(value):.4g}"
 
 
 def norm_rank(value: Any) -> float:
-    """For sorting: what is no number first, unknown norms last."""
+    """A sort key for norms: NaN and infinity first, unknown norms last."""
     if value is None:
         return -1.0
     return math.inf if isinstance(value, dict) else float(value)
 
 
 def aligned_lines(rows: Sequence[Sequence[str]], right: Container[int]) -> Iterable[str]:
-    """Rows with their cells below each other.
+    """Rows as lines with aligned columns.
 
-    right: columns whose cells end below each other
+    right: right-aligned columns
     """
     widths = [max(map(text_width, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -289,5 +289,5 @@ def aligned_lines(rows: Sequence[Sequence[str]], right: Container[int]) -> Itera
 
 
 def text_width(text: str) -> int:
-    """Columns of a terminal: Chinese characters take two."""
+    """The width of a text in terminal columns; Chinese characters take two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

@@ -217,12 +217,12 @@ class LayerMode(BaseEvent):
 
 @closed_typed_dict
 class HookRan(BaseEvent):
-    """Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
+    """Hooks that the program registered on a tensor ran during the visit of its node; `count` of them.
 
-    hook: `tensor`, by `register_hook`, before the node was run; `post_accumulate_grad`, after `.grad` was accumulated.
-        Hooks of nodes and modules have no
-    event: the steps of their functions tell of them. So have those of a tensor that no Python object stands for any
-        more.
+    Hooks of nodes and modules have no event, because the steps of their functions show them. Nor have hooks of a tensor
+    without a Python object.
+
+    hook: `tensor`, by `register_hook`, before the node was run; `post_accumulate_grad`, after `.grad` was accumulated
     """
 
     event: Literal["hook_ran"]

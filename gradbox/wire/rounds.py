@@ -49,14 +49,13 @@ class RoundRow(TypedDict):
 
 @closed_typed_dict
 class RoundStretch(TypedDict):
-    """Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last
-    `inner` are of the function that trains.
+    """Rounds from `first` on that lie in the same loops.
 
+    loops: statements of the loops, outermost first; the last `inner` of them are of the function that trains. The last
+        stretch for which there is room has none: the loops of its rounds are not known.
     iteration: of each loop, from 0, in the first of these rounds
-    total: which iteration of the whole run it is there, from 1
-    by: how many iterations of the last loop a round has; 0 where there is one round only. The last of as many as there
-        is room for has no
-    loops: of the rounds from there on they are not known
+    total: the number of that iteration in the whole run, from 1
+    by: how many iterations of the last loop a round has; 0 if there is only one round
     """
 
     first: int

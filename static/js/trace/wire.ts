@@ -169,8 +169,10 @@ export interface Runtime {
 /**
  * A part of a run that was recorded, while the rest ran unseen.
  *
- * name: as its program or its user called it. first_line, last_line: of the source, where it is a range of lines.
- * iteration: of the outermost loop, from 0, where it is one. step: the first of its steps.
+ * name: as its program or its user called it
+ * first_line, last_line: of the source, where it is a range of lines
+ * iteration: of the outermost loop, from 0, where it is one
+ * step: the first of its steps
  */
 export interface Region {
   name?: string | null;
@@ -462,11 +464,12 @@ export interface CallingModule {
   module?: string | null;
 }
 /**
- * Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
+ * Hooks that the program registered on a tensor ran during the visit of its node; `count` of them.
  *
- * hook: `tensor`, by `register_hook`, before the node was run; `post_accumulate_grad`, after `.grad` was accumulated.
- *     Hooks of nodes and modules have no event: the steps of their functions tell of them. So have those of a tensor
- *     that no Python object stands for any more.
+ * Hooks of nodes and modules have no event, because the steps of their functions show them. Nor have hooks of a tensor
+ * without a Python object.
+ *
+ * hook: `tensor`, by `register_hook`, before the node was run; `post_accumulate_grad`, after `.grad` was accumulated
  */
 export interface HookRan {
   kind: "event";
@@ -538,9 +541,10 @@ export interface IndicesRepeated {
  * After the run the backward of one of the program's own Functions was compared with the slope of its forward, and
  * differs.
  *
- * order: 2 where backward is right and its own derivative is not incoming: what came into backward in the check got,
- *     wanted: what it gave for an element of an argument, and the slope times what came in ignores_incoming: it gives
- *     the same whatever comes in
+ * order: 2 where backward is right and its own derivative is not
+ * incoming: what came into backward in the check
+ * got, wanted: what it gave for an element of an argument, and the slope times what came in
+ * ignores_incoming: it gives the same whatever comes in
  */
 export interface FunctionChecked {
   kind: "event";
@@ -818,8 +822,8 @@ export interface Corner {
 /**
  * A leaf, or a tensor whose gradient the call asks for.
  *
- * name: what the program calls it; null where nothing does line: where its value was made
- *
+ * name: what the program calls it; null where nothing does
+ * line: where its value was made
  * elements: that it has
  * rows: those that were varied
  * verdict: the gravest of theirs
@@ -849,9 +853,12 @@ export interface LeafCheck {
 /**
  * One element of a leaf.
  *
- * index: in each dimension torch: what backward gave in the program's own precision double: in float64; null where
- *     none came numeric: the central difference quotient left, right: those to both sides, where they differ
- *     difference: between torch and numeric, relative to the larger
+ * index: in each dimension
+ * torch: what backward gave in the program's own precision
+ * double: in float64; null where none came
+ * numeric: the central difference quotient
+ * left, right: those to both sides, where they differ
+ * difference: between torch and numeric, relative to the larger
  */
 export interface ElementCheck {
   /**
@@ -961,13 +968,13 @@ export interface RoundRow {
   module?: string | null;
 }
 /**
- * Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last
- * `inner` are of the function that trains.
+ * Rounds from `first` on that lie in the same loops.
  *
+ * loops: statements of the loops, outermost first; the last `inner` of them are of the function that trains. The last
+ *     stretch for which there is room has none: the loops of its rounds are not known.
  * iteration: of each loop, from 0, in the first of these rounds
- * total: which iteration of the whole run it is there, from 1
- * by: how many iterations of the last loop a round has; 0 where there is one round only. The last of as many as there
- *     is room for has no loops: of the rounds from there on they are not known.
+ * total: the number of that iteration in the whole run, from 1
+ * by: how many iterations of the last loop a round has; 0 if there is only one round
  */
 export interface RoundStretch {
   first: number;
