@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.stage import BROWSER_FLAGS, find_chromium
+from tests.kept_browser import FLAGS, find_browser
 from tests.test_pictures import NODE
 from tests.tracing import trace
 
@@ -89,7 +89,7 @@ def main() -> int:
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=find_chromium(), args=list(BROWSER_FLAGS))
+        browser = play.chromium.launch(executable_path=find_browser(), args=FLAGS)
         page = browser.new_context(device_scale_factor=SCALE).new_page()
         for name, svg in draw(arguments.only).items():
             page.set_content(f"<style>body {{ margin: 0 }} svg {{ display: block }}</style>{svg}")

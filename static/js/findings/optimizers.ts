@@ -2,7 +2,6 @@
 
 import { findEntity } from "../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../trace/names.ts";
-import { resolvePath } from "./resolve.ts";
 import type { Value } from "../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 
@@ -11,7 +10,7 @@ interface Optimizer {
   made: number;
   /** at which its `step()` had run */
   steps: number[];
-  /** the same with the place in the step's log, as far as the trace has events of it */
+  /** the same with the place in the step's log */
   stepped: OptimizerStep[];
   /** of its steps in iterations that were not recorded */
   unrecorded: number;
@@ -32,8 +31,7 @@ export function optimizersOf(facts: RunFacts): Map<string, Optimizer> {
   for (const { uid, step, fields } of facts.index.objectChanges)
     if (fields.kind && fields.attrs && "param_groups" in fields.attrs && !optimizers.has(uid))
       optimizers.set(uid, { uid, made: step, steps: [], stepped: [], unrecorded: 0 });
-  if (facts.eventsOfKind("optimizer_stepped").length) addRecordedSteps(facts, optimizers);
-  else if (optimizers.size) addStepsOfText(facts, optimizers);
+  addRecordedSteps(facts, optimizers);
   optimizersByTrace.set(facts.trace, optimizers);
   return optimizers;
 }
@@ -48,20 +46,6 @@ function addRecordedSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) {
       optimizer.stepped.push({ step, at });
     }
   }
-}
-
-/** Of a trace without such events. */
-function addStepsOfText(facts: RunFacts, optimizers: Map<string, Optimizer>) {
-  /** what a path meant when it was last looked up, by the statement and its frame */
-  const uidByExpression = new Map<string, string | null>();
-  facts.steps.forEach((traceStep, i) => {
-    if (traceStep.kind !== "statement" && traceStep.kind !== "return") return;
-    const match = /\b([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/.exec(facts.statementCode(i));
-    if (!match) return;
-    const key = `${traceStep.stmt} ${traceStep.frame}`;
-    if (!uidByExpression.has(key)) uidByExpression.set(key, resolvePath(facts, match[1], i));
-    optimizers.get(uidByExpression.get(key) ?? "")?.steps.push(i);
-  });
 }
 
 /** The tensors in an optimizer's groups after a step. */
