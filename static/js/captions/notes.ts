@@ -4,7 +4,8 @@ import { cachedGraphModel } from "../layout/graph_model.ts";
 import { shortNodeName } from "../layout/node_labels.ts";
 import { findEntity } from "../trace/entities.ts";
 import { mentionsAt } from "../findings/program_text.ts";
-import { resolvePath } from "../findings/resolve.ts";
+import { resolveNode } from "../findings/resolve.ts";
+import { pathText } from "../program/expressions.ts";
 import { RunFacts } from "../findings/run_facts.ts";
 import { referencedUid } from "../trace/names.ts";
 import { backwardEndNotes, backwardVisitNotes, gradientHookNotes } from "./note_backward.ts";
@@ -97,9 +98,11 @@ function createNoteContext(opened: OpenTrace, snap: Snapshot, traceStep: Step): 
 function missingGradientNotes({ opened, index, step, before }: NoteContext): CaptionNote[] {
   if (step.kind !== "statement" && step.kind !== "raise") return [];
   const facts = new RunFacts(opened);
-  return mentionsAt(facts, index).gradReads.flatMap((path) => {
-    const tensor = findEntity(before, resolvePath(facts, path, index, index - 1), "tensor");
-    return tensor && !tensor.grad ? [{ key: "grad_is_none", args: { grad: { name: `${path}.grad` } } }] : [];
+  return mentionsAt(facts, index).gradReads.flatMap((node) => {
+    const tensor = findEntity(before, resolveNode(facts, node, index, index - 1), "tensor");
+    return tensor && !tensor.grad
+      ? [{ key: "grad_is_none", args: { grad: { name: `${pathText(node) ?? node.text}.grad` } } }]
+      : [];
   });
 }
 

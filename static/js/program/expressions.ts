@@ -47,6 +47,11 @@ export function rootName(node: SyntaxNode | null): string | null {
   return root ? String(root.value) : null;
 }
 
+/** The name at which a path as text begins: `net` of `net[0].weight`. */
+export function firstNameOf(path: string): string {
+  return path.split(/[.[]/, 1)[0];
+}
+
 /**
  * A path as the names of a trace are written: `net[0].weight`, `d['k']`, with a variable as key `xs[i]`.
  * @returns null for what is no path, and for keys of other kinds, like slices
@@ -133,9 +138,7 @@ export function argument(call: SyntaxNode, name: string, position = -1): SyntaxN
 
 /** Whether a call has `*args` or `**kwargs`. */
 export function hasUnpackedArguments(call: SyntaxNode): boolean {
-  return call.children.some(
-    ({ kind, value }) => kind === "Starred" || (kind === "keyword" && value === undefined),
-  );
+  return call.children.some(({ kind, value }) => kind === "Starred" || (kind === "keyword" && value === undefined));
 }
 
 /** The arguments without a keyword; of `*args` what is unpacked is unknown. */

@@ -34,6 +34,12 @@ export function mentionedNames(statement: SyntaxNode): Set<string> {
   return new Set([...read.keys(), ...bound.keys()]);
 }
 
+/** Whether a statement gives a name another meaning and doesn't read it. */
+export function isOnlyBound(statement: SyntaxNode | null, name: string): boolean {
+  const uses = statement && nameUses(statement);
+  return uses ? uses.bound.has(name) && !uses.read.has(name) : false;
+}
+
 /** Whether a node is bound or deleted where it stands: a target, or a part of one. `x` in `x.y = 1` is read. */
 export function isTarget(node: SyntaxNode): boolean {
   let inner = node;

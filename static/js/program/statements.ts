@@ -1,8 +1,18 @@
 /** What a statement does by its syntax: what it assigns to what, which loop it heads, what it stands in. */
 
-import { argument, attributeRead, calleeName, callsIn, isOfTorch, pathSteps, pathText, receiver, rootName } from "./expressions.ts";
+import {
+  argument,
+  attributeRead,
+  calleeName,
+  callsIn,
+  isOfTorch,
+  pathSteps,
+  pathText,
+  receiver,
+  rootName,
+} from "./expressions.ts";
 import { isTarget } from "./name_uses.ts";
-import { around, part, parts, walk, type SyntaxNode } from "./syntax.ts";
+import { around, nodesOfKind, part, parts, walk, type SyntaxNode } from "./syntax.ts";
 import type { Program } from "../trace/wire.ts";
 
 /** One target of an assignment and what it gets. */
@@ -24,8 +34,7 @@ export function assignments(statement: SyntaxNode): Assignment[] {
     out.push({ target: statement.children[0], value, operator });
   }
   for (const node of walk(statement))
-    if (node.kind === "NamedExpr")
-      out.push({ target: node.children[0], value: part(node, "value"), operator: "" });
+    if (node.kind === "NamedExpr") out.push({ target: node.children[0], value: part(node, "value"), operator: "" });
   return out;
 }
 
@@ -60,10 +69,28 @@ export function loopHead(statement: SyntaxNode | null): { target: SyntaxNode; it
   return target && iterable ? { target, iterable } : null;
 }
 
+/** The variables of a loop's head and of the comprehensions in a statement. */
+export function loopVariables(statement: SyntaxNode): Set<string> {
+  const targets = [...walk(statement)].flatMap((node) =>
+    node.kind === "comprehension" || loopHead(node) ? parts(node, "target") : [],
+  );
+  return new Set(targets.flatMap((target) => nodesOfKind(target, "Name").map(({ value }) => String(value))));
+}
+
 /** The statements around a statement, innermost first, by their indices. */
 export function* statementsAround(program: Program, stmt: number): Generator<number> {
   const statements = program.statements ?? [];
   for (let outer = statements[stmt]?.parent; typeof outer === "number"; outer = statements[outer]?.parent) yield outer;
+}
+
+/** Whether a statement stands in an `if` of its function. */
+export function isConditional(program: Program, stmt: number): boolean {
+  for (const outer of statementsAround(program, stmt)) {
+    const kind = program.statements?.[outer]?.kind ?? "";
+    if (kind === "If") return true;
+    if (kind.endsWith("FunctionDef")) return false;
+  }
+  return false;
 }
 
 /** The function that a statement is in; -1 for the module. */
@@ -114,11 +141,11 @@ export function namesWritten(statement: SyntaxNode): Set<string> {
     if (["Tuple", "List", "Starred"].includes(target.kind)) target.children.forEach(addTarget);
     else add(target);
   };
-  if (statement.kind !== "NamedExpr") for (const { target } of assignments(statement)) addTarget(target);
+  for (const { target } of assignments(statement)) addTarget(target);
   for (const call of callsIn(statement)) {
     if (isInPlaceName(calleeName(call))) {
       const object = receiver(call);
-      add(object && !isOfTorch(object) ? object : argument(call, "tensor", 0) ?? argument(call, "input", 0));
+      add(object && !isOfTorch(object) ? object : (argument(call, "tensor", 0) ?? argument(call, "input", 0)));
     }
     const out = argument(call, "out");
     if (out) addTarget(out);
