@@ -19,7 +19,7 @@ from typing import NamedTuple
 from gradbox.wire.api import Job
 from server.pool.local import Pool
 from server.settings import Settings
-from tests.explaining import NODE
+from tests.support.explaining import NODE
 
 ROOT = Path(__file__).parent.parent
 STEP_COUNT = 2000

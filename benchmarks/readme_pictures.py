@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.measured_server import MeasuredServer
 from benchmarks.stills import find_step
-from tests.kept_browser import FLAGS, find_browser
-from tests.page_driver import at_step, run
+from tests.support.kept_browser import FLAGS, find_browser
+from tests.support.page_driver import at_step, run
 
 ROOT = Path(__file__).parent.parent
 

@@ -1,5 +1,5 @@
 // What the recorder computes where a GPU's memory lies: a digest of a region, the statistics of its elements, a histogram.
-// `python -m tests.device_kernels` compiles it to device_kernels.ptx, which drivers from CUDA 12 on can load.
+// `python -m tests.gpu.device_kernels` compiles it to device_kernels.ptx, which drivers from CUDA 12 on can load.
 
 typedef unsigned long long u64;
 typedef long long i64;

@@ -75,7 +75,7 @@ const texts = new Map(
 const modules = [...texts.keys()].filter((file) => !file.startsWith("tests/") && !file.endsWith(".d.ts"));
 const imports = new Map([...texts].map(([file, text]) => [file, importsOf(file, text)]));
 /** The programs in Python's tests, as far as they import modules of the page. */
-const scripts = readdirSync("tests")
+const scripts = readdirSync("tests", { recursive: true, encoding: "utf8" })
   .filter((file) => /\.(mjs|py)$/.test(file))
   .map((file) => readFileSync(`tests/${file}`, "utf8"))
   .filter((text) => /from ['"][./]*static\/js\//.test(text));
