@@ -230,7 +230,7 @@ node_modules/.installed: package.json package-lock.json | $(if $(shell command -
 	$(NPM) ci --no-audit --no-fund
 	@touch $@
 
-static/dist/.built: node_modules/.installed static/build.mjs static/bundle.mjs scenarios/clone.py $(shell find static/js static/css -type f 2>/dev/null)
+static/dist/.built: node_modules/.installed static/build.mjs static/bundle.mjs static/finding_words.mjs scenarios/clone.py $(shell find static/js static/css static/locales -type f 2>/dev/null)
 	$(NPM) run --silent build
 	@touch $@
 

@@ -1,12 +1,18 @@
-"""What is written of each kind of finding by hand: what it means, and the smallest program that has it (`docs/findings`)."""
+"""What a reader is told of each kind of finding: what it means, and the smallest program that has it.
 
+A kind has its page in `docs/findings/KIND.md`, or one that is made of the `page` among its words
+(`static/locales/findings/KIND.json`) and of `docs/findings/KIND.py`, a program whose first line says what is to be found.
+"""
+
+import json
 import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gradbox.installation import FINDINGS_FOLDER
+from gradbox.installation import FINDINGS_FOLDER, STATIC_FOLDER
 
+WORDS_FOLDER = STATIC_FOLDER / "locales/findings"
 _PROGRAM = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 
@@ -30,22 +36,36 @@ class FindingText:
         return re.split(r"(?<=[.]) (?=[A-Z`])", paragraph)[0]
 
 
-def finding_kinds(folder: Path = FINDINGS_FOLDER) -> list[str]:
-    """All kinds that have a text."""
-    return sorted(path.stem for path in folder.glob("*.md"))
+def finding_kinds(words: Path = WORDS_FOLDER) -> list[str]:
+    """All kinds: those that have words."""
+    return sorted(path.stem for path in words.glob("*.json"))
 
 
-def load_finding_text(kind: str, folder: Path = FINDINGS_FOLDER) -> FindingText:
-    """Raises FindingTextError where there is no such text, or it lacks its title or its program."""
-    path = folder / f"{kind}.md"
-    if kind not in finding_kinds(folder):
+def load_finding_text(kind: str, pages: Path = FINDINGS_FOLDER, words: Path = WORDS_FOLDER) -> FindingText:
+    """Raises FindingTextError where there is no such kind, or its page lacks a title, a text or a program."""
+    if kind not in finding_kinds(words):
         raise FindingTextError(f"{kind}: there is no finding of this name")
-    source = path.read_text("utf-8")
+    path = pages / f"{kind}.md"
+    if path.exists():
+        source = path.read_text("utf-8")
+    else:
+        path = pages / f"{kind}.py"
+        source = make_page(words / f"{kind}.json", path)
     program = _PROGRAM.search(source)
     title, _, text = source[: program.start() if program else 0].partition("\n")
-    if program is None or not title.startswith("# ") or not text.strip():
+    if program is None or not re.match(r"# \S", title) or not text.strip():
         raise FindingTextError(f"{path}: a title, a text and a program in ```python are needed")
     return FindingText(kind, title.removeprefix("# ").strip(), text.strip(), program[1])
+
+
+def make_page(words: Path, program: Path) -> str:
+    """A kind's page in Markdown, of the file of its words and of its program; what either lacks is missing."""
+    page = json.loads(words.read_text("utf-8")).get("page", {})
+    lines = program.read_text("utf-8").splitlines()[1:] if program.exists() else []
+    code = "".join(f"{line.removesuffix('  # cause')}\n" for line in lines)
+    return f"# {page.get('title', '')}\n\n{page.get('text', '')}\n\n" + (
+        f"```python\n{code.lstrip()}```\n" if code else ""
+    )
 
 
 @cache

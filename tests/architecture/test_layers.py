@@ -91,7 +91,7 @@ def test_trace_layout_marks_and_findings_know_no_document() -> None:
     files = [
         path
         for folder in ("trace", "layout", "marks", "findings")
-        for path in (ROOT / "static/js" / folder).glob("*.ts")
+        for path in (ROOT / "static/js" / folder).rglob("*.ts")
     ]
     assert files
     for path in files:

@@ -1,9 +1,9 @@
 /** Answers questions about tensors for tests: a JSON list of traces with names on stdin, the answers as a JSON list on stdout. */
 
 import { readFileSync } from "node:fs";
-import { RunFacts } from "../../static/js/findings/run_facts.ts";
-import { resolvePath } from "../../static/js/findings/resolve.ts";
-import { answerAboutTensor } from "../../static/js/findings/tensor_question.ts";
+import { RunFacts } from "../../static/js/findings/facts/run_facts.ts";
+import { resolvePath } from "../../static/js/findings/facts/resolve.ts";
+import { answerAboutTensor } from "../../static/js/findings/gradients/tensor_question.ts";
 import { answerText } from "../../static/js/findings/text.ts";
 import { findingLocale } from "../../static/js/findings/words.ts";
 import { openTrace } from "../../static/js/trace/state.ts";

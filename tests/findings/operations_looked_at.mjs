@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { DIAGNOSES } from "../../static/js/findings/registry.ts";
-import { RunFacts } from "../../static/js/findings/run_facts.ts";
+import { RunFacts } from "../../static/js/findings/facts/run_facts.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 
 const facts = new RunFacts(openTrace(JSON.parse(readFileSync(0, "utf8"))));

@@ -1,4 +1,4 @@
-"""Compiles the recorder's kernels: `python -m tests.gpu.device_kernels [LIBRARY]` writes gradbox/recorder/probes/device_kernels.ptx.
+"""Compiles the recorder's kernels: `python -m tests.gpu.device_kernels [LIBRARY]` writes gradbox/recorder/devices/device_kernels.ptx.
 
 LIBRARY: the path of NVRTC, NVIDIA's compiler as a library, which needs no GPU. By itself that of the package
 nvidia-cuda-nvrtc-cu12 of this Python. Take one of CUDA 12: a driver loads no code that a later CUDA than its own compiled.
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).parents[2] / "gradbox/recorder/probes/device_kernels.cu"
+SOURCE = Path(__file__).parents[2] / "gradbox/recorder/devices/device_kernels.cu"
 TARGET = SOURCE.with_suffix(".ptx")
 OPTIONS = (b"--gpu-architecture=compute_70", b"--std=c++14")
 """The oldest GPUs that torch's builds for CUDA 12.6 and later support."""

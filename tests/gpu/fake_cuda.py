@@ -7,7 +7,7 @@ books as torch's caching one does for the program's storages, and writes them in
 from types import SimpleNamespace
 from typing import Any
 
-from gradbox.recorder.probes import device
+from gradbox.recorder.devices import device
 from gradbox.recorder.probes.storages import Storages
 from server.worker import gpu
 

@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from gradbox.recorder.probes import cells, device_kernels
-from gradbox.recorder.probes.device_bytes import TorchBytes, kernel_bytes_if_readable, tensor_summary
-from gradbox.recorder.probes.device_kernels import (
+from gradbox.recorder.devices import device_kernels
+from gradbox.recorder.devices.device_bytes import TorchBytes, kernel_bytes_if_readable, tensor_summary
+from gradbox.recorder.devices.device_kernels import (
     KERNEL_DTYPES,
     DeviceKernels,
     DeviceReadError,
     kernel_view_of_layout,
     kernels_for_device,
 )
+from gradbox.recorder.probes import cells
 from tests.gpu.device_kernels import TARGET, first_line
 
 needs_gpu = pytest.mark.skipif(torch.cuda.device_count() == 0, reason="no GPU that torch can use on this machine")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from gradbox.recorder.probes import device
+from gradbox.recorder.devices import device
 from gradbox.wire import entities
 from tests.gpu import fake_cuda
 from tests.support.tracing import Replay, trace

@@ -180,7 +180,7 @@ def test_an_endless_kernel_loop_is_stopped(ran: Any) -> None:
 
 OWN_CODE = """
 import json, torch, gradbox
-from gradbox.recorder.probes import device_kernels as kernels
+from gradbox.recorder.devices import device_kernels as kernels
 w = torch.ones(4000, 4000, device="cuda", requires_grad=True)
 torch.cuda.reset_peak_memory_stats()
 with gradbox.watch(show=False) as region:

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { judgementOf } from "../../static/js/explain/gradient_check_panel.ts";
-import { RunFacts } from "../../static/js/findings/run_facts.ts";
+import { RunFacts } from "../../static/js/findings/facts/run_facts.ts";
 import { worthChecking } from "../../static/js/findings/worth_checking.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 

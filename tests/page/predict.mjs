@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { questionsOf } from "../../static/js/predict/questions.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
-import { assertTrue } from "../../static/js/tests/predict_truth.ts";
+import { assertTrue } from "../../static/js/tests/predict/predict_truth.ts";
 
 const kinds = JSON.parse(readFileSync(0, "utf8")).map((trace) => {
   const questions = questionsOf(openTrace(trace));

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from gradbox.recorder.probes import backward, cells, device_bytes
-from gradbox.recorder.probes.device_bytes import TorchBytes, tensor_summary
+from gradbox.recorder.devices import device_bytes
+from gradbox.recorder.devices.device_bytes import TorchBytes, tensor_summary
+from gradbox.recorder.probes import backward, cells
 
 SIZE = 3 * device_bytes.CHUNK_ELEMENTS + 5
 

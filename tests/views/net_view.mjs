@@ -7,7 +7,7 @@ import { netOf } from "../../static/js/nets/net_places.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { NetStepping } from "../../static/js/nets/net_stepping.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
-import { landingStep } from "../../static/js/trace/landing.ts";
+import { landingStep } from "../../static/js/trace/steps/landing.ts";
 import { vnodeToSvg } from "../../static/js/browser/svg.ts";
 
 const NO_CHOICES = new Map();

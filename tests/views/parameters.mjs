@@ -2,7 +2,7 @@
  * with `--steps` what was looked at on the way through all steps, and whether it was enough. */
 
 import { readFileSync } from "node:fs";
-import { optimizersOf } from "../../static/js/findings/optimizers.ts";
+import { optimizersOf } from "../../static/js/findings/facts/optimizers.ts";
 import { modulePathAt } from "../../static/js/trace/module_calls.ts";
 import { summaryOf } from "../../static/js/parameters/parameter_rows.ts";
 import { openTrace } from "../../static/js/trace/state.ts";

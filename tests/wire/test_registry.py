@@ -1,4 +1,7 @@
-"""The tables of events and limits: every row is complete on the server's side; static/js/tests/registry.test.ts has the page's."""
+"""The tables of events and limits: every row is complete on the server's side.
+
+static/js/tests/trace/registry.test.ts has the page's.
+"""
 
 import json
 import re

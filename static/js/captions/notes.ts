@@ -1,12 +1,12 @@
 /** What a step did, as facts: keys with arguments, in the order that a teacher would tell them. No text here. */
 
-import { cachedGraphModel } from "../layout/graph_model.ts";
-import { shortNodeName } from "../layout/node_labels.ts";
+import { cachedGraphModel } from "../layout/graph/graph_model.ts";
+import { shortNodeName } from "../layout/text/node_labels.ts";
 import { findEntity } from "../trace/entities.ts";
-import { mentionsAt } from "../findings/program_text.ts";
-import { resolveNode } from "../findings/resolve.ts";
+import { mentionsAt } from "../findings/statements/program_text.ts";
+import { resolveNode } from "../findings/facts/resolve.ts";
 import { pathText } from "../program/expressions.ts";
-import { RunFacts } from "../findings/run_facts.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
 import { referencedUid } from "../trace/names.ts";
 import { backwardEndNotes, backwardVisitNotes, gradientHookNotes } from "./note_backward.ts";
 import { bindingNotes } from "./note_bindings.ts";

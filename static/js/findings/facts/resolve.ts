@@ -1,0 +1,123 @@
+/** What an expression of the program, like `net[0].weight`, refers to at a step. */
+
+import { findEntity, type EntityLookup as Entities } from "../../trace/entities.ts";
+import { keyValuePairs, referencedUid } from "../../trace/names.ts";
+import { attributeRead, literal } from "../../program/expressions.ts";
+import { comprehensionOfName } from "../../program/name_uses.ts";
+import { part, type SyntaxNode } from "../../program/syntax.ts";
+import type { Value } from "../../trace/wire.ts";
+import type { RunFacts } from "./run_facts.ts";
+
+/** Of what a comprehension goes through so many items are looked at. */
+const MAX_ITEMS = 64;
+
+interface Place {
+  entities: Entities;
+  frame: string | null;
+}
+
+/**
+ * The uid that an expression refers to in the state after a step.
+ * @param node a name with attributes and keys, in whatever spelling
+ * @param step whose frame it is read in
+ * @param stateStep the step after which the state is asked
+ * @returns null where the trace doesn't show it, and where it refers to several things
+ */
+export function resolveNode(
+  facts: RunFacts,
+  node: SyntaxNode | null,
+  step: number,
+  stateStep: number = step,
+): string | null {
+  const uids = resolveAll(facts, node, step, stateStep);
+  return uids.length === 1 ? uids[0] : null;
+}
+
+/** The uids that an expression refers to: of the variable of a comprehension, one an item. */
+export function resolveAll(facts: RunFacts, node: SyntaxNode | null, step: number, stateStep: number = step): string[] {
+  const place = { entities: facts.stateAt(stateStep), frame: facts.steps[step]?.frame ?? null };
+  return node ? values(place, node).flatMap((value) => referencedUid(value) ?? []) : [];
+}
+
+/**
+ * The uid that a name as sentences say it, like `net[0].weight`, refers to in the state after a step.
+ * @param step whose frame it is read in
+ */
+export function resolvePath(facts: RunFacts, path: string, step: number): string | null {
+  const place = { entities: facts.stateAt(step), frame: facts.steps[step]?.frame ?? null };
+  const [root, ...rest] = path.match(/[^.[\]]+|\[[^\]]*\]/g) ?? [];
+  let value = root ? variableValue(place, root) : undefined;
+  for (const part of rest) {
+    const uid = referencedUid(value) ?? "";
+    value = part.startsWith("[")
+      ? itemValue(place.entities, uid, keyInBrackets(place, part.slice(1, -1)))
+      : attributeValue(place.entities, uid, part);
+  }
+  return referencedUid(value);
+}
+
+function keyInBrackets(place: Place, text: string) {
+  if (/^-?\d+$/.test(text)) return Number(text);
+  return /^['"]/.test(text) ? text.slice(1, -1) : variableValue(place, text);
+}
+
+/** The values that an expression has; none where the trace doesn't show them. */
+function values(place: Place, node: SyntaxNode): (Value | undefined)[] {
+  const constant = literal(node);
+  if (constant !== undefined) return [constant];
+  if (node.kind === "Name") {
+    const comprehension = comprehensionOfName(node);
+    return comprehension ? valuesOfVariable(place, node, comprehension) : [variableValue(place, String(node.value))];
+  }
+  const read = attributeRead(node);
+  if (read)
+    return values(place, read.object).map((value) =>
+      attributeValue(place.entities, referencedUid(value) ?? "", read.attribute),
+    );
+  if (node.kind === "NamedExpr") return values(place, node.children[1]);
+  if (node.kind !== "Subscript") return [];
+  const key = part(node, "slice");
+  const keys = key ? values(place, key) : [];
+  if (keys.length !== 1) return [];
+  return values(place, node.children[0]).map((value) => itemValue(place.entities, referencedUid(value) ?? "", keys[0]));
+}
+
+/** What the variable of a comprehension means, one after the other. */
+function valuesOfVariable(place: Place, name: SyntaxNode, comprehension: SyntaxNode): (Value | undefined)[] {
+  const [target, iterable] = [part(comprehension, "target"), part(comprehension, "iter")];
+  if (target?.kind !== "Name" || target.value !== name.value || !iterable) return [];
+  if (["Tuple", "List", "Set"].includes(iterable.kind))
+    return iterable.children.slice(0, MAX_ITEMS).flatMap((element) => values(place, element));
+  return values(place, iterable).flatMap((value) => {
+    const object = findEntity(place.entities, referencedUid(value) ?? "", "object");
+    return object && !keyValuePairs(object) ? ((object.items ?? []) as Value[]).slice(0, MAX_ITEMS) : [];
+  });
+}
+
+/** A variable as a frame sees it: its own, else one of the frames around. */
+function variableValue({ entities, frame }: Place, name: string): Value | undefined {
+  for (let uid = frame, depth = 0; uid && depth < 50; depth++) {
+    const found = findEntity(entities, uid, "frame");
+    if (found?.vars.has(name)) return found.vars.get(name);
+    uid = found?.caller ?? null;
+  }
+  return undefined;
+}
+
+function itemValue(entities: Entities, uid: string, key: Value | undefined): Value | undefined {
+  const object = findEntity(entities, uid, "object");
+  if (!object) return undefined;
+  const pairs = keyValuePairs(object);
+  if (pairs) return pairs.find(([k]) => k === key)?.[1];
+  const items = object.items ?? [];
+  if (typeof key === "number" && items.length) return items.at(key) as Value;
+  return object.attrs?.[String(key)];
+}
+
+function attributeValue(entities: Entities, uid: string, name: string): Value | undefined {
+  if (name === "grad") {
+    const grad = findEntity(entities, uid, "tensor")?.grad;
+    return grad ? { ref: grad } : null;
+  }
+  return findEntity(entities, uid, "object")?.attrs?.[name];
+}

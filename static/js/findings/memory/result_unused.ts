@@ -1,0 +1,141 @@
+/** A statement whose result is thrown away: a method that gives a new tensor and changes none, or one that is not called. */
+
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { mentionsAt } from "../statements/program_text.ts";
+import { resolveNode } from "../facts/resolve.ts";
+import {
+  argument,
+  calleeName,
+  calleePath,
+  isOfTorch,
+  literal,
+  pathSteps,
+  positionalArguments,
+  receiver,
+} from "../../program/expressions.ts";
+import { expressionOf, isInPlaceName, rootOfCalls } from "../../program/statements.ts";
+import { part, type SyntaxNode } from "../../program/syntax.ts";
+import { referencedUid } from "../../trace/names.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+/** Methods and functions that leave their tensor as it is, and that people call as if they changed it. */
+const PURE_METHODS = new Set(
+  `abs add addcdiv addcmul ceil clamp clamp_max clamp_min clip clone contiguous copysign cpu cuda cumsum detach div divide
+  double dropout exp expand eq fill fill_diagonal flatten flip float floor fmod half index_add index_copy index_fill int
+  lerp log logical_not long mul multiply masked_fill masked_scatter movedim nan_to_num neg negative normalize permute pow
+  reciprocal relu renorm repeat reshape round rsqrt scatter scatter_add sigmoid sign softmax sort sqrt square squeeze sub
+  subtract swapaxes t tanh to transpose tril triu true_divide type unflatten unsqueeze view bfloat16`.split(/\s+/),
+);
+/** Methods that do something where they are called, and nothing where they are only named. */
+const METHODS_WITH_EFFECT = new Set(["step", "zero_grad", "backward", "eval", "train", "requires_grad_"]);
+const CONTEXTS = new Set(["torch.no_grad", "torch.inference_mode", "torch.enable_grad"]);
+
+export function diagnoseUnusedResult(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  facts.steps.forEach(({ kind, line, shown }, i) => {
+    if (kind !== "statement" || shown !== undefined || out.has(line)) return;
+    const tree = facts.syntax(i);
+    const expression = tree && expressionOf(tree);
+    const diagnosis = expression && diagnosisOf(facts, i, expression);
+    if (diagnosis) out.set(line, diagnosis);
+  });
+  return [...out.values()];
+}
+
+function diagnosisOf(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
+  if (node.kind === "Attribute") return notCalled(facts, step, node);
+  if (node.kind === "Compare") return compared(facts, step, node);
+  if (node.kind !== "Call") return null;
+  const path = calleePath(node) ?? "";
+  if (CONTEXTS.has(path) && !positionalArguments(node).length)
+    return plainDiagnosis(facts, step, "context", {
+      x: codeFact(`with ${node.text}:`),
+      name: codeFact(calleeName(node)),
+    });
+  if (path === "torch.autograd.grad" && facts.backwardAt(step - 1)?.api === "grad")
+    return plainDiagnosis(facts, step, "grad", { x: codeFact("grad"), name: codeFact("grad") });
+  return PURE_METHODS.has(calleeName(node)) ? thrownAway(facts, step, node) : null;
+}
+
+function notCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
+  const [object, method] = [node.children[0], String(node.value)];
+  if (!METHODS_WITH_EFFECT.has(method) && !isInPlaceName(method)) return null;
+  return resolveNode(facts, object, step)
+    ? plainDiagnosis(facts, step, "not_called", { x: codeFact(object.text), name: codeFact(`${method}()`) })
+    : null;
+}
+
+/** A comparison of a variable with a constant. */
+function compared(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
+  const [left, right] = node.children;
+  const isMeant = node.value === "==" && pathSteps(left) && literal(right) !== undefined;
+  return isMeant
+    ? plainDiagnosis(facts, step, "comparison", {
+        x: codeFact(left.text),
+        name: codeFact(`${left.text} = ${right.text}`),
+      })
+    : null;
+}
+
+/** A new tensor that died with its statement, while what it was made of is used later. */
+function thrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
+  const result = referencedUid(facts.steps[step].value);
+  if (result?.[0] !== "t" || facts.birthStep(result) !== step || facts.index.isAlive(result, step)) return null;
+  if (facts.steps[step].log.some((entry) => entry.kind === "event" && entry.event === "written")) return null;
+  const op = facts.producingOperation(result);
+  const cut = facts.eventsOfKind("path_cut").find((event) => event.step === step && event.result === result);
+  const source = op?.step === step ? op.inputs[0] : cut?.tensor;
+  if (!source) return null;
+  const isFunction = isOfTorch(part(call, "func"));
+  const object = isFunction ? argument(call, "input", 0) : receiver(call);
+  const name = object && rootOfCalls(object);
+  const x = facts.nameFact(source, step);
+  if (!name || !isUsedLater(facts, name, step)) return null;
+  const method = calleeName(call);
+  const findingFacts = { x, name: codeFact(method), code: facts.statementFact(step) };
+  return {
+    variant: method === "detach" ? "detach" : "method",
+    cause: facts.place(step),
+    chain: [
+      ...(facts.birthStep(source) < step && facts.birthStep(source) >= 0
+        ? [chainLink(facts.place(facts.birthStep(source)), "made", findingFacts, [source])]
+        : []),
+      chainLink(facts.place(step), "none", findingFacts, [source]),
+    ],
+    names: namesInFacts(x),
+    facts: findingFacts,
+    fixes: [fixHint("keep_result", facts.place(step), isFunction ? { name, function: 1 } : { name: object.text })],
+  };
+}
+
+/** Whether a name is mentioned after a step, or before it in a loop around. */
+function isUsedLater(facts: RunFacts, name: string, step: number) {
+  return facts.steps.some(
+    ({ kind }, i) =>
+      i > step &&
+      facts.steps[i].stmt !== facts.steps[step].stmt &&
+      kind !== "visit" &&
+      mentionsAt(facts, i).names.has(name),
+  );
+}
+
+function plainDiagnosis(
+  facts: RunFacts,
+  step: number,
+  variant: string,
+  findingFacts: { x: ReturnType<typeof codeFact>; name: ReturnType<typeof codeFact> },
+): Diagnosis {
+  const allFacts = { ...findingFacts, code: facts.statementFact(step) };
+  return {
+    variant,
+    cause: facts.place(step),
+    chain: [chainLink(facts.place(step), "none", allFacts)],
+    names: namesInFacts(findingFacts.x),
+    facts: allFacts,
+    fixes:
+      variant === "not_called" || variant === "comparison"
+        ? [fixHint(variant === "comparison" ? "assign_it" : "call_it", facts.place(step))]
+        : [],
+  };
+}

@@ -1,0 +1,40 @@
+/** What a statement mentions: names, the `.grad` that it reads, and what it writes to. */
+
+import { mentionedNames } from "../../program/name_uses.ts";
+import { gradReads, namesWritten } from "../../program/statements.ts";
+import type { SyntaxNode } from "../../program/syntax.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+export interface StatementMentions {
+  /** whether it is known what it mentions; else all is empty */
+  isKnown: boolean;
+  /** every name that it reads or binds in its own scope: no keyword, no attribute, no parameter of a lambda */
+  names: Set<string>;
+  /** what it reads the `.grad` of */
+  gradReads: SyntaxNode[];
+  /** the names through which it writes, of an assignment, of a method that ends in `_`, of `out=` */
+  targets: Set<string>;
+}
+
+const UNKNOWN: StatementMentions = { isKnown: false, names: new Set(), gradReads: [], targets: new Set() };
+
+const mentionsByTree = new WeakMap<SyntaxNode, StatementMentions>();
+
+/** What the statement of a step mentions. */
+export function mentionsAt(facts: RunFacts, step: number): StatementMentions {
+  const tree = facts.syntax(step);
+  return tree ? statementMentions(tree) : UNKNOWN;
+}
+
+export function statementMentions(tree: SyntaxNode): StatementMentions {
+  const cached = mentionsByTree.get(tree);
+  if (cached) return cached;
+  const mentions = {
+    isKnown: true,
+    names: mentionedNames(tree),
+    gradReads: gradReads(tree),
+    targets: namesWritten(tree),
+  };
+  mentionsByTree.set(tree, mentions);
+  return mentions;
+}
