@@ -1,9 +1,9 @@
 /** Of each program in a file: by function, the names that its statements read and bind; the module is function -1. */
 
 import { readFileSync } from "node:fs";
-import { nameUses } from "../../static/js/program/name_uses.ts";
-import { functionAround } from "../../static/js/program/statements.ts";
-import { statementTrees } from "../../static/js/program/syntax.ts";
+import { nameUses } from "../../static/js/syntax/name_uses.ts";
+import { functionAround } from "../../static/js/syntax/statements.ts";
+import { statementTrees } from "../../static/js/syntax/tree.ts";
 
 const programs = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const scopesOf = (program) => {

@@ -151,7 +151,9 @@ def test_names_in_each_scope_are_those_of_symtable(tmp_path: Path) -> None:
             table = tables[name, line]
             symbols = table.get_symbols()
             assigned = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported() or s.is_namespace()}
-            by_walrus = {s.get_name() for child in expression_tables(table) for s in child.get_symbols() if s.is_assigned()}
+            by_walrus = {
+                s.get_name() for child in expression_tables(table) for s in child.get_symbols() if s.is_assigned()
+            }
             assert assigned <= set(bound) <= assigned | by_walrus, (path, name, line)
             own = {symbol.get_name() for symbol in symbols if symbol.is_referenced()} - {"__class__"}  # `super()`
             inner = {symbol.get_name() for child in expression_tables(table) for symbol in child.get_symbols()
@@ -215,7 +217,10 @@ def test_of_many_literals_the_first_are_listed() -> None:
 def test_deep_and_odd_texts_are_listed() -> None:
     deep = "(" * 80 + "x" + ")" * 80
     assert ("Name", "x", "x", None) in nodes_of(f"y = {deep}")
-    assert nodes_of("async def f():\n    async with a as b, c: pass\n    async for d in e: await g\n", 1)[0][0] == "AsyncWith"
+    assert (
+        nodes_of("async def f():\n    async with a as b, c: pass\n    async for d in e: await g\n", 1)[0][0]
+        == "AsyncWith"
+    )
     source = "match s:\n    case [A(b, c=d), *rest] | {'k': v, **others} if rest: pass\n"
     bound = [value for kind, _, value, _ in nodes_of(source, 0) if kind in ("MatchAs", "MatchStar", "MatchMapping")]
     assert {name for name in bound if name} == {"b", "d", "rest", "v", "others"}

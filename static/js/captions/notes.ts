@@ -5,7 +5,7 @@ import { shortNodeName } from "../layout/text/node_labels.ts";
 import { findEntity } from "../trace/entities.ts";
 import { mentionsAt } from "../findings/statements/program_text.ts";
 import { resolveNode } from "../findings/facts/resolve.ts";
-import { pathText } from "../program/expressions.ts";
+import { pathText } from "../syntax/expressions.ts";
 import { RunFacts } from "../findings/facts/run_facts.ts";
 import { referencedUid } from "../trace/names.ts";
 import { backwardEndNotes, backwardVisitNotes, gradientHookNotes } from "./note_backward.ts";

@@ -2,9 +2,9 @@
 
 import { findEntity, type EntityLookup as Entities } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
-import { attributeRead, literal } from "../../program/expressions.ts";
-import { comprehensionOfName } from "../../program/name_uses.ts";
-import { part, type SyntaxNode } from "../../program/syntax.ts";
+import { attributeRead, literal } from "../../syntax/expressions.ts";
+import { comprehensionOfName } from "../../syntax/name_uses.ts";
+import { part, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "./run_facts.ts";
 

@@ -7,7 +7,7 @@ import { EntityNaming } from "./naming.ts";
 import { operationName } from "./operation_name.ts";
 import { RunScan, type BackwardCall, type EventOccurrence, type Operation } from "./scan.ts";
 import { StepNames } from "./step_names.ts";
-import { statementTree, type SyntaxNode } from "../../program/syntax.ts";
+import { statementTree, type SyntaxNode } from "../../syntax/tree.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 import type { CodePlace, Event, SkippedIteration, Statement, Step, Tensor, Trace } from "../../trace/wire.ts";

@@ -3,7 +3,7 @@
 import { dataflowOf, type PathCutEvent } from "../facts/dataflow.ts";
 import { chainLink } from "../finding.ts";
 import { resolveNode } from "../facts/resolve.ts";
-import { methodCalls, receiver } from "../../program/expressions.ts";
+import { methodCalls, receiver } from "../../syntax/expressions.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { GradNoneReason } from "./grad_none_reason.ts";

@@ -12,9 +12,9 @@ import {
   pathSteps,
   positionalArguments,
   receiver,
-} from "../../program/expressions.ts";
-import { expressionOf, isInPlaceName, rootOfCalls } from "../../program/statements.ts";
-import { part, type SyntaxNode } from "../../program/syntax.ts";
+} from "../../syntax/expressions.ts";
+import { expressionOf, isInPlaceName, rootOfCalls } from "../../syntax/statements.ts";
+import { part, type SyntaxNode } from "../../syntax/tree.ts";
 import { referencedUid } from "../../trace/names.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 

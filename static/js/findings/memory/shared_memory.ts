@@ -18,8 +18,8 @@ import {
   methodCalls,
   receiver,
   rootName,
-} from "../../program/expressions.ts";
-import { isOnlyBound, nameUses } from "../../program/name_uses.ts";
+} from "../../syntax/expressions.ts";
+import { isOnlyBound, nameUses } from "../../syntax/name_uses.ts";
 import {
   assignments,
   expressionOf,
@@ -27,8 +27,8 @@ import {
   loopHead,
   namedValue,
   rootOfCalls,
-} from "../../program/statements.ts";
-import { nodesOfKind, type SyntaxNode } from "../../program/syntax.ts";
+} from "../../syntax/statements.ts";
+import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
 import { secondNameFindings } from "../modules/same_module.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { operationName } from "../facts/operation_name.ts";

@@ -1,8 +1,8 @@
 /** What of the program a statement mentions, resolved to what it meant when it ran. */
 
-import { methodCalls, pathText, receiver } from "../../program/expressions.ts";
-import { assignments, pathsIn } from "../../program/statements.ts";
-import type { SyntaxNode } from "../../program/syntax.ts";
+import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
+import { assignments, pathsIn } from "../../syntax/statements.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 interface MentionedEntity {

@@ -1,10 +1,10 @@
 /** Where the program reads the `.grad` of which tensor. */
 
 import { mentionsAt } from "./program_text.ts";
-import { pathSteps, pathText } from "../../program/expressions.ts";
-import { comprehensionOfName } from "../../program/name_uses.ts";
+import { pathSteps, pathText } from "../../syntax/expressions.ts";
+import { comprehensionOfName } from "../../syntax/name_uses.ts";
 import { resolveAll } from "../facts/resolve.ts";
-import type { SyntaxNode } from "../../program/syntax.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 interface GradReading {

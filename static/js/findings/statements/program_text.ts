@@ -1,8 +1,8 @@
 /** What a statement mentions: names, the `.grad` that it reads, and what it writes to. */
 
-import { mentionedNames } from "../../program/name_uses.ts";
-import { gradReads, namesWritten } from "../../program/statements.ts";
-import type { SyntaxNode } from "../../program/syntax.ts";
+import { mentionedNames } from "../../syntax/name_uses.ts";
+import { gradReads, namesWritten } from "../../syntax/statements.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
 export interface StatementMentions {
@@ -26,7 +26,7 @@ export function mentionsAt(facts: RunFacts, step: number): StatementMentions {
   return tree ? statementMentions(tree) : UNKNOWN;
 }
 
-export function statementMentions(tree: SyntaxNode): StatementMentions {
+function statementMentions(tree: SyntaxNode): StatementMentions {
   const cached = mentionsByTree.get(tree);
   if (cached) return cached;
   const mentions = {

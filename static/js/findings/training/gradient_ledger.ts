@@ -6,7 +6,7 @@ import { gradReadings } from "../statements/grad_readings.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { mentionsAt } from "../statements/program_text.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
-import type { SyntaxNode } from "../../program/syntax.ts";
+import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { LogEntry } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";

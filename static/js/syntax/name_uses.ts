@@ -1,8 +1,8 @@
 /** Which names a statement reads and binds in the scope in which it stands, as CPython's scopes have it. */
 
-import { part, parts, walk, type SyntaxNode } from "./syntax.ts";
+import { part, parts, walk, type SyntaxNode } from "./tree.ts";
 
-export interface NameUses {
+interface NameUses {
   /** by name, the nodes that read it; those within lambdas and comprehensions too, but for their own variables */
   read: Map<string, SyntaxNode[]>;
   /** by name, the nodes that bind or delete it */

@@ -137,8 +137,3 @@ export function part(node: SyntaxNode | null | undefined, field: string): Syntax
 export function parts(node: SyntaxNode | null | undefined, field: string): SyntaxNode[] {
   return node?.children.filter((child) => child.field === field) ?? [];
 }
-
-/** The nodes around a node, innermost first; the last is its statement. */
-export function* around(node: SyntaxNode): Generator<SyntaxNode> {
-  for (let outer = node.parent; outer; outer = outer.parent) yield outer;
-}

@@ -1,9 +1,9 @@
 /** What an expression says: paths, calls with their arguments, literals, comparisons; whatever way it is written. */
 
-import { nodesOfKind, part, parts, type Literal, type SyntaxNode } from "./syntax.ts";
+import { nodesOfKind, part, parts, type Literal, type SyntaxNode } from "./tree.ts";
 
 /** What a step of a path goes through. */
-export type PathStep = { attribute: string } | { key: SyntaxNode };
+type PathStep = { attribute: string } | { key: SyntaxNode };
 
 /**
  * The object of which an expression reads an attribute, and the attribute's name: `x.grad`, `(x).grad`, `getattr(x, "grad")`.
@@ -79,7 +79,7 @@ function keyText(key: SyntaxNode) {
  * The dotted path that an expression leads to where that begins at an import or at what Python has itself:
  * `torch.nn.functional.relu` for `F.relu`, `builtins.print` for `print`.
  */
-export function importedPath(node: SyntaxNode | null): string | null {
+function importedPath(node: SyntaxNode | null): string | null {
   const attributes: Literal[] = [];
   for (let inner = node; inner; inner = inner.children[0]) {
     if (inner.kind === "Name") return inner.path && [inner.path, ...attributes.reverse()].join(".");
@@ -157,11 +157,6 @@ export function literal(node: SyntaxNode | null): Literal | undefined {
   const results: Record<string, number> = { "+": a + b, "-": a - b, "*": a * b, "//": Math.floor(a / b) };
   const result = results[String(node.value)];
   return Number.isSafeInteger(result) ? result : undefined;
-}
-
-/** Whether an argument or another expression is this literal. */
-export function isLiteral(node: SyntaxNode | null, value: Literal): boolean {
-  return node !== null && literal(node) === value;
 }
 
 /** The operators of a comparison, between its operands. */

@@ -16,8 +16,8 @@ import {
   methodCalls,
   pathText,
   receiver,
-} from "../../program/expressions.ts";
-import { isOnlyBound, mentionedNames, nameUses } from "../../program/name_uses.ts";
+} from "../../syntax/expressions.ts";
+import { isOnlyBound, mentionedNames, nameUses } from "../../syntax/name_uses.ts";
 import {
   assignments,
   functionAround,
@@ -27,8 +27,8 @@ import {
   loopVariables,
   namedValue,
   namesWritten,
-} from "../../program/statements.ts";
-import { nodesOfKind, part, statementTrees, type SyntaxNode } from "../../program/syntax.ts";
+} from "../../syntax/statements.ts";
+import { nodesOfKind, part, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Program } from "../../trace/wire.ts";
 
 const PYTHON = existsSync(".venv/bin/python") ? ".venv/bin/python" : "python3";

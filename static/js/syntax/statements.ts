@@ -12,11 +12,11 @@ import {
   rootName,
 } from "./expressions.ts";
 import { isTarget } from "./name_uses.ts";
-import { around, nodesOfKind, part, parts, walk, type SyntaxNode } from "./syntax.ts";
+import { nodesOfKind, part, parts, walk, type SyntaxNode } from "./tree.ts";
 import type { Program } from "../trace/wire.ts";
 
 /** One target of an assignment and what it gets. */
-export interface Assignment {
+interface Assignment {
   target: SyntaxNode;
   /** null where a tuple is unpacked that isn't written there, and for an annotation alone */
   value: SyntaxNode | null;
@@ -164,11 +164,6 @@ export function rootOfCalls(node: SyntaxNode): string | null {
   while (inner && inner.kind !== "Name")
     inner = ["Attribute", "Subscript", "Call"].includes(inner.kind) ? inner.children[0] : null;
   return inner ? String(inner.value) : null;
-}
-
-/** The statement that a node is of. */
-export function statementOf(node: SyntaxNode): SyntaxNode {
-  return [...around(node)].at(-1) ?? node;
 }
 
 /** The paths of an expression's nodes, the longest where one begins another: `a.b` of `f(a.b)`. */
