@@ -46,7 +46,6 @@ class Notice(Model):
     repairs: FailFastList[Repair] = []
 
 
-NodeNumber = Annotated[str, Field(pattern=r"^[0-9]{1,7}$")]
 NodePath = Annotated[str, Field(max_length=1000)]
 NodeWord = Annotated[StrictStr, Field(max_length=40)]
 LiteralValue = StrictBool | StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=1000)] | None
@@ -82,8 +81,8 @@ class StatementSyntax(Model):
     parents: FailFastList[StrictInt]
     starts: FailFastList[StrictInt]
     ends: FailFastList[StrictInt]
-    values: Annotated[dict[NodeNumber, LiteralValue], Field(fail_fast=True)] = {}
-    paths: Annotated[dict[NodeNumber, NodePath], Field(fail_fast=True)] = {}
+    values: Annotated[dict[str, LiteralValue], Field(fail_fast=True)] = {}
+    paths: Annotated[dict[str, NodePath], Field(fail_fast=True)] = {}
 
     @model_validator(mode="after")
     def check_nodes(self) -> Self:
@@ -93,6 +92,9 @@ class StatementSyntax(Model):
             raise ValueError("its columns differ in length")
         if self.parents[0] != -1 or any(not 0 <= parent < k for k, parent in enumerate(self.parents[1:], 1)):
             raise ValueError("a node stands in none that comes before it")
+        numbers = {str(number) for number in range(count)}
+        if not numbers.issuperset(self.values) or not numbers.issuperset(self.paths):
+            raise ValueError("a value is of no node")
         return self
 
 

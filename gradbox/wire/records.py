@@ -24,7 +24,7 @@ class StatementSyntaxRecord(TypedDict):
     parents: list[int]
     starts: list[int]
     ends: list[int]
-    values: dict[str, str | int | float | bool | None]
+    values: dict[str, bool | int | float | str | None]
     paths: dict[str, str]
 
 

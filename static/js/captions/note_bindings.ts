@@ -160,7 +160,7 @@ function noteOfRemovedName(context: NoteContext, name: string): CaptionNote {
   return noteOfNameless(context, uid, "unbound", name);
 }
 
-/** @param prefix of the sentence's key: it ends in what became of the tensor */
+/** `prefix` begins the sentence's key; the key ends in what became of the tensor. */
 function noteOfNameless(
   { entities, opened, index }: NoteContext,
   uid: string,

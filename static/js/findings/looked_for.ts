@@ -1,8 +1,13 @@
-/** What is said of a run in which nothing is wrong: what was looked for, with the counts of this run, and what was not. No words. */
+/**
+ * What is said of a run in which nothing is wrong: what was looked for, with the counts of this run, and what was not.
+ * No words.
+ */
 
 import { isNonfiniteCell } from "./facts/numbers.ts";
 import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
+import { DIAGNOSES } from "./registry.ts";
 import { RunFacts } from "./facts/run_facts.ts";
+import type { LookedForName } from "./diagnosis_row.ts";
 import type { Facts, Finding } from "./finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
@@ -23,30 +28,20 @@ export interface LookedFor {
 }
 
 interface Row {
-  name: string;
+  name: LookedForName;
   /** what was found to be in order; null where there was nothing to look at */
   look: (facts: RunFacts) => Facts | null;
-  /** kinds of findings of which a note would contradict it */
-  kinds: string[];
 }
 
-/** What is looked for in every run. A new kind of finding that is worth a row has it here. */
+/** What is looked for in every run. Kinds of findings of which a note would contradict a row name it as `lookedFor`. */
 const ROWS: Row[] = [
-  { name: "writes", look: keptTensors, kinds: ["saved_overwritten", "wrong_gradient"] },
-  { name: "cut", look: parametersWithGradient, kinds: ["grad_none", "parameter_detached", "no_graph"] },
-  {
-    name: "optimizers",
-    look: parametersHeld,
-    kinds: ["frozen_updated", "not_in_optimizer", "no_step", "gradients_dropped", "frozen_optimizer"],
-  },
-  {
-    name: "modes",
-    look: layersWithMode,
-    kinds: ["eval_dropout_active", "eval_missing", "eval_never_left", "frozen_norm_moves"],
-  },
-  { name: "numbers", look: finiteGradients, kinds: ["nonfinite"] },
-  { name: "graphs", look: ({ backwardCalls }) => (backwardCalls.length ? {} : null), kinds: ["graph_grows"] },
-  { name: "sharing", look: ({ backwardCalls }) => (backwardCalls.length ? null : {}), kinds: ["index_copy"] },
+  { name: "writes", look: keptTensors },
+  { name: "cut", look: parametersWithGradient },
+  { name: "optimizers", look: parametersHeld },
+  { name: "modes", look: layersWithMode },
+  { name: "numbers", look: finiteGradients },
+  { name: "graphs", look: ({ backwardCalls }) => (backwardCalls.length ? {} : null) },
+  { name: "sharing", look: ({ backwardCalls }) => (backwardCalls.length ? null : {}) },
 ];
 
 /** What is not looked for by itself, and the option of the command by which it is. */
@@ -57,8 +52,9 @@ const NOT_LOOKED: { key: string; flag?: string }[] = [
 ];
 
 /**
- * Of a run whose findings are notes at most; null where one is an error or a warning, or tells of an error that was caught, and
- * where the run was stopped before any backward: nobody can say of a loop without end that nothing is wrong.
+ * Of a run whose findings are notes at most; null where one is an error or a warning, or tells of an error that was
+ * caught, and where the run was stopped before any backward: nobody can say of a loop without end that nothing is
+ * wrong.
  */
 export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor | null {
   const isWrong = findings.some(({ kind, severity }) => severity !== "note" || kind === "caught_error");
@@ -66,8 +62,9 @@ export function lookedForIn(opened: OpenTrace, findings: Finding[]): LookedFor |
   const facts = new RunFacts(opened);
   if (facts.trace.outcome.status === "stopped" && !facts.backwardCalls.length) return null;
   const noted = new Set(findings.map(({ kind }) => kind));
-  const rows = ROWS.flatMap(({ name, look, kinds }) => {
-    const found = kinds.some((kind) => noted.has(kind)) ? null : look(facts);
+  const contradicted = new Set(DIAGNOSES.filter(({ kind }) => noted.has(kind)).map(({ lookedFor }) => lookedFor));
+  const rows = ROWS.flatMap(({ name, look }) => {
+    const found = contradicted.has(name) ? null : look(facts);
     return found ? [{ key: `finding.looked_for.${name}`, facts: found }] : [];
   });
   return {
@@ -93,7 +90,9 @@ function lineOf(facts: RunFacts): KeyedSentence {
   return { key: "finding.looked_for.line_no_loop", facts: { steps } };
 }
 
-/** Of the innermost loop of the program that runs backward: the iterations that were recorded, and how many there were. */
+/**
+ * Of the innermost loop of the program that runs backward: the iterations that were recorded, and how many there were.
+ */
 function roundsOf(facts: RunFacts): { seen: number; rounds: number } {
   const [{ step }] = facts.backwardCalls;
   const loop = enclosingHeadStep(facts, step);

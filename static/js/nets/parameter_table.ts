@@ -1,4 +1,7 @@
-/** The parameters of a run as a table: who holds each, whether gradients came and it was updated, and what that amounts to. */
+/**
+ * The parameters of a run as a table: who holds each, whether gradients came and it was updated, and what that amounts
+ * to.
+ */
 
 import { findEntity, type Cell, type Entity, type EntityLookup } from "../trace/entities.ts";
 import { moduleCallsOf, modulePathAt } from "../trace/module_calls.ts";
@@ -70,13 +73,16 @@ export interface ParameterRow {
   /** recorded steps of an optimizer that holds it, and those of them after which its numbers were others */
   steps: number;
   updated: number;
-  /** the step of the trace that its norms are of: the last recorded one of an optimizer, of one that holds it if any does */
+  /**
+   * the step of the trace that its norms are of: the last recorded one of an optimizer, of one that holds it if any
+   * does
+   */
   step: number;
   fate: ParameterFate;
 }
 
 /** Whether a trace tells of a whole run: it came to its end, and nothing of it was left out. */
-export function isWholeRun({ trace }: OpenTrace): boolean {
+export function traceCoversWholeRun({ trace }: OpenTrace): boolean {
   const { outcome, runtime, steps } = trace;
   return (
     outcome.status === "finished" &&
@@ -90,7 +96,7 @@ export function isWholeRun({ trace }: OpenTrace): boolean {
   );
 }
 
-/** @returns the worst first; of one fate in the order in which modules have them */
+/** The worst first; of one fate in the order in which modules have them. */
 export function parameterTable(opened: OpenTrace): ParameterRow[] {
   return [...new ParameterTable(opened).rows().values()].sort((a, b) => rankOfFate(a.fate) - rankOfFate(b.fate));
 }
@@ -128,7 +134,7 @@ export class ParameterTable {
   constructor(opened: OpenTrace) {
     this.opened = opened;
     this.facts = new RunFacts(opened);
-    this.isWhole = isWholeRun(opened);
+    this.isWhole = traceCoversWholeRun(opened);
     const optimizers = optimizersOf(this.facts);
     const stepped = this.facts.eventsOfKind("optimizer_stepped");
     this.areOptimizersKnown = stepped.every(({ optimizer }) => optimizers.has(optimizer ?? ""));
@@ -154,8 +160,8 @@ export class ParameterTable {
   }
 
   /**
-   * What optimizers hold, and the parameters that lived while something was done with parameters: not those that a module had
-   * for a moment while it was made.
+   * What optimizers hold, and the parameters that lived while something was done with parameters: not those that a
+   * module had for a moment while it was made.
    */
   parameters(): string[] {
     const { index } = this.opened;
@@ -179,7 +185,7 @@ export class ParameterTable {
   /** As torch goes through the parameters of modules: those of a module before those of the modules in it. */
   inOrderOfModules(uids: string[]): string[] {
     const ordered = new Set(
-      [...this.names.keys()].sort((a, b) => a - b).flatMap((step) => [...this.namesByModules(step).keys()]),
+      [...this.names.keys()].sort((a, b) => a - b).flatMap((step) => [...this.moduleNamesByParameter(step).keys()]),
     );
     const wanted = new Set(uids);
     return [...[...ordered].filter((uid) => wanted.has(uid)), ...uids.filter((uid) => !ordered.has(uid))];
@@ -249,14 +255,18 @@ export class ParameterTable {
     return Number.isFinite(value) ? value : null;
   }
 
-  /** Whether a parameter's numbers are others after a step than before, as far as the trace lists them; else whether its memory was written. */
+  /**
+   * Whether a parameter's numbers are others after a step than before, as far as the trace lists them; else whether its
+   * memory was written.
+   */
   changedAt(uid: string, step: number) {
     const { facts } = this;
     const storages = tensorHistoryOf(facts).fieldChanges(uid, "storage");
     if (storages.some((change) => change.step === step && step > facts.birthStep(uid))) return true;
     const storage = tensorHistoryOf(facts).valueAt(uid, "storage", step) as string | null;
     if (!facts.writesOf(storage).some((write) => write.step === step && write.changed !== 0)) return false;
-    const [before, after] = [step - 1, step].map((each) => elementsAt(facts, uid, each)); // other tensors may have parts of its memory
+    // other tensors may have parts of its memory
+    const [before, after] = [step - 1, step].map((each) => elementsAt(facts, uid, each));
     return !before || !after || before.some((element, k) => !Object.is(element, after[k]));
   }
 
@@ -329,13 +339,13 @@ export class ParameterTable {
   /** Its names by the modules that have it, else that of a variable. */
   namesOf(uid: string, step: number): string[] {
     const variable = this.facts.nameText(uid, step);
-    return this.namesByModules(step).get(uid) ?? (variable ? [variable] : []);
+    return this.moduleNamesByParameter(step).get(uid) ?? (variable ? [variable] : []);
   }
 
-  namesByModules(step: number): Map<string, string[]> {
+  moduleNamesByParameter(step: number): Map<string, string[]> {
     let names = this.names.get(step);
     if (!names) {
-      names = namesByModules(this.opened, step);
+      names = moduleNamesByParameter(this.opened, step);
       this.names.set(step, names);
     }
     return names;
@@ -343,7 +353,7 @@ export class ParameterTable {
 }
 
 /** By parameter, in the order in which torch goes through those of modules. */
-function namesByModules(opened: OpenTrace, step: number): Map<string, string[]> {
+function moduleNamesByParameter(opened: OpenTrace, step: number): Map<string, string[]> {
   const modules = new Map([...opened.state(step)].filter((entry): entry is [string, Module] => isModule(entry[1])));
   const partsOf = (uid: string) =>
     Object.entries(modules.get(uid)?.attrs ?? {}).map(([name, value]) => ({ name, ref: referencedUid(value) ?? "" }));
@@ -370,7 +380,10 @@ function isModule(entity: Entity): entity is Module {
   return entity.kind === "object" && typeof entity.training === "boolean";
 }
 
-/** Of a sparse tensor in coordinates: values at the same indices are one element. Null where the trace does not list them. */
+/**
+ * Of a sparse tensor in coordinates: values at the same indices are one element. Null where the trace does not list
+ * them.
+ */
 function normOfSparse(entities: EntityLookup, parts: Record<string, string>): Cell | null {
   const [indices, values] = [parts.indices, parts.values].map((uid) => findEntity(entities, uid, "tensor"));
   if (!indices?.shape || !values?.shape) return null;

@@ -15,7 +15,7 @@ const NOTES_BY_QUESTION_KIND: Partial<Record<PredictQuestion["kind"], RegExp>> =
   bytes: /^freed/,
 };
 
-/** @param say the page's sentences, and those of predict mode @returns names stand in backticks */
+/** The sentence has names in backticks. `say` has the page's sentences, and those of predict mode. */
 export async function answerReason(
   question: PredictQuestion,
   whole: OpenTrace,
@@ -45,7 +45,8 @@ async function reasonForNoneGrad({ uid, step }: PredictQuestion, whole: OpenTrac
   try {
     const findingsApi = await loadFindings();
     const say = await findingsApi.sentences();
-    return findingsApi.answerText(findingsApi.answerOf(new findingsApi.RunFacts(whole), uid ?? "", step), say).what;
+    return findingsApi.answerText(findingsApi.answerAboutTensor(new findingsApi.RunFacts(whole), uid ?? "", step), say)
+      .what;
   } catch {
     return ""; // offline, or the server has a newer page
   }

@@ -10,7 +10,7 @@ export class TraceError extends Error {
   status: number;
   problem: { code: string; message: string; retry_after?: number };
 
-  /** @param status of the response, 0 where none came */
+  /** `status` is that of the response, 0 where none came. */
   constructor(status: number, problem: { code: string; message: string; retry_after?: number }) {
     super(problem.message);
     this.status = status;
@@ -18,26 +18,20 @@ export class TraceError extends Error {
   }
 }
 
-/**
- * @returns the trace
- * @throws TraceError after a second attempt where no answer came or the server failed; and what the signal says
- */
+/** Raises TraceError after a second attempt where no answer came or the server failed; and what the signal says. */
 export async function loadTrace(url: string, signal?: AbortSignal): Promise<Trace> {
   try {
-    return await fetchJson(url, signal);
+    return await fetchTrace(url, signal);
   } catch (error) {
     if (!(error instanceof TraceError) || (error.status > 0 && error.status < 500)) throw error;
   }
   await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
-  return fetchJson(url, signal);
+  return fetchTrace(url, signal);
 }
 
 /**
- * Run a program, and wait for its trace.
- * @param request as `POST /api/runs` takes it
- * @param how live: nobody pressed a button for it
- * @returns the trace
- * @throws TraceError and what the signal says
+ * Runs a program, and waits for its trace; `request` is what `POST /api/runs` takes. `live`: nobody pressed a button
+ * for it. Raises TraceError and what the signal says.
  */
 export function requestTrace(
   request: object,
@@ -45,7 +39,7 @@ export function requestTrace(
   { live = false }: { live?: boolean } = {},
 ): Promise<Trace> {
   const headers = { "Content-Type": "application/json" };
-  return fetchJson(`${ROOT}/api/runs${live ? "?live=1" : ""}`, signal, {
+  return fetchTrace(`${ROOT}/api/runs${live ? "?live=1" : ""}`, signal, {
     method: "POST",
     headers,
     body: JSON.stringify(request),
@@ -56,9 +50,8 @@ export function requestTrace(
 type StartedRun = { trace: Trace } | { runId: string };
 
 /**
- * Run a program; the server answers with its trace if that takes no longer than a second.
- * @param request as `POST /api/runs` takes it
- * @throws TraceError and what the signal says
+ * Runs a program; the server answers with its trace if that takes no longer than a second. `request` is what `POST
+ * /api/runs` takes. Raises TraceError and what the signal says.
  */
 export async function startRun(request: object, signal: AbortSignal): Promise<StartedRun> {
   const headers = { "Content-Type": "application/json", Prefer: "respond-async, wait=1" };
@@ -72,7 +65,7 @@ export async function startRun(request: object, signal: AbortSignal): Promise<St
     : { trace: parseJsonResponse<Trace>(response.text) };
 }
 
-async function fetchJson(url: string, signal?: AbortSignal, request?: RequestInit): Promise<Trace> {
+async function fetchTrace(url: string, signal?: AbortSignal, request?: RequestInit): Promise<Trace> {
   return parseJsonResponse((await fetchText(url, signal, request)).text);
 }
 
@@ -104,7 +97,7 @@ function parseJsonResponse<T>(text: string): T {
   }
 }
 
-/** The error of a response; a proxy's page says nothing but its status. @param text of the body */
+/** The error that a response's body says; a proxy's page says nothing but its status. */
 export function problemInResponseText(
   status: number,
   text: string,
@@ -116,7 +109,9 @@ export function problemInResponseText(
   }
 }
 
-/** The sentence for a request that failed, as its key and facts. @param status of the response, 0 where none came */
+/**
+ * The sentence for a request that failed, as its key and facts. `status` is that of the response, 0 where none came.
+ */
 export function problemOfResponse(
   status: number,
   problem: { code: string; message: string; retry_after?: number },

@@ -128,17 +128,9 @@ export interface StatementSyntax {
   starts: number[];
   ends: number[];
   values?: {
-    /**
-     * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^[0-9]{1,7}$".
-     */
     [k: string]: boolean | number | string | null;
   };
   paths?: {
-    /**
-     * This interface was referenced by `undefined`'s JSON-Schema definition
-     * via the `patternProperty` "^[0-9]{1,7}$".
-     */
     [k: string]: string;
   };
 }

@@ -15,6 +15,11 @@ import { findMentionedEntities } from "../statements/expressions.ts";
 import { shapeText, type Operand } from "./operands.ts";
 import { dimensionChange, propertyOrigin, type Property } from "./property_origin.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "unexplained_error", severity: "error", diagnose: diagnoseUnexplainedError, onError: true },
+];
 
 type Subject = Property | "leaf" | "history" | "recorded" | "batched" | "any";
 
@@ -206,7 +211,9 @@ function propertyLink(
   );
 }
 
-/** Whether an operand is a leaf, requires grad, and has a history; and whether torch itself had recording switched off. */
+/**
+ * Whether an operand is a leaf, requires grad, and has a history; and whether torch itself had recording switched off.
+ */
 function linkOfHistory(facts: RunFacts, operand: Operand, subject: Subject, step: number): ChainLink {
   const tensor = facts.tensor(operand.uid, step);
   const op = facts.producingOperation(operand.uid);

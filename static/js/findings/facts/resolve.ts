@@ -1,6 +1,6 @@
 /** What an expression of the program, like `net[0].weight`, refers to at a step. */
 
-import { findEntity, type EntityLookup as Entities } from "../../trace/entities.ts";
+import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import { attributeRead, literal } from "../../syntax/expressions.ts";
 import { comprehensionOfName } from "../../syntax/name_uses.ts";
@@ -12,7 +12,7 @@ import type { RunFacts } from "./run_facts.ts";
 const MAX_ITEMS = 64;
 
 interface Place {
-  entities: Entities;
+  entities: EntityLookup;
   frame: string | null;
 }
 
@@ -104,7 +104,7 @@ function variableValue({ entities, frame }: Place, name: string): Value | undefi
   return undefined;
 }
 
-function itemValue(entities: Entities, uid: string, key: Value | undefined): Value | undefined {
+function itemValue(entities: EntityLookup, uid: string, key: Value | undefined): Value | undefined {
   const object = findEntity(entities, uid, "object");
   if (!object) return undefined;
   const pairs = keyValuePairs(object);
@@ -114,7 +114,7 @@ function itemValue(entities: Entities, uid: string, key: Value | undefined): Val
   return object.attrs?.[String(key)];
 }
 
-function attributeValue(entities: Entities, uid: string, name: string): Value | undefined {
+function attributeValue(entities: EntityLookup, uid: string, name: string): Value | undefined {
   if (name === "grad") {
     const grad = findEntity(entities, uid, "tensor")?.grad;
     return grad ? { ref: grad } : null;

@@ -1,6 +1,9 @@
-/** How a tensor's `.grad` came to hold what it holds: every backward that added to it, every write, since it was last None. */
+/**
+ * How a tensor's `.grad` came to hold what it holds: every backward that added to it, every write, since it was last
+ * None.
+ */
 
-import { gradientFlowOfBackward, type GradientArrival, type GradientFlow as Flow } from "./gradient_flow.ts";
+import { gradientFlowOfBackward, type GradientArrival, type GradientFlow } from "./gradient_flow.ts";
 import { haveSameElements, tensorAsGradient, type Gradient } from "./gradient_values.ts";
 import { tensorHistoryOf, type FieldChange } from "../facts/tensor_history.ts";
 import type { Visit } from "../../trace/wire.ts";
@@ -11,17 +14,14 @@ export type GradChange =
   | {
       kind: "backward";
       step: number;
-      flow: Flow;
+      flow: GradientFlow;
       arrival: GradientArrival;
       before: Gradient | null;
       after: Gradient | null;
     }
   | { kind: "written" | "assigned" | "unseen"; step: number; before: Gradient | null; after: Gradient | null };
 
-/**
- * The changes of a `.grad` from None to what it holds after a step, in order; none where it is None.
- * @param uid of the tensor
- */
+/** The changes of a tensor's `.grad` from None to what it holds after a step, in order; none where it is None. */
 export function gradientChangesSinceNone(facts: RunFacts, uid: string, step: number): GradChange[] {
   const history = tensorHistoryOf(facts);
   const changes = history.fieldChanges(uid, "grad").filter((change) => change.step <= step);
@@ -82,8 +82,8 @@ function stepBeforeGradientArrived(facts: RunFacts, visit: Visit | null | undefi
 }
 
 /**
- * Gradients that the program assigned, and writes into the memory of one.
- * @param fieldChanges of `.grad` since it was None
+ * Gradients that the program assigned, and writes into the memory of one. `fieldChanges` are those of `.grad` since it
+ * was None.
  */
 function gradChangesOutsideBackward(
   facts: RunFacts,

@@ -1,4 +1,7 @@
-/** A term of a loss that was computed from what requires grad and has no history: it is in the printed number and moves nothing. */
+/**
+ * A term of a loss that was computed from what requires grad and has no history: it is in the printed number and moves
+ * nothing.
+ */
 
 import { codeFact, fixHint, chainLink, namesInFacts, phrase, type Diagnosis } from "../finding.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
@@ -12,6 +15,11 @@ import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { cellsOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall, EventOccurrence } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
+];
 
 /** By why a history ended: whether it may well be meant, as a constant that is only printed along. */
 const CUTS_BY_INTENT = new Set(["detach", "no_grad", "inference"]);
@@ -19,7 +27,7 @@ const CUTS_BY_INTENT = new Set(["detach", "no_grad", "inference"]);
 const MAX_BACKWARDS_EXAMINED = 12;
 const MAX_NAMES_BACK = 4;
 
-export function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
+function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
   /** by the lines of the cut and of the term */
   const out = new Map<string, Diagnosis>();
   for (const call of backwardsOfLosses(facts)) {
@@ -89,8 +97,10 @@ function termsThatMissTheStep(facts: RunFacts, call: BackwardCall, moving: LossT
   });
 }
 
-/** The one optimizer that steps after each call of a statement's backward and before the next of any; null where several do, or
- * none. */
+/**
+ * The one optimizer that steps after each call of a statement's backward and before the next of any; null where several
+ * do, or none.
+ */
 function optimizerOfEachRound(facts: RunFacts, call: BackwardCall): { uid: string; step: number } | null {
   const outer = facts.backwardCalls.filter(({ parent }) => !parent);
   let found: { uid: string; step: number } | null = null;
@@ -126,7 +136,10 @@ function backwardsOfLosses(facts: RunFacts): BackwardCall[] {
 /** a term, and where it is a plain number the place at which it became one */
 type Term = LossTerm & { cut?: GraphCut };
 
-/** The nearest place behind a term without a history at which one ended; null where it has one, or none was to be expected. */
+/**
+ * The nearest place behind a term without a history at which one ended; null where it has one, or none was to be
+ * expected.
+ */
 function cutBehindTerm(facts: RunFacts, { uid, step }: Term): GraphCut | null {
   if (facts.tensor(uid, step)?.requires_grad !== false) return null;
   const { tensors, cuts } = ancestorsAndCuts(facts, uid, step);
@@ -136,7 +149,10 @@ function cutBehindTerm(facts: RunFacts, { uid, step }: Term): GraphCut | null {
   return isTermItself && CUTS_BY_INTENT.has(cut.reason) ? null : cut;
 }
 
-/** Where the numbers of a new tensor left torch before: as an array whose memory it has, or as numbers that its statement read. */
+/**
+ * Where the numbers of a new tensor left torch before: as an array whose memory it has, or as numbers that its
+ * statement read.
+ */
 function cutOutsideTorch(facts: RunFacts, uid: string): GraphCut | null {
   const birth = facts.birthStep(uid);
   const storage = facts.handle(uid, birth)?.storage;

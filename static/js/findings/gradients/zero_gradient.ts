@@ -1,4 +1,7 @@
-/** A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by zero. */
+/**
+ * A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by
+ * zero.
+ */
 
 import { findEntity } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
@@ -9,6 +12,11 @@ import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
 import { gradNameOf } from "../facts/gradient_name.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "zero_gradient", severity: "warning", diagnose: diagnoseZeroGradient },
+];
 
 interface ZeroingNode {
   node: string;
@@ -33,7 +41,7 @@ const MAX_ZERO_GRADIENT_FINDINGS = 4;
 /** By meaning, what may be done. */
 const FIX_BY_CAUSE: Record<string, string> = { relu: "leaky_relu", step: "straight_through" };
 
-export function diagnoseZeroGradient(facts: RunFacts): Diagnosis[] {
+function diagnoseZeroGradient(facts: RunFacts): Diagnosis[] {
   return [
     ...leavesCutOff(facts),
     ...diagnoseCancelledGradients(facts, leavesWithZeroGradient(facts)),
@@ -136,7 +144,7 @@ function leavesWithZeroGradient({ steps }: RunFacts): Map<string, number> {
   return out;
 }
 
-/** The node that got a gradient with something in it and sent on none. @param step of the visit that accumulates */
+/** The node that got a gradient with something in it and sent on none. `step` is that of the visit that accumulates. */
 function nodeThatSentZero(facts: RunFacts, step: number): ZeroingNode | null {
   let currentNode = facts.steps[step].visit?.node ?? "";
   const backwardUid = facts.steps[step].visit?.backward;

@@ -1,4 +1,7 @@
-/** Backward came to a node that had let go of what it saved: which backward freed it, and by which tensor it was reached again. */
+/**
+ * Backward came to a node that had let go of what it saved: which backward freed it, and by which tensor it was reached
+ * again.
+ */
 
 import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import { shortestNodePath, ancestorsAndCuts } from "../facts/graph_walk.ts";
@@ -6,11 +9,16 @@ import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { isOptimizerStep } from "../facts/write_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { BackwardCall } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "backward_twice", severity: "error", diagnose: diagnoseBackwardTwice, onError: true },
+];
 
 const BACKWARD_TWICE_ERROR =
   /backward through the graph a second time|saved (?:tensors|variables|intermediate).*freed/i;
 
-export function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
+function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
   const failed = facts.failedVisit;
   if (!failed) return unseenBackwardDiagnosis(facts);
   const second = facts.backwardAt(failed.step);
@@ -41,7 +49,9 @@ export function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-/** A backward that raised in an iteration that was not recorded: what it came to is known by what the graph still keeps. */
+/**
+ * A backward that raised in an iteration that was not recorded: what it came to is known by what the graph still keeps.
+ */
 function unseenBackwardDiagnosis(facts: RunFacts): Diagnosis[] {
   const step = facts.error?.step ?? -1;
   const call = facts.backwardCalls.find((backward) => backward.step === step);

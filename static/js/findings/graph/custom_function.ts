@@ -1,4 +1,7 @@
-/** A `torch.autograd.Function` that breaks its contract: it writes an input and does not say so, or gives wrong gradients back. */
+/**
+ * A `torch.autograd.Function` that breaks its contract: it writes an input and does not say so, or gives wrong
+ * gradients back.
+ */
 
 import { diagnoseFunctionContractBreaches } from "./custom_contract.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
@@ -6,13 +9,18 @@ import { customFunctionNodeOfTarget, findRefusedWrite } from "../memory/refused_
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import { forwardCall, customFunctionName } from "../facts/function_call.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "custom_function", severity: "error", diagnose: diagnoseCustomFunctionMistakes },
+];
 
 const GRADIENT_COUNTS_IN_ERROR = /\(expected (\d+), got (\d+)\)/;
 const WRONG_GRADIENTS_ERROR =
   /returned an incorrect number of gradients|returned an invalid gradient at index (\d+)|expected shape compatible with/;
 const ONCE_ERROR = /differentiate twice a function that was marked with @once_differentiable/;
 
-export function diagnoseCustomFunctionMistakes(facts: RunFacts): Diagnosis[] {
+function diagnoseCustomFunctionMistakes(facts: RunFacts): Diagnosis[] {
   return [
     ...refusedWrites(facts),
     ...wrongGradients(facts),
@@ -113,7 +121,10 @@ function wrongGradients(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-/** A gradient was to be differentiated that came through a backward which its decorator lets be differentiated only once. */
+/**
+ * A gradient was to be differentiated that came through a backward which its decorator lets be differentiated only
+ * once.
+ */
 function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
   const { message = "" } = facts.error ?? {};
   if (!ONCE_ERROR.test(message) && !/does not require grad and does not have a grad_fn/.test(message)) return [];

@@ -4,10 +4,15 @@ import { fixHint, chainLink, namesInFacts, type Diagnosis, type Facts, type Link
 import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "unused_input", severity: "error", diagnose: diagnoseUnusedInput, onError: true },
+];
 
 const UNUSED_INPUT_ERROR = /appears? to not have been used in the graph|One of the differentiated Tensors/;
 
-export function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
+function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
   if (!UNUSED_INPUT_ERROR.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const call = facts.backwardCalls.findLast(
@@ -48,7 +53,6 @@ export function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
   ];
 }
 
-/** @param reachedNodes nodes */
 function isReachedByGradient(facts: RunFacts, uid: string, step: number, reachedNodes: Set<string>) {
   const tensor = facts.tensor(uid, step);
   const ownNodes = tensor?.grad_fn ? [tensor.grad_fn] : facts.index.accumulatorsOfTensor(uid, step);

@@ -1,10 +1,18 @@
-/** A hook of a module that is called several times in one forward, and that stores what it sees under one key: the last call stays. */
+/**
+ * A hook of a module that is called several times in one forward, and that stores what it sees under one key: the last
+ * call stays.
+ */
 
 import { referencedUid } from "../../trace/names.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { diagnoseLateBoundHooks } from "./hook_late_binding.ts";
 import { mentionsAt } from "../statements/program_text.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "hook_keeps_last", severity: "note", diagnose: diagnoseHookThatKeepsLast },
+];
 
 /** a write of a hook into a dict */
 interface StoredOutput {
@@ -12,14 +20,16 @@ interface StoredOutput {
   dict: string;
   key: string;
   value: string;
-  /** the module that the hook was called for; the frame that runs the module, so the same for all calls of one forward */
+  /**
+   * the module that the hook was called for; the frame that runs the module, so the same for all calls of one forward
+   */
   module: string;
   forward: string;
 }
 
 const MAX_WRITES = 200;
 
-export function diagnoseHookThatKeepsLast(facts: RunFacts): Diagnosis[] {
+function diagnoseHookThatKeepsLast(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   const earlier = new Map<string, StoredOutput>();

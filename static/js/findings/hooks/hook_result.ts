@@ -1,13 +1,21 @@
-/** A hook gave back what can't stand in the place of the gradient that it got: of another size or type, or too few of them. */
+/**
+ * A hook gave back what can't stand in the place of the gradient that it got: of another size or type, or too few of
+ * them.
+ */
 
 import { codeFact, chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const ERROR_FINDINGS: DiagnosisRow[] = [
+  { kind: "hook_result", severity: "error", diagnose: diagnoseInvalidHookResult, onError: true },
+];
 
 const HOOK_RESULT_ERROR = /^hook '([^']*)' has (changed the size|changed the type|returned an incorrect number)/;
 const HOOK_REGISTRATION_CALL = /\.register_(?:full_backward_(?:pre_)?|pre)?hook\(\s*([\w.]*)/;
 
-export function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
+function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
   const match = HOOK_RESULT_ERROR.exec(facts.error?.message ?? "");
   if (!match) return [];
   const hook = match[1] === "<lambda>" ? "lambda" : (match[1].split(".").at(-1) ?? match[1]);
@@ -63,9 +71,8 @@ function isWithinBackward(facts: RunFacts, step: number) {
 }
 
 /**
- * Where a hook of that name was hung up, and on which tensor. Of several on tensors it is the one whose node the
- * backward did not come to any more.
- * @param before a step
+ * Where a hook of that name was hung up before a step, and on which tensor. Of several on tensors it is the one whose
+ * node the backward did not come to any more.
  */
 function hookRegistration(facts: RunFacts, hook: string, before: number): { step: number; uid: string | null } | null {
   const history = tensorHistoryOf(facts);

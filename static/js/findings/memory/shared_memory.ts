@@ -1,4 +1,7 @@
-/** A write that is seen through a name which the statement does not write to: a view, an array, a state dict, a second name. */
+/**
+ * A write that is seen through a name which the statement does not write to: a view, an array, a state dict, a second
+ * name.
+ */
 
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { cellReads } from "../../trace/reads.ts";
@@ -36,6 +39,11 @@ import { isGradcheckStep, isOptimizerStep, writerKindAt } from "../facts/write_f
 import type { Item, Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { EventOccurrence, Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "shared_memory", severity: "note", diagnose: diagnoseWriteSeenThroughOtherName },
+];
 
 type WriteEvent = EventOccurrence<"written">;
 
@@ -59,7 +67,7 @@ const OPTIMIZER_STATE = /\.(?:state|param_groups)\[/;
 const ATTRIBUTE_PATH = /^[^.[]+(?:\.|\[.*\]\.)/;
 const COMPARING_FUNCTIONS = new Set(["equal", "allclose", "isclose", "array_equal", "eq", "ne"]);
 
-export function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
+function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
   const usesByName = stepsUsingNames(facts);
   /** by the line and the name */
   const out = new Map<string, Diagnosis>();
@@ -141,7 +149,8 @@ function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
   const isParameter =
     tensorHistoryOf(facts).valueAt(by ?? "", "leaf", step) &&
     tensorHistoryOf(facts).valueAt(by ?? "", "requires_grad", step);
-  const isNamedTwice = isParameter || (by && gradientTensors(facts).has(by)); // by the path of the parameter, or its gradient
+  // by the path of the parameter, or its gradient
+  const isNamedTwice = isParameter || (by && gradientTensors(facts).has(by));
   if ((bindings.get(by ?? "")?.length ?? 0) > (isNamedTwice || isWrittenByCalledModule(facts, write) ? 0 : 1))
     return true;
   const isStored = by && tensorsInCollections(facts).has(by);
@@ -153,8 +162,10 @@ function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
   return handlesReadingStorage(facts, storage, step).some((uid) => uid !== by);
 }
 
-/** Whether a tensor was in a list or dict before a variable came to mean it: what was taken out to be written is no surprise
- * there. */
+/**
+ * Whether a tensor was in a list or dict before a variable came to mean it: what was taken out to be written is no
+ * surprise there.
+ */
 function wasStoredBefore(facts: RunFacts, uid: string, name: string, frame: string) {
   const stored = tensorsInCollections(facts).get(uid);
   const bound = facts.scan.bindingsByUid.get(uid)?.find((binding) => binding.name === name && binding.frame === frame);
@@ -204,7 +215,8 @@ function laterReaderOfWrite(
     if (uid === write.by) continue;
     const { tags } = facts.namesAt(write.step);
     if (isStatementTarget(tags.get(uid) ?? [], targets)) continue;
-    if (!write.by && isStatementTarget(tags.get(uid) ?? [], mentionedNames)) continue; // the array that NumPy was to write
+    // the array that NumPy was to write
+    if (!write.by && isStatementTarget(tags.get(uid) ?? [], mentionedNames)) continue;
     const isReachedByTarget = isWithinTarget(tags.get(uid) ?? [], targets) || isTargetPath(facts, uid, write.step);
     const handle = facts.handle(uid, write.step);
     const cells = region && handle ? cellReads(handle, MAX_COMPARED_ELEMENTS) : [];
@@ -226,7 +238,10 @@ function laterReaderOfWrite(
   );
 }
 
-/** Whether code of torch wrote, other than an optimizer, and the statement does not ask for it: a layer with `inplace=True`. */
+/**
+ * Whether code of torch wrote, other than an optimizer, and the statement does not ask for it: a layer with
+ * `inplace=True`.
+ */
 function isWrittenByCalledModule(facts: RunFacts, write: WriteEvent) {
   const op = inPlaceOperationOfWrite(facts, write);
   return op !== null && writerKindAt(facts, write.step, op, write.storage) === "module";
@@ -240,7 +255,9 @@ function inPlaceOperationOfWrite(facts: RunFacts, { by, step }: WriteEvent) {
   return op ? operationName(op.name) : null;
 }
 
-/** A variable that a statement only hands to a layer, which writes over it, and that the same function goes on to read. */
+/**
+ * A variable that a statement only hands to a layer, which writes over it, and that the same function goes on to read.
+ */
 function laterReaderOfArgument(
   facts: RunFacts,
   write: WriteEvent,
@@ -285,12 +302,17 @@ function isTakenFromStateDict(facts: RunFacts, name: string, frame: string, step
   );
 }
 
-/** Whether what the statement writes to leads to a handle, like `self` to a parameter that others call `model.weight`. */
+/**
+ * Whether what the statement writes to leads to a handle, like `self` to a parameter that others call `model.weight`.
+ */
 function isWithinTarget(tags: NameTag[], targets: Set<string>) {
   return tags.some(({ kind, text }) => kind === "item" && targets.has(firstNameOf(text)));
 }
 
-/** Whether a path through attributes in the statement's text, which begins with a name that it writes to, leads to a handle. */
+/**
+ * Whether a path through attributes in the statement's text, which begins with a name that it writes to, leads to a
+ * handle.
+ */
 function isTargetPath(facts: RunFacts, uid: string, step: number) {
   const { targets } = mentionsAt(facts, step);
   return nodesOfKind(facts.syntax(step), "Attribute").some(
@@ -351,7 +373,8 @@ function parameterComparedLater(facts: RunFacts, uid: string, step: number, uses
       ?.find(({ name, frame }) => name === tag.text && frame === tag.frame);
     const isSecondName =
       binding && facts.steps[binding.step].kind === "statement" && binding.step > facts.birthStep(uid);
-    if (!isSecondName && (binding?.step ?? firstNamedStep) <= firstNamedStep) continue; // what it has been called from the start
+    // what it has been called from the start
+    if (!isSecondName && (binding?.step ?? firstNamedStep) <= firstNamedStep) continue;
     const reader = nextReaderByName(facts, uid, [tag], step, usesByName);
     if (
       reader &&
@@ -422,7 +445,7 @@ function stepsUsingNames(facts: RunFacts): NameUses {
   return out;
 }
 
-/** @returns null where the trace does not say which elements */
+/** Null where the trace does not say which elements. */
 function cellsWritten({ region, storage }: WriteEvent): Set<number> | null {
   if (!region) return null;
   const cells = cellReads({ ...region, storage }, MAX_COMPARED_ELEMENTS).map(({ cell }) => cell);
@@ -470,8 +493,8 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
 }
 
 /**
- * Whether a container got the memory of something that went on to be written: then the copy is missing where it was put in. Not where
- * the program took out of the container what it writes.
+ * Whether a container got the memory of something that went on to be written: then the copy is missing where it was put
+ * in. Not where the program took out of the container what it writes.
  */
 function isKeptWithoutCopy(facts: RunFacts, uid: string, tag: NameTag, step: number) {
   const stored = tag.kind === "item" ? stepStored(facts, uid, tag, step) : null;
@@ -480,7 +503,10 @@ function isKeptWithoutCopy(facts: RunFacts, uid: string, tag: NameTag, step: num
   return facts.scan.bindingsByUid.get(uid)?.some((binding) => binding.step <= stored) ?? true;
 }
 
-/** Whether a backward, an optimizer or a layer wrote, and no statement of the program that asks for it: what it will always write. */
+/**
+ * Whether a backward, an optimizer or a layer wrote, and no statement of the program that asks for it: what it will
+ * always write.
+ */
 function isWrittenByTorch(facts: RunFacts, write: WriteEvent) {
   if (facts.steps[write.step].visit) return true;
   return isOptimizerStep(facts, write.step) || isWrittenByCalledModule(facts, write);
@@ -501,8 +527,8 @@ function stepStored(facts: RunFacts, uid: string, { text }: NameTag, before: num
 
 /**
  * The handle through which a statement writes: what was written if it has a name, else the one of the statement's
- * target, for `x[0] = 1` writes through a view without a name, else another of the memory that has a name.
- * @param tag of the reader
+ * target, for `x[0] = 1` writes through a view without a name, else another of the memory that has a name. `tag` is a
+ * name of the reader.
  */
 function writingHandle(
   facts: RunFacts,
@@ -549,7 +575,7 @@ function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, 
   return laterStep < step ? laterStep : sharingStepOf(uid);
 }
 
-/** @param by the handle that was written through */
+/** `by` is the handle that was written through. */
 function sharedMemoryVariant(
   facts: RunFacts,
   { step, storage }: WriteEvent,

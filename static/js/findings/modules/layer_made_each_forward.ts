@@ -6,6 +6,11 @@ import { elementsAt, numberFact, iterationOf } from "../training/rounds.ts";
 import { gradientLedgers } from "../training/gradient_ledger.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "layer_made_each_forward", severity: "warning", diagnose: diagnoseLayerMadeEachForward },
+];
 
 /** a parameter that got a gradient once */
 interface ShortLivedParameter {
@@ -17,7 +22,7 @@ interface ShortLivedParameter {
 
 const MIN_ROUNDS = 2;
 
-export function diagnoseLayerMadeEachForward(facts: RunFacts): Diagnosis[] {
+function diagnoseLayerMadeEachForward(facts: RunFacts): Diagnosis[] {
   const byStatement = new Map<number, ShortLivedParameter[]>();
   for (const parameter of shortLivedParameters(facts)) {
     const { stmt, depth } = facts.steps[parameter.born];
@@ -30,7 +35,10 @@ export function diagnoseLayerMadeEachForward(facts: RunFacts): Diagnosis[] {
   });
 }
 
-/** Parameters that are in no optimizer, are never read or written, and have one gradient from a call after they were made. */
+/**
+ * Parameters that are in no optimizer, are never read or written, and have one gradient from a call after they were
+ * made.
+ */
 function shortLivedParameters(facts: RunFacts): ShortLivedParameter[] {
   const optimizers = [...optimizersOf(facts).values()].filter(({ stepped }) => stepped.length);
   if (!optimizers.length) return [];
@@ -58,7 +66,7 @@ function isDeadAtEnd(facts: RunFacts, uid: string) {
   return death < facts.steps.length - 1 || !owner || facts.nameText(uid, facts.steps.length - 1) === null;
 }
 
-/** @param parameters one of each round */
+/** `parameters` has one of each round. */
 function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagnosis {
   const [first, second] = parameters;
   const code = facts.statementFact(first.born);

@@ -1,12 +1,17 @@
-/** The row of an embedding that is meant as padding, which was zeros and was written over: no gradient ever comes to it. */
+/**
+ * The row of an embedding that is meant as padding, which was zeros and was written over: no gradient ever comes to it.
+ */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { numbersText } from "../facts/numbers.ts";
 import { cellsOfTensor, numbersOfTensor } from "../facts/tensor_values.ts";
 import { isOptimizerStep } from "../facts/write_facts.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnosePaddingRow(facts: RunFacts): Diagnosis[] {
+export const FINDINGS: DiagnosisRow[] = [{ kind: "padding_row", severity: "warning", diagnose: diagnosePaddingRow }];
+
+function diagnosePaddingRow(facts: RunFacts): Diagnosis[] {
   /** by the weight */
   const out = new Map<string, Diagnosis>();
   for (const [nodeUid, { name }] of facts.index.nodes) {
@@ -26,7 +31,8 @@ function diagnosisOf(facts: RunFacts, uid: string, row: number, step: number): D
   const writes = facts.writesOf(facts.tensor(uid, step)?.storage).filter((write) => write.step <= step);
   const write = writes.find((other) => isRowNonzero(facts, uid, row, other.step));
   const born = facts.birthStep(uid);
-  if (write && isOptimizerStep(facts, write.step)) return null; // the rows have another use, as those of an output layer
+  // the rows have another use, as those of an output layer
+  if (write && isOptimizerStep(facts, write.step)) return null;
   if (!write || write.step <= born || isRowNonzero(facts, uid, row, write.step - 1)) return null;
   const x = facts.nameFact(uid, write.step);
   const cells = rowOf(cellsOfTensor(facts, uid, step) ?? [], facts.tensor(uid, step)?.shape ?? [], row);

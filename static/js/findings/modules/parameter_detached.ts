@@ -1,4 +1,7 @@
-/** A parameter that the optimizer or the module does not have any more, or never had: replaced, exchanged through `.data`, unregistered. */
+/**
+ * A parameter that the optimizer or the module does not have any more, or never had: replaced, exchanged through
+ * `.data`, unregistered.
+ */
 
 import { diagnoseExhaustedParameters } from "../training/exhausted_parameters.ts";
 import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
@@ -10,8 +13,13 @@ import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import { diagnoseUnregisteredParameters } from "./unregistered.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { NameBinding } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
 
-export function diagnoseDetachedParameter(facts: RunFacts): Diagnosis[] {
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "parameter_detached", severity: "warning", diagnose: diagnoseDetachedParameter, lookedFor: "cut" },
+];
+
+function diagnoseDetachedParameter(facts: RunFacts): Diagnosis[] {
   const replacedDiagnoses = replacedParameters(facts);
   const missedDiagnoses = replacedDiagnoses.length ? [] : diagnoseParametersMissedByOptimizer(facts);
   return [
@@ -38,7 +46,8 @@ function replacedParameters(facts: RunFacts): Diagnosis[] {
         change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
       if (!isStillUpdated || out.has(`${change.step}`) || isGradAccumulatedAfter(facts, change.before, change.step))
         continue;
-      if (!trained.has(change.before) && !trained.has(change.after)) continue; // kept by other means, like a moving average
+      // kept by other means, like a moving average
+      if (!trained.has(change.before) && !trained.has(change.after)) continue;
       out.set(`${change.step}`, replacedParameterDiagnosis(facts, optimizer, change, step));
     }
   }

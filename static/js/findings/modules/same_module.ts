@@ -1,4 +1,7 @@
-/** A second name for a module that is trained on: what was meant as a copy of the best, the old or the target changes along. */
+/**
+ * A second name for a module that is trained on: what was meant as a copy of the best, the old or the target changes
+ * along.
+ */
 
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
@@ -9,6 +12,11 @@ import { resolvePath } from "../facts/resolve.ts";
 import { SNAPSHOT_NAME } from "../statements/snapshot_name.ts";
 import type { Value } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "same_module", severity: "warning", diagnose: diagnoseSecondNameOfModule },
+];
 
 const PATH = String.raw`[A-Za-z_][\w.]*(?:\[[^\]=]+\])?`;
 const SECOND_NAME = new RegExp(`^(${PATH})$`);
@@ -31,7 +39,7 @@ interface SecondName {
 
 const findingsByTrace = new WeakMap<object, Map<string, Diagnosis>>();
 
-export function diagnoseSecondNameOfModule(facts: RunFacts): Diagnosis[] {
+function diagnoseSecondNameOfModule(facts: RunFacts): Diagnosis[] {
   return [...secondNameFindings(facts).values()];
 }
 
@@ -129,7 +137,8 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
     ({ kind }, i) => i > write.step && ["statement", "return", "head"].includes(kind) && isReadAt(facts, i, root, name),
   );
   if (read < 0 && !isConditional) return null;
-  if (isStateDict && !isConditional && !isLoadedLater(facts, root, write.step)) return null; // one may want to see it move
+  // one may want to see it move
+  if (isStateDict && !isConditional && !isLoadedLater(facts, root, write.step)) return null;
   const x = codeFact(name);
   const y = codeFact(of.replace(/\.state_dict.*/, ""));
   const findingFacts = {

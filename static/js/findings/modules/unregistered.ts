@@ -1,6 +1,8 @@
-/** Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`. */
+/**
+ * Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`.
+ */
 
-import { findEntity, type EntityLookup as Entities } from "../../trace/entities.ts";
+import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
 import { attributeChanges, type AttributeChange } from "../facts/object_history.ts";
@@ -54,7 +56,7 @@ function hiddenParameters(facts: RunFacts, { after, step }: AttributeChange): st
     : [];
 }
 
-function trainableTensorsWithin(entities: Entities, rootUid: string): string[] {
+function trainableTensorsWithin(entities: EntityLookup, rootUid: string): string[] {
   const seen = new Set([rootUid]);
   const out: string[] = [];
   for (const uid of seen) {
@@ -72,7 +74,7 @@ function trainableTensorsWithin(entities: Entities, rootUid: string): string[] {
   return out;
 }
 
-/** @returns null where an optimizer was given them all the same, or the program has none */
+/** Null where an optimizer was given them all the same, or the program has none. */
 function diagnosisOf(facts: RunFacts, change: AttributeChange, hiddenUids: string[]): Diagnosis | null {
   const { error } = facts;
   const explainsError = error !== null && /empty parameter list/.test(error.message);

@@ -6,6 +6,11 @@ import { operationName } from "../facts/operation_name.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "integer_wrapped", severity: "warning", diagnose: diagnoseIntegerWrapped },
+];
 
 /** The smallest and the largest number of a type. */
 const RANGES: Record<string, [number, number]> = {
@@ -20,7 +25,7 @@ const ARITHMETIC: Record<string, { sign: string; of: (a: number, b: number) => n
   mul: { sign: "×", of: (a, b) => a * b },
 };
 
-export function diagnoseIntegerWrapped(facts: RunFacts): Diagnosis[] {
+function diagnoseIntegerWrapped(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const op of facts.scan.operationsNamed(/^(?:add|sub|mul)_?$/)) {
@@ -46,7 +51,9 @@ interface WrappedElement {
   got: number;
 }
 
-/** The first element whose true value is out of range; null where there is none, or the operands' numbers are not known. */
+/**
+ * The first element whose true value is out of range; null where there is none, or the operands' numbers are not known.
+ */
 function firstWrapped(facts: RunFacts, op: Operation, name: string, dtype: string): WrappedElement | null {
   const results = numbersOfTensor(facts, op.outputs[0], op.step);
   if (!results?.length) return null;
@@ -64,7 +71,9 @@ function firstWrapped(facts: RunFacts, op: Operation, name: string, dtype: strin
   return null;
 }
 
-/** What an operand held before the operation; null where it was not recorded, or its elements do not pair up one by one. */
+/**
+ * What an operand held before the operation; null where it was not recorded, or its elements do not pair up one by one.
+ */
 function operandNumbers(facts: RunFacts, op: Operation, uid: string, count: number): number[] | null {
   const isWritten = op.outputs.includes(uid);
   const numbers = numbersOfTensor(facts, uid, isWritten ? op.step - 1 : op.step);

@@ -1,4 +1,7 @@
-/** A loss that can't be below zero, and is: it was given probabilities or scores where logarithms belong, or targets out of range. */
+/**
+ * A loss that can't be below zero, and is: it was given probabilities or scores where logarithms belong, or targets out
+ * of range.
+ */
 
 import { chainLink, codeFact, fixHint, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
 import { numbersText } from "../facts/numbers.ts";
@@ -6,13 +9,18 @@ import { operationName } from "../facts/operation_name.ts";
 import { cellsOfTensor, numbersOfTensor, rangeOfTensor, sumsAlong } from "../facts/tensor_values.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "loss_below_zero", severity: "warning", diagnose: diagnoseLossBelowZero },
+];
 
 const LOSS_OF_LOGARITHMS = /^(?:kl_div|nll_loss\w*)$/;
 const LOSS = /^(?:kl_div|nll_loss\w*|binary_cross_entropy(?:_with_logits)?)$/;
 /** Of a sum that is 1 but for rounding. */
 const MAX_DISTANCE_FROM_ONE = 1e-3;
 
-export function diagnoseLossBelowZero(facts: RunFacts): Diagnosis[] {
+function diagnoseLossBelowZero(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const op of facts.scan.operationsNamed(LOSS)) {
@@ -45,7 +53,10 @@ function diagnosisOfInput(facts: RunFacts, op: Operation, name: string, value: n
   });
 }
 
-/** The sum of the first row, where every row adds up to 1 along one dimension; null where none does, or it can't be told. */
+/**
+ * The sum of the first row, where every row adds up to 1 along one dimension; null where none does, or it can't be
+ * told.
+ */
 function rowSum(facts: RunFacts, uid: string, step: number): number | null {
   const numbers = numbersOfTensor(facts, uid, step);
   const shape = facts.handle(uid, step)?.shape ?? [];

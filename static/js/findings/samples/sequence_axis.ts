@@ -1,9 +1,17 @@
-/** A recurrent layer that takes the first axis for the time, and a program that takes it for the batch: samples mix as moments do. */
+/**
+ * A recurrent layer that takes the first axis for the time, and a program that takes it for the batch: samples mix as
+ * moments do.
+ */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { operationName } from "../facts/operation_name.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 import type { Operation } from "../facts/scan.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "samples_mixed", severity: "warning", diagnose: diagnoseSequenceOverBatch },
+];
 
 const RECURRENT = /^(?:lstm|gru|rnn_tanh|rnn_relu)$/;
 const DROPS_AXIS = /^(?:select|mean|sum|amax|max)$/;
@@ -19,7 +27,7 @@ interface SequenceSizes {
   second: number;
 }
 
-export function diagnoseSequenceOverBatch(facts: RunFacts): Diagnosis[] {
+function diagnoseSequenceOverBatch(facts: RunFacts): Diagnosis[] {
   /** by line */
   const out = new Map<number, Diagnosis>();
   for (const op of facts.scan.operationsNamed(RECURRENT)) {
@@ -32,7 +40,9 @@ export function diagnoseSequenceOverBatch(facts: RunFacts): Diagnosis[] {
   return [...out.values()];
 }
 
-/** The sizes of an input whose first axis the layer steps along: its initial state has one place for each of the second. */
+/**
+ * The sizes of an input whose first axis the layer steps along: its initial state has one place for each of the second.
+ */
 function sizesWithTimeFirst(facts: RunFacts, { inputs, step }: Operation): SequenceSizes | null {
   const [input, state] = inputs.map((uid) => facts.handle(uid, step)?.shape ?? []);
   if (input?.length !== 3 || state?.length !== 3) return null;

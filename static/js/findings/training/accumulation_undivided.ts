@@ -7,6 +7,11 @@ import { plainName } from "../facts/gradient_name.ts";
 import { iterationOf } from "./rounds.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "accumulation_undivided", severity: "note", diagnose: diagnoseUndividedAccumulation },
+];
 
 /** Operations whose result is a mean, or is one unless they are told otherwise. */
 const MEAN_OPERATION =
@@ -18,7 +23,7 @@ interface Accumulation {
   used: LedgerEntry;
 }
 
-export function diagnoseUndividedAccumulation(facts: RunFacts): Diagnosis[] {
+function diagnoseUndividedAccumulation(facts: RunFacts): Diagnosis[] {
   const calls = new Map(facts.backwardCalls.map((call) => [call.uid, call]));
   const byLine = new Map<number, Accumulation>();
   for (const { entries } of gradientLedgers(facts)) {
@@ -32,7 +37,9 @@ export function diagnoseUndividedAccumulation(facts: RunFacts): Diagnosis[] {
   return [...byLine.values()].map((accumulation) => diagnosisOf(facts, accumulation));
 }
 
-/** Empty where anything but backward, step and reset came to the gradient, or where a step was not followed by a reset. */
+/**
+ * Empty where anything but backward, step and reset came to the gradient, or where a step was not followed by a reset.
+ */
 function accumulations(entries: LedgerEntry[], calls: Map<string, BackwardCall>): Accumulation[] {
   const out: Accumulation[] = [];
   let added: BackwardCall[] = [];
@@ -50,8 +57,8 @@ function accumulations(entries: LedgerEntry[], calls: Map<string, BackwardCall>)
 }
 
 /**
- * Whether a step used several backwards of one statement in one loop, each of a mean that nothing has divided. In a loop
- * within the step's own, the sum may be over tasks, and is meant.
+ * Whether a step used several backwards of one statement in one loop, each of a mean that nothing has divided. In a
+ * loop within the step's own, the sum may be over tasks, and is meant.
  */
 function isUndivided(facts: RunFacts, { calls, used }: Accumulation) {
   if (calls.length < 2 || new Set(calls.map(({ stmt }) => stmt)).size > 1) return false;

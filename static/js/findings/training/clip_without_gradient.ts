@@ -5,10 +5,15 @@ import { gradientLedgers, type GradientLedger } from "./gradient_ledger.ts";
 import { isComplete } from "./rounds.ts";
 import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "clip_without_gradient", severity: "warning", diagnose: diagnoseClipWithoutGradient },
+];
 
 const CLIP_CALL = /\bclip_grad_(?:norm|value)_\s*\(/;
 
-export function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
+function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
   if (!isComplete(facts)) return [];
   const stepsByStatement = new Map<number, number[]>();
   facts.steps.forEach(({ kind, stmt, skipped }, step) => {
@@ -21,7 +26,10 @@ export function diagnoseClipWithoutGradient(facts: RunFacts): Diagnosis[] {
   return [...stepsByStatement.values()].flatMap((steps) => diagnosisOf(facts, steps, ledgers) ?? []);
 }
 
-/** @param steps of one statement that clips @returns null where it ever met a gradient, or none came and was used afterwards */
+/**
+ * `steps` are those of one statement that clips. Null where it ever met a gradient, or none came and was used
+ * afterwards.
+ */
 function diagnosisOf(facts: RunFacts, steps: number[], ledgers: GradientLedger[]): Diagnosis | null {
   const history = tensorHistoryOf(facts);
   if (steps.some((step) => ledgers.some(({ uid }) => history.valueAt(uid, "grad", step)))) return null;

@@ -7,6 +7,11 @@ import { gradNameOf } from "../facts/gradient_name.ts";
 import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import type { BackwardCall } from "../facts/scan.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "gradients_dropped", severity: "warning", diagnose: diagnoseGradientsDropped, lookedFor: "optimizers" },
+];
 
 /** what became of all that one backward added; open: nothing yet, or it is not known */
 interface BackwardFate {
@@ -17,7 +22,7 @@ interface BackwardFate {
   end: LedgerEntry | null;
 }
 
-export function diagnoseGradientsDropped(facts: RunFacts): Diagnosis[] {
+function diagnoseGradientsDropped(facts: RunFacts): Diagnosis[] {
   /** by the statement that calls backward */
   const byStatement = new Map<number | null, BackwardFate[]>();
   for (const fate of fatesOfBackwards(facts))
@@ -97,8 +102,8 @@ function fatesOfBackwards(facts: RunFacts): BackwardFate[] {
 }
 
 /**
- * Where about as many backwards of one statement are dropped as used, or more, by the same reset: one of a batch that is
- * skipped now and then is dropped on purpose.
+ * Where about as many backwards of one statement are dropped as used, or more, by the same reset: one of a batch that
+ * is skipped now and then is dropped on purpose.
  */
 function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
   const dropped = fates.filter(({ fate }) => fate === "dropped");
@@ -153,8 +158,8 @@ function diagnosisOf(facts: RunFacts, fates: BackwardFate[]): Diagnosis | null {
 }
 
 /**
- * Whether a reset comes between backward and the next step of any optimizer. Of one that leaves None `grad_none` speaks,
- * but where a step comes before the first backward: what it lacks was not reset.
+ * Whether a reset comes between backward and the next step of any optimizer. Of one that leaves None `grad_none`
+ * speaks, but where a step comes before the first backward: what it lacks was not reset.
  */
 function isResetBeforeStep(facts: RunFacts, call: BackwardCall, end: LedgerEntry | null, step: number) {
   const next = facts.eventsOfKind("optimizer_stepped").find((event) => event.step > call.end);

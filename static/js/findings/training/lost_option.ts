@@ -1,10 +1,16 @@
-/** A learning rate or the like set where no step reads it: in a copy of the groups, in the defaults, or in the last group alone. */
+/**
+ * A learning rate or the like set where no step reads it: in a copy of the groups, in the defaults, or in the last
+ * group alone.
+ */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import type { Statement } from "../../trace/wire.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [{ kind: "module_flag", severity: "warning", diagnose: diagnoseLostOption }];
 
 const PATH = String.raw`[A-Za-z_][\w.]*(?:\[\w+\])?`;
 const OPTION = String.raw`\[\s*["'](lr|momentum|weight_decay|betas)["']\s*\]\s*[*/+-]?=(?!=)`;
@@ -23,7 +29,7 @@ interface LostOption {
   loop: number;
 }
 
-export function diagnoseLostOption(facts: RunFacts): Diagnosis[] {
+function diagnoseLostOption(facts: RunFacts): Diagnosis[] {
   const optimizers = optimizersOf(facts);
   if (!optimizers.size) return [];
   /** by line; null where it is no such statement */

@@ -1,4 +1,7 @@
-/** A schedule that brings the learning rate to nearly nothing early on, and one whose rates no step uses, as its optimizer was replaced. */
+/**
+ * A schedule that brings the learning rate to nearly nothing early on, and one whose rates no step uses, as its
+ * optimizer was replaced.
+ */
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
@@ -7,6 +10,11 @@ import { isComplete, numberFact } from "./rounds.ts";
 import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
+import type { DiagnosisRow } from "../diagnosis_row.ts";
+
+export const FINDINGS: DiagnosisRow[] = [
+  { kind: "scheduler_first", severity: "warning", diagnose: diagnoseScheduleInVain },
+];
 
 const STEP_CALL = /^[A-Za-z_][\w.]*(?:\[[^\]]*\])*\.step\(/;
 /** A rate below so much of the largest one trains no more, */
@@ -27,7 +35,7 @@ interface RateChange {
   after: number;
 }
 
-export function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
+function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
   if (!isComplete(facts) || !facts.source.some((text) => /scheduler|_lr\b|sched\b|lr_/i.test(text))) return [];
   const changes = rateChanges(facts);
   return [...vanishedRateFindings(facts, changes), ...replacedOptimizerFindings(facts, changes)];
@@ -82,7 +90,10 @@ function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis
   });
 }
 
-/** How often an optimizer stepped before a step and from it on; of those that were not recorded, before where it can't be told. */
+/**
+ * How often an optimizer stepped before a step and from it on; of those that were not recorded, before where it can't
+ * be told.
+ */
 function countsOfSteps(facts: RunFacts, optimizer: string, from: number) {
   const counts = { useful: 0, vain: 0 };
   let last = -1;
@@ -96,7 +107,7 @@ function countsOfSteps(facts: RunFacts, optimizer: string, from: number) {
 }
 
 /** A call of a scheduler whose optimizer has made its last step, while another one goes on with its parameters. */
-interface LostCall {
+interface CallForReplacedOptimizer {
   optimizer: string;
   step: number;
   /** made: the step that made the other optimizer; next: its next step */
@@ -108,12 +119,12 @@ interface LostCall {
 /** Where no rate that a schedule set was used, since its optimizer was replaced. */
 function replacedOptimizerFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
   /** by the statement that made the other optimizer */
-  const lost = new Map<number, LostCall[]>();
+  const lost = new Map<number, CallForReplacedOptimizer[]>();
   for (const [optimizer, calls] of callsByOptimizer(facts, changes)) {
     const last = optimizersOf(facts).get(optimizer)?.steps.at(-1) ?? -1;
     if (calls.some((step) => step < last)) continue;
     for (const step of calls) {
-      const call = lostCall(facts, optimizer, step);
+      const call = callForReplacedOptimizer(facts, optimizer, step);
       if (call) addToList(lost, facts.steps[call.made].stmt ?? -1, call);
     }
   }
@@ -122,7 +133,10 @@ function replacedOptimizerFindings(facts: RunFacts, changes: RateChange[]): Diag
   );
 }
 
-/** The steps at which a scheduler of an optimizer was called: those that changed its rate, and where it is out of sight those that say so. */
+/**
+ * The steps at which a scheduler of an optimizer was called: those that changed its rate, and where it is out of sight
+ * those that say so.
+ */
 function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, number[]> {
   const out = new Map<string, number[]>();
   for (const { optimizer, step } of changes) addToList(out, optimizer, step);
@@ -141,7 +155,7 @@ function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, n
   return out;
 }
 
-function lostCall(facts: RunFacts, optimizer: string, step: number): LostCall | null {
+function callForReplacedOptimizer(facts: RunFacts, optimizer: string, step: number): CallForReplacedOptimizer | null {
   const known = optimizersOf(facts).get(optimizer);
   if (!known) return null;
   const params = new Set(optimizerParameters(facts, optimizer, known.made));
@@ -154,7 +168,10 @@ function lostCall(facts: RunFacts, optimizer: string, step: number): LostCall | 
   return null;
 }
 
-function replacedDiagnosis(facts: RunFacts, { optimizer, step, successor, made, next }: LostCall): Diagnosis {
+function replacedDiagnosis(
+  facts: RunFacts,
+  { optimizer, step, successor, made, next }: CallForReplacedOptimizer,
+): Diagnosis {
   const x = facts.nameFact(successor, next);
   const names = {
     optimizer: x,

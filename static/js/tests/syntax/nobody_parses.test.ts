@@ -15,6 +15,9 @@ const FOR_OTHER_TEXTS = new Set([
   "compare/align.ts",
   "findings/caught_error.ts",
   "findings/gradients/target_with_history.ts",
+  "open_file/chosen_file.ts",
+  "open_file/workbench.ts",
+  "trace/scalar_series.ts",
   "lesson/question.ts",
   "page_state/page_state.ts",
   "page_state/selectors.ts",
@@ -71,6 +74,9 @@ const NOT_YET = new Set<string>([
   "findings/training/schedule_in_vain.ts",
   "findings/training/scheduler_first.ts",
   "layout/loom/run_rows.ts",
+  "nets/net_places.ts",
+  "predict/card.ts",
+  "training/round_series.ts",
 ]);
 
 /** Whether a module reads a program's text, and has regular expressions. */
