@@ -2,6 +2,7 @@
 
 import gc
 import os
+import secrets
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tests.support.workers import Workers
 
 os.environ.pop("DATABASE_URL", None)  # nobody's database is for tests
+os.environ.setdefault("RECORDINGS_SEED", secrets.token_hex(4))
 
 pytest.register_assert_rewrite(
     *(
@@ -70,6 +72,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_configure_node(node: Any) -> None:
     """Tell a process that runs tests the order of their files: it has to be the same in all."""
     node.workerinput[ORDER] = longest_first()
+
+
+def pytest_report_header() -> str:
+    """Which of the kept recordings this run checks: see tests/recordings/store.py."""
+    return f"RECORDINGS_SEED={os.environ['RECORDINGS_SEED']}"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -190,7 +197,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Every check that could not run here, and why, and every test that held only when run again: nothing in silence."""
+    """Every check that could not run here, and why, and every test that held only when run again: nothing in
+    silence."""
     reasons: dict[str, Counter[str]] = {}
     for report in terminalreporter.stats.get("skipped", []):
         reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else "?"

@@ -48,7 +48,8 @@ def nodes_by_depth(tree: ast.AST) -> list[list[ast.AST]]:
 
 
 class SyntaxNodes:
-    """A tree that was walked once, for all who look for nodes of certain kinds in it. levels: its nodes by their depth."""
+    """A tree that was walked once, for all who look for nodes of certain kinds in it. levels: its nodes by their
+    depth."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree, self.levels = tree, nodes_by_depth(tree)

@@ -34,8 +34,8 @@ PLAIN_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Import, ast.Im
 """Most statements of most programs: they have one step, after them."""
 
 FOLDED_DISPLAYS = (ast.List, ast.Set)
-"""What CPython makes a tuple or a frozenset of where a `for` goes over it, and only there: a set of another size has another
-order."""
+"""What CPython makes a tuple or a frozenset of where a `for` goes over it, and only there: a set of another size has
+another order."""
 
 LOOP_STATEMENT_KINDS = ("For", "AsyncFor", "While")
 SIMPLE_STATEMENT_KINDS = (
@@ -55,8 +55,9 @@ SIMPLE_STATEMENT_KINDS = (
 class ProgramStatements:
     """The table of statements by index, and the way from a running instruction back to one.
 
-    may_write_without_ops: the program may write a tensor's bytes but by an operator. exception_variable_names: names that are
-    unbound without a statement that says so. reaches_into_graph: see the function of that name. All of it grows where modules are imported that are stepped.
+    may_write_without_ops: the program may write a tensor's bytes but by an operator. exception_variable_names: names
+    that are unbound without a statement that says so. reaches_into_graph: see the function of that name. All of it
+    grows where modules are imported that are stepped.
     """
 
     def __init__(self) -> None:
@@ -82,9 +83,10 @@ class ProgramStatements:
         self.reaches_into_graph = self.reaches_into_graph or effects.reaches_into_graph(nodes)
 
     def add_statement(self, node: ast.stmt, parent: int | None, loop: int | None, line_offset: int = 0) -> int:
-        """Its index in the table. parent, loop: the indices of the statement and of the loop that it is in; None for none.
+        """Its index in the table.
 
-        line_offset: lines of the program's source before the statement's file.
+        parent, loop: the indices of the statement and of the loop that it is in; None for none line_offset: lines of
+            the program's source before the statement's file
         """
         self.rows.append(
             {
@@ -128,7 +130,8 @@ class ProgramStatements:
         return self._statement_cache[key]
 
     def line_of_frame(self, frame: FrameType) -> int | None:
-        """The line of the program's source at which a frame is. `f_lineno` searches from the beginning of its code each time."""
+        """The line of the program's source at which a frame is. `f_lineno` searches from the beginning of its code each
+        time."""
         position = self._place_of_instruction(frame.f_code, frame.f_lasti)
         line = frame.f_lineno if position is None else position[0]
         return None if line is None else to_program_line(frame.f_code, line)
@@ -147,9 +150,11 @@ class ProgramStatements:
         return known[1]
 
     def _removed_indent(self, code: CodeType) -> int:
-        """By how many columns the text stood further left than in its file when it was compiled, and its lines did not move.
+        """By how many columns the text stood further left than in its file when it was compiled, and its lines did not
+        move.
 
-        That is so for a notebook's cell that its file keeps as a function. All statements have to agree: what stands behind `case …:` has other instructions on its left.
+        That is so for a notebook's cell that its file keeps as a function. All statements have to agree: what stands
+        behind `case …:` has other instructions on its left.
         """
         first_columns: dict[int, int] = {}
         offset = to_program_line(code, 0)
@@ -188,7 +193,10 @@ class ProgramStatements:
 
 
 class Instrumenter:
-    """Rewrites a tree in place. functions_only: the module's own statements get no steps, and run as part of its import."""
+    """Rewrites a tree in place.
+
+    functions_only: the module's own statements get no steps, and run as part of its import
+    """
 
     def __init__(self, statements: ProgramStatements, line_offset: int, functions_only: bool = False) -> None:
         self.statements, self.line_offset, self.functions_only = statements, line_offset, functions_only
@@ -236,7 +244,11 @@ class Instrumenter:
         return out + deferred
 
     def instrument_statement(self, node: ast.stmt, i: int, loop: int | None) -> list[ast.stmt]:
-        """A statement with its calls of the recorder. i: its index; loop: that of the loop it is in, None for none."""
+        """A statement with its calls of the recorder.
+
+        i: its index
+        loop: that of the loop it is in, None for none
+        """
         if type(node) in PLAIN_STATEMENTS and not self.has_yields:
             return [node, self.make_hook_statement(STEP_HOOK, i, node)]
         if isinstance(node, FunctionNode):
@@ -422,8 +434,9 @@ def instrument_tree(
 ) -> tuple[ast.Module, ProgramStatements]:
     """The tree with the recorder's calls in it, ready to compile, and the table of its statements.
 
-    statements: the table of the program's other files, to which these are added. line_offset: lines of the program's
-    source before this file. functions_only: see `Instrumenter`.
+    statements: the table of the program's other files, to which these are added
+    line_offset: lines of the program's source before this file
+    functions_only: see `Instrumenter`
     """
     work = Instrumenter(ProgramStatements() if statements is None else statements, line_offset, functions_only)
     return work.instrument_module(nodes), work.statements

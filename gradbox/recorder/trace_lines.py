@@ -116,9 +116,8 @@ def error_record(error: BaseException) -> ErrorRecord:
 
 
 def raised_event(error: BaseException) -> Raised:
-    """The event of an exception that came to a handler. The message of a class of the program is not asked for: that runs
-    its code.
-    """
+    """The event of an exception that came to a handler. The message of a class of the program is not asked for: that
+    runs its code."""
     is_own = introspection.is_program_class(type(error))
     event: Raised = {
         "kind": "event",

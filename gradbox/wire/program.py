@@ -26,8 +26,10 @@ class Edit(Model):
 class Repair(Model):
     """A change that lets the program run; nobody makes it unasked. `key` and `args` say what and why.
 
-    edits: in `source`; pasted: the same in the pasted text, where that differs. shape: what stands for `{shape}` in
-    their texts until the reader says otherwise, sizes with commas between; `{n}` is the first of them.
+    edits: in `source`
+    pasted: the same in the pasted text, where that differs
+    shape: what stands for `{shape}` in their texts until the reader says otherwise, sizes with commas between; `{n}` is
+        the first of them
     """
 
     key: str
@@ -117,7 +119,8 @@ class Statement(Model):
 class ProgramFile(Model):
     """One of the files whose text makes a program's source: these lines of it, from 1, both included.
 
-    name: as it is shown, like `pkg/model.py`. path: where it lies, where that is told.
+    name: as it is shown, like `pkg/model.py`
+    path: where it lies, where that is told
     """
 
     name: Annotated[str, Field(min_length=1, max_length=MAX_FILE_NAME)]
@@ -130,7 +133,7 @@ class Program(Model):
     """The normalised source; `lines[k]` is the pasted line that line k+1 of it came from.
 
     files: those that the source consists of, one after the other and each beginning on a line of its own; none where it
-    is a single text.
+        is a single text
     """
 
     source: str
@@ -182,7 +185,11 @@ class Refusal(Model):
 
 
 class FileText(NamedTuple):
-    """A file of a program. name: as it is shown. path: where it lies, None where that is not told."""
+    """A file of a program.
+
+    name: as it is shown
+    path: where it lies, None where that is not told
+    """
 
     name: str
     path: str | None

@@ -1,4 +1,5 @@
-"""What the tracer writes, as dictionaries: the same keys and values as the models of `trace`, known to the type checker.
+"""What the tracer writes, as dictionaries: the same keys and values as the models of `trace`, known to the type
+checker.
 
 A test holds the two together. Entities, values, events and visits are one declaration for both: `entities`, `base`,
 `events`, and `Visit` and `Grad` in `trace`.
@@ -174,7 +175,10 @@ class StepLineRecord(TypedDict):
 
 
 class OutcomeLineRecord(TypedDict):
-    """The last line, where the worker lived to write it. again, gradient_check: see `trace.OutcomeLine`."""
+    """The last line, where the worker lived to write it.
+
+    again, gradient_check: see `trace.OutcomeLine`
+    """
 
     outcome: OutcomeRecord
     cost: CostRecord

@@ -185,7 +185,8 @@ class ProgramRun:
         self._end_process(outcome)
 
     def _check_own_functions(self, recorder: Recorder) -> None:
-        """Judge the backward of the program's own Functions, each by itself; this process is the program's, and ends here."""
+        """Judge the backward of the program's own Functions, each by itself; this process is the program's, and ends
+        here."""
         with recorder.unrecorded_after_program():
             found = check_functions(recorder.function_calls.calls)
         for event in found:
@@ -239,7 +240,8 @@ class ProgramRun:
         sys.setrecursionlimit(RECURSION_LIMIT + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         try:
             with (
-                recorder.ops, recorder.backward, recorder.optimizer_steps, recorder.module_calls, recorder.swap, recorder.jit,
+                recorder.ops, recorder.backward, recorder.optimizer_steps, recorder.module_calls, recorder.swap,
+                recorder.jit,
                 recorder.replacements, recorder.function_calls,
             ):  # fmt: skip
                 exec(code, namespace)
@@ -349,7 +351,10 @@ def run_answer_program(source: str) -> AnswerRecord:
 
 
 def run_job_and_exit(files_of_packages: Mapping[str, bytes], job: ChildJob, write: Callable[[bytes], None]) -> NoReturn:
-    """Do it, write its lines, and end this process. files_of_packages: what a program finds in its files, by path."""
+    """Do it, write its lines, and end this process.
+
+    files_of_packages: what a program finds in its files, by path
+    """
     if "source" in job:
         run_program_and_exit(job, write, files_of_packages)
     answer_programs_and_exit(job, write)

@@ -1,4 +1,5 @@
-"""What CONTRIBUTING, ARCHITECTURE and the guides for contributors name is there: paths, commands, and code in backticks."""
+"""What CONTRIBUTING, ARCHITECTURE and the guides for contributors name is there: paths, commands, and code in
+backticks."""
 
 import ast
 import itertools
@@ -15,6 +16,8 @@ from server.matrix.programs import ROWS
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("CONTRIBUTING.md", "ARCHITECTURE.md", "docs/adding-a-finding.md")
 SPAN = re.compile(r"`([^`]+)`")
+OF_READERS = {"setup.py", "train.py"}
+"""Files that a reader may have."""
 PLACEHOLDER = re.compile(r"<[a-z]+>|KIND|NAME|ROOM|FILE|ROLE|VARIANT|PROGRAM|\*")
 """For which a reader puts something in."""
 EXAMPLE = "relu_twice"
@@ -119,8 +122,8 @@ def misses(document: str) -> list[str]:
 
 
 def is_in_code(span: str, places: list[str]) -> bool:
-    """Whether code has what stands in backticks, word for word, in one of the files and folders that its paragraph names, or
-    elsewhere where it is more than a word. Of a call what stands before its arguments counts."""
+    """Whether code has what stands in backticks, word for word, in one of the files and folders that its paragraph
+    names, or elsewhere where it is more than a word. Of a call what stands before its arguments counts."""
     if span in OF_THE_WORLD or span.startswith(("/", "#", ".", "@", '"', "--")):
         return True
     text = span.partition("(")[0] + "(" if re.fullmatch(r"[\w.]+\([\w, ]*\)", span) else span
@@ -136,6 +139,13 @@ def text_of(place: str) -> str:
     )
 
 
+OTHER_DOCUMENTS = [
+    str(path)
+    for path in project_files()
+    if path.suffix == ".md" and path.parts[0] != "server" and path.name != "CHANGELOG.md"
+]
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_what_a_document_names_is_there(document: str) -> None:
     assert misses(document) == []
@@ -144,13 +154,26 @@ def test_what_a_document_names_is_there(document: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "`static/js/marks/absent.ts`", "`specimen_traces.ts`", "`self._context.observation.append(event)`", "`make brew`",
+        "`static/js/marks/absent.ts`", "`specimen_traces.ts`", "`self._context.observation.append(event)`", "`make brew`",  # noqa: E501
         "`npm run absent`", "`python -m tests.absent`", "`pytest tests/absent.py -k NAME`", "`absent_function`",
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_found(text: str, tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(f"* {text} does it.\n")
     assert len(misses(str(tmp_path / "page.md"))) == 1
+
+
+@pytest.mark.parametrize("document", [name for name in OTHER_DOCUMENTS if name not in DOCUMENTS])
+def test_files_and_commands_of_other_documents_are_there(document: str) -> None:
+    spans = [" ".join(span.split()) for span in SPAN.findall(SHOWN.sub("", (ROOT / document).read_text("utf-8")))]
+    paths = {
+        span
+        for span in spans
+        if re.fullmatch(r"[\w.\-/]+\.(?:py|ts|mjs)|(?:gradbox|server|tests|static|benchmarks)/\S+", span)
+    }
+    assert sorted(path for path in paths - OF_READERS if not is_there(path, [])) == []
+    commands = [span for span in spans if span.startswith(("make ", "npm run ", "python -m "))]
+    assert [command for command in commands if misses_of_command(command)] == []
 
 
 def test_what_npm_run_types_reads_is_what_contributing_says() -> None:
@@ -207,17 +230,6 @@ def imports_torch(path: Path) -> bool:
     names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return any(name.split(".")[0] == "torch" for name in names)
-
-
-def test_modules_that_are_imported_by_name_exist() -> None:
-    """ARCHITECTURE: import statements stand at the top; what is loaded late is named in a string, which no tool follows."""
-    named = {
-        name
-        for path in project_files()
-        if path.parts[0] in ("gradbox", "server") and path.suffix == ".py"
-        for name in re.findall(r'import_module\(\s*"((?:gradbox|server)[\w.]*)"', (ROOT / path).read_text("utf-8"))
-    }
-    assert named and [name for name in named if not (ROOT / f"{name.replace('.', '/')}.py").exists()] == []
 
 
 def test_the_matrix_has_as_many_ways_as_the_readme_says() -> None:

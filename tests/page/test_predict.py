@@ -4,7 +4,6 @@ import html
 import json
 import math
 import re
-import subprocess
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from server.gallery.scenarios import load_scenarios
 from tests.page.test_access import axe
-from tests.support.explaining import NODE, ROOT
+from tests.support.explaining import ROOT, call_page
 from tests.support.kept_browser import new_context
 from tests.support.page_driver import leave, paste, press_run, use
 from tests.support.sampling import sampled
@@ -71,7 +70,8 @@ def numbers_of(value: Any) -> set[float]:
 
 
 def words_of(trace: dict[str, Any], steps: list[dict[str, Any]]) -> set[str]:
-    """How the page would write what these steps have: numbers in full and rounded, names of entities, what is printed."""
+    """How the page would write what these steps have: numbers in full and rounded, names of entities, what is
+    printed."""
     numbers = set().union(*(numbers_of(step["set"]) | numbers_of(step.get("visit")) for step in steps), set())
     long = {number for number in numbers if len(f"{number:.10g}".replace(".", "").strip("-0")) > 3}
     words = {text.lstrip("-").lstrip("0") for n in long for text in {repr(n), *(f"{n:.{d}g}" for d in range(4, 9))}}
@@ -148,10 +148,7 @@ def test_what_is_asked_of_every_scenario_is_true(site: str) -> None:
     traces = []
     for name in names:
         traces.append(trace_of(f"{site}/gallery/{name}.trace.json"))
-    command = [*NODE, str(ROOT / "tests/page/predict.mjs")]
-    done = subprocess.run(command, input=json.dumps(traces), capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    asked = dict(zip(names, json.loads(done.stdout), strict=True))
+    asked = {name: call_page("page/predict", trace) for name, trace in zip(names, traces, strict=True)}
     assert len(names) >= 8 and sum(map(len, asked.values())) >= 2 * len(names), asked
 
 

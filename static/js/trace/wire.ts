@@ -41,7 +41,10 @@ export type Entity = Storage | Tensor | Array | Counter | Node | Object | Frame 
 export type Item = boolean | number | string | NotFinite | BigInt | Complex | Ref | Opaque | null | [Value, Value];
 
 /**
- * A whole run. gradient_check: of one that compared gradients, and recorded no steps. rounds: of one that trains.
+ * A whole run.
+ *
+ * gradient_check: of one that compared gradients, and recorded no steps
+ * rounds: of one that trains
  */
 export interface Trace {
   schema: number;
@@ -58,7 +61,7 @@ export interface Trace {
  * The normalised source; `lines[k]` is the pasted line that line k+1 of it came from.
  *
  * files: those that the source consists of, one after the other and each beginning on a line of its own; none where it
- * is a single text.
+ *     is a single text
  */
 export interface Program {
   source: string;
@@ -74,7 +77,8 @@ export interface Program {
 /**
  * One of the files whose text makes a program's source: these lines of it, from 1, both included.
  *
- * name: as it is shown, like `pkg/model.py`. path: where it lies, where that is told.
+ * name: as it is shown, like `pkg/model.py`
+ * path: where it lies, where that is told
  */
 export interface ProgramFile {
   name: string;
@@ -148,8 +152,10 @@ export interface Notice {
 /**
  * A change that lets the program run; nobody makes it unasked. `key` and `args` say what and why.
  *
- * edits: in `source`; pasted: the same in the pasted text, where that differs. shape: what stands for `{shape}` in
- * their texts until the reader says otherwise, sizes with commas between; `{n}` is the first of them.
+ * edits: in `source`
+ * pasted: the same in the pasted text, where that differs
+ * shape: what stands for `{shape}` in their texts until the reader says otherwise, sizes with commas between; `{n}` is
+ *     the first of them
  */
 export interface Repair {
   key: string;
@@ -171,14 +177,15 @@ export interface Edit {
   text: string;
 }
 /**
- * What ran the program. device_name: of the processor or the GPU, as its maker gives it.
+ * What ran the program.
  *
- * input: what was there for `input()` and `sys.stdin` to read, where it was not empty.
- * worker: the name of the worker that ran it, where there are workers on other machines.
+ * device_name: of the processor or the GPU, as its maker gives it
+ * input: what was there for `input()` and `sys.stdin` to read, where it was not empty
+ * worker: the name of the worker that ran it, where there are workers on other machines
  * recorded: "own process" where no confined child ran it: the process that recorded it is that of its user, with the
- * user's files, imports and arguments. Such a program is not run again from its trace.
- * regions: the parts of the run that were recorded, where that is not all of it.
- * arguments: what came after the file on the command line.
+ *     user's files, imports and arguments. Such a program is not run again from its trace.
+ * regions: the parts of the run that were recorded, where that is not all of it
+ * arguments: what came after the file on the command line
  */
 export interface Runtime {
   torch: string;
@@ -216,7 +223,7 @@ export interface Region {
  * The state after what this step names: apply `set`, then `gone`.
  *
  * shown: what an interactive session shows of a bare expression's value ("" for None); only where the pasted text
- * holds an output to lay beside it, and where showing runs none of the program's code.
+ *     holds an output to lay beside it, and where showing runs none of the program's code
  */
 export interface Step {
   i: number;
@@ -266,8 +273,9 @@ export interface Opaque {
 /**
  * A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
  *
- * failed: it raised, and has no outputs. call: the number of the innermost module's call that it is part of. place: of some that
- * ran while grad mode was off, the line that asked for it, where that has no steps.
+ * failed: it raised, and has no outputs
+ * call: the number of the innermost module's call that it is part of
+ * place: of some that ran while grad mode was off, the line that asked for it, where that has no steps
  */
 export interface Op {
   kind: "op";
@@ -283,7 +291,7 @@ export interface Op {
 /**
  * A line of code that has no steps, as that of a module which was not recorded: file without folders, line, text.
  *
- * module: the name by which `--also` takes it; "" for code that no import finds, as of a notebook's earlier cell.
+ * module: the name by which `--also` takes it; "" for code that no import finds, as of a notebook's earlier cell
  */
 export interface CodePlace {
   file: string;
@@ -388,7 +396,7 @@ export interface SavedDetached {
  * A result of a tensor that requires grad which no gradient will come back through, and why.
  *
  * place: the line that asked for it, where that has no steps; of `detach` and `data` the first line that used the
- * result.
+ *     result
  */
 export interface PathCut {
   kind: "event";
@@ -418,9 +426,10 @@ export interface GradAccumulated {
   first: boolean;
 }
 /**
- * An optimizer's `step()` returned. optimizer: absent where no recorded name led to it.
+ * An optimizer's `step()` returned.
  *
- * unrecorded: of steps in iterations that were not recorded, how many; they lie before the step that has the event.
+ * optimizer: absent where no recorded name led to it
+ * unrecorded: of steps in iterations that were not recorded, how many; they lie before the step that has the event
  */
 export interface OptimizerStepped {
   kind: "event";
@@ -431,10 +440,13 @@ export interface OptimizerStepped {
   unrecorded?: number | null;
 }
 /**
- * A call of an `nn.Module` begins. call: its number, from 0 over all recorded calls of the run.
+ * A call of an `nn.Module` begins.
  *
- * module: absent where no recorded name leads to it; type: its class. within: the call in which this one runs. inputs: the tensors
- * among its arguments, those in dicts too.
+ * call: its number, from 0 over all recorded calls of the run
+ * module: absent where no recorded name leads to it
+ * type: its class
+ * within: the call in which this one runs
+ * inputs: the tensors among its arguments, those in dicts too
  */
 export interface ModuleCalled {
   kind: "event";
@@ -448,7 +460,10 @@ export interface ModuleCalled {
   inputs: string[];
 }
 /**
- * A call of a module ended. outputs: the tensors of its result, those in dicts too. failed: it raised.
+ * A call of a module ended.
+ *
+ * outputs: the tensors of its result, those in dicts too
+ * failed: it raised
  */
 export interface ModuleReturned {
   kind: "event";
@@ -463,8 +478,8 @@ export interface ModuleReturned {
  * What dropout or batch norm was told as it ran.
  *
  * training: it drops, with probability `p`, or takes the statistics of the batch; attention drops wherever its
- * `dropout_p` is above 0. modules: those in whose call it ran, the innermost first; none where the program called the
- * function itself.
+ *     `dropout_p` is above 0
+ * modules: those in whose call it ran, the innermost first; none where the program called the function itself
  */
 export interface LayerMode {
   kind: "event";
@@ -477,7 +492,9 @@ export interface LayerMode {
   modules: CallingModule[];
 }
 /**
- * A module that is being called, its class and its `training`. module: absent where no recorded name led to it.
+ * A module that is being called, its class and its `training`.
+ *
+ * module: absent where no recorded name led to it
  */
 export interface CallingModule {
   type: string;
@@ -488,8 +505,8 @@ export interface CallingModule {
  * Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
  *
  * hook: `tensor`, by `register_hook`, before the node was run; `post_accumulate_grad`, after `.grad` was accumulated.
- * Hooks of nodes and modules have no event: the steps of their functions tell of them. So have those of a tensor that
- * no Python object stands for any more.
+ *     Hooks of nodes and modules have no event: the steps of their functions tell of them. So have those of a tensor
+ *     that no Python object stands for any more.
  */
 export interface HookRan {
   kind: "event";
@@ -514,7 +531,8 @@ export interface HookLeft {
   count: number;
 }
 /**
- * A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by `save_for_backward`.
+ * A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by
+ * `save_for_backward`.
  */
 export interface ContextKept {
   kind: "event";
@@ -526,10 +544,12 @@ export interface ContextKept {
   name: string;
 }
 /**
- * A write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made, and that is lost.
+ * A write into the copy that an advanced index (`x[mask]`, `x[[1, 3]]`), a `reshape` or the like made, and that is
+ * lost.
  *
- * tensor: of which it is one, and did not change; copy: the result. No operator read it after the write, and it died with the
- * statement. op: the last operation that wrote it.
+ * tensor: of which it is one, and did not change
+ * copy: the result. No operator read it after the write, and it died with the statement. op: the last operation that
+ *     wrote it.
  */
 export interface IndexCopyWritten {
   kind: "event";
@@ -542,7 +562,8 @@ export interface IndexCopyWritten {
 /**
  * A write by index tensors (`x[i] = v`, `x[i] += v`) that names an element more than once: the last write stays.
  *
- * count: of the places that the indices name; distinct: of the different ones among them.
+ * count: of the places that the indices name
+ * distinct: of the different ones among them
  */
 export interface IndicesRepeated {
   kind: "event";
@@ -554,11 +575,12 @@ export interface IndicesRepeated {
   distinct: number;
 }
 /**
- * After the run the backward of one of the program's own Functions was compared with the slope of its forward, and differs.
+ * After the run the backward of one of the program's own Functions was compared with the slope of its forward, and
+ * differs.
  *
- * order: 2 where backward is right and its own derivative is not. incoming: what came into backward in the check; got, wanted:
- * what it gave for an element of an argument, and the slope times what came in. ignores_incoming: it gives the same whatever
- * comes in.
+ * order: 2 where backward is right and its own derivative is not incoming: what came into backward in the check got,
+ *     wanted: what it gave for an element of an argument, and the slope times what came in ignores_incoming: it gives
+ *     the same whatever comes in
  */
 export interface FunctionChecked {
   kind: "event";
@@ -587,8 +609,9 @@ export interface UninitializedRead {
 /**
  * An exception came to a handler, or to a `finally`, of the program.
  *
- * exception: its class. in_torch: the innermost Python code that it came from is torch's. place: the line of code without
- * steps that it came from.
+ * exception: its class
+ * in_torch: the innermost Python code that it came from is torch's
+ * place: the line of code without steps that it came from
  */
 export interface Raised {
   kind: "event";
@@ -611,8 +634,8 @@ export interface Warned {
 /**
  * The program asked for something that is done otherwise here.
  *
- * what: `compile`, the plain function runs in the place of a compiled one; `workers`, a DataLoader with `count` of them
- * loads its data itself.
+ * what: `compile`, the plain function runs in the place of a compiled one; `workers`, a DataLoader with `count` of
+ *     them loads its data itself
  */
 export interface Replaced {
   kind: "event";
@@ -623,8 +646,10 @@ export interface Replaced {
   count?: number | null;
 }
 /**
- * A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after the step
- * before may be missing. by: the module of the function that is there now.
+ * A debugger, or the program itself, replaced Python's trace function, which followed the code: statements after
+ * the step before may be missing.
+ *
+ * by: the module of the function that is there now
  */
 export interface TracingTaken {
   kind: "event";
@@ -641,7 +666,8 @@ export interface LimitReached {
   limit: "steps" | "wall" | "cpu" | "memory" | "output" | "tensors" | "trace";
 }
 /**
- * One stretch of the run takes so much of the trace's room that from here on contents of more elements have no cells.
+ * One stretch of the run takes so much of the trace's room that from here on contents of more elements have no
+ * cells.
  */
 export interface ContentsSummarized {
   kind: "event";
@@ -685,8 +711,8 @@ export interface Grad {
 /**
  * A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
  *
- * All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of equal
- * stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
+ * All of finite values only; `norm` is their Euclidean norm, absent where it was not computed. `heat` are the means of
+ * equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
  */
 export interface Summary {
   min?: boolean | number | NotFinite | BigInt | Complex | null;
@@ -699,10 +725,11 @@ export interface Summary {
 /**
  * What a run shows that would be left out: an iteration of a loop, or elements of a big storage.
  *
- * loop: its statement; iteration: the counts from 0 of the loops around it and, last, its own. storage: the elements
- * [from, to) of one, from that step on; its uid is the one that the same program's trace gave it. counts: loops by
- * statement and which iteration of the whole run, from 1, is shown. repeatable: whether the program printed and ended
- * as in the run before.
+ * loop: its statement
+ * iteration: the counts from 0 of the loops around it and, last, its own
+ * storage: the elements [from, to) of one, from that step on; its uid is the one that the same program's trace gave it
+ * counts: loops by statement and which iteration of the whole run, from 1, is shown
+ * repeatable: whether the program printed and ended as in the run before
  */
 export interface Focus {
   loop?: number | null;
@@ -725,8 +752,8 @@ export interface Outcome {
 /**
  * Python's own type, text and line; for `refused`, every refusal at once.
  *
- * place: the line of code without steps that raised it, below the program's. skipped_iteration: the innermost loop's, where it
- * was raised in one that was not recorded.
+ * place: the line of code without steps that raised it, below the program's
+ * skipped_iteration: the innermost loop's, where it was raised in one that was not recorded
  */
 export interface Error {
   type: string;
@@ -783,8 +810,12 @@ export interface Cost {
 /**
  * Torch's gradients of one call of `backward` or `torch.autograd.grad` beside finite differences in float64.
  *
- * backward: which call, from 0; line: its statement. loss: in the program's precision; double: in float64. runs: how often
- * the program ran. complete: whether the time sufficed for all elements that were to be varied.
+ * backward: which call, from 0
+ * line: its statement
+ * loss: in the program's precision
+ * double: in float64
+ * runs: how often the program ran
+ * complete: whether the time sufficed for all elements that were to be varied
  */
 export interface GradientCheck {
   problem?:
@@ -825,11 +856,16 @@ export interface Corner {
   line: number | null;
 }
 /**
- * A leaf, or a tensor whose gradient the call asks for. name: what the program calls it; null where nothing does. line:
- * where its value was made.
+ * A leaf, or a tensor whose gradient the call asks for.
  *
- * elements: that it has; rows: those that were varied. verdict: the gravest of theirs; worst: which of the rows has it.
- * hooked: hooks of the leaf may have changed torch's values. problem_line: of the statement that the problem is about.
+ * name: what the program calls it; null where nothing does line: where its value was made
+ *
+ * elements: that it has
+ * rows: those that were varied
+ * verdict: the gravest of theirs
+ * worst: which of the rows has it
+ * hooked: hooks of the leaf may have changed torch's values
+ * problem_line: of the statement that the problem is about
  */
 export interface LeafCheck {
   name: string | null;
@@ -851,11 +887,11 @@ export interface LeafCheck {
   rows?: ElementCheck[];
 }
 /**
- * One element of a leaf. index: in each dimension.
+ * One element of a leaf.
  *
- * torch: what backward gave in the program's own precision; double: in float64; null where none came. numeric: the central
- * difference quotient; left, right: those to both sides, where they differ. difference: between torch and numeric,
- * relative to the larger.
+ * index: in each dimension torch: what backward gave in the program's own precision double: in float64; null where
+ *     none came numeric: the central difference quotient left, right: those to both sides, where they differ
+ *     difference: between torch and numeric, relative to the larger
  */
 export interface ElementCheck {
   /**
@@ -873,8 +909,10 @@ export interface ElementCheck {
 /**
  * What became of the other samples of a batch when only the first was changed.
  *
- * line: of the statement where the batch meets what is trained. axis: of the batch, along which its `samples` lie. mixing:
- * null where they stay apart up to the loss. runs: how often the program ran.
+ * line: of the statement where the batch meets what is trained
+ * axis: of the batch, along which its `samples` lie
+ * mixing: null where they stay apart up to the loss
+ * runs: how often the program ran
  */
 export interface SampleCheck {
   problem?: ("no_batch" | "raised" | "not_repeatable" | "too_long" | "no_time") | null;
@@ -885,8 +923,9 @@ export interface SampleCheck {
   runs?: number;
 }
 /**
- * The first operation that gave one sample something of another. changed: how many samples it changed; null where that
- * can't be counted.
+ * The first operation that gave one sample something of another.
+ *
+ * changed: how many samples it changed; null where that can't be counted
  */
 export interface MixingOperation {
   op: string;
@@ -894,10 +933,14 @@ export interface MixingOperation {
   changed?: number | null;
 }
 /**
- * count: rounds of the run. optimizers: how many stepped; where none did, a round is an iteration that calls backward. every: one round
- * in so many is among `rounds`, besides those that are recorded or in which something became not finite, as far as there is
- * room. new_rates: rounds whose learning rates are others than those of the round before, which had those of the one before it;
- * the first ones. printed_every: of the rounds that print, one in so many is among `printed`.
+ * The rounds of a training.
+ *
+ * count: how many rounds the run had
+ * optimizers: how many stepped; if none did, a round is an iteration that calls backward
+ * every: one round in so many is among `rounds`, besides rounds that are recorded or in which something became not
+ *     finite, as far as there is room
+ * new_rates: the first rounds whose learning rates differ from those of the round before
+ * printed_every: of the rounds that print, one in so many is among `printed`
  */
 export interface TrainingRounds {
   count: number;
@@ -934,9 +977,10 @@ export interface TrainingRounds {
   printed_every: number;
 }
 /**
- * Where backwards began: at which statement, and at which of the tensors that it was called with. values: of the rounds 0,
- * every, 2 * every …; null where it did not run in a round, or its value was not read. Of several backwards in a round, the
- * last.
+ * Where backwards began: at which statement, and at which of the tensors that it was called with.
+ *
+ * values: of the rounds 0, every, 2 * every …; null where it did not run in a round, or its value was not read. Of
+ *     several backwards in a round, the last.
  */
 export interface RoundLoss {
   stmt: number | null;
@@ -948,17 +992,22 @@ export interface RoundLoss {
   values: (boolean | number | NotFinite | BigInt | Complex | null)[];
 }
 /**
- * Whose norms are told: a parameter, or those of a module together. module: null where they are no module's.
+ * Whose norms are told: a parameter, or those of a module together.
+ *
+ * module: null where they are no module's
  */
 export interface RoundRow {
   tensors: string[];
   module?: string | null;
 }
 /**
- * Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last `inner` are of
- * the function that trains. iteration: of each loop, from 0, in the first of these rounds; total: which iteration of the
- * whole run it is there, from 1. by: how many iterations of the last loop a round has; 0 where there is one round only. The
- * last of as many as there is room for has no loops: of the rounds from there on they are not known.
+ * Rounds from `first` on that lie in the same loops: `loops` by statement, outermost first, of which the last
+ * `inner` are of the function that trains.
+ *
+ * iteration: of each loop, from 0, in the first of these rounds
+ * total: which iteration of the whole run it is there, from 1
+ * by: how many iterations of the last loop a round has; 0 where there is one round only. The last of as many as there
+ *     is room for has no loops: of the rounds from there on they are not known.
  */
 export interface RoundStretch {
   first: number;
@@ -969,9 +1018,14 @@ export interface RoundStretch {
   by: number;
 }
 /**
- * n: from 0. backwards: how many ran. losses: in the order of `TrainingRounds.losses`. lr: learning rates of the groups of the
- * optimizers that have stepped, in the order of their first steps. grad, weight, moved: the norms of gradients and of weights
- * after the optimizer's step, and how far it moved the weights; absent where none was read.
+ * One round of a training.
+ *
+ * n: its number, from 0
+ * backwards: how many calls of backward it had
+ * losses: in the order of `TrainingRounds.losses`
+ * lr: learning rates of the groups of the optimizers that have stepped, in the order of their first steps
+ * grad, weight, moved: the norms of the gradients and of the weights after the optimizer's step, and how far it moved
+ *     the weights; absent if they were not read
  */
 export interface TrainingRound {
   n: number;
@@ -1021,7 +1075,9 @@ export interface Array {
   existed?: boolean;
 }
 /**
- * One call of the engine. place: the line that called it, where that has no steps.
+ * One call of the engine.
+ *
+ * place: the line that called it, where that has no steps
  */
 export interface Backward {
   kind: "backward";
@@ -1070,8 +1126,8 @@ export interface Device {
 /**
  * Memory that the caching allocator had from the driver, in bytes, and the pool that it is in: `small` or `large`.
  *
- * stream: the number of the stream that it serves, by first appearance, where that is not the default one. private: it belongs
- * to a graph, or to a `torch.cuda.MemPool`.
+ * stream: the number of the stream that it serves, by first appearance, where that is not the default one
+ * private: it belongs to a graph, or to a `torch.cuda.MemPool`
  */
 export interface Segment {
   size: number;
@@ -1195,7 +1251,7 @@ export interface Node {
  * which torch still lets one read, and backward refuses.
  *
  * value: a number of the program that torch wrapped in a tensor to save it, like the 2 of `x * 2`. Such a slot has no
- * storage and no counter, unless the program gets hold of that tensor; then it becomes a slot like any other.
+ *     storage and no counter, unless the program gets hold of that tensor; then it becomes a slot like any other.
  */
 export interface Slot {
   value?: boolean | number | NotFinite | BigInt | Complex | null;
@@ -1213,8 +1269,9 @@ export interface Slot {
 /**
  * A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out.
  *
- * training: of a module, its mode. more_tensors: of a longer list, if what follows its `items` are parameters, like those of an
- * optimizer's group, these in order: runs of uids, `[203, 205]` is t203, t204, t205.
+ * training: of a module, its mode
+ * more_tensors: of a longer list, if what follows its `items` are parameters, like those of an optimizer's group,
+ *     these in order: runs of uids, `[203, 205]` is t203, t204, t205
  */
 export interface Object {
   kind: "object";
