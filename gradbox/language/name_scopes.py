@@ -62,8 +62,9 @@ class NameScope:
         self.module._starred_module.add(module)
 
     def path_of(self, name: str, depth: int = 0) -> str | None:
-        """The dotted path that a name leads to in this scope: `torch.nn.functional`, `builtins.getattr`; None where the text
-        binds it otherwise, or where that can't be said.
+        """The dotted path that a name leads to in this scope: `torch.nn.functional`, `builtins.getattr`.
+
+        None where the text binds it otherwise, or where that can't be said.
         """
         scope: NameScope | None = self
         while scope is not None:

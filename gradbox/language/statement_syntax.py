@@ -1,7 +1,7 @@
 """The syntax of each statement, as readers of a trace get it: so that none of them parses Python again.
 
-The kinds and fields are those of Python's `ast`, but for what `gradbox.wire.program.StatementSyntax` says. Of a block there
-is its head alone; of a class also those statements of its body that have no row of their own.
+The kinds and fields are those of Python's `ast`, but for what `gradbox.wire.program.StatementSyntax` says. Of a block
+there is its head alone; of a class also those statements of its body that have no row of their own.
 """
 
 import ast
@@ -16,7 +16,7 @@ from gradbox.wire.records import StatementRecord, StatementSyntaxRecord
 
 MAX_NODES_OF_STATEMENT = 2000
 MAX_NODES_OF_PROGRAM = 40_000
-"""Nodes that are listed of all statements together. A statement that goes beyond has no syntax: what it mentions is unknown."""
+"""Nodes that are listed of all statements together. A statement that goes beyond has no syntax: it is unknown."""
 
 MAX_LITERAL_ELEMENTS = 32
 """Elements of a display that are listed where all that follow are literals: `torch.tensor([0.1, …])`."""
@@ -35,14 +35,15 @@ _FIELDS_OF_NAME: dict[type[ast.AST], str] = {
 """The field of a kind of node that has a name; but for keywords, a name that it binds."""
 
 _OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
-    ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.Invert: "~", ast.Not: "not",
-    ast.UAdd: "+", ast.USub: "-", ast.And: "and", ast.Or: "or", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=",
-    ast.Gt: ">", ast.GtE: ">=", ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.MatMult: "@", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+    ast.Invert: "~", ast.Not: "not", ast.UAdd: "+", ast.USub: "-", ast.And: "and", ast.Or: "or", ast.Eq: "==",
+    ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is", ast.IsNot: "is not",
+    ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
 
 _Item = tuple[ast.AST, str, int, NameScope]
-"""A node that is to be listed: it, the field of its parent that has it, its parent's number, the scope that it runs in."""
+"""A node that is to be listed: it, the field of its parent that has it, its parent's number, the scope it runs in."""
 
 
 class SourceLines:
@@ -99,7 +100,7 @@ class StatementSyntax:
         self.count = len(self._nodes)
 
     def record(self, lines: SourceLines, line: int) -> StatementSyntaxRecord:
-        """As the trace has it. Made once, when all scopes of the file are known. line: of the source, where it begins."""
+        """As the trace has it. Made once, when all scopes of the file are known. line: of the source, its first."""
         if self._record is not None:
             return self._record
         spans = self._spans(lines, line)

@@ -182,7 +182,7 @@ UNNAMED = ("lambda", "listcomp", "setcomp", "dictcomp", "genexpr")
 def expression_tables(table: symtable.SymbolTable) -> list[symtable.SymbolTable]:
     """The scopes in a scope that are not those of functions with a name, and those in them.
 
-    A class that reads a method of its own by name counts to the scope around it: the method has a row, and isn't in the tree.
+    A class that reads a method of its own by name counts to the scope around it: the method has a row of its own.
     """
     out = [child for child in table.get_children() if child.get_name() in UNNAMED or child.get_type() == "class"]
     for child in list(out):
