@@ -110,7 +110,7 @@ def test_a_name_is_looked_up_as_python_does() -> None:
 
 
 def test_places_agree_with_python() -> None:
-    """The text of each node parses to that node again, but for f-strings, of which Python 3.11 doesn't know the places."""
+    """The text of each node parses to that node again; of f-strings Python 3.11 does not know the places."""
     checked = 0
     for path in PROGRAMS[::5]:
         source = path.read_text()
