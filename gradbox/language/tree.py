@@ -18,6 +18,11 @@ _FIELDS_WITH_NODES: dict[type, tuple[str, ...]] = {
 count."""
 
 
+def fields_with_nodes(node: ast.AST) -> tuple[str, ...]:
+    """The names of the fields of a node that may hold nodes."""
+    return _FIELDS_WITH_NODES[type(node)]
+
+
 def child_nodes(node: ast.AST) -> list[ast.AST]:
     out: list[ast.AST] = []
     for name in _FIELDS_WITH_NODES[type(node)]:

@@ -6,10 +6,12 @@ a frame's instruction leads to the running statement (`ProgramStatements.stateme
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
+from gradbox.language.name_scopes import NameScope
+from gradbox.language.statement_syntax import StatementSyntax
 from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder import effects
 from gradbox.recorder.stack import to_program_line
@@ -63,6 +65,8 @@ class ProgramStatements:
     def __init__(self) -> None:
         self.rows: list[StatementRecord] = []
         self.effects: list[effects.StatementEffects] = []
+        self.syntaxes: list[StatementSyntax] = []
+        self._module_scope = NameScope("module")
         self.numpy_import_names: frozenset[str] = frozenset()
         self.exception_variable_names: frozenset[str] = frozenset()
         self.passes_mutating_methods = self.may_write_without_ops = self.reaches_into_graph = False
@@ -72,8 +76,12 @@ class ProgramStatements:
             int, tuple[CodeType, list[tuple[int | None, int | None]]]
         ] = {}  # id of code -> it, places
 
-    def begin_file(self, nodes: SyntaxNodes) -> None:
-        """Begin the statements of a file with these nodes."""
+    def begin_file(self, nodes: SyntaxNodes, outer_names: Mapping[str, str | None] | None = None) -> None:
+        """Begin the statements of a file with these nodes.
+
+        outer_names: see `NameScope`
+        """
+        self._module_scope = NameScope("module", outer_names=outer_names)
         self.numpy_import_names = effects.numpy_import_names(nodes)
         self.exception_variable_names |= effects.exception_variable_names(nodes)
         self.passes_mutating_methods = self.passes_mutating_methods or effects.passes_mutating_methods(nodes)
@@ -100,6 +108,8 @@ class ProgramStatements:
         if statement_effects.exposes_memory or statement_effects.may_change_anything:
             self.may_write_without_ops = True
         self.effects.append(statement_effects)
+        scope = self._module_scope if parent is None else self.syntaxes[parent].inner_scope
+        self.syntaxes.append(StatementSyntax(node, scope))
         return len(self.rows) - 1
 
     def enclosing_loops(self, i: int, include_self: bool) -> tuple[int, ...]:
@@ -337,7 +347,7 @@ class Instrumenter:
             if isinstance(member, FunctionNode):
                 self.instrument_function(member, self.statements.add_statement(member, i, None, self.line_offset))
             elif isinstance(member, ast.ClassDef):
-                self.instrument_class_members(member, self.statements.add_statement(member, i, None))
+                self.instrument_class_members(member, self.statements.add_statement(member, i, None, self.line_offset))
 
 
 class YieldTransformer(ast.NodeTransformer):

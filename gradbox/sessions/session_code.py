@@ -16,11 +16,12 @@ import numpy as np
 import torch
 
 from gradbox import __version__
+from gradbox.language.statement_syntax import statement_records
 from gradbox.language.tree import SyntaxNodes
 from gradbox.notebook.notebook_cells import cell_name
 from gradbox.recorder import stack
 from gradbox.recorder.instrument import ProgramStatements, instrument_tree
-from gradbox.recorder.trace_lines import device_name, statements_with_character_columns
+from gradbox.recorder.trace_lines import device_name
 from gradbox.sessions import process_changes
 from gradbox.sessions.hooks import InstrumentationHooks, compile_with_hooks
 from gradbox.sessions.options import SessionFile, SessionOptions
@@ -62,7 +63,7 @@ def header_record(
     program: ProgramRecord = {
         "source": source,
         "lines": [k + 1 for k in range(len(lines))],
-        "statements": statements_with_character_columns(source, statements.rows),
+        "statements": statement_records(source, statements.rows, statements.syntaxes),
         "notices": [],
     }
     if files:

@@ -17,6 +17,18 @@ from gradbox.wire.rounds import TrainingRounds
 from gradbox.wire.trace import Status, StepKind, Visit
 
 
+class StatementSyntaxRecord(TypedDict):
+    """What a statement mentions; see `program.StatementSyntax`."""
+
+    kinds: list[str]
+    fields: list[str]
+    parents: list[int]
+    starts: list[int]
+    ends: list[int]
+    values: dict[str, bool | int | float | str | None]
+    paths: dict[str, str]
+
+
 class StatementRecord(TypedDict):
     """A statement of the program: lines from 1, columns from 0; `parent` and `loop` are statement indices."""
 
@@ -27,6 +39,7 @@ class StatementRecord(TypedDict):
     kind: str
     parent: int | None
     loop: int | None
+    syntax: NotRequired[StatementSyntaxRecord]
 
 
 class ProgramFileRecord(TypedDict):

@@ -28,6 +28,7 @@ from gradbox.gradient_check.replay import ReplayableProgram
 from gradbox.gradient_check.sample_check import SampleChecker
 from gradbox.language import paste, policy, repairs
 from gradbox.language.determinism import nondeterministic_names
+from gradbox.language.statement_syntax import statement_records
 from gradbox.language.tree import SyntaxNodes
 from gradbox.recorder.displayhook import statements_with_pasted_output
 from gradbox.recorder.instrument import ProgramStatements, instrument_tree
@@ -45,7 +46,6 @@ from gradbox.recorder.trace_lines import (
     error_record,
     program_lines_in_traceback,
     refused_outcome,
-    statements_with_character_columns,
 )
 from gradbox.wire import limits
 from gradbox.wire.gradient_check import GradientCheck, GradientCheckOptions
@@ -124,7 +124,7 @@ class ProgramRun:
         program: ProgramRecord = {
             "source": pasted.source,
             "lines": pasted.lines,
-            "statements": statements_with_character_columns(pasted.source, statements.rows),
+            "statements": statement_records(pasted.source, statements.rows, statements.syntaxes),
             "notices": [notice.model_dump(mode="json", exclude_unset=True) for notice in pasted.notices],
         }
         if pasted.source != self._source:

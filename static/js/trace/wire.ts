@@ -88,6 +88,8 @@ export interface ProgramFile {
 }
 /**
  * A statement of the program: lines from 1, columns from 0; `parent` and `loop` are statement indices.
+ *
+ * syntax: what it mentions; absent where that is unknown, as of a very long one.
  */
 export interface Statement {
   line: number;
@@ -97,6 +99,45 @@ export interface Statement {
   kind: string;
   parent?: number | null;
   loop?: number | null;
+  syntax?: StatementSyntax | null;
+}
+/**
+ * The nodes of a statement's syntax tree, each before those in it, as columns: item k of each list is of node k.
+ *
+ * Node 0 is the statement. Of a block there is its head alone; of a class also the statements of its body that have
+ * no row of their own.
+ *
+ * kinds, fields: the kind of node, and the field of its parent that has it, as Python's `ast` calls them. What holds
+ * no nodes is not listed (contexts, operators, `arguments`): parameters are in the fields `args`, `posonlyargs`,
+ * `vararg`, `kwonlyargs` and `kwarg` of their function itself, each with its `annotation` and its `default`. Keys
+ * and values of a dictionary alternate; a value without a key is unpacked.
+ *
+ * parents: by number; -1 for the statement.
+ *
+ * starts, ends: characters of the source, counted from the statement's beginning; decorators stand before it.
+ * Brackets around an expression are not of it.
+ *
+ * values: of a name, an attribute, a parameter, a keyword and a definition what it is called (`global a, b`: `a,b`);
+ * of a literal its value, where it is a short string, a number that JSON has, a bool or None; of operations the
+ * operator, of comparisons those between the operands with commas; of `from … import` the module, with its dots, and
+ * of each imported name what it is bound to; of a list, tuple or set how many literals at its end are not listed.
+ *
+ * paths: of a name that the program doesn't bind itself, and of an imported one, the dotted path that it leads to,
+ * as the import has it: `torch.nn.functional` for `F`, `builtins.print` for `print`. Absent where a name has another
+ * meaning too.
+ */
+export interface StatementSyntax {
+  kinds: string[];
+  fields: string[];
+  parents: number[];
+  starts: number[];
+  ends: number[];
+  values?: {
+    [k: string]: boolean | number | string | null;
+  };
+  paths?: {
+    [k: string]: string;
+  };
 }
 /**
  * What the normaliser changed or points out; `kind` keys a sentence, `args` fill it; `line` of `source`.
