@@ -185,6 +185,7 @@ class Frames:
         self._update_frame(
             self.module_uid,
             "<module>",
+            (),
             self._visible_module_variables(),
             None,
             self._statement_line(stack[0]) if stack else None,
@@ -200,6 +201,7 @@ class Frames:
             self._update_frame(
                 uid,
                 frame.f_code.co_name,
+                frame.f_code.co_freevars,
                 self.locals.read_locals(frame, uid),
                 caller,
                 self._statement_line(frame),
@@ -271,7 +273,13 @@ class Frames:
         for f in reversed(entered):
             uid = self.uid_of(f)
             self._update_frame(
-                uid, f.f_code.co_name, self.locals.read_locals(f, uid), caller_uid, self._statement_line(f), "running"
+                uid,
+                f.f_code.co_name,
+                f.f_code.co_freevars,
+                self.locals.read_locals(f, uid),
+                caller_uid,
+                self._statement_line(f),
+                "running",
             )
             self._running.append(uid)
             caller_uid = uid
@@ -364,14 +372,23 @@ class Frames:
         return self.recorded_lines.get(id(frame)) or self._statements.line_of_frame(frame)
 
     def _update_frame(
-        self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: FrameState
+        self,
+        uid: str,
+        name: str,
+        free: tuple[str, ...],
+        variables: dict[str, Any],
+        caller: str | None,
+        line: int | None,
+        state: FrameState,
     ) -> None:
-        """A frame with all its variables."""
+        """A frame with all its variables; `free` are those of a function around it."""
         facts: entities.Frame
         recorded = self._reported_variables(uid)
         if recorded is None:
             recorded = {}
             facts = {"kind": "frame", "name": name, "caller": caller, "line": line, "state": state, "vars": recorded}
+            if own_free := [name for name in free if not name.startswith("__")]:
+                facts["free"] = own_free
             self._delta.add_frame(uid, facts)
         else:
             facts = {"state": state} if line is None else {"line": line, "state": state}
