@@ -48,7 +48,7 @@ run: setup build
 	$(PYTHON) -m server serve
 
 dev: setup build
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.dev
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.gallery.dev
 
 # torch is not in it: whoever installs it has one already, or is told
 wheel: setup build
@@ -62,7 +62,7 @@ NAME ?= $(word 2,$(MAKECMDGOALS))
 $(eval $(word 2,$(MAKECMDGOALS)): ;@:)
 endif
 scenario: setup build
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.new_scenario $(NAME)
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.gallery.new_scenario $(NAME)
 
 # how many processes run tests beside each other: twice as many as two cores, for a third of their time they wait; six took no
 # less time, and more memory
@@ -91,7 +91,7 @@ exhaustive: setup build $(VENV)/.redis $(VENV)/.compiled
 APART := $(shell unshare --pid --fork --mount-proc true 2>/dev/null && echo unshare --pid --fork --mount-proc --kill-child)
 
 # by their files, so that no other is imported; the shell collects what attacks leave running
-attacks = $(APART) sh -c '$(PYTHON) -m pytest $(AGAIN) -m "attack and $(1)" $(shell grep -lE "pytest\.mark\.attack\b" tests/test_*.py); exit $$?'
+attacks = $(APART) sh -c '$(PYTHON) -m pytest $(AGAIN) -m "attack and $(1)" $(shell grep -lE "pytest\.mark\.attack\b" --include="test_*.py" -r tests); exit $$?'
 
 tests-attack: setup build $(VENV)/.compiled
 	$(call attacks,not exhaustive)
@@ -128,12 +128,12 @@ settings: setup
 	$(PYTHON) -m server settings --env >deploy/gradbox.env
 
 agreement: setup
-	$(PYTHON) -m tests.referee.agreement --pastes tests/pastes tests/programs scenarios tests/golden
-	$(PYTHON) -m tests.referee.steps_truth tests/programs scenarios tests/golden
+	$(PYTHON) -m tests.referee.agreement --pastes tests/examples/pastes tests/examples/programs scenarios tests/golden
+	$(PYTHON) -m tests.referee.steps_truth tests/examples/programs scenarios tests/golden
 
 # refusals are allowed for what no playground can give
 corpus: setup
-	$(PYTHON) -m tests.referee.agreement --refusals 6 tests/corpus
+	$(PYTHON) -m tests.referee.agreement --refusals 6 tests/examples/corpus
 
 # a machine with a GPU has its own torch, and may have no index: GPU_PYTHON names the Python that has it, and what that lacks
 # is installed from var/gpu-wheels, where they are, into a folder of its own
@@ -143,17 +143,17 @@ gpu-check:
 	rm -rf $(GPU_SITE)
 	! ls var/gpu-wheels/*.whl >/dev/null 2>&1 || \
 		$(GPU_PYTHON) -m pip install -q --no-index --no-deps --no-compile --target $(GPU_SITE) var/gpu-wheels/*.whl
-	PYTHONPATH=$(GPU_SITE) $(GPU_PYTHON) -m tests.gpu_check $(ARGS)
+	PYTHONPATH=$(GPU_SITE) $(GPU_PYTHON) -m tests.gpu.gpu_check $(ARGS)
 
 # GPU_PYTHON_VERSION: of the machine that they are carried to
 gpu-wheels: setup
-	$(PYTHON) -m tests.gpu_wheels $(or $(GPU_PYTHON_VERSION),3.12)
+	$(PYTHON) -m tests.gpu.gpu_wheels $(or $(GPU_PYTHON_VERSION),3.12)
 
 # docs/versions.md has the result. Each environment takes about 5 GB where torch's builds are for CUDA, as those of PyPI are
 TORCHES := 2.11.0 2.15.0
 PYTHONS ?= $(shell for p in python3.11 python3.12 python3.13; do if $$p -c '' 2>/dev/null; then echo $$p; fi; done)
 test-versions: build
-	$(BASE) -m tests.versions --torch $(TORCHES) --python $(PYTHONS) $(if $(TORCH_INDEX),--index $(TORCH_INDEX))
+	$(BASE) -m tests.deployment.versions --torch $(TORCHES) --python $(PYTHONS) $(if $(TORCH_INDEX),--index $(TORCH_INDEX))
 
 # for every Python and platform of the image; torch itself is a build argument of the Dockerfile
 lock: setup
@@ -179,11 +179,11 @@ assault: setup build
 
 # CHECKS="caddy prometheus" for some
 deploy-check: setup
-	$(PYTHON) -m tests.deploy $(CHECKS)
+	$(PYTHON) -m tests.deployment.deploy $(CHECKS)
 
 # builds with docker, podman or buildah, whichever works here
 image-check: setup
-	$(PYTHON) -m tests.image $(ARGS)
+	$(PYTHON) -m tests.deployment.image $(ARGS)
 
 setup: $(VENV)/.python
 build: static/dist/.built
@@ -230,7 +230,7 @@ node_modules/.installed: package.json package-lock.json | $(if $(shell command -
 	$(NPM) ci --no-audit --no-fund
 	@touch $@
 
-static/dist/.built: node_modules/.installed static/build.mjs static/bundle.mjs scenarios/clone.py $(shell find static/js static/css -type f 2>/dev/null)
+static/dist/.built: node_modules/.installed static/build.mjs static/bundle.mjs static/finding_words.mjs scenarios/clone.py $(shell find static/js static/css static/locales -type f 2>/dev/null)
 	$(NPM) run --silent build
 	@touch $@
 

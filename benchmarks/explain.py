@@ -19,7 +19,7 @@ from typing import NamedTuple
 from gradbox.wire.api import Job
 from server.pool.local import Pool
 from server.settings import Settings
-from tests.explaining import NODE
+from tests.support.explaining import NODE
 
 ROOT = Path(__file__).parent.parent
 STEP_COUNT = 2000
@@ -108,7 +108,7 @@ import { readFileSync } from "node:fs";
 const [checkout, times] = [process.argv[1], Number(process.argv[2])];
 const part = (name) => import(`${checkout}/static/js/${name}.ts`);
 const [{ openTrace }, { RunFacts }, { DIAGNOSES }, { explain }] = await Promise.all(
-  ["trace/state", "findings/run_facts", "findings/registry", "findings/explain"].map(part),
+  ["trace/state", "findings/facts/run_facts", "findings/registry", "findings/explain"].map(part),
 );
 const read = JSON.parse(readFileSync(0, "utf8"));
 const list = [], processor = [], parts = {};

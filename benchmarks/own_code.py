@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.own_code_models import SCRIPTS
-from gradbox import part_recorder, parts, recorded_parts
+from gradbox.script import part_recorder, parts, recorded_parts
 
 ROOT = Path(__file__).parent.parent
 TOOLS = ("torchlens", "torchviz")

@@ -11,10 +11,10 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.fits import serving
-from benchmarks.stage import BROWSER_FLAGS, find_chromium
+from benchmarks.measured_server import MeasuredServer
 from benchmarks.stills import find_step
-from tests.page_driver import at_step, run
+from tests.support.kept_browser import FLAGS, find_browser
+from tests.support.page_driver import at_step, run
 
 ROOT = Path(__file__).parent.parent
 
@@ -166,10 +166,10 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     (arguments.folder / "tour").mkdir(parents=True, exist_ok=True)
-    with serving(ROOT) as address, sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=find_chromium(), args=list(BROWSER_FLAGS))
+    with MeasuredServer(rate_limit="1000000/minute") as server, sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=find_browser(), args=FLAGS)
         for name in (name for name in arguments.only if name in PICTURES):
-            take(browser, address, PICTURES[name], arguments.folder / f"{name}.png")
+            take(browser, f"http://127.0.0.1:{server.port}", PICTURES[name], arguments.folder / f"{name}.png")
             print(name)
         browser.close()
     if FILM in arguments.only:

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.stage import BROWSER_FLAGS, find_chromium
-from tests.test_pictures import NODE
-from tests.tracing import trace
+from tests.pictures.test_pictures import NODE
+from tests.support.kept_browser import FLAGS, find_browser
+from tests.support.tracing import trace
 
 ROOT = Path(__file__).parent.parent
 THEMES = ("light", "dark")
@@ -70,7 +70,7 @@ def draw(names: list[str]) -> dict[str, str]:
             jobs.append(["step", recorded, find_step(recorded, which), {"theme": theme}])
             files.append(f"{name}.{theme}")
     done = subprocess.run(
-        [NODE, "--import", str(ROOT / "static/typescript.mjs"), str(ROOT / "tests/draw.mjs")],
+        [NODE, "--import", str(ROOT / "static/typescript.mjs"), str(ROOT / "tests/pictures/draw.mjs")],
         input=json.dumps(jobs),
         capture_output=True,
         text=True,
@@ -89,7 +89,7 @@ def main() -> int:
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=find_chromium(), args=list(BROWSER_FLAGS))
+        browser = play.chromium.launch(executable_path=find_browser(), args=FLAGS)
         page = browser.new_context(device_scale_factor=SCALE).new_page()
         for name, svg in draw(arguments.only).items():
             page.set_content(f"<style>body {{ margin: 0 }} svg {{ display: block }}</style>{svg}")

@@ -13,7 +13,7 @@ LAZY = {
     "Run": "run",
     "assert_trains": "gradient_check.training_assertion",
     "explain": "region",
-    "load_ipython_extension": "notebook",
+    "load_ipython_extension": "notebook_magic",
     "watch": "region",
 }
 """A name of this package -> the module of it that has it. No module has the name of another thing: imported, it would be

@@ -16,19 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from gradbox import __version__, doctor
-from gradbox.finding_texts import FindingTextError, finding_kinds, load_finding_text
-from gradbox.gradient_report import GradientReport
 from gradbox.installation import PACKAGE_FOLDER
-from gradbox.parts import MAX_RECORDINGS, PartOptions
-from gradbox.progress import waiting_line
-from gradbox.ranks import record_ranks, torchrun_arguments
 from gradbox.run import Run
 from gradbox.run_list import run_pages
-from gradbox.script_check import MAX_SECONDS, check_script
-from gradbox.script_process import RecordingResult, Script, record_script
+from gradbox.script.parts import MAX_RECORDINGS, PartOptions
+from gradbox.script.ranks import record_ranks, torchrun_arguments
+from gradbox.script.script_check import MAX_SECONDS, check_script
+from gradbox.script.script_process import RecordingResult, Script, record_script
 from gradbox.showing import serve_pages_and_open_browser
-from gradbox.table_text import SORT_COLUMNS, TABLE_NAMES, sorted_tables
-from gradbox.terminal import has_colours
+from gradbox.terminal.finding_texts import FindingTextError, finding_kinds, load_finding_text
+from gradbox.terminal.gradient_report import GradientReport
+from gradbox.terminal.progress import waiting_line
+from gradbox.terminal.run_text import has_colours
+from gradbox.terminal.table_text import SORT_COLUMNS, TABLE_NAMES, sorted_tables
 from gradbox.wire.api import GradientCheckReply
 
 OPEN_HELP = "run a script as python would, record it, and open the picture in the browser"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from gradbox import __version__
 from gradbox.installation import STATIC_FOLDER
 from gradbox.run import Run
-from gradbox.script_process import Script, record_script
+from gradbox.script.script_process import Script, record_script
 from gradbox.showing import can_open_browser
 
 TIMEOUT = 120.0

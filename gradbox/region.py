@@ -14,7 +14,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from gradbox.destinations import MAX_RECORDINGS, check_destination, send_run
-from gradbox.notebook_cells import cell_name, notebook_path
+from gradbox.notebook.notebook_cells import cell_name, notebook_path
 from gradbox.run import Run, check_save_path
 from gradbox.sessions import session
 from gradbox.sessions.options import STATELESS_TYPES, SessionFile, SessionOptions

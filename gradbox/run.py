@@ -10,12 +10,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gradbox import notebook_cells, page, shared_viewer, terminal
 from gradbox.assembly.assemble import assemble_trace, crash_error
 from gradbox.installation import PACKAGE_FOLDER
-from gradbox.shortened_trace import shorten_trace
-from gradbox.table_text import MODULE_ORDERS, TABLE_NAMES, TableName, csv_text, sorted_tables, table_lines, tables_html
-from gradbox.terminal import run_report_lines
+from gradbox.notebook import notebook_cells, shared_viewer
+from gradbox.notebook.shortened_trace import shorten_trace
+from gradbox.pictures import page
+from gradbox.terminal import run_text as terminal
+from gradbox.terminal.run_text import run_report_lines
+from gradbox.terminal.table_text import (
+    MODULE_ORDERS,
+    TABLE_NAMES,
+    TableName,
+    csv_text,
+    sorted_tables,
+    table_lines,
+    tables_html,
+)
 from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding, Fix, LookedFor, RunReading
 from gradbox.wire.processes import AssemblyRequest, DrawReply, DrawRequest, MovingFormat, Usage
@@ -23,7 +33,7 @@ from gradbox.wire.program import ProgramFile
 from gradbox.wire.tables import ModuleRow, ParameterRow, RunTables
 from gradbox.wire.trace import Error, Outcome
 
-RENDERER_MODULE = "gradbox.renderer_process"
+RENDERER_MODULE = "gradbox.pictures.renderer_process"
 ENDED_ABRUPTLY_MESSAGE = "it ended without Python's own end, as os._exit does"
 
 FILE_SUFFIXES = (".html", ".htm", ".svg", ".png", ".json")
@@ -152,7 +162,7 @@ class Run:
         return RunTables.model_validate_json(render_in_subprocess(self.body, kind="tables"))
 
     def tables_text(self, sort: str | None = None) -> str:
-        """Both tables for reading. sort: a column, one of `gradbox.table_text.SORT_COLUMNS`. Raises RuntimeError."""
+        """Both tables for reading. sort: a column, one of `gradbox.terminal.table_text.SORT_COLUMNS`. Raises RuntimeError."""
         words = terminal.load_sentences(self.language)
         lines = table_lines(sorted_tables(self.tables, sort), words, indented=sort not in MODULE_ORDERS)
         return "\n".join([self.summary(), "", *lines])

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from gradbox import notebook_cells
+from gradbox.notebook import notebook_cells
 from gradbox.run import Run
 
 

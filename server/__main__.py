@@ -15,7 +15,7 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from gradbox.assembly.recorded_trace import RecordedTrace
-from gradbox.terminal import has_colours, load_sentences, run_report_lines
+from gradbox.terminal.run_text import has_colours, load_sentences, run_report_lines
 from gradbox.wire.api import MAX_INPUT, Job
 from gradbox.wire.schema import encoded_schema_document, schema_document
 from server import PROJECT_FOLDER, __version__

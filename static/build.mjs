@@ -84,7 +84,7 @@ const bundles = [
       open: "static/js/open_file/page.ts",
       compare_embed: "static/js/compare/embed.ts",
     },
-    plugins: [listChunks],
+    plugins: [...SCRIPT.plugins, listChunks],
   },
   {
     ...both,
@@ -104,7 +104,7 @@ const bundles = [
     ...SCRIPT,
     entryPoints: { [`notebook.${language}`]: "static/js/notebook.ts" },
     format: "iife",
-    plugins: [oneLanguage(language)],
+    plugins: [oneLanguage(language), ...SCRIPT.plugins],
   })),
   {
     ...both,

@@ -10,9 +10,9 @@ const FOLDER = "static/js/tests";
 const chosen = process.argv.slice(2);
 const files = chosen.length
   ? chosen
-  : readdirSync(FOLDER)
+  : readdirSync(FOLDER, { recursive: true })
       .sort()
-      .map((name) => `${FOLDER}/${name}`);
+      .map((path) => `${FOLDER}/${path}`);
 for (const file of files) {
   if (file.endsWith(".test.ts")) await import(pathToFileURL(resolve(file)).href);
 }

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests import fork_host, forked_assemblers, forked_server, prepared_zygotes
-from tests.kept_browser import KeptBrowser, close_pages, find_browser, new_page
-from tests.running_server import running_server
-from tests.workers import Workers
+from tests.forks import fork_host, forked_assemblers, forked_server, prepared_zygotes
+from tests.support.kept_browser import KeptBrowser, close_pages, find_browser, new_page
+from tests.support.running_server import running_server
+from tests.support.workers import Workers
 
 os.environ.pop("DATABASE_URL", None)  # nobody's database is for tests
 
@@ -22,14 +22,14 @@ pytest.register_assert_rewrite(
     *(
         f"tests.{name}"
         for name in (
-            "brokers",
-            "databases",
-            "pools",
-            "traps",
-            "traps_autograd",
-            "traps_memory",
-            "traps_python",
-            "traps_runtime",
+            "agreement.traps",
+            "agreement.traps_autograd",
+            "agreement.traps_memory",
+            "agreement.traps_python",
+            "agreement.traps_runtime",
+            "support.brokers",
+            "support.databases",
+            "support.pools",
         )
     )
 )

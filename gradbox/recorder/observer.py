@@ -5,11 +5,11 @@ from itertools import pairwise
 from typing import Any, cast
 
 from gradbox.recorder.code_places import code_place_record
+from gradbox.recorder.devices.device import DeviceMemory
 from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.probes.arrays import NumpyArrays
 from gradbox.recorder.probes.counters import VersionCounters
-from gradbox.recorder.probes.device import DeviceMemory
 from gradbox.recorder.probes.graph import AutogradGraph
 from gradbox.recorder.probes.holders import StorageHolders
 from gradbox.recorder.probes.index_writes import index_write_events

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from gradbox.recorder.devices.device_kernels import kernels_for_device
 from gradbox.recorder.probes import cells
 from gradbox.recorder.probes.backward import copy_element_bytes
-from gradbox.recorder.probes.device_kernels import kernels_for_device
 from gradbox.recorder.probes.handles import grad_without_warning, has_storage
 
 MAX_DEVICE_ELEMENTS = 1 << 13

@@ -24,7 +24,6 @@ from gradbox.recorder.probes.module_calls import ModuleCalls
 from gradbox.recorder.probes.ops import OpRecorder
 from gradbox.recorder.probes.optimizer_steps import OptimizerSteps
 from gradbox.recorder.probes.probe import ProbeContext
-from gradbox.recorder.probes.swap import SwapTensorsPatch
 from gradbox.recorder.replacements import TorchReplacements
 from gradbox.recorder.stack import (
     frames_outward,
@@ -51,6 +50,7 @@ from gradbox.recorder.step_recorder import (
     YieldStep,
 )
 from gradbox.recorder.streams import OutputLog, Stream
+from gradbox.recorder.swap import SwapTensorsPatch
 from gradbox.recorder.thinning import IterationSchedule, SkippedIterations
 from gradbox.recorder.trace_lines import raised_event
 from gradbox.recorder.training_rounds import TrainingRoundLog

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-from gradbox.notebook_cells import cell_name
+from gradbox.notebook.notebook_cells import cell_name
 from gradbox.recorder import introspection
 
 

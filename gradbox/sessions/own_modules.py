@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.util import decode_source
 from pathlib import Path
 
-from gradbox.notebook_cells import cell_name
+from gradbox.notebook.notebook_cells import cell_name
 from gradbox.sessions.unstepped_code import is_installed_file
 
 MAX_FILES, MAX_LINES = 40, 12_000

@@ -1,4 +1,4 @@
-"""`torchrun`, but that each rank is a process of ours: it records its script, or runs it as it is, as `gradbox.ranks` asks.
+"""`torchrun`, but that each rank is a process of ours: it records its script, or runs it as it is, as `gradbox.script.ranks` asks.
 
 Run as a module, with a request as JSON and the arguments of `torchrun`.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from torch.distributed import run
 
-RANK_SCRIPT = Path(__file__).parents[1] / "rank_script.py"
+RANK_SCRIPT = Path(__file__).parents[1] / "script/rank_script.py"
 
 
 def launcher_arguments(arguments: list[str], request: str) -> list[str]:

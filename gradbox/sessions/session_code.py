@@ -17,7 +17,7 @@ import torch
 
 from gradbox import __version__
 from gradbox.language.tree import SyntaxNodes
-from gradbox.notebook_cells import cell_name
+from gradbox.notebook.notebook_cells import cell_name
 from gradbox.recorder import stack
 from gradbox.recorder.instrument import ProgramStatements, instrument_tree
 from gradbox.recorder.trace_lines import device_name, statements_with_character_columns

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradbox.assembly.recorded_trace import RecordedTrace
-from gradbox.gradient_report import GradientReport
-from gradbox.terminal import colour_text, finding_lines, has_colours, load_sentences, looked_for_text
+from gradbox.terminal.gradient_report import GradientReport
+from gradbox.terminal.run_text import colour_text, finding_lines, has_colours, load_sentences, looked_for_text
 from gradbox.wire.api import GradientCheckReply, Job
 from gradbox.wire.findings import Finding, LookedFor
 from gradbox.wire.gradient_check import GradientCheckOptions

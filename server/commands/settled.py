@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gradbox.terminal import colour_text, has_colours
+from gradbox.terminal.run_text import colour_text, has_colours
 from gradbox.wire.api import Job
 from server import PROJECT_FOLDER
 from server.gallery.claims import ClaimVerdict, claims_as_json, read_verdict, scenarios_with_claims

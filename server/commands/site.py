@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gradbox.finding_texts import FindingTextError
+from gradbox.terminal.finding_texts import FindingTextError
 from server import PROJECT_FOLDER
 from server.pool.zygote import PREPARE, WorkersUnavailable
 from server.services import create_services

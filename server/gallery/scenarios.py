@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradbox.finding_texts import finding_title
+from gradbox.terminal.finding_texts import finding_title
 
 LANGUAGES = ("en", "zh")
 TEXT_KEYS = ("title", "question", "look_at")

@@ -18,7 +18,7 @@ from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pool.cache import ResultCache
 from server.wire.problems import ProblemError
 
-COMMAND = (sys.executable, "-m", "gradbox.renderer_process")
+COMMAND = (sys.executable, "-m", "gradbox.pictures.renderer_process")
 TIMEOUT = 20.0
 """Seconds for a drawing, including the start of a new process."""
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from gradbox.assembly.recorded_trace import RecordedTrace
-from gradbox.finding_texts import FindingText
-from gradbox.terminal import finding_lines, load_sentences
+from gradbox.terminal.finding_texts import FindingText
+from gradbox.terminal.run_text import finding_lines, load_sentences
 from gradbox.wire.api import Job
 from gradbox.wire.findings import Finding
 from gradbox.wire.processes import DrawRequest, Theme

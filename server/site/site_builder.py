@@ -14,8 +14,8 @@ from typing import Any
 
 import jinja2
 
-from gradbox.finding_texts import finding_kinds, load_finding_text
-from gradbox.page import offline_page, write_shared_assets
+from gradbox.pictures.page import offline_page, write_shared_assets
+from gradbox.terminal.finding_texts import finding_kinds, load_finding_text
 from server import PROJECT_FOLDER, __version__
 from server.gallery.claims import claims_as_json
 from server.gallery.scenarios import Scenario, scenarios_by_thread

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from gradbox.recorder.probes.device_kernels import kernels_for_device
+from gradbox.recorder.devices.device_kernels import kernels_for_device
 
 HIDING_VARIABLES = ("CUDA_VISIBLE_DEVICES", "PYTORCH_NVML_BASED_CUDA_CHECK")
 """Of the environment in which a zygote prepares itself; they keep torch from looking for a GPU."""

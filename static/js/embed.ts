@@ -4,7 +4,7 @@ import { captionListItems } from "./captions/caption_list.ts";
 import { loadFindings } from "./explain/findings_bundle.ts";
 import { loadLocale } from "./words/page_locale.ts";
 import { loadPredict } from "./page/predict_bundle.ts";
-import { fetchSeriesNote } from "./series/reader.ts";
+import { fetchSeriesNote } from "./page/series_reader.ts";
 import { loadTrace, problemOfResponse, TraceError } from "./requests/trace_source.ts";
 import { startViewer } from "./page/viewer.ts";
 

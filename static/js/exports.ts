@@ -10,7 +10,7 @@ import { findingsReply, lookedForReply, runSummaryReply } from "./findings/findi
 import { tablesReply } from "./nets/tables_reply.ts";
 import { ComparisonTooLarge } from "./compare/comparison.ts";
 import { findingLocale } from "./findings/words.ts";
-import { landingStep } from "./trace/landing.ts";
+import { landingStep } from "./trace/steps/landing.ts";
 import { openTrace } from "./trace/state.ts";
 import { filmFrames, filmSvg, type FilmSubject } from "./verdict/film.ts";
 import { stepMarkdown, verdictMarkdown } from "./verdict/markdown.ts";

@@ -1,18 +1,18 @@
 /** The workbench: makes the parts of the page, and draws each change of the state into them. */
 
 import { startCommands } from "./page/page_commands.ts";
-import { createProgramPane } from "./page/program_pane.ts";
-import { comparisonAddress } from "./compare/address.ts";
+import { createProgramPane } from "./page/program/program_pane.ts";
+import { comparisonAddress } from "./page_state/comparison_address.ts";
 import { loadEditorTools, paintedParts } from "./editor/painted.ts";
 import { loadFindings } from "./explain/findings_bundle.ts";
 import { startFileOpeningOnWorkbench } from "./open_file/workbench.ts";
 import { startLessonOf } from "./page/lesson_loader.ts";
-import { startLegend } from "./page/legend.ts";
-import { startMoreMenu } from "./page/more_menu.ts";
-import { startStarts } from "./page/starts.ts";
-import { createFirstQuestion } from "./page/first_question.ts";
-import { createServerWatch } from "./page/server_watch.ts";
-import { keepLastAddress, keepUsed, lastAddress, usedBefore } from "./page/kept.ts";
+import { startLegend } from "./page/picture/legend.ts";
+import { startMoreMenu } from "./page/start/more_menu.ts";
+import { startStarts } from "./page/start/starts.ts";
+import { createFirstQuestion } from "./page/start/first_question.ts";
+import { createServerWatch } from "./page/running/server_watch.ts";
+import { keepLastAddress, keepUsed, lastAddress, usedBefore } from "./page/start/kept.ts";
 import { createAddress } from "./page/address.ts";
 import { startLive } from "./page/live_loader.ts";
 import { loadLocale } from "./words/page_locale.ts";
@@ -21,26 +21,26 @@ import { initialState, reduce } from "./page_state/page_state.ts";
 import { startPredict } from "./page/predict_loader.ts";
 import { loadPredict } from "./page/predict_bundle.ts";
 import { makePaneBorderDraggable } from "./browser/pane_border.ts";
-import { createPicturePane } from "./page/picture_pane.ts";
+import { createPicturePane } from "./page/picture/picture_pane.ts";
 import { onFirstInteraction } from "./browser/first_interaction.ts";
-import { createDraftKeeper } from "./page/draft.ts";
+import { createDraftKeeper } from "./page/program/draft.ts";
 import { element, type PageHost } from "./page/page_host.ts";
-import { aboutProgram } from "./page/program_name.ts";
-import { createRunRequests } from "./page/run_requests.ts";
-import { createRunner } from "./page/running.ts";
-import { createRunStatus } from "./page/run_status.ts";
+import { aboutProgram } from "./page/program/program_name.ts";
+import { createRunRequests } from "./page/running/run_requests.ts";
+import { createRunner } from "./page/running/running.ts";
+import { createRunStatus } from "./page/running/run_status.ts";
 import { isFrontPage, servedPage, servedSeries } from "./page/served_page.ts";
-import { createStepStatus } from "./page/step_status.ts";
+import { createStepStatus } from "./page/picture/step_status.ts";
 import { startSharingParts } from "./sharing/workbench.ts";
 import { createSiblingChips } from "./siblings/chips.ts";
-import { addressAtNoteStep } from "./series/reader.ts";
+import { addressAtNoteStep } from "./page/series_reader.ts";
 import { startSeriesParts } from "./series/workbench.ts";
 import { createStore, hasChangedField } from "./browser/store.ts";
 import { startThemeButton } from "./browser/theme.ts";
 import { readAddress, VIEWS } from "./page_state/url.ts";
 import { packagesNotHere } from "./program/missing_packages.ts";
 import { refusalOfOtherText } from "./program/other_text.ts";
-import { preferredView } from "./page/view_switch.ts";
+import { preferredView } from "./page/picture/view_switch.ts";
 import type { PageState } from "./page_state/state.ts";
 import type { Refusal, Repair, Trace } from "./trace/wire.ts";
 
@@ -145,12 +145,12 @@ function showPanes(state: PageState, before: PageState | null) {
 }
 
 async function showFirstAnswer(refusal: Refusal, text: string) {
-  const answer = await import("./page/first_answer.ts");
+  const answer = await import("./page/program/first_answer.ts");
   await answer.showFirstAnswer({ host: element("empty"), refusal, text, startAnew: program.startAnew });
 }
 
 async function showMissingPackages(trace: Trace) {
-  const panel = await import("./page/missing_packages.ts");
+  const panel = await import("./page/program/missing_packages.ts");
   const onRepair = (repair: Repair) => dispatch({ type: "repairRequested", repair });
   await panel.showMissingPackages({ host: element("empty"), trace, pageSay: say, onRepair });
 }
@@ -162,7 +162,8 @@ function showOnCpuNotice(state: PageState, before: PageState | null) {
   const isShown = onCpu?.trace != null && opened?.trace === onCpu.trace;
   element("on-cpu").hidden = !isShown;
   const undo = () => dispatch({ type: "cpuRunUndone" });
-  if (isShown) void import("./page/on_cpu.ts").then((parts) => parts.showOnCpu(element("on-cpu"), onCpu, say, undo));
+  if (isShown)
+    void import("./page/program/on_cpu.ts").then((parts) => parts.showOnCpu(element("on-cpu"), onCpu, say, undo));
 }
 
 /** Draws a change of the state, part by part. @param before null: the first time */

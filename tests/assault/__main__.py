@@ -20,7 +20,7 @@ from tests.assault.measurement import (
     longest,
     measure,
 )
-from tests.loop_pieces import MAX_SECONDS
+from tests.server.http.loop_pieces import MAX_SECONDS
 
 PROXY = {"trusted_proxies": "127.0.0.0/8"}
 SMALL_QUOTA = {"quota": 100_000_000}

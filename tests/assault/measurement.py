@@ -19,7 +19,7 @@ from server.pool.machine import RESERVED_MEMORY
 from tests.assault.attackers import Assault, ask, save
 from tests.chaos.clients import run_honest_programs
 from tests.chaos.server_state import log_errors, wait_until
-from tests.loop_pieces import MAX_SECONDS, VARIABLE, LoopPiece, read_pieces
+from tests.server.http.loop_pieces import MAX_SECONDS, VARIABLE, LoopPiece, read_pieces
 
 ALONE = 6.0
 """Seconds that the visitor is measured before the assault."""
@@ -144,7 +144,7 @@ class PiecesServer(MeasuredServer):
 
     def launch(self, arguments: list[str], environment: dict[str, str], log: IO[bytes]) -> ServerProcess:
         return subprocess.Popen(
-            [sys.executable, "-m", "tests.loop_pieces", *arguments],
+            [sys.executable, "-m", "tests.server.http.loop_pieces", *arguments],
             cwd=ROOT,
             env={**environment, VARIABLE: str(self.pieces)},
             stdin=subprocess.DEVNULL,

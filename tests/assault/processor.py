@@ -6,7 +6,7 @@ from urllib.parse import quote
 from tests.assault.attackers import Assault, ask, ask_unread, save
 from tests.assault.programs import BIG, COLLIDING, HOSTILE_LINES
 from tests.chaos.clients import close_connection
-from tests.largest_requests import alive, pipelines
+from tests.server.http.largest_requests import alive, pipelines
 
 
 def compact(body: object) -> str:

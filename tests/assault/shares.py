@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from benchmarks.load import program
-from gradbox.film_file import MAX_FILM_BYTES
+from gradbox.pictures.film_file import MAX_FILM_BYTES
 from server.store.database import DATABASE_FILE
 from server.wire.saved_programs import MAX_PROGRAMS
 from tests.assault.attackers import Assault, ask, ask_unread, get_request, save

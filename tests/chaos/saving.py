@@ -18,10 +18,10 @@ from pathlib import Path
 from benchmarks.load import program, trace_mistake
 from benchmarks.measured_server import MeasuredServer
 from server.store.database import DATABASE_FILE
-from tests import postgres
 from tests.chaos.clients import assert_correct, fetch, post_program
 from tests.chaos.programs import SPIN
 from tests.chaos.server_state import busy_workers, wait_until
+from tests.support import postgres
 
 
 def kill_while_saving(

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchmarks.measured_server import ROOT, MeasuredServer, ServerProcess
-from tests import postgres
-from tests.brokers import RedisServer
 from tests.chaos.settings import SAVING
 from tests.chaos_cluster.hosts import Host, NotPermitted, gateway, hosts
+from tests.support import postgres
+from tests.support.brokers import RedisServer
 
 WEBS, WORKERS = 2, 3
 BOOT = 120.0

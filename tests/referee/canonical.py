@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 MASKS = [
     (re.compile(r"0x[0-9a-fA-F]+"), "0x"),
     (re.compile(r"\b\d{11,}\b"), "<id>"),
-    (re.compile(r"^(?:\S+/tests/\w+_host\.py|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE), ""),
+    (re.compile(r"^(?:\S+/tests/forks/\w+_host\.py|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE), ""),
 ]
 """Addresses and ids, which differ from process to process, and the frames of CPython's host in errors of TorchScript."""
 

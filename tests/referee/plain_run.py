@@ -4,7 +4,7 @@ import functools
 import pickle
 from typing import Any
 
-from tests.plain_python import HOST
+from tests.forks.plain_python import HOST
 
 Truth = dict[str, Any]
 """`printed`; `error`: None or its type, message, line number and text of the line; and what `torch_facts.facts` returns.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.referee.drawn_state import Trace
-from tests.workers import Workers
+from tests.support.workers import Workers
 
 
 def printed_by(command: str, programs: Sequence[tuple[str, str]]) -> Iterator[Trace]:

@@ -17,9 +17,9 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from gradbox.recorder.code_places import CodePlace, code_place_record, unrecorded_caller
+from gradbox.recorder.devices.device_bytes import tensor_summary
+from gradbox.recorder.devices.device_kernels import kernels_for_device
 from gradbox.recorder.probes import cells, handles, ops
-from gradbox.recorder.probes.device_bytes import tensor_summary
-from gradbox.recorder.probes.device_kernels import kernels_for_device
 from gradbox.recorder.probes.handles import concrete_shape, has_storage
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages

@@ -10,14 +10,14 @@ import numpy as np
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from gradbox.recorder.probes import cells
-from gradbox.recorder.probes.device_bytes import (
+from gradbox.recorder.devices.device_bytes import (
     DeviceBytes,
     UnreadableBytes,
     device_bytes_of_storage,
     kernel_bytes_if_readable,
 )
-from gradbox.recorder.probes.device_kernels import kernels_for_device
+from gradbox.recorder.devices.device_kernels import kernels_for_device
+from gradbox.recorder.probes import cells
 from gradbox.recorder.probes.handles import as_plain_tensor, cached_name
 from gradbox.recorder.trace_delta import TraceDelta
 from gradbox.wire import entities

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from gradbox.recorder.devices.device_bytes import DeviceBytes, UnreadableBytes
 from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation
 from gradbox.recorder.probes import cells
-from gradbox.recorder.probes.device_bytes import DeviceBytes, UnreadableBytes
 from gradbox.recorder.probes.handles import as_plain_tensor
 from gradbox.recorder.probes.holders import StorageHolders
 from gradbox.recorder.probes.probe import Probe, ProbeContext

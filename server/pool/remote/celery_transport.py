@@ -2,7 +2,7 @@
 
 Celery would end with the first message that is no JSON, and take no more after others of a wrong shape. So a message is read
 here: one that names our task is replaced by one of our own, and others are set aside. Kombu has no public place for this: what
-is extended here is not documented, and `tests/test_cluster_worker.py` fails where a version of kombu has it no more.
+is extended here is not documented, and `tests/server/cluster/test_cluster_worker.py` fails where a version of kombu has it no more.
 """
 
 import json

@@ -1,8 +1,8 @@
 /** What a run says of a card: the result of its line at a step, in short. */
 
 import { findEntity } from "../trace/entities.ts";
-import { handleCardTexts } from "../layout/card_texts.ts";
-import { tupleText } from "../layout/format.ts";
+import { handleCardTexts } from "../layout/text/card_texts.ts";
+import { tupleText } from "../trace/format.ts";
 import { referencedUid } from "../trace/names.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { Step, Tensor } from "../trace/wire.ts";

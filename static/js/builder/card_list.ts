@@ -8,7 +8,7 @@ import { createSourceHighlighter } from "./card_source.ts";
 import { cardText } from "./edits.ts";
 import { reuseRows, rowAppearanceKey, replaceRowsInList } from "./row_reuse.ts";
 import { itemAtLine, parseProgram, type ProgramItem } from "./statements.ts";
-import { hasHiddenSteps } from "../trace/future.ts";
+import { hasHiddenSteps } from "../trace/steps/future.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
 import type { PreviewLineEffect } from "./preview_effects.ts";

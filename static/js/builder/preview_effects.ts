@@ -1,7 +1,7 @@
 /** What a card that is not in the program yet would take away: memory and nodes at its step, and cards below that would not be reached. */
 
-import { bytesText } from "../layout/format.ts";
-import { shortNodeName } from "../layout/node_labels.ts";
+import { bytesText } from "../trace/format.ts";
+import { shortNodeName } from "../layout/text/node_labels.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { LineEdit } from "./line_edits.ts";
 

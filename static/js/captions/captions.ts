@@ -3,7 +3,7 @@
 import { STAGE_LABELS, type StageLabels, LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { stepNotes } from "./notes.ts";
 import { markedParts, partsText, sentenceParts, type SentencePart } from "./sentence.ts";
-import { hasHiddenSteps } from "../trace/future.ts";
+import { hasHiddenSteps } from "../trace/steps/future.ts";
 import { EVENTS } from "../trace/registry.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Step, Trace } from "../trace/wire.ts";

@@ -1,7 +1,7 @@
 /** Notes on backward: a visit of a node, a gradient that arrived in a `.grad`, what a hook made of one, and its end. */
 
 import { findEntity, findHandle } from "../trace/entities.ts";
-import { numel } from "../layout/reads.ts";
+import { numel } from "../trace/reads.ts";
 import { elementsText, numberText, valueText } from "./note_texts.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Visit } from "../trace/wire.ts";

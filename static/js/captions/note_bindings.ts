@@ -1,9 +1,9 @@
 /** Notes on what a statement bound to names, and on calls and returns. */
 
 import { findEntity, findHandle, isHandle, type Frame, type Handle } from "../trace/entities.ts";
-import { mentionsAt } from "../findings/program_text.ts";
-import { RunFacts } from "../findings/run_facts.ts";
-import { cellReads, numel } from "../layout/reads.ts";
+import { mentionsAt } from "../findings/statements/program_text.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
+import { cellReads, numel } from "../trace/reads.ts";
 import { referencedUid } from "../trace/names.ts";
 import { objectNamesAt, type ObjectNames } from "../trace/object_names.ts";
 import { nameArgument, pythonValueText, nodeNameWithoutNamespace, sizeOf } from "./note_texts.ts";

@@ -1,8 +1,8 @@
 /** Notes on an optimizer's `step()`: how many of its parameters it moved, and what it made for itself. */
 
 import { findEntity } from "../trace/entities.ts";
-import { optimizerParameters } from "../findings/optimizers.ts";
-import { RunFacts } from "../findings/run_facts.ts";
+import { optimizerParameters } from "../findings/facts/optimizers.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
 import { objectNamesAt } from "../trace/object_names.ts";
 import { valueText } from "./note_texts.ts";
 import { cellsReadBy } from "./note_writes.ts";

@@ -1,7 +1,7 @@
 /** Notes on what nodes keep for backward: one for each node, with the program's own names. */
 
 import { findEntity } from "../trace/entities.ts";
-import { numel } from "../layout/reads.ts";
+import { numel } from "../trace/reads.ts";
 import { pythonValueText, sizeOf } from "./note_texts.ts";
 import type { Slot } from "../trace/wire.ts";
 import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";

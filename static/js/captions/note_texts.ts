@@ -1,8 +1,8 @@
 /** Arguments that notes are made with: values, sizes, names, a text's first line. */
 
 import { findEntity, findHandle, type Cell, type Handle } from "../trace/entities.ts";
-import { shortNumberText } from "../layout/format.ts";
-import { cellReads, numel } from "../layout/reads.ts";
+import { shortNumberText } from "../trace/format.ts";
+import { cellReads, numel } from "../trace/reads.ts";
 import type { ObjectName } from "../trace/object_names.ts";
 import type { Entities } from "../trace/state.ts";
 import type { Value } from "../trace/wire.ts";

@@ -1,9 +1,9 @@
 /** Notes on writes into memory that was there: which numbers are other ones, and who else reads them. */
 
 import { findEntity, findHandle, type Handle } from "../trace/entities.ts";
-import { mentionsAt } from "../findings/program_text.ts";
-import { RunFacts } from "../findings/run_facts.ts";
-import { cellReads, numel, unqualifiedDtype } from "../layout/reads.ts";
+import { mentionsAt } from "../findings/statements/program_text.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
+import { cellReads, numel, unqualifiedDtype } from "../trace/reads.ts";
 import { numberText, valueText } from "./note_texts.ts";
 import type { Written } from "../trace/wire.ts";
 import type { CaptionNote, NoteArgument, NoteContext } from "./note.ts";

@@ -1,11 +1,11 @@
 /** What a step did, as facts: keys with arguments, in the order that a teacher would tell them. No text here. */
 
-import { cachedGraphModel } from "../layout/graph_model.ts";
-import { shortNodeName } from "../layout/node_labels.ts";
+import { cachedGraphModel } from "../layout/graph/graph_model.ts";
+import { shortNodeName } from "../layout/text/node_labels.ts";
 import { findEntity } from "../trace/entities.ts";
-import { mentionsAt } from "../findings/program_text.ts";
-import { resolvePath } from "../findings/resolve.ts";
-import { RunFacts } from "../findings/run_facts.ts";
+import { mentionsAt } from "../findings/statements/program_text.ts";
+import { resolvePath } from "../findings/facts/resolve.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
 import { referencedUid } from "../trace/names.ts";
 import { objectNamesAt } from "../trace/object_names.ts";
 import { backwardEndNotes, backwardVisitNotes, gradientHookNotes } from "./note_backward.ts";

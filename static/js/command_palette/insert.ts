@@ -11,7 +11,7 @@ import { doesTraceMatchText } from "../page_state/selectors.ts";
 import { ROOT } from "../requests/root.ts";
 import type { PageState } from "../page_state/state.ts";
 
-interface EditorForInsertion {
+export interface EditorForInsertion {
   text: () => string;
   cursorLine: () => number;
   change: (changes: TextChange[]) => void;

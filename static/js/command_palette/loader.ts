@@ -2,13 +2,13 @@
 
 import type { Command } from "../browser/commands.ts";
 import type { Action } from "../page_state/actions.ts";
-import type { createProgramPane } from "../page/program_pane.ts";
+import type { ProgramForCommands } from "./open.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** @returns opens it */
 export function prepareCommandPalette(
   registry: { available: () => Command[] },
-  program: ReturnType<typeof createProgramPane>,
+  program: ProgramForCommands,
   { state, dispatch }: { state: () => PageState; dispatch: (action: Action) => void },
 ): () => void {
   let loading: Promise<() => void> | null = null;

@@ -1,11 +1,11 @@
 /** Opens the command palette: what it lists is put together each time, for only what can be done now is in it. */
 
 import { commandEntries, fetchScenariosAndOperations, operationEntries, scenarioEntries } from "./entries.ts";
-import { insertOperation } from "./insert.ts";
+import { insertOperation, type EditorForInsertion } from "./insert.ts";
 import { createCommandPalette } from "./palette.ts";
 import { createLocale, type Locale } from "../words/sentences.ts";
 import type { Command } from "../browser/commands.ts";
-import type { createProgramPane } from "../page/program_pane.ts";
+import type { CardCommand } from "../builder/card_keys.ts";
 import type { PaletteEntry } from "./match.ts";
 import type { PageState } from "../page_state/state.ts";
 
@@ -21,9 +21,19 @@ async function loadCommandLocale(language: string): Promise<{ say: Locale["say"]
   return { say: createLocale({ [knownLanguage]: sentences.default })(knownLanguage).say, english: english.default };
 }
 
+/** The program on the page: operations are put into its text, or into its cards while these are shown. */
+export interface ProgramForCommands {
+  editor: EditorForInsertion;
+  cards: {
+    /** false while the text is shown */
+    insert: (operation: string) => boolean;
+    commands: () => CardCommand[];
+  };
+}
+
 interface CommandPaletteParts {
   registry: { available: () => Command[] };
-  program: ReturnType<typeof createProgramPane>;
+  program: ProgramForCommands;
   state: () => PageState;
 }
 

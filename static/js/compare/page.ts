@@ -5,7 +5,7 @@ import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { loadLocale } from "../words/page_locale.ts";
 import { ROOT } from "../requests/root.ts";
 import { startThemeButton } from "../browser/theme.ts";
-import { comparisonFragment, readComparisonAddress } from "./address.ts";
+import { comparisonFragment, readComparisonAddress } from "../page_state/comparison_address.ts";
 import { startComparisonDownloads } from "./downloads.ts";
 import { createEditableSide, type InitialComparisonSide } from "./side.ts";
 import { createComparisonView } from "./view.ts";

@@ -3,7 +3,7 @@
 import { captionListItems } from "../captions/caption_list.ts";
 import { outcomeSentence, captionSentences, stageLabels } from "../captions/captions.ts";
 import { createStage } from "../stage/stage.ts";
-import { lineHighlightOf } from "../trace/stepping.ts";
+import { lineHighlightOf } from "../trace/steps/stepping.ts";
 import { createDifferenceFrames, type NumberedDifference } from "./difference_marks.ts";
 import type { CodePane } from "../editor/code_listing.ts";
 import type { OpenTrace } from "../trace/state.ts";

@@ -1,7 +1,7 @@
 /** The part of an answer that compares torch's gradients with finite differences: a button, then sentences and a table. */
 
 import { nodesWithCode, paragraphWithCode, element, whilePointedAt } from "../browser/elements.ts";
-import { shortNumberText } from "../layout/format.ts";
+import { shortNumberText } from "../trace/format.ts";
 import type {
   CheckGradients,
   CheckReply,

@@ -2,8 +2,8 @@
 
 import { element } from "../browser/elements.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
-import { shortNumberText } from "../layout/format.ts";
-import { CURVE_HEIGHT, CURVE_WIDTH, seriesCurveMarks } from "../timeline/curves.ts";
+import { shortNumberText } from "../trace/format.ts";
+import { CURVE_HEIGHT, CURVE_WIDTH, seriesCurveMarks } from "../marks/series_curve.ts";
 import type { LossCurves, LossValue } from "../requests/fixes.ts";
 import type { Say } from "../words/sentences.ts";
 

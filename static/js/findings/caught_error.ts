@@ -2,9 +2,9 @@
 
 import { explanationOfError } from "./error_registry.ts";
 import { chainLink, codeFact, phrase, type Diagnosis } from "./finding.ts";
-import { diagnoseUnexplainedError } from "./unexplained_error.ts";
-import type { RunFacts } from "./run_facts.ts";
-import type { EventOccurrence } from "./scan.ts";
+import { diagnoseUnexplainedError } from "./errors/unexplained_error.ts";
+import type { RunFacts } from "./facts/run_facts.ts";
+import type { EventOccurrence } from "./facts/scan.ts";
 
 interface CaughtError {
   event: EventOccurrence<"raised">;

@@ -1,28 +1,28 @@
 /** The table of findings that explain an error: a row a kind, with the function that looks for it. */
 
-import { diagnoseBackwardTwice } from "./backward_twice.ts";
-import { diagnoseCustomFunctionMistakes } from "./custom_function.ts";
-import { diagnoseDeepcopyOfNonLeaf } from "./deepcopy_nonleaf.ts";
-import { diagnoseDtypeMismatch } from "./dtype_mismatch.ts";
-import { diagnoseInPlaceWriteToExpanded } from "./expanded_inplace.ts";
-import { diagnoseInvalidHookResult } from "./hook_result.ts";
-import { diagnoseIndexOutOfRange } from "./index_out_of_range.ts";
-import { diagnoseInferenceTensorUse } from "./inference_tensor.ts";
-import { diagnoseRequiresGradOfIntegers } from "./int_requires_grad.ts";
-import { diagnoseInPlaceWriteToLeaf } from "./leaf_inplace.ts";
-import { diagnoseInPlaceWriteToLeafView } from "./leaf_view_inplace.ts";
-import { diagnoseInPlaceWriteToMultiView } from "./multi_view_inplace.ts";
-import { diagnoseInPlaceWriteToNoGradView } from "./no_grad_view_inplace.ts";
-import { diagnoseBackwardWithoutGraph } from "./no_graph.ts";
-import { diagnoseViewOfNonContiguous } from "./not_contiguous.ts";
-import { diagnoseBackwardOfNonScalar } from "./not_scalar.ts";
-import { diagnoseNumpyOfRequiresGrad } from "./numpy_requires_grad.ts";
-import { diagnoseSavedTensorDetached } from "./saved_detached.ts";
-import { diagnoseSavedTensorOverwritten } from "./saved_overwritten.ts";
-import { diagnoseShapeMismatch } from "./shape_mismatch.ts";
-import { diagnoseUnusedInput } from "./unused_input.ts";
+import { diagnoseBackwardTwice } from "./graph/backward_twice.ts";
+import { diagnoseCustomFunctionMistakes } from "./graph/custom_function.ts";
+import { diagnoseDeepcopyOfNonLeaf } from "./errors/deepcopy_nonleaf.ts";
+import { diagnoseDtypeMismatch } from "./errors/dtype_mismatch.ts";
+import { diagnoseInPlaceWriteToExpanded } from "./memory/expanded_inplace.ts";
+import { diagnoseInvalidHookResult } from "./hooks/hook_result.ts";
+import { diagnoseIndexOutOfRange } from "./errors/index_out_of_range.ts";
+import { diagnoseInferenceTensorUse } from "./errors/inference_tensor.ts";
+import { diagnoseRequiresGradOfIntegers } from "./errors/int_requires_grad.ts";
+import { diagnoseInPlaceWriteToLeaf } from "./memory/leaf_inplace.ts";
+import { diagnoseInPlaceWriteToLeafView } from "./memory/leaf_view_inplace.ts";
+import { diagnoseInPlaceWriteToMultiView } from "./memory/multi_view_inplace.ts";
+import { diagnoseInPlaceWriteToNoGradView } from "./memory/no_grad_view_inplace.ts";
+import { diagnoseBackwardWithoutGraph } from "./graph/no_graph.ts";
+import { diagnoseViewOfNonContiguous } from "./errors/not_contiguous.ts";
+import { diagnoseBackwardOfNonScalar } from "./errors/not_scalar.ts";
+import { diagnoseNumpyOfRequiresGrad } from "./errors/numpy_requires_grad.ts";
+import { diagnoseSavedTensorDetached } from "./graph/saved_detached.ts";
+import { diagnoseSavedTensorOverwritten } from "./memory/saved_overwritten.ts";
+import { diagnoseShapeMismatch } from "./errors/shape_mismatch.ts";
+import { diagnoseUnusedInput } from "./graph/unused_input.ts";
 import type { Diagnosis, Severity } from "./finding.ts";
-import type { RunFacts } from "./run_facts.ts";
+import type { RunFacts } from "./facts/run_facts.ts";
 
 export interface DiagnosisRow {
   kind: string;

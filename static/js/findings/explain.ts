@@ -2,7 +2,7 @@
 
 import { openTrace, type OpenTrace } from "../trace/state.ts";
 import { DIAGNOSES } from "./registry.ts";
-import { RunFacts, showsWhatWasThere } from "./run_facts.ts";
+import { RunFacts, showsWhatWasThere } from "./facts/run_facts.ts";
 import { withUnsteppedPlaces } from "./unstepped_places.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 import type { Finding } from "./finding.ts";

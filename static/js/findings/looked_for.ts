@@ -1,8 +1,8 @@
 /** What is said of a run in which nothing is wrong: what was looked for, with the counts of this run, and what was not. No words. */
 
-import { isNonfiniteCell } from "./numbers.ts";
-import { optimizerParameters, optimizersOf } from "./optimizers.ts";
-import { RunFacts } from "./run_facts.ts";
+import { isNonfiniteCell } from "./facts/numbers.ts";
+import { optimizerParameters, optimizersOf } from "./facts/optimizers.ts";
+import { RunFacts } from "./facts/run_facts.ts";
 import type { Facts, Finding } from "./finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
 

@@ -2,12 +2,12 @@
 
 export { explain } from "./explain.ts";
 export { lookedForIn } from "./looked_for.ts";
-export { resolvePath as resolve } from "./resolve.ts";
-export { RunFacts } from "./run_facts.ts";
+export { resolvePath as resolve } from "./facts/resolve.ts";
+export { RunFacts } from "./facts/run_facts.ts";
 export {
   answerAboutTensor as answerOf,
   backwardToCheck as checkableBackward,
   selectedTensor,
-} from "./tensor_question.ts";
+} from "./gradients/tensor_question.ts";
 export { answerText, findingText, lookedForText, questionText } from "./text.ts";
 export { worthChecking } from "./worth_checking.ts";

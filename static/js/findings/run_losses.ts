@@ -1,6 +1,6 @@
 /** The losses that a run's loop binds or prints, with their values from round to round. */
 
-import { findScalarSeries } from "../timeline/scalar_series.ts";
+import { findScalarSeries } from "../trace/scalar_series.ts";
 import type { Trace } from "../trace/wire.ts";
 
 const LOSS_NAME = /loss|err|cost|mse|mae|nll|损失|误差/i;

@@ -1,7 +1,7 @@
 /** The lines of code without steps, as in a module that is not recorded, at which the links of a finding happened. */
 
 import { placeOfCause, type ChainLink, type Finding, type UnsteppedPlace } from "./finding.ts";
-import type { RunFacts } from "./run_facts.ts";
+import type { RunFacts } from "./facts/run_facts.ts";
 import type { CodePlace } from "../trace/wire.ts";
 
 /** what happened at a step, with the entities that it concerns */

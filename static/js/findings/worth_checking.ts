@@ -1,10 +1,10 @@
 /** Which runs have their gradients compared with finite differences without being asked: those with a second derivative, or with
  * repeated indices, where that costs little. No words. */
 
-import { SHAPE_ONLY_OPERATIONS } from "./dataflow.ts";
-import { numbersOfTensor } from "./tensor_values.ts";
-import type { BackwardCall, Operation } from "./scan.ts";
-import type { RunFacts } from "./run_facts.ts";
+import { SHAPE_ONLY_OPERATIONS } from "./facts/dataflow.ts";
+import { numbersOfTensor } from "./facts/tensor_values.ts";
+import type { BackwardCall, Operation } from "./facts/scan.ts";
+import type { RunFacts } from "./facts/run_facts.ts";
 
 export interface WorthChecking {
   reason: "second" | "repeated";

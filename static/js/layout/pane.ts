@@ -1,6 +1,6 @@
 /** What the two panes of the stage, memory and graph, have in common: their room, and what they tell of themselves. */
 
-import type { RowCells } from "./row_strip.ts";
+import type { RowCells } from "./cells/row_strip.ts";
 
 /** from the pane's corner, in units: pixels at 100 % */
 export interface Rect {

@@ -1,28 +1,28 @@
 /** The plan of the stage at a step: how wide its two panes are, at what scale, and what stands where in each. */
 
-import { hasGraphFocus } from "./graph_focus.ts";
-import { cachedGraphModel } from "./graph_model.ts";
+import { hasGraphFocus } from "./graph/graph_focus.ts";
+import { cachedGraphModel } from "./graph/graph_model.ts";
 import {
   layoutGraphPane,
   graphHeightForFixedPlaces,
   graphPaneWidth,
   nodeLabelsByUid,
   type GraphPane,
-} from "./graph_pane.ts";
-import { GraphStep } from "./graph_step.ts";
+} from "./graph/graph_pane.ts";
+import { GraphStep } from "./graph/graph_step.ts";
 import {
   hasRoomForFixedPlaces,
   buildMemoryModel,
   layoutMemoryPane,
   memoryHeightForFixedPlaces,
   type MemoryPane,
-} from "./memory_pane.ts";
-import { leastContentWidth } from "./memory_columns.ts";
+} from "./memory/memory_pane.ts";
+import { leastContentWidth } from "./memory/memory_columns.ts";
 import { DEFAULT_PANE_OPTIONS, type PaneOptions, type PaneRoom } from "./pane.ts";
-import { USUAL_ROW_CELLS, type RowCells } from "./row_strip.ts";
+import { USUAL_ROW_CELLS, type RowCells } from "./cells/row_strip.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { MemoryModel } from "./memory_step.ts";
-import type { GraphModel } from "./graph_parts.ts";
+import type { MemoryModel } from "./memory/memory_step.ts";
+import type { GraphModel } from "./graph/graph_parts.ts";
 
 /** of one run */
 export interface StageModel {

@@ -2,15 +2,15 @@
  * scenario, those of one step, and the others beside them while there is room. */
 
 import { isHandle } from "../trace/entities.ts";
-import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
-import { memoryItems } from "./memory_items.ts";
-import { buildMemoryModel } from "./memory_pane.ts";
-import { MemoryStep, type MemoryModel } from "./memory_step.ts";
-import { FONT_SIZES, textWidth } from "./metrics.ts";
+import { layoutMemoryColumns, type MemoryColumns } from "./memory/memory_columns.ts";
+import { memoryItems } from "./memory/memory_items.ts";
+import { buildMemoryModel } from "./memory/memory_pane.ts";
+import { MemoryStep, type MemoryModel } from "./memory/memory_step.ts";
+import { FONT_SIZES, textWidth } from "./text/metrics.ts";
 import { DEFAULT_PANE_OPTIONS } from "./pane.ts";
-import { layoutRow } from "./row_lines.ts";
+import { layoutRow } from "./memory/row_lines.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { RowLayout, RowItem, RowBlock } from "./memory_parts.ts";
+import type { RowLayout, RowItem, RowBlock } from "./memory/memory_parts.ts";
 
 interface PlacedRow {
   item: RowItem;

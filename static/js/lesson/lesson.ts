@@ -2,7 +2,7 @@
 
 import { createOrderStrip } from "../browser/order_strip.ts";
 import { isPageProgram } from "../page_state/selectors.ts";
-import { scoreOfAnswers } from "../predict/mode.ts";
+import { scoreOfAnswers } from "../page_state/predict_mode.ts";
 import {
   progressOfLesson,
   onCourseWrittenByOtherTab,

@@ -1,6 +1,6 @@
 /** Live: runs the text while it is edited, keeps the last good picture meanwhile, and says at the stage's foot how it stands. */
 
-import { commonLines } from "../trace/step_after_edit.ts";
+import { commonLines } from "../trace/steps/step_after_edit.ts";
 import { programMessages } from "../program/messages.ts";
 import { articleOfProgram, doesTraceMatchText, isUpToDate } from "../page_state/selectors.ts";
 import { areSettingsEqual } from "../page_state/settings.ts";

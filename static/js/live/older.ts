@@ -1,6 +1,6 @@
 /** What of a picture is older than the text: what the line that differs, or a later one, made. */
 
-import { commonLines } from "../trace/step_after_edit.ts";
+import { commonLines } from "../trace/steps/step_after_edit.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Trace } from "../trace/wire.ts";
 

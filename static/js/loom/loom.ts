@@ -1,15 +1,15 @@
 /** The loom by storage: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
 
-import { LOOM_HEADER_HEIGHT, MIN_LOOM_SCALE } from "../layout/loom_sizes.ts";
-import { layoutLoom as makeLoom } from "../layout/loom.ts";
+import { LOOM_HEADER_HEIGHT, MIN_LOOM_SCALE } from "../layout/loom/loom_sizes.ts";
+import { layoutLoom as makeLoom } from "../layout/loom/loom.ts";
 import { WHOLE_BAND, visibleBand, MAX_WHOLE_HEIGHT } from "../layout/view.ts";
-import { loomCornerMarks, loomMarks } from "../marks/loom.ts";
-import { rowAtHeight, shelfAtHeight, shelfOfStep } from "../marks/loom_scene.ts";
+import { loomCornerMarks, loomMarks } from "../marks/loom/loom.ts";
+import { rowAtHeight, shelfAtHeight, shelfOfStep } from "../marks/loom/loom_scene.ts";
 import { LOOM_LABELS, type LoomLabels } from "../marks/labels.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import { closestTarget, targetsWithin } from "../browser/targets.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { LoomPlan } from "../layout/loom_plan.ts";
+import type { LoomPlan } from "../layout/loom/loom_plan.ts";
 
 interface StorageLoom {
   root: HTMLElement;

@@ -1,6 +1,6 @@
 /** How far a picture reaches to the right and down, from the descriptions alone. */
 
-import { textWidth } from "../layout/metrics.ts";
+import { textWidth } from "../layout/text/metrics.ts";
 import { translationOf, type VNode } from "../browser/svg.ts";
 
 const DEFAULT_FONT_SIZE = 13;

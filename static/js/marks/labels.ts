@@ -1,6 +1,6 @@
 /** The few words that stage and loom themselves say; a page passes its own language's. */
 
-import type { RowBlock } from "../layout/memory_parts.ts";
+import type { RowBlock } from "../layout/memory/memory_parts.ts";
 
 export type StageLabels = Record<keyof typeof STAGE_LABELS, string>;
 

@@ -1,6 +1,7 @@
 /** A link across the divider, from the graph to the memory; an end that is out of sight is labelled at the edge. */
 
-import { FONT_SIZES, textWidth, truncateText } from "../layout/metrics.ts";
+import { truncateText } from "../trace/format.ts";
+import { FONT_SIZES, textWidth } from "../layout/text/metrics.ts";
 import { classNames, h } from "../browser/svg.ts";
 import type { PaneLink } from "../layout/links.ts";
 

@@ -1,6 +1,6 @@
 /** The picture of a program of which no step was recorded: its text, and under a line what is wrong with it. */
 
-import { textWidth } from "../layout/metrics.ts";
+import { textWidth } from "../layout/text/metrics.ts";
 import { h } from "../browser/svg.ts";
 import { wrapText, type Picture } from "./svg_document.ts";
 

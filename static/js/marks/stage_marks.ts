@@ -1,10 +1,10 @@
 /** All marks of a step's plan: of memory and graph, each with its heading. */
 
 import { WHOLE_BAND, type HeightBand } from "../layout/view.ts";
-import { graphMarks } from "./graph_marks.ts";
+import { graphMarks } from "./graph/graph_marks.ts";
 import { moveCacheToNextStep, type MarkCache } from "./mark_cache.ts";
 import { STAGE_LABELS, type StageLabels } from "./labels.ts";
-import { memoryMarks } from "./memory_marks.ts";
+import { memoryMarks } from "./memory/memory_marks.ts";
 import { collectStepFacts, type StepFacts } from "./step_facts.ts";
 import type { VNode } from "../browser/svg.ts";
 import type { PaneSide, StagePlan } from "../layout/stage_plan.ts";

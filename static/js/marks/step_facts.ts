@@ -1,8 +1,8 @@
 /** What the marks of one step need to know besides their own entity: names, readers, the backward in progress, the step's events. */
 
 import { findEntity, isHandle } from "../trace/entities.ts";
-import { cachedGraphModel } from "../layout/graph_model.ts";
-import { shortNodeName } from "../layout/node_labels.ts";
+import { cachedGraphModel } from "../layout/graph/graph_model.ts";
+import { shortNodeName } from "../layout/text/node_labels.ts";
 import { touchedByStep, type TouchedEntities } from "../layout/touched.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { Names } from "../trace/names.ts";

@@ -1,6 +1,6 @@
 /** A picture as a file of its own: an SVG that needs no page, with its styles, its title and a caption under it. */
 
-import { textWidth } from "../layout/metrics.ts";
+import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, vnodeToSvg, SVG_NAMESPACE, type VNode } from "../browser/svg.ts";
 import { pictureStylesheet } from "./svg_styles.ts";
 

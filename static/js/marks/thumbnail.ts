@@ -3,11 +3,11 @@
 import { layoutSnapshot, layoutThumbnail, type Thumbnail } from "../layout/thumbnail.ts";
 import { h } from "../browser/svg.ts";
 import { STAGE_LABELS } from "./labels.ts";
-import { memoryRowMark } from "./memory_row.ts";
+import { memoryRowMark } from "./memory/memory_row.ts";
 import { collectStepFacts } from "./step_facts.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Picture } from "./svg_document.ts";
-import type { PlacedItem, RowLayout, RowItem } from "../layout/memory_parts.ts";
+import type { PlacedItem, RowLayout, RowItem } from "../layout/memory/memory_parts.ts";
 
 export function thumbnailPicture(opened: OpenTrace): Picture {
   return pictureOfRows(opened, layoutThumbnail(opened));

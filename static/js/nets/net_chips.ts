@@ -1,6 +1,6 @@
 /** What stands in a row of a net: a word for each node that computes, a diamond for those that change a shape, a box for each call. */
 
-import { textWidth } from "../layout/metrics.ts";
+import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { normText } from "./net_texts.ts";
 import { changesShapeOnly, operationWord } from "./net_words.ts";

@@ -1,7 +1,7 @@
 /** What a net looks like: frames, rails and rows as descriptions of SVG. */
 
 import { bytesLabel } from "../trace/memory_totals.ts";
-import { textWidth } from "../layout/metrics.ts";
+import { textWidth } from "../layout/text/metrics.ts";
 import { classNames, h, type VNode } from "../browser/svg.ts";
 import { callBoxes, nodeChips } from "./net_chips.ts";
 import { normText, shapeText } from "./net_texts.ts";

@@ -2,7 +2,7 @@
  * its module. */
 
 import { element } from "../browser/elements.ts";
-import { cellAsNumber, cellsReadBy } from "../findings/numbers.ts";
+import { cellAsNumber, cellsReadBy } from "../findings/facts/numbers.ts";
 import { findEntity } from "../trace/entities.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
 import { referencedUid } from "../trace/names.ts";
@@ -10,7 +10,7 @@ import { h, patchHost, SVG_NAMESPACE, type VNode } from "../browser/svg.ts";
 import { gradNorm, type NetFacts } from "./net_state.ts";
 import { normText, shapeText } from "./net_texts.ts";
 import { operationWord } from "./net_words.ts";
-import { unqualifiedDtype } from "../layout/reads.ts";
+import { unqualifiedDtype } from "../trace/reads.ts";
 import type { Place } from "./net_places.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { Grad } from "../trace/wire.ts";

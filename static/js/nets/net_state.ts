@@ -1,6 +1,6 @@
 /** What is known of a place of the net at a step: whether it ran, what came back through it, and what it keeps for backward. */
 
-import { cellAsNumber } from "../findings/numbers.ts";
+import { cellAsNumber } from "../findings/facts/numbers.ts";
 import { nodesOf, type Net, type Place } from "./net_places.ts";
 import { findEntity } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";

@@ -1,6 +1,6 @@
 /** What the nodes of a net are called in its rows: the word that a program has for the operation. */
 
-import { operationNameOfNode } from "../layout/format.ts";
+import { operationNameOfNode } from "../trace/format.ts";
 
 const WORDS: Record<string, string> = {
   Addmm: "linear",

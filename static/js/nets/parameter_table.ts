@@ -3,13 +3,13 @@
 import { findEntity, type Cell, type Entity, type EntityLookup } from "../trace/entities.ts";
 import { moduleCallsOf, modulePathAt } from "../trace/module_calls.ts";
 import { referencedUid } from "../trace/names.ts";
-import { unqualifiedDtype } from "../layout/reads.ts";
-import { cellAsNumber, cellsReadBy } from "../findings/numbers.ts";
+import { unqualifiedDtype } from "../trace/reads.ts";
+import { cellAsNumber, cellsReadBy } from "../findings/facts/numbers.ts";
 import { elementsAt } from "../findings/training/rounds.ts";
 import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
-import { optimizerGroups, optimizersOf } from "../findings/optimizers.ts";
-import { RunFacts } from "../findings/run_facts.ts";
-import { tensorHistoryOf } from "../findings/tensor_history.ts";
+import { optimizerGroups, optimizersOf } from "../findings/facts/optimizers.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
+import { tensorHistoryOf } from "../findings/facts/tensor_history.ts";
 import { numelOf } from "./module_table.ts";
 import type { OpenTrace } from "../trace/state.ts";
 

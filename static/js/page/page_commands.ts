@@ -6,8 +6,8 @@ import { prepareCommandPalette } from "../command_palette/loader.ts";
 import { hasView, isRunning, shownView } from "../page_state/selectors.ts";
 import type { View } from "../page_state/url.ts";
 import type { PageHost } from "./page_host.ts";
-import type { createPicturePane } from "./picture_pane.ts";
-import type { createProgramPane } from "./program_pane.ts";
+import type { createPicturePane } from "./picture/picture_pane.ts";
+import type { createProgramPane } from "./program/program_pane.ts";
 
 type ProgramPane = ReturnType<typeof createProgramPane>;
 type PicturePane = ReturnType<typeof createPicturePane>;

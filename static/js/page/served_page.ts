@@ -1,7 +1,7 @@
 /** What the server sent with the page, and what this reader's browser kept of earlier visits. */
 
 import { readLivePreference } from "./live_loader.ts";
-import { readDraft } from "./draft.ts";
+import { readDraft } from "./program/draft.ts";
 import { element } from "./page_host.ts";
 import { ROOT } from "../requests/root.ts";
 import { asksToPredict } from "../page_state/url.ts";

@@ -1,6 +1,6 @@
 /** The page of one trace that is only looked at: the offline file and the frame in another site's page. */
 
-import { aboutLines } from "../sharing/about.ts";
+import { aboutLines } from "../browser/about.ts";
 import { setProgramFiles } from "../trace/program_files.ts";
 import { captionListItems } from "../captions/caption_list.ts";
 import { outcomeSentence } from "../captions/captions.ts";
@@ -10,15 +10,15 @@ import { startKeyboardShortcuts } from "../browser/keys.ts";
 import { errorGlossText, programMessages } from "../program/messages.ts";
 import { initialState, reduce } from "../page_state/page_state.ts";
 import { element } from "./page_host.ts";
-import { createPicturePane } from "./picture_pane.ts";
-import { questionBeforeNextStep } from "../predict/mode.ts";
+import { createPicturePane } from "./picture/picture_pane.ts";
+import { questionBeforeNextStep } from "../page_state/predict_mode.ts";
 import { startPredict, type LoadPredict } from "./predict_loader.ts";
-import { startSeriesReader, type SeriesNote, type Series } from "../series/reader.ts";
-import { lineHighlightOf } from "../trace/stepping.ts";
+import { startSeriesReader, type SeriesNote, type Series } from "./series_reader.ts";
+import { lineHighlightOf } from "../trace/steps/stepping.ts";
 import { createStore, hasChangedField } from "../browser/store.ts";
 import { startThemeButton } from "../browser/theme.ts";
 import * as url from "../page_state/url.ts";
-import { preferredView } from "./view_switch.ts";
+import { preferredView } from "./picture/view_switch.ts";
 import type * as verdictViewModule from "../verdict/verdict_view.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Step, Trace } from "../trace/wire.ts";

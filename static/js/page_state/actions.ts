@@ -1,13 +1,13 @@
 /** What happens to the page: every change of its state is one of these, reduced in `page_state.ts`. */
 
-import type { PredictQuestion } from "../predict/question.ts";
+import type { PredictQuestion } from "./predict_question.ts";
 import type { LineEdit } from "../requests/fixes.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Repair, Trace } from "../trace/wire.ts";
 import type { Settings } from "./settings.ts";
 import type { Address, View } from "./url.ts";
 import type { RequestProblem } from "../requests/trace_source.ts";
-import type { AnswerInput, GivenAnswer } from "../predict/answers.ts";
+import type { AnswerInput, GivenAnswer } from "./predict_answers.ts";
 
 export type Action =
   | { type: "pageOpened"; address: Address }

@@ -1,8 +1,8 @@
 /** The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document. */
 
-import { focusOfRound, stepOfRound } from "../trace/training_rounds.ts";
+import { focusOfRound, stepOfRound } from "../trace/steps/training_rounds.ts";
 import { nextStepAtLine, openingStep } from "../captions/captions.ts";
-import { firstStepAtLine, stepAfterEdit } from "../trace/step_after_edit.ts";
+import { firstStepAtLine, stepAfterEdit } from "../trace/steps/step_after_edit.ts";
 import {
   articleOfProgram,
   doesTraceMatchText,
@@ -14,9 +14,9 @@ import {
 import { textAfterFix, editedTextAfterFix, textAfterRepair } from "../program/repair.ts";
 import { wasTraceMadeWith, normalizeSettings, areSettingsEqual, type Settings } from "./settings.ts";
 import { stepOfPinClick } from "../trace/saved_slots.ts";
-import { landingStep, stepBeforeLine, stepWhereItPasses } from "../trace/landing.ts";
-import * as skippedIterations from "../trace/skipped_iterations.ts";
-import * as predictMode from "../predict/mode.ts";
+import { landingStep, stepBeforeLine, stepWhereItPasses } from "../trace/steps/landing.ts";
+import * as skippedIterations from "../trace/steps/skipped_iterations.ts";
+import * as predictMode from "./predict_mode.ts";
 import { hasLargeNet } from "../trace/net_runs.ts";
 import { openTrace } from "../trace/state.ts";
 import { stepOfCellClick } from "../trace/cell_writers.ts";

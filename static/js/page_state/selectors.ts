@@ -2,7 +2,7 @@
 
 import { articleAfterEdit } from "../program/article.ts";
 import { wasTraceMadeWith } from "./settings.ts";
-import { skippedIterationsBefore, requestedFocus } from "../trace/skipped_iterations.ts";
+import { skippedIterationsBefore, requestedFocus } from "../trace/steps/skipped_iterations.ts";
 import { hasNet, hasParameters } from "../trace/net_runs.ts";
 import type { Focus } from "../trace/wire.ts";
 import type { OpenTrace } from "../trace/state.ts";

@@ -1,6 +1,6 @@
 /** Where the last backward until a step stops: the modules of its round in the order of their calls, each with its gradient. */
 
-import { RunFacts } from "../findings/run_facts.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
 import { moduleCallsOf, type ModuleCall, type ModuleCalls } from "../trace/module_calls.ts";
 import { gradientOfCall, outputNodesOf } from "./call_gradients.ts";
 import { shapeOfOutput } from "../nets/module_table.ts";

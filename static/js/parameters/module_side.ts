@@ -1,6 +1,6 @@
 /** The table by module: what each puts out, its parameters and operations, and what it keeps for backward, the largest first. */
 
-import { bytesText } from "../layout/format.ts";
+import { bytesText } from "../trace/format.ts";
 import { h, patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import { countText, shapeText } from "./parameter_texts.ts";
 import { itemsIn, openAtFirst, type NameNode } from "./name_tree.ts";

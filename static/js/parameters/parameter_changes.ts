@@ -1,11 +1,11 @@
 /** At which steps what is told of a parameter may become another: so that of a thousand only those are looked at again that changed. */
 
 import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
-import { optimizersOf } from "../findings/optimizers.ts";
-import { tensorHistoryOf } from "../findings/tensor_history.ts";
+import { optimizersOf } from "../findings/facts/optimizers.ts";
+import { tensorHistoryOf } from "../findings/facts/tensor_history.ts";
 import { addToList } from "../trace/multimap.ts";
 import { referencedUid } from "../trace/names.ts";
-import type { RunFacts } from "../findings/run_facts.ts";
+import type { RunFacts } from "../findings/facts/run_facts.ts";
 import type { Value } from "../trace/wire.ts";
 
 /** The steps that set or free an entity, or free what it was. */

@@ -1,11 +1,11 @@
 /** The parameters after any step: who holds each then, its norms then, and what came of it until then, round by round. */
 
-import { cellAsNumber } from "../findings/numbers.ts";
+import { cellAsNumber } from "../findings/facts/numbers.ts";
 import { elementsAt } from "../findings/training/rounds.ts";
 import { backwardsOfScaledLosses } from "../findings/training/clip_while_scaled.ts";
 import { gradientLedgerOf } from "../findings/training/gradient_ledger.ts";
-import { optimizerGroups, optimizersOf } from "../findings/optimizers.ts";
-import { tensorHistoryOf } from "../findings/tensor_history.ts";
+import { optimizerGroups, optimizersOf } from "../findings/facts/optimizers.ts";
+import { tensorHistoryOf } from "../findings/facts/tensor_history.ts";
 import { stepsThatChangeGroups, stepsThatChangeParameter } from "./parameter_changes.ts";
 import { RoundNorms, type JointNorm } from "./round_norms.ts";
 import { findEntity, type Cell } from "../trace/entities.ts";

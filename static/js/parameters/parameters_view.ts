@@ -4,7 +4,7 @@ import { button, element, nodesWithCode } from "../browser/elements.ts";
 import { addToList } from "../trace/multimap.ts";
 import { saveFile } from "../browser/file_menu.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
-import { bytesText } from "../layout/format.ts";
+import { bytesText } from "../trace/format.ts";
 import { createGradientStops } from "./gradient_stops_list.ts";
 import { createModuleSide, MAX_ROWS_AT_FIRST, moduleTreeOf } from "./module_side.ts";
 import { itemsIn, nameTree, openAtFirst, type NameNode } from "./name_tree.ts";

@@ -4,7 +4,7 @@ import { loomSvgAsShown, stageSvgAsShown } from "./picture.ts";
 import { ROOT } from "../requests/root.ts";
 import { offlineHtml } from "./standalone.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { About } from "../sharing/about.ts";
+import type { About } from "../browser/about.ts";
 
 const PNG_SCALE = 2;
 const MAX_PNG_SIDE = 16000;

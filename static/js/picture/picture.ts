@@ -1,9 +1,9 @@
 /** A step's picture, or the whole run's, as an SVG file, from the trace alone: it runs where there is no document. */
 
-import tokens from "../../css/tokens.css";
+import tokens from "../../css/base/tokens.css";
 import { locale } from "../words/locale.ts";
 import { programListingPicture } from "../marks/listing.ts";
-import { loomPicture } from "../marks/loom.ts";
+import { loomPicture } from "../marks/loom/loom.ts";
 import { PREVIEW_PICTURE_ROOM, linkPreviewPicture } from "../marks/preview.ts";
 import { stepPicture, type StepPictureOptions } from "../marks/still.ts";
 import { snapshotPicture, thumbnailPicture } from "../marks/thumbnail.ts";

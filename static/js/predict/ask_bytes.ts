@@ -2,7 +2,7 @@
 
 import { findEntity } from "../trace/entities.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";
-import { choiceAnswer, type PredictQuestion } from "./question.ts";
+import { choiceAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
 import type { AskableStatement } from "./units.ts";
 
 const BYTES_QUESTION_WEIGHT = 71;

@@ -1,7 +1,7 @@
 /** Will the statement raise? Asked of those that do, and of those that look as if they might. */
 
 import { findEntity } from "../trace/entities.ts";
-import { yesNoAnswer, type PredictQuestion } from "./question.ts";
+import { yesNoAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
 import type { AskableStatement } from "./units.ts";
 
 const RAISES_QUESTION_WEIGHT = 90;

@@ -1,7 +1,7 @@
 /** Is a new tensor a leaf, and does it share memory with the one that it comes from? */
 
 import { findEntity, type Handle } from "../trace/entities.ts";
-import { yesNoAnswer, type PredictQuestion } from "./question.ts";
+import { yesNoAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
 import { elementsOfHandle, memoryReadByHandle } from "./readings.ts";
 import type { Entities } from "../trace/state.ts";
 import type { AskableStatement } from "./units.ts";

@@ -1,9 +1,9 @@
 /** What value has this element afterwards? Of a name that the statement does not write, of a copy, of a transposed view. */
 
 import { findEntity, isSameValue } from "../trace/entities.ts";
-import { cellAsNumber } from "../findings/numbers.ts";
-import { unqualifiedDtype } from "../layout/reads.ts";
-import { choiceAnswer, typedAnswer, type AnswerChoice, type PredictQuestion } from "./question.ts";
+import { cellAsNumber } from "../findings/facts/numbers.ts";
+import { unqualifiedDtype } from "../trace/reads.ts";
+import { choiceAnswer, typedAnswer, type AnswerChoice, type PredictQuestion } from "../page_state/predict_question.ts";
 import {
   cellText,
   elementExpression,

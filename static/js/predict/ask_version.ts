@@ -1,7 +1,7 @@
 /** Which version has a tensor afterwards? Of names that share the counter of what is written, and of those that only share its memory. */
 
 import { findEntity } from "../trace/entities.ts";
-import { choiceAnswer, type PredictQuestion } from "./question.ts";
+import { choiceAnswer, type PredictQuestion } from "../page_state/predict_question.ts";
 import type { AskableStatement } from "./units.ts";
 
 type PartialQuestion = Partial<PredictQuestion>;

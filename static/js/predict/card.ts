@@ -2,10 +2,10 @@
 
 import { button, nodesWithCode, element } from "../browser/elements.ts";
 import { lineNameClass, shortLineName } from "../trace/program_files.ts";
-import { questionBeforeNextStep, areStepsHidden, scoreOfAnswers } from "./mode.ts";
+import { questionBeforeNextStep, areStepsHidden, scoreOfAnswers } from "../page_state/predict_mode.ts";
 import type { Say } from "../words/sentences.ts";
-import type { PredictQuestion } from "./question.ts";
-import type { AnswerInput, PredictState } from "./answers.ts";
+import type { PredictQuestion } from "../page_state/predict_question.ts";
+import type { AnswerInput, PredictState } from "../page_state/predict_answers.ts";
 
 type CardPhase = "making" | "intro" | "ask" | "told" | "walk" | "summary";
 

@@ -2,7 +2,7 @@
 
 import { hasChangedField } from "../browser/store.ts";
 import { createPredictCard, cardPhase } from "./card.ts";
-import { scoreOfAnswers } from "./mode.ts";
+import { scoreOfAnswers } from "../page_state/predict_mode.ts";
 import { readPredictProgress, writePredictProgress } from "./progress.ts";
 import { questionsByStatement } from "./questions.ts";
 import { answerReason } from "./reason.ts";
@@ -10,7 +10,7 @@ import type { LoadFindings } from "../explain/findings_card.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
-import type { PredictQuestion } from "./question.ts";
+import type { PredictQuestion } from "../page_state/predict_question.ts";
 import type { PageState } from "../page_state/state.ts";
 
 /** So long the page waits for its questions at a time. */

@@ -8,7 +8,7 @@ import { askValue } from "./ask_value.ts";
 import { askVersion } from "./ask_version.ts";
 import { askableStatements, type AskableStatement } from "./units.ts";
 import type { OpenTrace } from "../trace/state.ts";
-import type { PredictQuestion } from "./question.ts";
+import type { PredictQuestion } from "../page_state/predict_question.ts";
 
 const QUESTION_MAKERS = [askRaises, askValue, askGradient, askVersion, askSharesMemory, askIsLeaf, askLiveBytes];
 const MAX_QUESTIONS = 24;

@@ -1,9 +1,9 @@
 /** What a tensor holds, as a question and its choices write it. */
 
 import { findEntity, isSameValue, type Cell, type Handle } from "../trace/entities.ts";
-import { cellsReadBy, cellAsNumber, numbersText } from "../findings/numbers.ts";
-import { shortNumberText } from "../layout/format.ts";
-import { numel, cellReads } from "../layout/reads.ts";
+import { cellsReadBy, cellAsNumber, numbersText } from "../findings/facts/numbers.ts";
+import { shortNumberText } from "../trace/format.ts";
+import { numel, cellReads } from "../trace/reads.ts";
 import type { Entities } from "../trace/state.ts";
 
 /** More elements than this are asked about by their first one. */

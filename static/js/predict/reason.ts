@@ -4,7 +4,7 @@ import { captionSentences } from "../captions/captions.ts";
 import type { LoadFindings } from "../explain/findings_card.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Say } from "../words/sentences.ts";
-import type { PredictQuestion } from "./question.ts";
+import type { PredictQuestion } from "../page_state/predict_question.ts";
 
 /** The notes that tell of what is asked. */
 const NOTES_BY_QUESTION_KIND: Partial<Record<PredictQuestion["kind"], RegExp>> = {

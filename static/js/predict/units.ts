@@ -1,7 +1,7 @@
 /** The parts of a run that can be asked about: one statement each, with the visits of its backward. */
 
-import { RunFacts } from "../findings/run_facts.ts";
-import { statementMentions, type StatementMentions } from "../findings/program_text.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
+import { statementMentions, type StatementMentions } from "../findings/statements/program_text.ts";
 import { isHandle, type Handle } from "../trace/entities.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { Step } from "../trace/wire.ts";

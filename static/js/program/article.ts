@@ -1,6 +1,6 @@
 /** An article's text that its reader edits as a program: its outputs stay beside the statements that stay as they were. */
 
-import { commonLines } from "../trace/step_after_edit.ts";
+import { commonLines } from "../trace/steps/step_after_edit.ts";
 import type { Trace } from "../trace/wire.ts";
 
 /** What may stand before a line of a program: a prompt, the number of a line, blanks. */

@@ -1,6 +1,6 @@
 /** Repairs as a trace offers them, made in the program and in the text that was pasted. */
 
-import { commonLines, lineAfterEdit } from "../trace/step_after_edit.ts";
+import { commonLines, lineAfterEdit } from "../trace/steps/step_after_edit.ts";
 import type { Edit, Repair } from "../trace/wire.ts";
 
 interface LineEdit {

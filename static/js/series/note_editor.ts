@@ -1,7 +1,7 @@
 /** The note of one program of a series in the making, beside the stage on which its step is chosen. */
 
 import { ROOT } from "../requests/root.ts";
-import { noteNodes } from "./note_nodes.ts";
+import { noteNodes } from "../browser/note_nodes.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { SeriesDraftItem } from "./draft.ts";
 

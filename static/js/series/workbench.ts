@@ -1,6 +1,6 @@
 /** The parts of the workbench that are about series: a saved program joins one, or is shown as one of a series. */
 
-import { fetchSeriesNote, startSeriesReader, type Series } from "./reader.ts";
+import { fetchSeriesNote, startSeriesReader, type Series } from "../page/series_reader.ts";
 import { ROOT } from "../requests/root.ts";
 import { readSeriesDraft, writeSeriesDraft } from "./draft.ts";
 import { iframeCode } from "../sharing/sharing.ts";

@@ -9,7 +9,7 @@ import { saveFile } from "../browser/file_menu.ts";
 import { loadFindings } from "../explain/findings_bundle.ts";
 import { ROOT } from "../requests/root.ts";
 import { fragmentOf } from "../page/address.ts";
-import { aboutProgram, programName } from "../page/program_name.ts";
+import { aboutProgram, programName } from "../page/program/program_name.ts";
 import {
   stepForAddress,
   isSavedProgram,

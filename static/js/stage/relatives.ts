@@ -5,7 +5,7 @@
 
 import { isHandle, type Container, type Handle } from "../trace/entities.ts";
 import { referencedUid } from "../trace/names.ts";
-import { readsDrawnSingly } from "../layout/reads.ts";
+import { readsDrawnSingly } from "../trace/reads.ts";
 import type { Target } from "../browser/targets.ts";
 import type { Entities, OpenTrace } from "../trace/state.ts";
 import type { TraceIndex } from "../trace/trace_index.ts";

@@ -1,7 +1,7 @@
 /** The tabs of a narrow stage, which shows one pane at a time; a dot tells of what a step did in the other. */
 
 import { findEntity } from "../trace/entities.ts";
-import { shortNumberText } from "../layout/format.ts";
+import { shortNumberText } from "../trace/format.ts";
 import { touchedByStep } from "../layout/touched.ts";
 import type { PaneSide } from "../layout/stage_plan.ts";
 import type { StageLabels } from "../marks/labels.ts";

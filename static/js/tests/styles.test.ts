@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { test } from "node:test";
 
 const folder = new URL("../../css/", import.meta.url);
@@ -12,9 +13,12 @@ const PAGES = [
   { root: "matrix", files: /^matrix_/, shared: ["tagline", "top", "wordmark"] },
 ];
 
-const files = readdirSync(folder)
-  .filter((name) => name.endsWith(".css"))
-  .map((name) => ({ name, selectors: selectorsOf(readFileSync(new URL(name, folder), "utf8")) }));
+const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".css"))
+  .map((path) => {
+    const css = readFileSync(new URL(path, folder), "utf8");
+    return { path, name: basename(path), css, selectors: selectorsOf(css) };
+  });
 
 /** The selectors of a style sheet, one by one. */
 function selectorsOf(css: string) {
@@ -43,9 +47,8 @@ test("a rule with :has() names what it styles: the browser would look at every e
 });
 
 test("a rule ends in an id, a class, an attribute or an element: one for anything is asked of all that a step draws", () => {
-  const anything = files.flatMap(({ name }) => {
-    const css = readFileSync(new URL(name, folder), "utf8").replace(/\/\*.*?\*\//gs, "");
-    const always = css.replace(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, ""); // other windows draw less
+  const anything = files.flatMap(({ name, css }) => {
+    const always = css.replace(/\/\*.*?\*\//gs, "").replace(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, ""); // other windows draw less
     return selectorsOf(always)
       .filter(endsInAnything)
       .map((selector) => `${name}: ${selector}`);
@@ -90,8 +93,8 @@ for (const { root, files: own, shared } of PAGES) {
 test("what stands in a notebook's picture has the styles of a page: without its rule, a hidden view takes the stage's height", () => {
   const imported = (bundle: string) =>
     [...readFileSync(new URL(bundle, folder), "utf8").matchAll(/@import "\.\/(.+)"/g)].map((match) => match[1]);
-  const selectors = (names: string[]) =>
-    new Set(files.flatMap(({ name, selectors: own }) => (names.includes(name) ? own : [])));
+  const selectors = (paths: string[]) =>
+    new Set(files.flatMap(({ path, selectors: own }) => (paths.includes(path) ? own : [])));
   const inPages = selectors(imported("all.css"));
   const inNotebooks = selectors(imported("notebook_all.css"));
   const markup = readFileSync(new URL("../../../templates/partials/_viewer.html", import.meta.url), "utf8");

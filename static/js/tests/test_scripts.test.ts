@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { test } from "node:test";
 import { build } from "esbuild";
 
-const scripts = readdirSync("tests").filter((name) => name.endsWith(".mjs"));
+const scripts = readdirSync("tests", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".mjs"));
 assert.ok(scripts.length, "there are scripts");
 
 for (const script of scripts) {

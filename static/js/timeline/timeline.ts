@@ -1,7 +1,7 @@
 /** The timeline: a slider over the steps, marks for the events of the run, playback, and the keys that step. */
 
 import { roleIcon } from "../explain/finding_icons.ts";
-import { callDepthByStep, outermostLoopIterations, stepOutFrom, stepOverFrom } from "../trace/stepping.ts";
+import { callDepthByStep, outermostLoopIterations, stepOutFrom, stepOverFrom } from "../trace/steps/stepping.ts";
 import { readPreference, writePreference } from "../browser/preferences.ts";
 import { EVENTS } from "../trace/registry.ts";
 import type { ChainMark } from "../explain/findings_card.ts";

@@ -1,9 +1,9 @@
 /** What a mark of the stage is, in a sentence made from the facts of the step, with the program's own names. */
 
-import { cachedGraphModel } from "../layout/graph_model.ts";
-import { fullNumberText } from "../layout/format.ts";
-import { shortNodeName } from "../layout/node_labels.ts";
-import { cellReads, numel, unqualifiedDtype } from "../layout/reads.ts";
+import { cachedGraphModel } from "../layout/graph/graph_model.ts";
+import { fullNumberText } from "../trace/format.ts";
+import { shortNodeName } from "../layout/text/node_labels.ts";
+import { cellReads, numel, unqualifiedDtype } from "../trace/reads.ts";
 import { findEntity, findHandle, type Handle } from "../trace/entities.ts";
 import { BROKEN_SLOT_STATES } from "../trace/trace_index.ts";
 import { bytesLabel } from "../trace/memory_totals.ts";

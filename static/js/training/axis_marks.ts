@@ -1,6 +1,6 @@
 /** What the training axis looks like: a curve over the rounds, and the phases of one of them. */
 
-import { recordedRounds, stepOfRound } from "../trace/training_rounds.ts";
+import { recordedRounds, stepOfRound } from "../trace/steps/training_rounds.ts";
 import { h, type VNode } from "../browser/svg.ts";
 import type { PhaseStretch } from "./phases.ts";
 import type { RoundNews } from "./round_news.ts";

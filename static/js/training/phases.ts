@@ -1,6 +1,6 @@
 /** What the steps of a round do: forward, backward, the optimizer's step, and the rest. */
 
-import type { RoundSteps } from "../trace/training_rounds.ts";
+import type { RoundSteps } from "../trace/steps/training_rounds.ts";
 import type { Step, Trace } from "../trace/wire.ts";
 
 type Phase = "forward" | "backward" | "step" | "rest";

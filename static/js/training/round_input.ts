@@ -1,6 +1,6 @@
 /** What a reader types to go to a round: its number, or those of its loops. */
 
-import { iterationOfRound, roundOfIteration } from "../trace/training_rounds.ts";
+import { iterationOfRound, roundOfIteration } from "../trace/steps/training_rounds.ts";
 import type { Trace } from "../trace/wire.ts";
 
 /** @returns the round; null where the text names none */

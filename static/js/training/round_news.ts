@@ -1,6 +1,6 @@
 /** The rounds in which something new happens: a loss that is no number any more, another learning rate, a finding. */
 
-import { roundAtStep } from "../trace/training_rounds.ts";
+import { roundAtStep } from "../trace/steps/training_rounds.ts";
 import { numberOf } from "./round_series.ts";
 import type { Trace } from "../trace/wire.ts";
 

@@ -1,7 +1,7 @@
 /** The numbers that a training has in its rounds: its losses, and the scalars that it prints or binds. */
 
-import { findScalarSeries, NUMBER_PATTERN, parseNumberText, wordBefore } from "../timeline/scalar_series.ts";
-import { recordedRounds } from "../trace/training_rounds.ts";
+import { findScalarSeries, NUMBER_PATTERN, parseNumberText, wordBefore } from "../trace/scalar_series.ts";
+import { recordedRounds } from "../trace/steps/training_rounds.ts";
 import { addToList } from "../trace/multimap.ts";
 import type { Trace } from "../trace/wire.ts";
 

@@ -1,7 +1,13 @@
 /** The axis of rounds over the timeline: curves that are sliders, the phases of a round, and a field that takes the number of
  * any round. */
 
-import { focusOfRound, iterationOfRound, recordedRounds, roundAtStep, stepOfRound } from "../trace/training_rounds.ts";
+import {
+  focusOfRound,
+  iterationOfRound,
+  recordedRounds,
+  roundAtStep,
+  stepOfRound,
+} from "../trace/steps/training_rounds.ts";
 import { axisControls, listenToAxis } from "./axis_controls.ts";
 import { axisHeight, axisMarks, INSIDE_HEIGHT, PLOT_LEFT, PLOT_RIGHT, phaseMarks } from "./axis_marks.ts";
 import { lastIterations, roundFromText } from "./round_input.ts";

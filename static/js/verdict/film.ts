@@ -1,7 +1,7 @@
 /** A film of a run: the steps from the cause of its finding to where it shows, each as the stage draws it, and the verdict at the end. */
 
-import tokens from "../../css/tokens.css";
-import filmStyles from "../../css/film.css";
+import tokens from "../../css/base/tokens.css";
+import filmStyles from "../../css/findings/film.css";
 import { captionSentences, stageLabels } from "../captions/captions.ts";
 import { h, vnodeToSvg, type VNode } from "../browser/svg.ts";
 import { SHAPES_BY_ROLE } from "../marks/finding_shapes.ts";

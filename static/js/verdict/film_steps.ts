@@ -1,7 +1,7 @@
 /** Which steps a film shows: those of the finding's chain, and of the others between them as many as tell the way. */
 
-import { callDepthByStep } from "../trace/stepping.ts";
-import { landingStep } from "../trace/landing.ts";
+import { callDepthByStep } from "../trace/steps/stepping.ts";
+import { landingStep } from "../trace/steps/landing.ts";
 import type { LinkRole } from "../findings/finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { Verdict } from "./verdict.ts";

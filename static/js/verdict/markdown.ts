@@ -1,7 +1,7 @@
 /** A verdict as Markdown and as HTML, for an answer in a forum. */
 
 import { captionSentences, stepHeading } from "../captions/captions.ts";
-import { landingStep } from "../trace/landing.ts";
+import { landingStep } from "../trace/steps/landing.ts";
 import { shortLineName } from "../trace/program_files.ts";
 import { plainText } from "./rich_text.ts";
 import type { OpenTrace } from "../trace/state.ts";

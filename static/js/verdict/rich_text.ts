@@ -1,6 +1,6 @@
 /** Prose with names in it, as SVG: how wide it is, where its lines break, and how it is written. Names stand in backticks. */
 
-import { CHARACTER_WIDTH_EM } from "../layout/metrics.ts";
+import { CHARACTER_WIDTH_EM } from "../layout/text/metrics.ts";
 import { h, type VNode } from "../browser/svg.ts";
 
 export interface Run {

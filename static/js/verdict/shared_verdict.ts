@@ -5,7 +5,7 @@ import { locale } from "../words/locale.ts";
 import { findingText } from "../findings/text.ts";
 import { svgToPng } from "../picture/files.ts";
 import { linkCardSvg } from "../picture/picture.ts";
-import { landingStep } from "../trace/landing.ts";
+import { landingStep } from "../trace/steps/landing.ts";
 import { filmSvg } from "./film.ts";
 import { stepMarkdown, verdictHtml, verdictMarkdown, type VerdictLinks } from "./markdown.ts";
 import { plainText } from "./rich_text.ts";

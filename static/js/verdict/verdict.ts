@@ -2,7 +2,7 @@
 
 import { explain } from "../findings/explain.ts";
 import { indexOfCauseLink, type ChainLink, type Finding, type LinkRole, type Severity } from "../findings/finding.ts";
-import { RunFacts } from "../findings/run_facts.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
 import { factText, findingText } from "../findings/text.ts";
 import { evidenceOf, type VerdictPin, type VerdictRow } from "./verdict_rows.ts";
 import { shortLineName } from "../trace/program_files.ts";

@@ -1,12 +1,12 @@
 /** The rows that a finding is about: tensors by their names with the numbers they hold, what a line wrote over, gradients. */
 
-import { cellReads, unqualifiedDtype } from "../layout/reads.ts";
-import { resolvePath } from "../findings/resolve.ts";
-import { cellsOfTensor } from "../findings/tensor_values.ts";
-import { operationNameOfNode } from "../layout/format.ts";
+import { cellReads, unqualifiedDtype } from "../trace/reads.ts";
+import { resolvePath } from "../findings/facts/resolve.ts";
+import { cellsOfTensor } from "../findings/facts/tensor_values.ts";
+import { operationNameOfNode } from "../trace/format.ts";
 import { findEntity, isHandle, type Cell, type Handle } from "../trace/entities.ts";
 import type { ChainLink, Fact, Finding } from "../findings/finding.ts";
-import type { RunFacts } from "../findings/run_facts.ts";
+import type { RunFacts } from "../findings/facts/run_facts.ts";
 import type { Summary } from "../trace/wire.ts";
 
 export interface VerdictRow {

@@ -1,8 +1,8 @@
 /** The rows of a verdict as SVG: names, cells with their numbers, the cut between two of them, the pin that broke. */
 
-import { shortNumberText } from "../layout/format.ts";
+import { shortNumberText } from "../trace/format.ts";
 import { h, type VNode } from "../browser/svg.ts";
-import { largestMagnitude, signTint } from "../marks/tint.ts";
+import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
 import { clipRuns, richTextMarks, runsOf, runWidth, wrapRuns } from "./rich_text.ts";
 import { text, type Block } from "./verdict_lines_picture.ts";
 import type { NamedRow, Verdict } from "./verdict.ts";

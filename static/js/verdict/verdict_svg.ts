@@ -1,8 +1,8 @@
 /** A verdict as the text of an SVG file. */
 
-import tokens from "../../css/tokens.css";
-import findingMarks from "../../css/finding_marks.css";
-import verdictStyles from "../../css/verdict.css";
+import tokens from "../../css/base/tokens.css";
+import findingMarks from "../../css/findings/finding_marks.css";
+import verdictStyles from "../../css/findings/verdict.css";
 import { svgFileText } from "../marks/svg_document.ts";
 import { plainText } from "./rich_text.ts";
 import { verdictPicture, type VerdictSize } from "./verdict_picture.ts";

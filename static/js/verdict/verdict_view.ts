@@ -1,7 +1,7 @@
 /** The first view of a run that leaves the page: its finding over the picture, until its reader steps. */
 
 import { explain } from "../findings/explain.ts";
-import { RunFacts } from "../findings/run_facts.ts";
+import { RunFacts } from "../findings/facts/run_facts.ts";
 import { patchHost, SVG_NAMESPACE } from "../browser/svg.ts";
 import { verdictOfFinding } from "./verdict.ts";
 import { verdictPicture } from "./verdict_picture.ts";

@@ -2,11 +2,11 @@
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
-import { optimizersOf } from "../optimizers.ts";
-import { plainName } from "../gradient_name.ts";
+import { optimizersOf } from "../facts/optimizers.ts";
+import { plainName } from "../facts/gradient_name.ts";
 import { iterationOf } from "./rounds.ts";
-import type { BackwardCall } from "../scan.ts";
-import type { RunFacts } from "../run_facts.ts";
+import type { BackwardCall } from "../facts/scan.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 /** Operations whose result is a mean, or is one unless they are told otherwise. */
 const MEAN_OPERATION =

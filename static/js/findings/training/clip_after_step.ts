@@ -3,8 +3,8 @@
 import { chainLink, fixHint, namesInFacts, type Diagnosis, type Facts } from "../finding.ts";
 import { gradientLedgers, type GradientLedger, type LedgerEntry } from "./gradient_ledger.ts";
 import { gradientNormAt, numberFact } from "./rounds.ts";
-import { tensorHistoryOf } from "../tensor_history.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 /** a gradient's life in which it was clipped too late; dropped: null where the run ended first */
 interface LateClip {

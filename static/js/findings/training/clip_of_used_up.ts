@@ -1,12 +1,12 @@
 /** A clip that gets a generator of parameters which had been gone through before: it clips nothing. */
 
-import { callArguments } from "./call_arguments.ts";
+import { callArguments } from "../statements/call_arguments.ts";
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { gradientTensors } from "../gradient_tensors.ts";
-import { mentionsAt } from "../program_text.ts";
-import { optimizerParameters, optimizersOf } from "../optimizers.ts";
-import { tensorHistoryOf } from "../tensor_history.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { gradientTensors } from "../facts/gradient_tensors.ts";
+import { mentionsAt } from "../statements/program_text.ts";
+import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 const CLIP_CALL = /\bclip_grad_(?:norm|value)_\s*\(/;
 const CLIP_FUNCTION = "clip_grad_(?:norm|value)_";

@@ -1,14 +1,14 @@
 /** Gradients that are clipped, or used by a step, while they are still times a GradScaler's scale. */
 
 import { chainLink, fixHint, namesInFacts, type Diagnosis, type Facts } from "../finding.ts";
-import { dataflowOf } from "../dataflow.ts";
-import { plainName } from "../gradient_name.ts";
-import { optimizersOf, optimizerParameters } from "../optimizers.ts";
+import { dataflowOf } from "../facts/dataflow.ts";
+import { plainName } from "../facts/gradient_name.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
 import { elementsAt, gradientNormAt, numberFact } from "./rounds.ts";
-import type { BackwardCall } from "../scan.ts";
-import type { RunFacts } from "../run_facts.ts";
+import type { BackwardCall } from "../facts/scan.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 /** a gradient that a scaled loss gave, and what was done with it before it was divided again */
 interface ScaledGradient {

@@ -3,8 +3,8 @@
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradientLedgers, type GradientLedger } from "./gradient_ledger.ts";
 import { isComplete } from "./rounds.ts";
-import { tensorHistoryOf } from "../tensor_history.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 const CLIP_CALL = /\bclip_grad_(?:norm|value)_\s*\(/;
 

@@ -2,9 +2,9 @@
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { gradNameOf } from "../gradient_name.ts";
-import { tensorHistoryOf } from "../tensor_history.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 /** undone: the step that turned it on again; -1 where none did before the first backward */
 interface Freezing {

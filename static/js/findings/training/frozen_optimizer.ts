@@ -1,11 +1,11 @@
 /** An optimizer that steps round after round while none of its parameters requires grad. */
 
-import { attributeChanges } from "../object_history.ts";
+import { attributeChanges } from "../facts/object_history.ts";
 import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
-import { optimizersOf, optimizerParameters } from "../optimizers.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { ownerFact } from "./rounds.ts";
-import { tensorHistoryOf } from "../tensor_history.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 const MIN_STEPS = 2;
 

@@ -1,14 +1,14 @@
 /** The ledger of a gradient: which backwards are in a tensor's `.grad`, what rewrote it, which step used it, and what dropped it. */
 
 import { addToList } from "../../trace/multimap.ts";
-import { gradientTensors } from "../gradient_tensors.ts";
-import { gradReadings } from "../grad_readings.ts";
-import { optimizerParameters, optimizersOf } from "../optimizers.ts";
-import { mentionsAt } from "../program_text.ts";
-import { tensorHistoryOf } from "../tensor_history.ts";
+import { gradientTensors } from "../facts/gradient_tensors.ts";
+import { gradReadings } from "../statements/grad_readings.ts";
+import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
+import { mentionsAt } from "../statements/program_text.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
 import type { LogEntry } from "../../trace/wire.ts";
-import type { RunFacts } from "../run_facts.ts";
-import type { Operation } from "../scan.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
 
 /** added by a backward; clipped, divided by a scaler's scale, or rewritten otherwise; emptied or filled with other numbers; used by an
  * optimizer's step; read by the program; unseen: anything may have happened among steps that were not recorded */

@@ -3,10 +3,10 @@
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { elementsAt, isComplete, iterationOf } from "./rounds.ts";
 import { gradientLedgers, type LedgerEntry } from "./gradient_ledger.ts";
-import { gradNameOf } from "../gradient_name.ts";
-import { optimizersOf, optimizerParameters } from "../optimizers.ts";
-import type { BackwardCall } from "../scan.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import type { BackwardCall } from "../facts/scan.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 /** what became of all that one backward added; open: nothing yet, or it is not known */
 interface BackwardFate {

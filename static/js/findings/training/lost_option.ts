@@ -1,10 +1,10 @@
 /** A learning rate or the like set where no step reads it: in a copy of the groups, in the defaults, or in the last group alone. */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { optimizerGroups, optimizersOf } from "../optimizers.ts";
-import { resolvePath } from "../resolve.ts";
+import { optimizerGroups, optimizersOf } from "../facts/optimizers.ts";
+import { resolvePath } from "../facts/resolve.ts";
 import type { Statement } from "../../trace/wire.ts";
-import type { RunFacts } from "../run_facts.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 const PATH = String.raw`[A-Za-z_][\w.]*(?:\[\w+\])?`;
 const OPTION = String.raw`\[\s*["'](lr|momentum|weight_decay|betas)["']\s*\]\s*[*/+-]?=(?!=)`;

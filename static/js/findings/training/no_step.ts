@@ -3,10 +3,10 @@
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { gradientLedgers } from "./gradient_ledger.ts";
 import { isComplete } from "./rounds.ts";
-import { optimizersOf, optimizerParameters } from "../optimizers.ts";
-import { plainName } from "../gradient_name.ts";
-import { tensorHistoryOf } from "../tensor_history.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import { plainName } from "../facts/gradient_name.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 export function diagnoseNoStep(facts: RunFacts): Diagnosis[] {
   if (!isComplete(facts)) return [];

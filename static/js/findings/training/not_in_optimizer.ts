@@ -2,16 +2,16 @@
 
 import { addToList } from "../../trace/multimap.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { dataflowOf } from "../dataflow.ts";
+import { dataflowOf } from "../facts/dataflow.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { gradientLedgers } from "./gradient_ledger.ts";
-import { gradNameOf, plainName } from "../gradient_name.ts";
-import { attributeChanges } from "../object_history.ts";
-import { misdirectedOptimizers } from "../optimizer_misses.ts";
-import { optimizersOf, optimizerParameters } from "../optimizers.ts";
+import { gradNameOf, plainName } from "../facts/gradient_name.ts";
+import { attributeChanges } from "../facts/object_history.ts";
+import { misdirectedOptimizers } from "./optimizer_misses.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
 import { modulePath, modulesAround, outermostModuleWithout } from "./rounds.ts";
-import { tensorHistoryOf } from "../tensor_history.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 /** a parameter with gradients that nothing uses; added: the step of its first */
 interface UnheldParameter {

@@ -1,9 +1,9 @@
 /** A learning rate or the like set on the optimizer itself, which reads its groups: nothing changes. */
 
 import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
-import { optimizersOf } from "../optimizers.ts";
-import { resolvePath } from "../resolve.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { optimizersOf } from "../facts/optimizers.ts";
+import { resolvePath } from "../facts/resolve.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 const ASSIGNMENT = /^([A-Za-z_][\w.]*)\.(lr|learning_rate|momentum|weight_decay|betas)\s*(?:[*/+-])?=\s*([^=].*)$/;
 /** Those of torch; another's may read its own attributes. */

@@ -1,10 +1,10 @@
 /** How a sentence counts the rounds of a loop, and what it calls the parameters and modules of a training. */
 
-import { cellAsNumber, cellsReadBy } from "../numbers.ts";
+import { cellAsNumber, cellsReadBy } from "../facts/numbers.ts";
 import { codeFact, type Fact } from "../finding.ts";
-import { plainName } from "../gradient_name.ts";
-import { tensorHistoryOf } from "../tensor_history.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { plainName } from "../facts/gradient_name.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 /** The iteration of the innermost loop around a step, from 0; 0 where there is no loop. */
 export function iterationOf(facts: RunFacts, step: number) {

@@ -4,9 +4,9 @@ import { addToList } from "../../trace/multimap.ts";
 import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
 import { learningRateAt } from "./scheduler_first.ts";
 import { isComplete, numberFact } from "./rounds.ts";
-import { optimizerParameters, optimizersOf } from "../optimizers.ts";
-import { resolvePath } from "../resolve.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
+import { resolvePath } from "../facts/resolve.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 
 const STEP_CALL = /^[A-Za-z_][\w.]*(?:\[[^\]]*\])*\.step\(/;
 /** A rate below so much of the largest one trains no more, */

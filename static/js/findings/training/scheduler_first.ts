@@ -4,8 +4,8 @@ import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts"
 import { findEntity } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import { numberFact } from "./rounds.ts";
-import { optimizersOf } from "../optimizers.ts";
-import type { RunFacts } from "../run_facts.ts";
+import { optimizersOf } from "../facts/optimizers.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
 import type { Value } from "../../trace/wire.ts";
 
 const STEP_CALL = /([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/;

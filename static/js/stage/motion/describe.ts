@@ -4,7 +4,7 @@
  * of both drawings: the browser plays it, and a film can be written from it without one.
  */
 
-import { shortNumberText } from "../../layout/format.ts";
+import { shortNumberText } from "../../trace/format.ts";
 import { h, translationOf, type VNode } from "../../browser/svg.ts";
 import type { Rect } from "../../layout/pane.ts";
 import type { PaneSide } from "../../layout/stage_plan.ts";

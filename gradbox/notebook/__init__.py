@@ -1,0 +1,1 @@
+"""What only a notebook needs: its cells, the one viewer that they share, and traces that fit into an output."""

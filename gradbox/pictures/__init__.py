@@ -1,0 +1,1 @@
+"""The pages and films of a recorded run, and the process that draws them."""

@@ -1,0 +1,1 @@
+"""Records a script, or parts of it, in a process of its own."""

@@ -1,0 +1,116 @@
+"""Records ranks of a script that `torchrun` starts, and compares the parameters of all of them."""
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from gradbox.installation import PACKAGE_FOLDER
+from gradbox.script.interrupts import restore_default_sigint, sigint_ignored
+from gradbox.script.line_files import SCRIPT_FILE
+from gradbox.script.script_process import (
+    RecordingResult,
+    Script,
+    read_recorded_runs,
+    signal_forwarded,
+    stdout_of_process,
+)
+
+TORCHRUN_NAMES = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
+PARAMETERS_FILE = "parameters"
+MAX_NAMED = 3
+"""Parameters that a sentence names."""
+
+
+def torchrun_arguments(target: str, arguments: Sequence[str]) -> list[str] | None:
+    """The arguments of `torchrun` in a command like `torchrun …` or `python -m torch.distributed.run …`; None for others."""
+    if Path(target).name in TORCHRUN_NAMES:
+        return list(arguments)
+    if (
+        Path(target).name.startswith("python")
+        and list(arguments[:1]) == ["-m"]
+        and arguments[1:2]
+        and (arguments[1] in TORCHRUN_NAMES)
+    ):
+        return list(arguments[2:])
+    return None
+
+
+def record_ranks(script: Script, arguments: Sequence[str], ranks: Sequence[int], language: str) -> RecordingResult:
+    """Run `torchrun` to its end, and give what was recorded of these ranks. arguments: of `torchrun`.
+
+    Raises OSError where it can't be started.
+    """
+    with tempfile.TemporaryDirectory(prefix="gradbox-") as name:
+        folder = Path(name)
+        request = {
+            "folder": name, "ranks": list(ranks), "also": script.also, "quiet": True,
+            "limits": {} if script.steps is None else {"steps": script.steps},
+            "stdout_to_stderr": script.stdout_to_stderr, "script_only": script.script_only,
+            "parts": None if script.parts is None else asdict(script.parts),
+        }  # fmt: skip
+        code = f"import sys; sys.path[0] = {str(PACKAGE_FOLDER.parent)!r}; import runpy; runpy.run_module('gradbox.sessions.rank_launcher', run_name='__main__')"
+        with sigint_ignored():
+            process = subprocess.Popen(
+                [sys.executable, "-c", code, json.dumps(request), *arguments],
+                preexec_fn=restore_default_sigint, stdout=stdout_of_process(script),
+            )  # fmt: skip
+            with signal_forwarded(signal.SIGTERM, process):
+                return_code = process.wait()
+        runs = {}
+        for rank in ranks:
+            of_rank = folder / f"rank-{rank}"
+            if not of_rank.is_dir():
+                continue
+            for label, run in read_recorded_runs(of_rank, script, 0, language).items():
+                label = f"rank {rank}, {label}" if label else f"rank {rank}"
+                run.title = f"{(folder / SCRIPT_FILE).read_text()}: {label}"
+                runs[label] = run
+        status = return_code if return_code >= 0 else 128 - return_code
+        return RecordingResult(runs, status, notes=list(compare_ranks(read_parameters(folder))))
+
+
+Parameters = dict[int, dict[int, dict[str, list[object]]]]
+"""By the rank and the round: what `rank_parameters` wrote of each parameter."""
+
+
+def read_parameters(folder: Path) -> Parameters:
+    """What the ranks wrote of their parameters."""
+    parameters: Parameters = {}
+    for file in folder.glob(f"{PARAMETERS_FILE}-*"):
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        parameters[int(file.name.rpartition("-")[2])] = {row["round"]: row["parameters"] for row in rows}
+    return parameters
+
+
+def compare_ranks(parameters: Parameters) -> Iterator[str]:
+    """In a sentence, which parameters differ between two ranks, and since which round; nothing where there is nothing to compare."""
+    ranks = sorted(parameters)
+    if len(ranks) < 2:
+        return
+    compared: tuple[int, int] | None = None
+    for number in sorted(set.intersection(*(set(parameters[rank]) for rank in ranks))):
+        first = parameters[ranks[0]][number]
+        for rank in ranks[1:]:
+            other = parameters[rank][number]
+            names = [name for name in first if name in other and first[name][0] == other[name][0]]
+            different = [name for name in names if first[name] != other[name]]
+            if not names:
+                continue
+            compared = number, len(names)
+            if different:
+                where = f"after round {number} ranks {ranks[0]} and {rank} have different values"
+                if len(different) == len(names):
+                    yield f"{where} in all {len(names)} parameters: nothing keeps them the same"
+                else:
+                    listed = ", ".join(different[:MAX_NAMED]) + (" …" if len(different) > MAX_NAMED else "")
+                    count = len(names) - len(different)
+                    others = f"the other {count} are the same" if count > 1 else "the other one is the same"
+                    yield f"{where} in {listed}; {others}"
+                return
+    if compared is not None:
+        yield f"{compared[1]} parameters are the same on all {len(ranks)} ranks, as far as after round {compared[0]}"

@@ -1,0 +1,113 @@
+/** An operation was refused because its operands are of different dtypes: which, and where the odd one has it from. */
+
+import { mentionedTensors } from "../statements/expressions.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { operandsOf, type Operand } from "./operands.ts";
+import { operationName } from "../facts/operation_name.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+const DTYPE_ERROR =
+  /same dtype|scalar type|Found dtype|expected .*dtype|dtype .*(?:expected|but got|does not match)|can't be cast|to have the same dtype|not implemented for '|could not infer output dtype|must be (?:long|floating|either a floating)|Expected tensor for argument .* to have .*type|data type|tensors used as indices must be|dtypes? to be the same|Input type \(/i;
+
+export function diagnoseDtypeMismatch(facts: RunFacts): Diagnosis[] {
+  if (!facts.error || !DTYPE_ERROR.test(facts.error.message)) return [];
+  const op = facts.failedOperation;
+  const step = op?.step ?? facts.errorStep;
+  const operands = op ? operandsOf(facts, op) : mentionedOperands(facts, step);
+  if (!operands.length) return [];
+  const indexOperand = /used as indices|argument .*(?:indices|index)|dtype \S*int64 for index/i.test(
+    facts.error.message,
+  )
+    ? operands.at(-1)
+    : isAboutLossTarget(facts.error.message, op) && operands.every(({ dtype }) => dtype === operands[0].dtype)
+      ? operands[1]
+      : undefined;
+  const firstOperand = indexOperand ?? operands.find((operand) => !isParameter(operand)) ?? operands[0];
+  const operandOfOtherDtype = indexOperand ? undefined : operands.find(({ dtype }) => dtype !== firstOperand.dtype);
+  const oddOperand = operandOfOtherDtype ? operandToConvert(firstOperand, operandOfOtherDtype) : firstOperand;
+  const otherOperand = operandOfOtherDtype ? (oddOperand === firstOperand ? operandOfOtherDtype : firstOperand) : null;
+  const findingFacts = {
+    x: oddOperand.name,
+    x_dtype: oddOperand.dtype,
+    y: otherOperand?.name ?? "",
+    y_dtype: otherOperand?.dtype ?? "",
+    wanted: requiredDtype(facts.error.message, otherOperand),
+    op: op ? operationName(op.name) : "",
+    code: facts.statementFact(step),
+    message: facts.error.message.split("\n")[0],
+  };
+  const chain = operands
+    .filter((operand) => (operand === oddOperand || operand === otherOperand) && operand.made < step)
+    .map((operand) =>
+      chainLink(
+        facts.place(operand.made),
+        "made",
+        { ...findingFacts, x: operand.name, x_dtype: operand.dtype, code: facts.statementFact(operand.made) },
+        [operand.uid],
+      ),
+    )
+    .sort((first, second) => first.step - second.step);
+  return [
+    {
+      variant: otherOperand ? undefined : "alone",
+      cause: facts.place(step),
+      chain: [...chain, chainLink(facts.place(step), "checked", findingFacts, [oddOperand.uid, otherOperand?.uid])],
+      names: namesInFacts(oddOperand.name, otherOperand?.name),
+      facts: findingFacts,
+      fixes: [
+        fixHint("convert", facts.place(step), {
+          name: facts.nameText(oddOperand.uid, step) ?? "",
+          dtype: requiredDtype(facts.error.message, otherOperand),
+        }),
+        fixHint("out_of_place", facts.place(step)),
+      ],
+      explainsError: true,
+    },
+  ];
+}
+
+/** Whether torch refused the target of a loss; 2.11 doesn't call it that. */
+function isAboutLossTarget(message: string, op: Operation | null | undefined) {
+  if (/target/i.test(message)) return true;
+  return /^expected scalar type Long/.test(message) && !!op && /cross_entropy|nll_loss/.test(operationName(op.name));
+}
+
+/** Whether an operand has the name of a layer's parameter. */
+function isParameter({ name }: Operand) {
+  return typeof name === "object" && "code" in name && /\.(weight|bias)$/.test(name.code);
+}
+
+/** The operand that a reader would convert: the one that is no parameter, and of two the one that is not float32. */
+function operandToConvert(a: Operand, b: Operand) {
+  if (isParameter(a) !== isParameter(b)) return isParameter(a) ? b : a;
+  return a.dtype === "float32" ? b : a;
+}
+
+function requiredDtype(message: string, otherOperand: Operand | null) {
+  if (/int64 for index/.test(message)) return "long";
+  if (
+    /Long/.test(message) &&
+    /expected.*Long|must be long|one of the following scalar types: Long|used as indices|to be Long/i.test(message)
+  )
+    return "long";
+  return otherOperand?.dtype ?? "float32";
+}
+
+function mentionedOperands(facts: RunFacts, step: number): Operand[] {
+  return mentionedTensors(facts, step).flatMap(({ uid, text }) => {
+    const tensor = facts.tensor(uid, step);
+    if (!tensor) return [];
+    const shape = tensor.shape ?? [];
+    return [
+      {
+        uid,
+        name: { code: text },
+        shape,
+        dtype: tensor.dtype ?? "",
+        made: Math.max(0, facts.birthStep(uid)),
+        isNumber: !shape.length,
+      },
+    ];
+  });
+}

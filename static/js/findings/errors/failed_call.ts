@@ -1,0 +1,76 @@
+/** The call that raised: the operation of torch, else that whose backward failed, and the tensors that took part. */
+
+import { tensorsReadByText } from "../statements/expressions.ts";
+import { operandsOf, type Operand } from "./operands.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
+import { resolvePath } from "../facts/resolve.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+export interface FailedCall {
+  step: number;
+  /** empty where it is no operation that was recorded */
+  op: string;
+  operands: Operand[];
+}
+
+const MAX_OPERANDS = 4;
+
+/** @returns without operands where no tensor is known to take part */
+export function failedCallOf(facts: RunFacts): FailedCall {
+  const op = facts.failedOperation ?? forwardOfFailedVisit(facts);
+  if (op) {
+    const operands = operandsOf(facts, op);
+    if (operands.length)
+      return { step: op.step, op: operationName(op.name), operands: operands.slice(0, MAX_OPERANDS) };
+  }
+  const step = facts.errorStep;
+  const gradients = gradientsOfOptimizerStep(facts, step);
+  const uids = gradients.length ? gradients : tensorsReadByText(facts, step).map(({ uid }) => uid);
+  const operands = [...new Set(uids)].flatMap((uid) => operandNamed(facts, uid, step));
+  return { step, op: op ? operationName(op.name) : "", operands: operands.slice(0, MAX_OPERANDS) };
+}
+
+/** The operation that made the node whose backward failed. */
+export function forwardOfFailedVisit(facts: RunFacts): Operation | null {
+  const node = facts.failedVisit?.node;
+  if (!node) return null;
+  const birthStep = facts.birthStep(node);
+  const history = tensorHistoryOf(facts);
+  const ops = facts.opsAt(birthStep).filter(({ requires_grad: requires }) => requires.some(Boolean));
+  const name = facts.nodeOperationName(node);
+  return (
+    ops.find(({ outputs }) => outputs.some((uid) => history.valueAt(uid, "grad_fn", birthStep) === node)) ??
+    ops.find((op) => operationName(op.name).startsWith(name)) ??
+    ops.find((op) => ops.length === 1 && op) ??
+    null
+  );
+}
+
+function operandNamed(facts: RunFacts, uid: string, step: number): Operand[] {
+  const tensor = facts.tensor(uid, step);
+  if (!tensor?.shape) return [];
+  const gradient = facts.naming.gradPathAt(uid, step);
+  return [
+    {
+      uid,
+      name: gradient ? { code: gradient } : facts.nameFact(uid, step),
+      shape: tensor.shape,
+      dtype: tensor.dtype ?? "",
+      made: Math.max(0, facts.birthStep(uid)),
+      isNumber: tensor.shape.length === 0,
+    },
+  ];
+}
+
+/** The gradients that an optimizer was to use, where its `step()` raised; the unusual ones first. */
+function gradientsOfOptimizerStep(facts: RunFacts, step: number): string[] {
+  const path = /\b([A-Za-z_][\w.]*(?:\[[^\]]*\])*)\.step\(/.exec(facts.statementCode(step))?.[1];
+  const uid = path ? resolvePath(facts, path, step) : null;
+  if (!uid || !optimizersOf(facts).has(uid)) return [];
+  const gradients = optimizerParameters(facts, uid, step).flatMap((param) => facts.tensor(param, step)?.grad ?? []);
+  const unusual = gradients.filter((grad) => (facts.tensor(grad, step)?.layout ?? "strided") !== "strided");
+  return unusual.length ? unusual : gradients;
+}

@@ -1,0 +1,47 @@
+/** A tensor of integers or booleans was to require grad. */
+
+import { mentionedTensors, receiverOf } from "../statements/expressions.ts";
+import { nameBoundAt } from "../graph/no_graph.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const DTYPE_REQUIRES_GRAD_ERROR = /only Tensors of floating point (?:and complex )?dtype can require gradients/i;
+
+export function diagnoseRequiresGradOfIntegers(facts: RunFacts): Diagnosis[] {
+  if (!DTYPE_REQUIRES_GRAD_ERROR.test(facts.error?.message ?? "")) return [];
+  const step = facts.errorStep;
+  const isIntegral = (uid: string) => /int|bool/.test(facts.tensor(uid, step)?.dtype ?? "");
+  const askedTensor = receiverOf(facts, step, "requires_grad_") ?? null;
+  const mention =
+    askedTensor && isIntegral(askedTensor.uid)
+      ? askedTensor
+      : mentionedTensors(facts, step).find(({ uid }) => isIntegral(uid));
+  const uid = mention?.uid ?? facts.opsAt(step).findLast((op) => op.outputs.some(isIntegral))?.outputs[0] ?? null;
+  const target = /^\s*([\p{L}_][\p{L}\p{N}_.]*)\s*(?::[^=]*)?=[^=]/u.exec(facts.statementCode(step))?.[1];
+  const x = mention
+    ? { code: mention.text }
+    : target
+      ? { code: target }
+      : (nameBoundAt(facts, step) ?? facts.nameFact(uid, step));
+  const creationStep = facts.birthStep(uid);
+  const birthStep = mention && creationStep >= 0 ? creationStep : step;
+  const findingFacts = { x, dtype: facts.tensor(uid, step)?.dtype ?? "int64", code: facts.statementFact(step) };
+  const chain = [chainLink(facts.place(step), "checked", findingFacts, [uid])];
+  if (birthStep < step)
+    chain.unshift(
+      chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [uid]),
+    );
+  return [
+    {
+      cause: facts.place(step),
+      chain,
+      names: namesInFacts(x),
+      facts: findingFacts,
+      fixes: [
+        fixHint("float_dtype", facts.place(birthStep)),
+        fixHint("float_before", facts.place(step), { name: mention?.text ?? "" }),
+      ],
+      explainsError: true,
+    },
+  ];
+}

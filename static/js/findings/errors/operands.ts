@@ -1,0 +1,56 @@
+/** The tensors that went into an operation that failed: what a reader calls each, its shape, and the step it is from. */
+
+import { operationName } from "../facts/operation_name.ts";
+import type { Fact } from "../finding.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+export interface Operand {
+  uid: string;
+  name: Fact;
+  shape: number[];
+  dtype: string;
+  /** the step that made it, or gave it this shape */
+  made: number;
+  /** it has no dimension */
+  isNumber: boolean;
+}
+
+const MAX_OPERATIONS_BACK = 12;
+
+export function operandsOf(facts: RunFacts, op: Operation): Operand[] {
+  return op.inputs.flatMap((uid) => {
+    const tensor = facts.tensor(uid, op.step);
+    if (!tensor?.shape) return [];
+    const shape = tensor.shape;
+    return [
+      {
+        uid,
+        name: facts.nameFact(namedSource(facts, uid, op.step, shape), op.step),
+        shape,
+        dtype: (tensor.dtype ?? "").replace("torch.", ""),
+        made: Math.max(0, facts.birthStep(uid)),
+        isNumber: shape.length === 0,
+      },
+    ];
+  });
+}
+
+/** The tensor itself, or if only views or casts without a name lie between, the named one behind it. */
+function namedSource(facts: RunFacts, uid: string, step: number, shape: number[]) {
+  let current = uid;
+  for (let k = 0; k < MAX_OPERATIONS_BACK; k++) {
+    if (facts.nameText(current, step)) return current;
+    const op = facts.producingOperation(current);
+    const source = op?.inputs[0];
+    if (!op || !source || String(facts.tensor(source, step)?.shape) !== String(shape)) return uid;
+    if (!/^(to|contiguous|clone|detach|alias|lift_fresh)$/.test(operationName(op.name))) return uid;
+    current = source;
+  }
+  return uid;
+}
+
+/** A shape as Python writes it. */
+export function shapeText(shape: number[]) {
+  return `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+}

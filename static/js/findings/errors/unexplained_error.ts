@@ -1,0 +1,288 @@
+/** An error that no other diagnosis explains: the tensors of the call, and where each got what torch refused it for. */
+
+import {
+  chainLink,
+  codeFact,
+  namesInFacts,
+  phrase,
+  type ChainLink,
+  type Diagnosis,
+  type Fact,
+  type Facts,
+} from "../finding.ts";
+import { failedCallOf, type FailedCall } from "./failed_call.ts";
+import { findMentionedEntities } from "../statements/expressions.ts";
+import { shapeText, type Operand } from "./operands.ts";
+import { dimensionChange, propertyOrigin, type Property } from "./property_origin.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+type Subject = Property | "leaf" | "history" | "recorded" | "batched" | "any";
+
+/** What the message is about, the most particular first. */
+const SUBJECTS: [Subject, RegExp][] = [
+  ["layout", /sparse|strided|layout|nested|'\w+' backend|contiguous/i],
+  ["batched", /vmap|functorch|torch\.func|BatchedTensor|GradTrackingTensor/],
+  ["device", /\bdevices?\b|\bcuda\b.*\bcpu\b/i],
+  ["leaf", /\bleaf\b/i],
+  ["history", /requires? grad|requires_grad|require gradient|grad_fn|inference/i],
+  [
+    "dtype",
+    /dtype|scalar type|data type|\b(?:Float|Double|Half|BFloat16|Long|Int|Bool|Char|Byte|Complex\w*)\b|complex|floating/,
+  ],
+  ["shape", /sizes?\b|shape|dimension|\bdim\b|\d-?[dD]\b|broadcast|elements?\b|batch|scalar|one value/i],
+];
+
+/** Errors with an answer of their own. */
+const SPECIAL_ERRORS: [string, RegExp][] = [
+  ["multi_target", /multi-target not supported/],
+  [
+    "ambiguous",
+    /Boolean value of Tensor with more than one value|only one element tensors can be converted|a Tensor with \d+ elements cannot be converted/,
+  ],
+  ["dim_range", /Dimension out of range|dimension specified as|invalid index of a 0-dim tensor/],
+  ["not_positive", /positive-definite/],
+  ["state_dict", /loading state_dict/],
+];
+
+/** Exceptions by which a program ends itself. */
+const ENDINGS = /^(SystemExit|KeyboardInterrupt|GeneratorExit)$/;
+/** Errors of Python's that say nothing of a tensor, whichever the statement names. */
+const ERRORS_WITHOUT_TENSORS =
+  /^(KeyError|NameError|UnboundLocalError|ImportError|ModuleNotFoundError|FileNotFoundError|PermissionError|ZeroDivisionError|RecursionError)$/;
+const MAX_MESSAGE_CHARACTERS = 200;
+const MAX_VALUES = 3;
+
+export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
+  const { error } = facts;
+  // what a repair answers, such as a missing CUDA device, is no trouble with these tensors
+  if (!error || ENDINGS.test(error.type) || error.hasRepairs) return [];
+  const failedCall = failedCallOf(facts);
+  const call = ERRORS_WITHOUT_TENSORS.test(error.type) ? { ...failedCall, operands: [] } : failedCall;
+  const message = firstSentenceOf(error.message);
+  const subject = call.operands.length ? subjectOf(facts, call) : "any";
+  const special = SPECIAL_ERRORS.find(([, pattern]) => pattern.test(error.message))?.[0];
+  const place = facts.place(call.step >= 0 ? call.step : error.step);
+  const findingFacts: Facts = {
+    type: error.type,
+    message,
+    says: message ? phrase("finding.unexplained_error.says", { message }) : "",
+    code: facts.statementFact(place.step),
+    op: call.op,
+    operands: call.operands.map(({ name }) => name),
+    n: call.operands.length,
+    elsewhere: elsewhereFact(facts),
+    unstepped_module: facts.error?.place?.module ?? "",
+    unseen: unseenFact(facts),
+  };
+  const links = call.operands.length
+    ? call.operands.flatMap((operand) => linksOfOperand(facts, operand, subject, place.step))
+    : linksOfValues(facts, place.step);
+  return [
+    {
+      variant: special ?? (call.operands.length ? subject : isFromTorch(facts) ? "torch" : "python"),
+      cause: place,
+      chain: [
+        ...links.sort((a, b) => a.step - b.step),
+        chainLink(
+          facts.place(Math.max(facts.errorStep, 0)),
+          "checked",
+          findingFacts,
+          call.operands.map(({ uid }) => uid),
+        ),
+      ],
+      names: namesInFacts(...call.operands.map(({ name }) => name)),
+      facts: findingFacts,
+      fixes: [],
+      explainsError: true,
+    },
+  ];
+}
+
+function subjectOf(facts: RunFacts, { operands, step }: FailedCall): Subject {
+  if (operands.some(({ uid }) => facts.tensor(uid, step)?.wraps)) return "batched";
+  const subject = SUBJECTS.find(([, pattern]) => pattern.test(facts.error?.message ?? ""))?.[0] ?? "any";
+  const isRecorded = operands.every(({ uid }) => facts.tensor(uid, step)?.requires_grad);
+  return subject === "history" && isRecorded ? "recorded" : subject;
+}
+
+/** The first line of a message; where that only announces the next ones, the next. */
+function firstSentenceOf(message: string) {
+  const [first = "", second = ""] = message.split("\n").map((line) => line.trim());
+  const text = first.endsWith(":") && second ? second : first;
+  return text.length > MAX_MESSAGE_CHARACTERS ? `${text.slice(0, MAX_MESSAGE_CHARACTERS - 1)}…` : text;
+}
+
+/** Whether torch raised it, as far as the trace shows. */
+function isFromTorch(facts: RunFacts) {
+  return Boolean(facts.failedOperation ?? facts.failedVisit) || facts.error?.type === "RuntimeError";
+}
+
+/** The line of a module without steps that raised it. */
+function elsewhereFact(facts: RunFacts): Fact {
+  const { place } = facts.error ?? {};
+  if (!place) return "";
+  const { file, line } = place;
+  return phrase("finding.unexplained_error.elsewhere", {
+    file,
+    file_line: line,
+    file_code: codeFact(place.code),
+  });
+}
+
+/** The iteration that it was raised in, where that was not recorded. */
+function unseenFact(facts: RunFacts): Fact {
+  const { skippedIteration } = facts.error ?? {};
+  if (!skippedIteration) return "";
+  const { iteration, loop } = skippedIteration;
+  const line = facts.trace.program.statements?.[loop]?.line ?? 0;
+  return phrase("finding.unexplained_error.unseen", { iteration, loop_line: line });
+}
+
+/** Where an operand got what it was refused for. */
+function linksOfOperand(facts: RunFacts, operand: Operand, subject: Subject, step: number): ChainLink[] {
+  if (subject === "leaf" || subject === "history" || subject === "recorded")
+    return [linkOfHistory(facts, operand, subject, step)];
+  if (subject === "batched") return [linkOfWrapper(facts, operand, step)];
+  const property: Property = subject === "any" ? "shape" : subject;
+  const origin = propertyOrigin(facts, operand.uid, property, step);
+  const links = [
+    propertyLink(
+      facts,
+      operand,
+      property,
+      origin.step,
+      origin.op,
+      origin.before && valueText(origin.before, property),
+      step,
+    ),
+  ];
+  const change = property === "shape" ? dimensionChange(facts, operand.uid, step) : null;
+  if (change?.before && change.step !== origin.step)
+    links.push(
+      chainLink(
+        facts.place(change.step),
+        "counted",
+        {
+          has: phrase("finding.unexplained_error.dimensions", {
+            op: change.op,
+            before: shapeText(change.before.shape ?? []),
+            after: shapeText(facts.tensor(change.uid, step)?.shape ?? []),
+          }),
+          code: facts.statementFact(change.step),
+        },
+        [change.uid],
+      ),
+    );
+  const embedding = property === "layout" ? sparseEmbeddingLink(facts, operand, step) : null;
+  return embedding ? [...links, embedding] : links;
+}
+
+function valueText(tensor: { shape?: number[]; dtype?: string; layout?: string; device?: string }, property: Property) {
+  return property === "shape" ? shapeText(tensor.shape ?? []) : String(tensor[property] ?? "");
+}
+
+function propertyLink(
+  facts: RunFacts,
+  operand: Operand,
+  property: Property,
+  madeStep: number,
+  op: string,
+  before: string | null,
+  step: number,
+) {
+  const tensor = facts.tensor(operand.uid, step);
+  const value = tensor ? valueText(tensor, property) : "";
+  const key = `finding.unexplained_error.has_${property}`;
+  return chainLink(
+    facts.place(madeStep),
+    "made",
+    {
+      x: operand.name,
+      has: phrase(key, { value }),
+      by: op && before ? phrase("finding.unexplained_error.by", { op, before }) : "",
+      code: facts.statementFact(madeStep),
+    },
+    [operand.uid],
+  );
+}
+
+/** Whether an operand is a leaf, requires grad, and has a history; and whether torch itself had recording switched off. */
+function linkOfHistory(facts: RunFacts, operand: Operand, subject: Subject, step: number): ChainLink {
+  const tensor = facts.tensor(operand.uid, step);
+  const op = facts.producingOperation(operand.uid);
+  const made = op?.step ?? operand.made;
+  const isOff =
+    op && !op.grad_mode && !tensor?.requires_grad && op.inputs.some((uid) => facts.tensor(uid, op.step)?.requires_grad);
+  const state = tensor?.bits?.includes("inference")
+    ? "inference"
+    : isOff
+      ? "switched_off"
+      : !tensor?.requires_grad
+        ? "no_grad"
+        : tensor.leaf
+          ? "leaf"
+          : "result";
+  const key = `finding.unexplained_error.is_${state}`;
+  return chainLink(
+    facts.place(made),
+    "made",
+    {
+      x: operand.name,
+      has: phrase(key, { op: op ? facts.naming.operationText(op, operand.uid) : "" }),
+      by: "",
+      code: facts.statementFact(made),
+      subject,
+    },
+    [operand.uid],
+  );
+}
+
+/** Whether an operand stands for one element of a batch, within a transform of `torch.func`. */
+function linkOfWrapper(facts: RunFacts, operand: Operand, step: number): ChainLink {
+  const wraps = facts.tensor(operand.uid, step)?.wraps;
+  const made = Math.max(0, facts.birthStep(operand.uid));
+  const key = `finding.unexplained_error.is_${wraps ? "wrapped" : "not_wrapped"}`;
+  return chainLink(
+    facts.place(made),
+    "made",
+    { x: operand.name, has: phrase(key, { shape: shapeText(operand.shape) }), by: "", code: facts.statementFact(made) },
+    [operand.uid],
+  );
+}
+
+/** The embedding that gives a parameter sparse gradients. */
+function sparseEmbeddingLink(facts: RunFacts, operand: Operand, step: number): ChainLink | null {
+  const [param] = facts.index.tensorsWithGrad(operand.uid, step);
+  if (!param) return null;
+  const made = Math.max(0, facts.birthStep(param));
+  const x = facts.nameFact(param, step);
+  if (!/sparse\s*=\s*True/.test(facts.statementCode(made))) return null;
+  return chainLink(
+    facts.place(made),
+    "counted",
+    {
+      has: phrase("finding.unexplained_error.sparse", { x, code: facts.statementFact(made) }),
+      code: facts.statementFact(made),
+    },
+    [param],
+  );
+}
+
+/** What the names of the statement meant, where no tensor takes part. */
+function linksOfValues(facts: RunFacts, step: number): ChainLink[] {
+  const mentioned = new Map(findMentionedEntities(facts, step).map(({ text, uid }) => [uid, text]));
+  return [...mentioned].slice(0, MAX_VALUES).flatMap(([uid, text]) => {
+    const birthStep = facts.birthStep(uid);
+    const object = facts.stateAt(step).get(uid);
+    if (birthStep < 0 || birthStep >= step || object?.kind !== "object") return [];
+    const has = phrase("finding.unexplained_error.has_type", { type: object.type ?? "" });
+    return [
+      chainLink(
+        facts.place(birthStep),
+        "made",
+        { x: codeFact(text), has, by: "", code: facts.statementFact(birthStep) },
+        [uid],
+      ),
+    ];
+  });
+}

@@ -1,0 +1,81 @@
+/** The optimizers of a run: the tensors in their groups, and the steps at which they update them. */
+
+import { findEntity } from "../../trace/entities.ts";
+import { keyValuePairs, referencedUid } from "../../trace/names.ts";
+import type { Value } from "../../trace/wire.ts";
+import type { RunFacts } from "./run_facts.ts";
+
+interface Optimizer {
+  uid: string;
+  made: number;
+  /** at which its `step()` had run */
+  steps: number[];
+  /** the same with the place in the step's log */
+  stepped: OptimizerStep[];
+  /** of its steps in iterations that were not recorded */
+  unrecorded: number;
+}
+
+interface OptimizerStep {
+  step: number;
+  at: number;
+}
+
+const optimizersByTrace = new WeakMap<object, Map<string, Optimizer>>();
+
+/** The optimizers by uid. */
+export function optimizersOf(facts: RunFacts): Map<string, Optimizer> {
+  const cached = optimizersByTrace.get(facts.trace);
+  if (cached) return cached;
+  const optimizers = new Map<string, Optimizer>();
+  for (const { uid, step, fields } of facts.index.objectChanges)
+    if (fields.kind && fields.attrs && "param_groups" in fields.attrs && !optimizers.has(uid))
+      optimizers.set(uid, { uid, made: step, steps: [], stepped: [], unrecorded: 0 });
+  addRecordedSteps(facts, optimizers);
+  optimizersByTrace.set(facts.trace, optimizers);
+  return optimizers;
+}
+
+function addRecordedSteps(facts: RunFacts, optimizers: Map<string, Optimizer>) {
+  for (const { optimizer: uid, unrecorded, step, at } of facts.eventsOfKind("optimizer_stepped")) {
+    const optimizer = optimizers.get(uid ?? "");
+    if (!optimizer) continue;
+    if (unrecorded) optimizer.unrecorded += unrecorded;
+    else {
+      if (optimizer.steps.at(-1) !== step) optimizer.steps.push(step);
+      optimizer.stepped.push({ step, at });
+    }
+  }
+}
+
+/** The tensors in an optimizer's groups after a step. */
+export function optimizerParameters(facts: RunFacts, uid: string, step: number): string[] {
+  return optimizerGroups(facts, uid, step).flatMap(({ parameters }) => parameters);
+}
+
+interface OptimizerGroup {
+  /** those that the trace lists */
+  parameters: string[];
+  /** whether it lists all */
+  complete: boolean;
+  /** the learning rate: a number or a tensor */
+  lr: Value | undefined;
+}
+
+/** An optimizer's groups of parameters after a step. */
+export function optimizerGroups(facts: RunFacts, uid: string, step: number): OptimizerGroup[] {
+  const entities = facts.stateAt(step);
+  const attribute = findEntity(entities, uid, "object")?.attrs?.param_groups;
+  const groups = findEntity(entities, referencedUid(attribute), "object")?.items ?? [];
+  return groups.map((group) => {
+    const dict = findEntity(entities, referencedUid(group as Value), "object");
+    const fields = new Map((dict && keyValuePairs(dict)) ?? []);
+    const list = findEntity(entities, referencedUid(fields.get("params")), "object");
+    const listed = (list?.items ?? []).flatMap((item) => referencedUid(item as Value) ?? []);
+    const more = (list?.more_tensors ?? []).flatMap(([first, last]) =>
+      Array.from({ length: last - first + 1 }, (_, k) => `t${first + k}`),
+    );
+    const complete = list !== undefined && (list.elided ?? 0) <= more.length;
+    return { parameters: [...listed, ...more], complete, lr: fields.get("lr") };
+  });
+}

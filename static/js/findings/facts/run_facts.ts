@@ -1,0 +1,275 @@
+/** What diagnoses ask of a run: who made, named, wrote, saved and visited a thing, and when. Built once for a trace, lazily. */
+
+import { findEntity, findHandle, mergeEntityFields, type Handle } from "../../trace/entities.ts";
+import { EntityHistory } from "../../trace/entity_history.ts";
+import { codeFact, type CodeFact, type Fact, type LineAndStep } from "../finding.ts";
+import { EntityNaming } from "./naming.ts";
+import { operationName } from "./operation_name.ts";
+import { RunScan, type BackwardCall, type EventOccurrence, type Operation } from "./scan.ts";
+import { StepNames } from "./step_names.ts";
+import type { OpenTrace } from "../../trace/state.ts";
+import type { SavedSlot } from "../../trace/trace_index.ts";
+import type { CodePlace, Event, SkippedIteration, Statement, Step, Tensor, Trace } from "../../trace/wire.ts";
+
+interface RunError {
+  type: string;
+  message: string;
+  line: number;
+  /** the last that was recorded, where the trace does not say */
+  step: number;
+  /** of a module without steps that raised it */
+  place?: CodePlace | null;
+  /** that it was raised in, where that was not recorded */
+  skippedIteration?: SkippedIteration | null;
+  /** whether an edit is offered that lets the program go on, as where there is no CUDA device */
+  hasRepairs?: boolean;
+}
+
+/** Characters of a statement that are looked at: expressions over a text may take as many steps as its square. */
+const MAX_STATEMENT_CHARACTERS = 4000;
+
+const COMPOUND_STATEMENT_KIND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|TryStar|ClassDef|Match)$/;
+
+/** Built for one trace; every method answers for the state after a step, unless it says otherwise. */
+export class RunFacts {
+  opened: OpenTrace;
+  trace: Trace;
+  steps: Step[];
+  source: string[];
+  _scan: RunScan | null = null;
+  _naming: EntityNaming | null = null;
+  _entities: EntityHistory | null = null;
+  _names: StepNames | null = null;
+  /** by statement, as `code` gives it */
+  _codes: string[] = [];
+  error: RunError | null;
+
+  constructor(opened: OpenTrace) {
+    this.opened = opened;
+    this.trace = opened.trace;
+    this.steps = opened.trace.steps ?? [];
+    this.source = opened.trace.program.source.split("\n");
+    this.error = runErrorOf(opened.trace, this.steps.length);
+  }
+
+  /** The facts as they would be if another error had ended the run, such as one that the program caught. */
+  withError(error: RunError): RunFacts {
+    return Object.assign(new RunFacts(this.opened), {
+      _scan: this.scan,
+      _naming: this.naming,
+      _entities: this.entities,
+      error,
+    });
+  }
+
+  get index() {
+    return this.opened.index;
+  }
+
+  get scan() {
+    this._scan ??= new RunScan(this.steps, this.index);
+    return this._scan;
+  }
+
+  get naming() {
+    this._naming ??= new EntityNaming(this);
+    return this._naming;
+  }
+
+  get entities() {
+    this._entities ??= new EntityHistory(this.steps, this.index);
+    return this._entities;
+  }
+
+  /** The names by which the program reaches things after a step. */
+  namesAt(step: number) {
+    this._names ??= new StepNames(this.index, this.entities);
+    return this._names.namesAt(step);
+  }
+
+  /** The entities after a step, by their uids. */
+  stateAt(step: number) {
+    return this.entities.stateAfter(step);
+  }
+
+  /** A tensor or array as it is after a step; where the step both made and freed it, as it was made. */
+  handle(uid: string | null | undefined, step: number): Handle | undefined {
+    if (!uid) return undefined;
+    const current = findHandle(this.stateAt(step), uid);
+    if (current) return current;
+    const fields = this.scan.initialFields(uid);
+    const initial = fields ? mergeEntityFields(undefined, fields) : null;
+    return initial?.kind === "tensor" || initial?.kind === "array" ? initial : undefined;
+  }
+
+  /** A tensor as it is after a step, as `handle`. */
+  tensor(uid: string | null | undefined, step: number): Tensor | undefined {
+    const handle = this.handle(uid, step);
+    return handle?.kind === "tensor" ? handle : undefined;
+  }
+
+  /** A node as it is after a step. */
+  node(uid: string | null | undefined, step: number) {
+    return findEntity(this.stateAt(step), uid, "node");
+  }
+
+  /** The step that made an entity; -1 for one that is not known. */
+  birthStep(uid: string | null | undefined) {
+    return this.index.lifetimes.get(uid ?? "")?.birth ?? -1;
+  }
+
+  /** A step's line and number. */
+  place(step: number): LineAndStep {
+    return { line: this.steps[step]?.line ?? 0, step };
+  }
+
+  /** A step's line in a sentence; empty for what was there before. */
+  lineOf(step: number): number | "" {
+    return showsWhatWasThere(this.steps[step]) ? "" : this.place(step).line;
+  }
+
+  /** The statement of a step as it is written, but for the end of a very long one; of a block its head; empty where
+   * there is none. */
+  statementCode(step: number) {
+    return this.statementText(step).slice(0, MAX_STATEMENT_CHARACTERS);
+  }
+
+  statementText(step: number) {
+    const stmt = this.steps[step]?.stmt ?? -1;
+    const statement = this.trace.program.statements?.[stmt];
+    if (!statement) return this.source[(this.steps[step]?.line ?? 0) - 1]?.trim() ?? "";
+    this._codes[stmt] ??= this.textOfStatement(statement);
+    return this._codes[stmt];
+  }
+
+  textOfStatement(statement: Statement) {
+    if (COMPOUND_STATEMENT_KIND.test(statement.kind) || statement.end_line === statement.line)
+      return this.source[statement.line - 1]
+        .slice(statement.col, COMPOUND_STATEMENT_KIND.test(statement.kind) ? undefined : statement.end_col)
+        .trim();
+    const lines = this.source.slice(statement.line - 1, statement.end_line);
+    lines[lines.length - 1] = lines[lines.length - 1].slice(0, statement.end_col);
+    return [lines[0].slice(statement.col), ...lines.slice(1).map((line) => line.trim())].join(" ").trim();
+  }
+
+  /** A short form of a step's statement, as a fact. */
+  statementFact(step: number): CodeFact {
+    const text = this.statementCode(step).replace(/\s+#.*$/, "");
+    return codeFact(text.length > 60 ? `${text.slice(0, 59)}…` : text);
+  }
+
+  /** The operations of a step, in order. */
+  opsAt(step: number): Operation[] {
+    return this.scan.opsAt(step);
+  }
+
+  /** The operation that made a tensor. */
+  producingOperation(uid: string | null | undefined): Operation | undefined {
+    return uid ? this.scan.producingOperation(uid) : undefined;
+  }
+
+  /** Whether a step is a visit behind the first of its backward; the first has what its statement computed before, too. */
+  isInsideBackward(step: number) {
+    const backward = this.steps[step]?.visit?.backward;
+    return backward !== undefined && this.steps[step - 1]?.visit?.backward === backward;
+  }
+
+  /** Every event of a kind, in order. */
+  eventsOfKind<E extends Event["event"]>(event: E): EventOccurrence<E>[] {
+    return this.scan.eventsOfKind(event) as EventOccurrence<E>[];
+  }
+
+  /** The writes of a storage, in order. */
+  writesOf(storageUid: string | null | undefined) {
+    return this.scan.writesByStorage.get(storageUid ?? "") ?? [];
+  }
+
+  /** The operation that an event says it came from. */
+  operationOfEvent({ step, op }: { step: number; op?: number | null }): Operation | undefined {
+    return typeof op === "number" ? this.opsAt(step).find(({ at }) => at === op) : undefined;
+  }
+
+  /** Calls of the engine, in order. */
+  get backwardCalls(): BackwardCall[] {
+    return this.scan.backwardCalls;
+  }
+
+  /** The call of the engine that ran at a step, the innermost. */
+  backwardAt(step: number): BackwardCall | undefined {
+    return this.backwardCalls.findLast((call) => call.step <= step && step <= call.end);
+  }
+
+  /** The visit in which the backward failed that raised the error. */
+  get failedVisit(): { step: number; node: string } | null {
+    const { error, steps } = this;
+    if (!error) return null;
+    for (let i = Math.min(error.step, steps.length - 1); i >= 0; i--) {
+      const { visit, kind } = steps[i];
+      if (visit?.failed) return { step: i, node: visit.node };
+      if (kind !== "raise" && kind !== "visit" && i < error.step) return null;
+    }
+    return null;
+  }
+
+  /** The steps of the exception that ended the run, from where it was raised to where it left the program. */
+  get stepsOfFinalException(): number[] {
+    const { error, steps } = this;
+    if (!error) return [];
+    let firstRaise = error.step;
+    while (firstRaise > 0 && steps[firstRaise].kind === "raise" && steps[firstRaise - 1].kind === "raise") firstRaise--;
+    return Array.from({ length: error.step - firstRaise + 1 }, (_, k) => firstRaise + k);
+  }
+
+  /** The step at which the error was raised: the innermost. */
+  get errorStep() {
+    return this.stepsOfFinalException[0] ?? -1;
+  }
+
+  /** The operation of torch that raised the error, where it was one. */
+  get failedOperation(): Operation | null {
+    for (const step of this.stepsOfFinalException) {
+      const failed = this.opsAt(step).findLast((op) => op.failed);
+      if (failed) return failed;
+    }
+    return null;
+  }
+
+  /** The saved slots of a node. */
+  slotsOfNode(nodeUid: string): SavedSlot[] {
+    const slots = this.index.nodes.get(nodeUid)?.slots ?? [];
+    return slots.flatMap((slot) => this.index.slots.get(`${nodeUid}:${slot}`) ?? []);
+  }
+
+  /**
+   * What a reader calls a thing: its name, else how it was made; a uid is never said.
+   * @param step at which it is spoken of
+   */
+  nameFact(uid: string | null | undefined, step: number): Fact {
+    return this.naming.nameFact(uid, step);
+  }
+
+  /** The name that leads to a thing, by the frame of the step before others; null where none ever did. */
+  nameText(uid: string | null | undefined, step: number): string | null {
+    return this.naming.nameText(uid, step);
+  }
+
+  /** A node's operation as a reader would call it: `sigmoid`, `addmm`. */
+  nodeOperationName(uid: string | null | undefined) {
+    return operationName(this.index.nodes.get(uid ?? "")?.name ?? "");
+  }
+}
+
+/** Whether a step made nothing of what it shows first: the one with which the recording began, and a call by code that is not
+ * the program's. */
+export function showsWhatWasThere(step: Step | undefined) {
+  return step?.kind === "begin" || (step?.kind === "call" && step.depth === 0 && (step.stmt ?? null) === null);
+}
+
+/** @param count of steps */
+function runErrorOf({ outcome }: Trace, count: number): RunError | null {
+  const { status, error } = outcome;
+  if (status !== "raised" || !error) return null;
+  const step = Math.min(error.step ?? count - 1, count - 1);
+  const { type, message, line, place, skipped_iteration: skippedIteration, repairs } = error;
+  return { type, message, line: line ?? 0, step, place, skippedIteration, hasRepairs: Boolean(repairs?.length) };
+}

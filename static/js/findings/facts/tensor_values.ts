@@ -1,0 +1,47 @@
+/** The numbers that a tensor held at a step, or how far they reach where the trace does not list them. */
+
+import { findEntity } from "../../trace/entities.ts";
+import { unqualifiedDtype } from "../../trace/reads.ts";
+import { cellAsNumber, cellsReadBy } from "./numbers.ts";
+import type { Cell } from "../../trace/entities.ts";
+import type { RunFacts } from "./run_facts.ts";
+
+/** The elements of a tensor after a step, of one that the step made and freed as it was made; null where they are not listed. */
+export function cellsOfTensor(facts: RunFacts, uid: string, step: number): Cell[] | null {
+  const handle = facts.handle(uid, step);
+  if (!handle) return null;
+  const currentCells = cellsReadBy(facts.stateAt(step), handle);
+  if (currentCells) return currentCells;
+  return facts.steps[step].set[handle.storage ?? ""]?.cells?.[unqualifiedDtype(handle.dtype ?? "")] ?? null;
+}
+
+/** The elements as numbers. */
+export function numbersOfTensor(facts: RunFacts, uid: string, step: number): number[] | null {
+  return cellsOfTensor(facts, uid, step)?.map(cellAsNumber) ?? null;
+}
+
+/** The smallest and the largest element of a tensor; null where the trace tells neither. */
+export function rangeOfTensor(facts: RunFacts, uid: string, step: number): { min: number; max: number } | null {
+  const numbers = numbersOfTensor(facts, uid, step);
+  if (numbers) return numbers.length ? { min: Math.min(...numbers), max: Math.max(...numbers) } : null;
+  const handle = facts.handle(uid, step);
+  const storage = findEntity(facts.stateAt(step), handle?.storage, "storage");
+  const summary = (storage?.summary ?? facts.steps[step].set[handle?.storage ?? ""]?.summary)?.[
+    unqualifiedDtype(handle?.dtype ?? "")
+  ];
+  return summary && summary.min != null && summary.max != null
+    ? { min: cellAsNumber(summary.min), max: cellAsNumber(summary.max) }
+    : null;
+}
+
+/** The sums along a dimension, in logical order. @param numbers of all elements */
+export function sumsAlong(numbers: number[], shape: number[], dim: number): number[] {
+  const inner = shape.slice(dim + 1).reduce((a, b) => a * b, 1);
+  const size = shape[dim];
+  const sums = new Array<number>(numbers.length / size).fill(0);
+  numbers.forEach((number, k) => {
+    const outer = Math.floor(k / (inner * size));
+    sums[outer * inner + (k % inner)] += number;
+  });
+  return sums;
+}

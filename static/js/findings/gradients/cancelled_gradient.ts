@@ -1,0 +1,92 @@
+/** A leaf whose gradient is zero because the parts that come over two ways cancel out. */
+
+import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { gradientFlowOfBackward, type GradientArrival } from "./gradient_flow.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { gradientValuesFact } from "./gradient_values.ts";
+import { stepsReadingGrad } from "../statements/grad_readings.ts";
+import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const MAX_NODES_BACK = 200;
+
+/** @param leaves to which every backward brought zeros, with the step of the first that did */
+export function diagnoseCancelledGradients(facts: RunFacts, leaves: Map<string, number>): Diagnosis[] {
+  /** by the lines of the parts */
+  const out = new Map<string, Diagnosis>();
+  for (const [uid, step] of leaves) {
+    if (!stepsReadingGrad(facts, uid).length && doesAnythingMove(facts, step)) continue; // like the last bias of a critic
+    const arrival = arrivalThatCancels(facts, step);
+    if (!arrival) continue;
+    const diagnosis = diagnosisOf(facts, uid, step, arrival);
+    const key = diagnosis.chain.map(({ line }) => line).join(" ");
+    if (!out.has(key)) out.set(key, diagnosis);
+  }
+  return [...out.values()];
+}
+
+/** Whether the backward of a step brought any leaf something. */
+function doesAnythingMove(facts: RunFacts, step: number) {
+  const backwardUid = facts.steps[step].visit?.backward ?? "";
+  return (facts.index.visitsByBackward.get(backwardUid) ?? []).some(({ step: visitStep }) => {
+    const visit = facts.steps[visitStep].visit;
+    return visit?.accumulates && !isZeroGradient(visit.grad_outputs[0]);
+  });
+}
+
+/** Where what came to a leaf became zero: at a node to which several gradients came, none of them zero. */
+function arrivalThatCancels(facts: RunFacts, step: number): GradientArrival | null {
+  const call = facts.backwardAt(step);
+  if (!call) return null;
+  const flow = gradientFlowOfBackward(facts, call);
+  let nodeUid = facts.steps[step].visit?.node ?? "";
+  let outputNr = 0;
+  for (let depth = 0; depth < MAX_NODES_BACK; depth++) {
+    const arrival = flow.arrivalForOutput(nodeUid, outputNr);
+    const nonzero = arrival.incoming.filter(({ grad }) => grad && !isZeroGradient(grad));
+    if (nonzero.length > 1 && isZeroGradient(arrival.grad)) return { ...arrival, incoming: nonzero };
+    const [sender] = arrival.incoming;
+    if (nonzero.length || arrival.incoming.length !== 1 || arrival.root) return null;
+    const [received] = flow.arrivalsByOutput(sender.node);
+    if (!received || !isZeroGradient(received.grad)) return null;
+    [nodeUid, outputNr] = [sender.node, received.nr];
+  }
+  return null;
+}
+
+function diagnosisOf(facts: RunFacts, uid: string, step: number, { incoming }: GradientArrival): Diagnosis {
+  const x = facts.nameFact(uid, step);
+  const births = incoming.map(({ node }) => facts.birthStep(node));
+  const cause = Math.max(...births);
+  const findingFacts = {
+    x,
+    grad: gradNameOf(x),
+    n: incoming.length,
+    parts: incoming.map(({ grad }) => gradientValuesFact(grad)),
+    code: facts.statementFact(cause),
+  };
+  return {
+    variant: "cancels",
+    severity: isWorthWarning(facts, uid) ? "warning" : "note",
+    cause: facts.place(cause),
+    chain: [
+      ...incoming.map(({ node, grad }, k) =>
+        chainLink(
+          facts.place(births[k]),
+          "way",
+          {
+            ...findingFacts,
+            op: facts.nodeOperationName(node),
+            value: gradientValuesFact(grad),
+            code: facts.statementFact(births[k]),
+          },
+          [node],
+        ),
+      ),
+      chainLink(facts.place(step), "gradient", findingFacts, [uid]),
+    ],
+    names: namesInFacts(x),
+    facts: findingFacts,
+    fixes: [],
+  };
+}

@@ -1,0 +1,112 @@
+/** ReLUs that died on the way: gradients came to a leaf in the first rounds, and from one round on none comes any more. */
+
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { isZeroGradient } from "./zero_gradients.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+/** So many backwards at the end have to bring nothing. */
+const MIN_ROUNDS_WITHOUT = 3;
+const MAX_NODES_BACK = 60;
+
+interface LastGradients {
+  uid: string;
+  /** the visits: of the last that brought something, and of those after it */
+  last: number;
+  without: number[];
+}
+
+export function diagnoseDiedRelus(facts: RunFacts): Diagnosis[] {
+  /** by the line of the ReLU */
+  const out = new Map<number, { died: LastGradients; relu: string; uids: string[] }>();
+  const visits = visitsByLeaf(facts);
+  for (const died of leavesThatStoppedGettingGradients(facts, visits)) {
+    if (!doOthersGetGradients(facts, visits, died)) continue;
+    const relu = reluThatSendsZero(facts, died.without[0]);
+    if (!relu) continue;
+    const line = facts.steps[facts.birthStep(relu)].line;
+    const earlier = out.get(line);
+    if (earlier) earlier.uids.push(died.uid);
+    else out.set(line, { died, relu, uids: [died.uid] });
+  }
+  return [...out.values()].map(({ died, relu, uids }) => diagnosisOf(facts, died, relu, uids));
+}
+
+/** By leaf, the visits that accumulate into it. */
+function visitsByLeaf({ steps }: RunFacts): Map<string, number[]> {
+  const visits = new Map<string, number[]>();
+  steps.forEach(({ visit }, i) => {
+    if (!visit?.accumulates || visit.failed) return;
+    const list = visits.get(visit.accumulates);
+    if (list) list.push(i);
+    else visits.set(visit.accumulates, [i]);
+  });
+  return visits;
+}
+
+function isZeroVisit(facts: RunFacts, step: number) {
+  return isZeroGradient(facts.steps[step].visit?.grad_outputs[0]);
+}
+
+function leavesThatStoppedGettingGradients(facts: RunFacts, visits: Map<string, number[]>): LastGradients[] {
+  const out: LastGradients[] = [];
+  for (const [uid, steps] of visits) {
+    const k = steps.findLastIndex((step) => !isZeroVisit(facts, step));
+    if (k >= 0 && steps.length - 1 - k >= MIN_ROUNDS_WITHOUT)
+      out.push({ uid, last: steps[k], without: steps.slice(k + 1) });
+  }
+  return out;
+}
+
+/** Whether the loss still moves something in each of these backwards: else it may be zero because all is learned. */
+function doOthersGetGradients(facts: RunFacts, visits: Map<string, number[]>, { without }: LastGradients) {
+  const moving = new Set<string>();
+  for (const steps of visits.values())
+    for (const step of steps) if (!isZeroVisit(facts, step)) moving.add(facts.steps[step].visit?.backward ?? "");
+  return without.every((step) => moving.has(facts.steps[step].visit?.backward ?? ""));
+}
+
+/** The ReLU that got a gradient with something in it and sent on none. @param step of the visit that accumulates */
+function reluThatSendsZero(facts: RunFacts, step: number): string | null {
+  const backwardUid = facts.steps[step].visit?.backward ?? "";
+  const visits = facts.index.visitsByBackward.get(backwardUid) ?? [];
+  const visitOf = (nodeUid: string) => visits.find(({ node }) => node === nodeUid)?.step;
+  const reached = new Set([facts.steps[step].visit?.node ?? ""]);
+  for (const nodeUid of reached) {
+    if (reached.size > MAX_NODES_BACK) return null;
+    for (const { node } of visits) {
+      if (!(facts.index.nodes.get(node)?.next ?? []).some((edge) => edge?.[0] === nodeUid)) continue;
+      const visit = facts.steps[visitOf(node) ?? step].visit;
+      const isSource = !isZeroGradient(visit?.grad_outputs.find(Boolean));
+      if (isSource) return /^(?:Relu|Threshold)/.test(facts.index.nodes.get(node)?.name ?? "") ? node : null;
+      reached.add(node);
+    }
+  }
+  return null;
+}
+
+function diagnosisOf(facts: RunFacts, { last, without }: LastGradients, relu: string, uids: string[]): Diagnosis {
+  const names = uids.map((uid) => facts.nameFact(uid, without[0]));
+  const [x] = names;
+  const made = facts.birthStep(relu);
+  const findingFacts = {
+    x,
+    grads: names.map(gradNameOf),
+    grad: gradNameOf(x),
+    n: without.length,
+    op: facts.nodeOperationName(relu),
+    code: facts.statementFact(made),
+  };
+  return {
+    variant: "relu_died",
+    cause: facts.place(made),
+    chain: [
+      chainLink(facts.place(last), "gradient", findingFacts, [uids[0]]),
+      chainLink(facts.place(made), "cut", findingFacts, [relu]),
+      chainLink(facts.place(without[0]), "none", findingFacts, [uids[0]]),
+    ],
+    names: namesInFacts(...names),
+    facts: findingFacts,
+    fixes: [fixHint("leaky_relu", facts.place(made))],
+  };
+}

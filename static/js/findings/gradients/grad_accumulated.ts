@@ -1,0 +1,167 @@
+/** A second backward into a `.grad` that was not reset, where what was added up is used again. */
+
+import { addToList } from "../../trace/multimap.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { stepsReadingGrad } from "../statements/grad_readings.ts";
+import { gradientLedgerOf } from "../training/gradient_ledger.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { EventOccurrence } from "../facts/scan.ts";
+
+/** of a tensor's life: a gradient added to its `.grad`, its own numbers written, its `.grad` emptied, its `.grad`
+ * read */
+interface GradEvent {
+  step: number;
+  event: "added" | "updated" | "reset" | "read";
+}
+
+const MAX_NAMED_TENSORS = 8;
+
+export function diagnoseGradAccumulated(facts: RunFacts): Diagnosis[] {
+  const laterAdditions = facts.eventsOfKind("grad_accumulated").filter(({ first }) => !first);
+  const tensors = [...new Set(laterAdditions.map(({ tensor }) => tensor))];
+  const skippedResets = tensors.length ? possibleUnrecordedResets(facts) : [];
+  const out = new Map<string, { diagnosis: Diagnosis; uids: string[] }>();
+  for (const uid of tensors) {
+    const staleSum = findStaleGradSum(gradEvents(facts, uid, skippedResets));
+    if (!staleSum) continue;
+    const key = `${facts.steps[staleSum.again].line} ${staleSum.used ? "used" : "read"}`;
+    const sameLine = out.get(key);
+    if (sameLine) addTensorToDiagnosis(sameLine.diagnosis, facts, uid, staleSum.again);
+    else out.set(key, { diagnosis: diagnosisOf(facts, uid, staleSum), uids: [uid] });
+  }
+  return [...out.values()].map(({ diagnosis }) => diagnosis);
+}
+
+/** steps: the first sum, what was done with it, the second sum, what is done with that */
+interface StaleGradSum {
+  first: number;
+  between: number;
+  again: number;
+  /** it updates the tensor */
+  used: boolean;
+  effect: number;
+}
+
+function diagnosisOf(
+  facts: RunFacts,
+  uid: string,
+  { first: firstSum, between: firstUse, again: secondSum, used, effect }: StaleGradSum,
+): Diagnosis {
+  const x = facts.nameFact(uid, secondSum);
+  const additionLink = (step: number) =>
+    chainLink(facts.place(step), "gradient", { x, grad: gradNameOf(x), code: facts.statementFact(step) }, [
+      uid,
+      gradUidOf(facts, uid, step),
+    ]);
+  const role = used ? "written" : "read";
+  const useLink = (step: number) =>
+    chainLink(facts.place(step), role, { x, grad: gradNameOf(x), code: facts.statementFact(step) }, [uid]);
+  const isLoop = facts.steps[firstSum].stmt === facts.steps[secondSum].stmt;
+  return {
+    variant: `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
+    severity: used ? "warning" : "note",
+    cause: facts.place(secondSum),
+    chain: [additionLink(firstSum), useLink(firstUse), additionLink(secondSum), useLink(effect)],
+    names: namesInFacts(x),
+    facts: {
+      x,
+      grads: [gradNameOf(x)],
+      code: facts.statementFact(secondSum),
+      first: facts.steps[firstSum].line,
+      effect: facts.steps[effect].line,
+    },
+    fixes: [fixHint("zero_grad", facts.place(secondSum), used ? { to: facts.steps[firstUse].line } : {})],
+  };
+}
+
+function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, uid: string, step: number) {
+  const grads = diagnosis.facts.grads as Fact[];
+  const name = facts.nameFact(uid, step);
+  if (grads.length >= MAX_NAMED_TENSORS) return;
+  grads.push(gradNameOf(name));
+  diagnosis.names = namesInFacts(...diagnosis.names, name);
+}
+
+function gradUidOf(facts: RunFacts, uid: string, step: number) {
+  return tensorHistoryOf(facts).valueAt(uid, "grad", step) as string | null;
+}
+
+/** Steps before which iterations of a loop were not recorded: a reset may lie among them. */
+function possibleUnrecordedResets({ steps }: RunFacts): GradEvent[] {
+  return steps.flatMap(({ skipped }, step) => (skipped ? [{ step, event: "reset" }] : []));
+}
+
+function gradAddedEvent(step: number): GradEvent {
+  return { step, event: "added" };
+}
+
+/** What became of a tensor and its `.grad`, in order. */
+function gradEvents(facts: RunFacts, uid: string, skippedResets: GradEvent[]): GradEvent[] {
+  const history = tensorHistoryOf(facts);
+  const moments: GradEvent[] = [
+    ...skippedResets,
+    ...gradAdditionsTo(facts, uid).map(({ step }) => gradAddedEvent(step)),
+  ];
+  for (const { step, value } of history.fieldChanges(uid, "grad")) if (!value) moments.push({ step, event: "reset" });
+  const clips = stepsClippingGrad(facts, uid);
+  const grads = new Set(history.fieldChanges(uid, "grad").map(({ value }) => value));
+  for (const grad of grads) {
+    const storage = history.valueAt(String(grad), "storage", facts.steps.length);
+    for (const { step } of facts.writesOf(storage as string | null))
+      if (!facts.steps[step].visit && !clips.has(step)) moments.push({ step, event: "reset" });
+  }
+  const storageUid = history.valueAt(uid, "storage", facts.steps.length) as string | null;
+  for (const { step } of facts.writesOf(storageUid)) moments.push({ step, event: "updated" });
+  for (const step of stepsReadingGrad(facts, uid)) moments.push({ step, event: "read" });
+  return moments.sort((a, b) => a.step - b.step);
+}
+
+/** The steps that clip a tensor's gradient, which leave the sum in it. */
+function stepsClippingGrad(facts: RunFacts, uid: string) {
+  const entries = gradientLedgerOf(facts, uid)?.entries ?? [];
+  return new Set(entries.flatMap(({ kind, step }) => (kind === "clipped" || kind === "unscaled" ? [step] : [])));
+}
+
+/** The first time that a sum was used, added to without a reset, and used again. That alone tells it from gradients
+ * that are added up on purpose, and from those of another loss that are thrown away. */
+function findStaleGradSum(moments: GradEvent[]): StaleGradSum | null {
+  let firstStaleSum = null;
+  for (const use of ["updated", "read"] as const) {
+    let [firstSum, firstUse, secondSum] = [-1, -1, -1];
+    for (const { step, event } of moments) {
+      if (event === "reset") [firstSum, firstUse, secondSum] = [-1, -1, -1];
+      else if (event === "added") {
+        if (firstUse >= 0) secondSum = secondSum < 0 ? step : secondSum;
+        else firstSum = step;
+      } else if (event === use) {
+        if (secondSum >= 0) {
+          firstStaleSum ??= {
+            first: firstSum,
+            between: firstUse,
+            again: secondSum,
+            used: use === "updated",
+            effect: step,
+          };
+          break;
+        }
+        if (firstSum >= 0) firstUse = step;
+      }
+    }
+  }
+  return firstStaleSum;
+}
+
+const gradAdditionsByTrace = new WeakMap<object, Map<string, EventOccurrence<"grad_accumulated">[]>>();
+
+/** The gradients that were added to a tensor's `.grad`, in order. */
+function gradAdditionsTo(facts: RunFacts, uid: string) {
+  let byTensor = gradAdditionsByTrace.get(facts.trace);
+  if (!byTensor) {
+    byTensor = new Map();
+    for (const event of facts.eventsOfKind("grad_accumulated")) addToList(byTensor, event.tensor, event);
+    gradAdditionsByTrace.set(facts.trace, byTensor);
+  }
+  return byTensor.get(uid) ?? [];
+}

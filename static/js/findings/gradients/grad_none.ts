@@ -1,0 +1,265 @@
+/** Why `.grad` is None, where the program shows interest in it: it reads it, or gives the tensor to an optimizer. */
+
+import { addToList } from "../../trace/multimap.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis, type Fact, type Facts } from "../finding.ts";
+import { gradNameOf, plainName } from "../facts/gradient_name.ts";
+import { gradReadings } from "../statements/grad_readings.ts";
+import { gradNoneReason } from "./grad_none_reasons.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { misdirectedOptimizers } from "../training/optimizer_misses.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import { mentionsAt } from "../statements/program_text.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { outermostModuleWithout } from "../training/rounds.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { GradNoneReason } from "./grad_none_reason.ts";
+
+interface ExpectedGrad {
+  uid: string;
+  /** as the program's text has it */
+  path: string;
+  step: number;
+  /** of the tensors that this one stands for */
+  count: number;
+  /** the optimizer that has it and others, which do get gradients, and the module that it is of */
+  optimizer?: string;
+  module?: string;
+}
+
+/** By these a program keeps a part out of the training, such as a teacher that its optimizer holds along with the rest. */
+const RECORDING_OFF = new Set(["cut_no_grad", "cut_inference"]);
+const MAX_GRAD_NONE_FINDINGS = 12;
+
+export function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
+  const errorStatement = statementThatRaisedOnNoneGrad(facts);
+  const out: Map<string, Diagnosis> = new Map(
+    nonLeafTensorsInOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]),
+  );
+  for (const interest of [...optimizerStepsWithoutGrads(facts), ...readsOfNoneGrad(facts)]) {
+    if (out.size >= MAX_GRAD_NONE_FINDINGS) break;
+    const reason = gradNoneReason(facts, interest.uid, interest.step);
+    if (!reason) continue;
+    if (interest.optimizer && reason.variant === "unused") {
+      out.set(`unused ${interest.uid}`, partUnusedDiagnosis(facts, interest, interest.optimizer, reason));
+      continue;
+    }
+    const key = `${reason.variant} ${facts.steps[reason.cause].line}`;
+    const knownDiagnosis = out.get(key);
+    const explainsError = errorStatement === facts.steps[interest.step].stmt;
+    if (knownDiagnosis && !explainsError) addTensorToDiagnosis(knownDiagnosis, facts, interest);
+    else out.set(key, diagnosisOf(facts, interest, reason, explainsError));
+  }
+  return [...out.values()];
+}
+
+/**
+ * Why a tensor has no `.grad` after a step, whether the program asks for it or not.
+ * @returns null where the trace does not say why
+ */
+export function diagnosisOfNoneGrad(facts: RunFacts, uid: string, step: number): Diagnosis | null {
+  const reason = gradNoneReason(facts, uid, step);
+  return reason && diagnosisOf(facts, { uid, path: "", step, count: 1 }, reason, false);
+}
+
+function diagnosisOf(
+  facts: RunFacts,
+  interest: ExpectedGrad,
+  reason: GradNoneReason,
+  explainsError: boolean,
+): Diagnosis {
+  const isResetBeforeUse = reason.variant === "reset" && interest.path === "";
+  const isKeptOut = interest.optimizer !== undefined && RECORDING_OFF.has(reason.variant);
+  const x = displayNameOfExpectedGrad(facts, interest);
+  const cause = facts.place(reason.cause);
+  const readPlace = facts.place(interest.step);
+  const findingFacts: Facts = {
+    x,
+    grad: gradNameOf(x),
+    grads: [gradNameOf(x)],
+    grads_count: 1,
+    name: plainName(x),
+    n: interest.count,
+    code: facts.statementFact(reason.cause),
+    read: readPlace.line,
+    ...reason.facts,
+  };
+  const chain = [
+    ...reason.chain,
+    chainLink(readPlace, "none", { code: facts.statementFact(interest.step) }, [interest.uid]),
+  ];
+  return {
+    variant: reason.variant,
+    severity: explainsError ? "error" : isResetBeforeUse ? "warning" : isKeptOut ? "note" : reason.severity,
+    cause,
+    chain,
+    names: namesInFacts(x, ...["y", "loss", "from"].map((name) => reason.facts[name] as Fact)),
+    facts: findingFacts,
+    fixes: reason.fixes.map((kind) => fixHint(kind, cause, { x: plainName(x), to: reason.to ?? readPlace.line })),
+    explainsError,
+  };
+}
+
+/** A part of what an optimizer holds that no loss is computed from. */
+function partUnusedDiagnosis(
+  facts: RunFacts,
+  { uid, step, count, module: owner }: ExpectedGrad,
+  optimizer: string,
+  reason: GradNoneReason,
+): Diagnosis {
+  const made = optimizersOf(facts).get(optimizer)?.made ?? step;
+  const x = facts.nameFact(uid, step);
+  const module = facts.nameFact(owner ?? uid, step);
+  const names = { x, module, optimizer: facts.nameFact(optimizer, step), n: count, code: facts.statementFact(made) };
+  return {
+    variant: "in_optimizer",
+    severity: "note",
+    cause: facts.place(made),
+    chain: [
+      chainLink(facts.place(made), "way", names, [optimizer]),
+      ...reason.chain.filter(({ role }) => role === "starts"),
+      chainLink(facts.place(step), "none", { ...names, grad: gradNameOf(x), code: facts.statementFact(step) }, [uid]),
+    ],
+    names: namesInFacts(x, module, names.optimizer),
+    facts: { ...names, ...reason.facts },
+    fixes: [],
+  };
+}
+
+function addTensorToDiagnosis(diagnosis: Diagnosis, facts: RunFacts, interest: ExpectedGrad) {
+  const name = displayNameOfExpectedGrad(facts, interest);
+  const grads = diagnosis.facts.grads as Fact[];
+  const grad = gradNameOf(name);
+  if (grads.some((listed) => JSON.stringify(listed) === JSON.stringify(grad))) return;
+  grads.push(grad);
+  diagnosis.facts.grads_count = grads.length;
+  diagnosis.names = namesInFacts(...diagnosis.names, name);
+}
+
+/** A path through modules says more than the name of a loop. */
+function displayNameOfExpectedGrad(facts: RunFacts, { uid, path, step }: ExpectedGrad) {
+  const item = (facts.namesAt(step).tags.get(uid) ?? []).find(
+    ({ kind, text }) => kind === "item" && !text.includes("param_groups"),
+  );
+  if (!/[.[]/.test(path) && item && facts.steps[step].iter?.length) return codeFact(item.text);
+  const isElement =
+    item &&
+    !/[.[]/.test(path) &&
+    new RegExp(`\\bfor\\b[^:]*\\b${path}\\b[^:]*\\bin\\b`).test(facts.statementCode(step));
+  if (path && isElement) return { code: path, also: item.text };
+  return path ? codeFact(path) : facts.nameFact(uid, step);
+}
+
+/** The statement that raised because a `.grad` is None. */
+function statementThatRaisedOnNoneGrad({ error, steps }: RunFacts) {
+  if (!error || !/NoneType|must be Tensor, not None/.test(error.message)) return null;
+  if (!["AttributeError", "TypeError"].includes(error.type)) return null;
+  return steps[error.step]?.stmt ?? null;
+}
+
+/** An optimizer was given a tensor that keeps no `.grad`, as it is the result of an operation: it takes leaves only. */
+function nonLeafTensorsInOptimizer(facts: RunFacts): Diagnosis[] {
+  if (!/can't optimize a non-leaf/.test(facts.error?.message ?? "")) return [];
+  const step = facts.errorStep;
+  const isResult = (uid: string) => facts.tensor(uid, step)?.leaf === false;
+  const givenResult = [...facts.index.lifetimes.values()].find(
+    ({ uid, kind }) => kind === "tensor" && isResult(uid) && isNamedInStatement(facts, uid, step),
+  );
+  if (!givenResult) return [];
+  const birthStep = Math.max(0, facts.birthStep(givenResult.uid));
+  const x = facts.nameFact(givenResult.uid, birthStep);
+  const findingFacts = {
+    x,
+    op: operationName(facts.producingOperation(givenResult.uid)?.name ?? ""),
+    code: facts.statementFact(birthStep),
+  };
+  return [
+    {
+      variant: "optimizer_given",
+      severity: "error",
+      cause: facts.place(birthStep),
+      chain: [
+        chainLink(facts.place(birthStep), "made", findingFacts, [givenResult.uid]),
+        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [
+          givenResult.uid,
+        ]),
+      ],
+      names: namesInFacts(x),
+      facts: findingFacts,
+      fixes: [fixHint("leaf_of_result", facts.place(birthStep), { x: plainName(x) })],
+      explainsError: true,
+    },
+  ];
+}
+
+/** Whether a statement's text has the name of a tensor, or of what it is in. */
+function isNamedInStatement(facts: RunFacts, uid: string, step: number) {
+  const name = facts.naming.nameAt(uid, step);
+  return name !== null && mentionsAt(facts, step).names.has(/^\w+/.exec(name)?.[0] ?? "");
+}
+
+/** Where the program reads a `.grad` that is None. */
+function readsOfNoneGrad(facts: RunFacts): ExpectedGrad[] {
+  const history = tensorHistoryOf(facts);
+  return gradReadings(facts)
+    .filter(
+      ({ uid, step }) => !history.valueAt(uid, "grad", Math.max(0, step - 1)) && !history.valueAt(uid, "grad", step),
+    )
+    .map((reading) => ({ ...reading, count: 1 }));
+}
+
+/** Steps of optimizers whose tensors have no `.grad` at all, though a backward has run. */
+function optimizerStepsWithoutGrads(facts: RunFacts): ExpectedGrad[] {
+  const history = tensorHistoryOf(facts);
+  return [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
+    const step = steps.at(-1);
+    if (step === undefined || !facts.backwardCalls.some((call) => call.step < step)) return [];
+    const params = optimizerParameters(facts, uid, step);
+    if (!params.length || params.some((param) => history.fieldChanges(param, "grad").some(({ value }) => value))) {
+      const reset = gradsResetBeforeOptimizerStep(facts, uid, steps);
+      return reset.length ? reset : parametersNeverReached(facts, uid, params, steps);
+    }
+    if (facts.naming.nameAt(params[0], step)?.includes("param_groups")) return []; // see `parameter_detached`
+    if (misdirectedOptimizers(facts).some(({ optimizer }) => optimizer === uid)) return [];
+    return [{ uid: params[0], path: "", step, count: params.length }];
+  });
+}
+
+/**
+ * Parameters of an optimizer that no gradient ever came to, nor any other change, while others of its parameters got theirs:
+ * the first of each module. Where the loop was thinned, what came in between would show in their numbers.
+ */
+function parametersNeverReached(facts: RunFacts, optimizer: string, params: string[], steps: number[]): ExpectedGrad[] {
+  if (steps.length < 2 || facts.trace.outcome.status !== "finished") return [];
+  const history = tensorHistoryOf(facts);
+  const step = steps[steps.length - 1];
+  const isNeverReached = (uid: string) => {
+    const storage = history.valueAt(uid, "storage", step) as string | null;
+    return (
+      history.valueAt(uid, "requires_grad", step) === true &&
+      !facts.naming.nameAt(uid, step)?.includes("param_groups") && // see `parameter_detached`
+      !history.fieldChanges(uid, "grad").some(({ value }) => value) &&
+      !facts.writesOf(storage).some((write) => write.step >= steps[0])
+    );
+  };
+  const reached = params.filter((uid) => !isNeverReached(uid));
+  const byModule = new Map<string, string[]>();
+  for (const uid of params.filter(isNeverReached))
+    addToList(byModule, outermostModuleWithout(facts, uid, reached), uid);
+  return [...byModule].map(([module, uids]) => ({
+    uid: uids[0],
+    path: "",
+    step,
+    count: uids.length,
+    optimizer,
+    module,
+  }));
+}
+
+/** Where every step of an optimizer finds that the gradients have been reset. */
+function gradsResetBeforeOptimizerStep(facts: RunFacts, uid: string, steps: number[]): ExpectedGrad[] {
+  const history = tensorHistoryOf(facts);
+  const params = optimizerParameters(facts, uid, steps[0]);
+  const isWithoutGrad = (step: number) => params.every((param) => !history.valueAt(param, "grad", step - 1));
+  if (!params.length || !steps.every(isWithoutGrad)) return [];
+  return [{ uid: params[0], path: "", step: steps[0], count: params.length }];
+}

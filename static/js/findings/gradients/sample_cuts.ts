@@ -1,0 +1,84 @@
+/** A sample that goes on through a net, drawn by `sample()`, which leaves the way back to the distribution's parameters behind. */
+
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { nodeReceivingGradient } from "./gradient_flow.ts";
+import { reachableNodes } from "../facts/graph_walk.ts";
+import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const CALL = /\.sample\(/;
+/** Distributions that are made of it have `rsample()` too. */
+const DRAWN = /^aten::normal\b/;
+/** As in `log_prob` of the sample: then the gradient of the probability is meant. */
+const OF_ITS_PROBABILITY = /^aten::(?:sub|eq)\b/;
+
+export function diagnoseGradientCutBySample(facts: RunFacts): Diagnosis[] {
+  if (!facts.backwardCalls.length || !facts.source.some((text) => CALL.test(text))) return [];
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const { step, result, tensor, name } of facts.eventsOfKind("path_cut")) {
+    const { line } = facts.steps[step];
+    if (!result || out.has(line) || !DRAWN.test(name) || !CALL.test(facts.statementCode(step))) continue;
+    const diagnosis = diagnosisOf(facts, step, result, tensor);
+    if (diagnosis) out.set(line, diagnosis);
+  }
+  return [...out.values()];
+}
+
+function diagnosisOf(facts: RunFacts, step: number, sample: string, drawnFrom: string): Diagnosis | null {
+  if (isTakenBy(facts, sample, OF_ITS_PROBABILITY)) return null;
+  const taking = facts.eventsOfKind("module_called").find(({ inputs }) => inputs.includes(sample));
+  const returned = facts.eventsOfKind("module_returned").find(({ call }) => call === taking?.call);
+  if (!taking || !returned?.outputs.some((uid) => isWithHistory(facts, uid, returned.step))) return null;
+  const behind = parameterOfDistribution(facts, drawnFrom, step);
+  const backward = facts.backwardCalls.find((call) => call.step > taking.step);
+  if (!behind || !backward) return null;
+  const x = facts.nameFact(sample, taking.step);
+  const names = {
+    x,
+    p: facts.nameFact(behind, backward.step),
+    code: facts.statementFact(step),
+    used: facts.place(taking.step).line,
+    reader: facts.statementFact(taking.step),
+  };
+  return {
+    variant: "sampled",
+    severity: "note",
+    cause: facts.place(step),
+    chain: [
+      chainLink(facts.place(step), "cut", names, [sample]),
+      chainLink(facts.place(taking.step), "used", { ...names, code: names.reader }, [sample]),
+    ],
+    names: namesInFacts(x, codeFact("sample"), names.p),
+    facts: names,
+    fixes: [fixHint("rsample", facts.place(step))],
+  };
+}
+
+function isTakenBy(facts: RunFacts, uid: string, pattern: RegExp) {
+  for (const { name, inputs } of facts.scan.allOperations())
+    if (pattern.test(name) && inputs.includes(uid)) return true;
+  return false;
+}
+
+function isWithHistory(facts: RunFacts, uid: string, step: number) {
+  return tensorHistoryOf(facts).valueAt(uid, "requires_grad", step) === true;
+}
+
+/** A parameter that an optimizer holds and that a distribution was made of. */
+function parameterOfDistribution(facts: RunFacts, uid: string, step: number): string | null {
+  const expanded = facts.producingOperation(uid)?.inputs[0]; // `sample()` expands the mean first, without a history
+  const node = nodeReceivingGradient(facts, uid, step) ?? nodeReceivingGradient(facts, expanded ?? uid, step);
+  if (!node) return null;
+  const held = new Set(
+    [...optimizersOf(facts).values()].flatMap(({ uid: optimizer, made }) =>
+      optimizerParameters(facts, optimizer, made),
+    ),
+  );
+  for (const reached of reachableNodes(facts, node)) {
+    const variable = facts.index.nodes.get(reached)?.variable;
+    if (variable && held.has(variable)) return variable;
+  }
+  return null;
+}

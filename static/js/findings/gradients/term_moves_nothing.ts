@@ -1,0 +1,263 @@
+/** A term of a loss that was computed from what requires grad and has no history: it is in the printed number and moves nothing. */
+
+import { codeFact, fixHint, chainLink, namesInFacts, phrase, type Diagnosis } from "../finding.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { nodeReceivingGradient } from "./gradient_flow.ts";
+import { ancestorsAndCuts, reachableNodes, type GraphCut } from "../facts/graph_walk.ts";
+import { lossTerms, type LossTerm } from "./loss_terms.ts";
+import { numbersText } from "../facts/numbers.ts";
+import { mentionsAt } from "../statements/program_text.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
+import { cellsOfTensor } from "../facts/tensor_values.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { BackwardCall, EventOccurrence } from "../facts/scan.ts";
+
+/** By why a history ended: whether it may well be meant, as a constant that is only printed along. */
+const CUTS_BY_INTENT = new Set(["detach", "no_grad", "inference"]);
+
+const MAX_BACKWARDS_EXAMINED = 12;
+const MAX_NAMES_BACK = 4;
+
+export function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
+  /** by the lines of the cut and of the term */
+  const out = new Map<string, Diagnosis>();
+  for (const call of backwardsOfLosses(facts)) {
+    const [rootUid] = call.roots;
+    if (!rootUid) continue;
+    const terms = lossTerms(facts, rootUid, call.step);
+    const moving = terms.filter(({ uid, step }) => facts.tensor(uid, step)?.requires_grad);
+    if (!moving.length) continue;
+    for (const term of [...(terms as Term[]), ...numbersAdded(facts, rootUid, call.step)]) {
+      const cut = term.cut ?? cutBehindTerm(facts, term);
+      if (!cut) continue;
+      const key = `${facts.steps[cut.step].line} ${facts.steps[term.step].line}`;
+      if (!out.has(key)) out.set(key, diagnosisOf(facts, call, term, cut, moving[0]));
+    }
+    for (const diagnosis of termsThatMissTheStep(facts, call, moving)) {
+      const key = `${diagnosis.cause.line} ${diagnosis.variant}`;
+      if (!out.has(key)) out.set(key, diagnosis);
+    }
+  }
+  return [...out.values()];
+}
+
+/** Terms that have a history, yet none that leads to what the next step updates, since it was cut on the way there. */
+function termsThatMissTheStep(facts: RunFacts, call: BackwardCall, moving: LossTerm[]): Diagnosis[] {
+  const optimizer = optimizerOfEachRound(facts, call);
+  if (!optimizer || moving.length < 2) return [];
+  const stepped = new Set(optimizerParameters(facts, optimizer.uid, optimizer.step));
+  const reaches = (uid: string, step: number) => leavesReachedFrom(facts, uid, step).some((leaf) => stepped.has(leaf));
+  const other = moving.find(({ uid, step }) => reaches(uid, step));
+  if (!other) return [];
+  return moving.flatMap((term) => {
+    if (reaches(term.uid, term.step)) return [];
+    const { cuts } = ancestorsAndCuts(facts, term.uid, term.step);
+    const cut = cuts.find((candidate) => reaches(candidate.tensor, candidate.step));
+    if (!cut) return [];
+    const trained = leavesReachedFrom(facts, cut.tensor, cut.step).find((leaf) => stepped.has(leaf));
+    const [x, p, name] = [
+      facts.nameFact(term.uid, term.step),
+      facts.nameFact(trained, cut.step),
+      facts.nameFact(optimizer.uid, optimizer.step),
+    ];
+    const y = facts.nameFact(cut.tensor, cut.step);
+    const stepFacts = {
+      x,
+      y,
+      p,
+      optimizer: name,
+      loss: facts.nameFact(call.roots[0], call.step),
+      code: facts.statementFact(cut.step),
+    };
+    return [
+      {
+        variant: "others",
+        cause: facts.place(cut.step),
+        chain: [
+          chainLink(facts.place(cut.step), "cut", stepFacts, [cut.tensor, cut.result]),
+          chainLink(facts.place(term.step), "made", { ...stepFacts, value: valueFact(facts, term) }, [term.uid]),
+          chainLink(facts.place(optimizer.step), "none", { ...stepFacts, code: facts.statementFact(optimizer.step) }, [
+            optimizer.uid,
+          ]),
+        ],
+        names: namesInFacts(x, y, p, name),
+        facts: stepFacts,
+        fixes: [fixHint("keep_history", facts.place(cut.step))],
+      },
+    ];
+  });
+}
+
+/** The one optimizer that steps after each call of a statement's backward and before the next of any; null where several do, or
+ * none. */
+function optimizerOfEachRound(facts: RunFacts, call: BackwardCall): { uid: string; step: number } | null {
+  const outer = facts.backwardCalls.filter(({ parent }) => !parent);
+  let found: { uid: string; step: number } | null = null;
+  for (const own of outer.filter(({ stmt }) => stmt === call.stmt)) {
+    const next = outer.find(({ step }) => step > own.end)?.step ?? facts.steps.length;
+    const stepping = [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
+      const step = steps.find((at) => at > own.end - 1 && at < next);
+      return step === undefined ? [] : [{ uid, step }];
+    });
+    if (stepping.length !== 1 || (found && stepping[0].uid !== found.uid)) return null;
+    found ??= stepping[0];
+  }
+  return found;
+}
+
+function leavesReachedFrom(facts: RunFacts, uid: string, step: number): string[] {
+  const node = nodeReceivingGradient(facts, uid, step);
+  if (!node) return [];
+  return [...reachableNodes(facts, node)].flatMap((nodeUid) => facts.index.nodes.get(nodeUid)?.variable ?? []);
+}
+
+/** The first calls of each statement that runs backward from one number. */
+function backwardsOfLosses(facts: RunFacts): BackwardCall[] {
+  const seen = new Map<number | null, number>();
+  return facts.backwardCalls.filter(({ api, roots, stmt, parent }) => {
+    if (api !== "backward" || roots.length !== 1 || parent) return false;
+    const count = (seen.get(stmt) ?? 0) + 1;
+    seen.set(stmt, count);
+    return count <= 2 && seen.size <= MAX_BACKWARDS_EXAMINED;
+  });
+}
+
+/** a term, and where it is a plain number the place at which it became one */
+type Term = LossTerm & { cut?: GraphCut };
+
+/** The nearest place behind a term without a history at which one ended; null where it has one, or none was to be expected. */
+function cutBehindTerm(facts: RunFacts, { uid, step }: Term): GraphCut | null {
+  if (facts.tensor(uid, step)?.requires_grad !== false) return null;
+  const { tensors, cuts } = ancestorsAndCuts(facts, uid, step);
+  const [cut] = cuts.length ? cuts : tensors.flatMap((tensor) => cutOutsideTorch(facts, tensor) ?? []);
+  if (!cut || cut.step > step) return null;
+  const isTermItself = cut.result === uid || scaledFrom(facts, uid) === cut.result;
+  return isTermItself && CUTS_BY_INTENT.has(cut.reason) ? null : cut;
+}
+
+/** Where the numbers of a new tensor left torch before: as an array whose memory it has, or as numbers that its statement read. */
+function cutOutsideTorch(facts: RunFacts, uid: string): GraphCut | null {
+  const birth = facts.birthStep(uid);
+  const storage = facts.handle(uid, birth)?.storage;
+  const arrays = facts.index.handlesOfStorage(storage, birth).filter((other) => other[0] === "a");
+  const asArray = facts
+    .eventsOfKind("path_cut")
+    .find((event) => event.step <= birth && event.reason === "numpy" && arrays.includes(event.result ?? ""));
+  if (asArray) return { tensor: asArray.tensor, result: uid, step: asArray.step, op: asArray.name, reason: "numpy" };
+  const isFresh = facts.opsAt(birth).some(({ name, inputs }) => name === "aten::lift_fresh" && inputs.includes(uid));
+  const source = isFresh ? valueCutAt(facts, birth, () => true) : undefined;
+  return source ? { tensor: source.tensor, result: uid, step: source.step, op: source.name, reason: "copy" } : null;
+}
+
+/** A tensor whose values left torch in a statement, or in an earlier one that gave them a name which this one reads. */
+function valueCutAt(
+  facts: RunFacts,
+  step: number,
+  isRead: (name: string) => boolean,
+  depth = 0,
+): EventOccurrence<"path_cut"> | undefined {
+  const here = facts.eventsOfKind("path_cut").find((event) => event.step === step && doesLeaveTorch(facts, event));
+  if (here || depth > MAX_NAMES_BACK) return here;
+  const { frame } = facts.steps[step];
+  for (const name of mentionsAt(facts, step).names) {
+    if (!isRead(name)) continue;
+    const meaning = facts.scan.meaningsByName.get(`${frame}/${name}`)?.findLast((other) => other.step < step);
+    const isPlain = meaning && (meaning.uid === "" || meaning.uid[0] === "a");
+    const cut = isPlain ? valueCutAt(facts, meaning.step, () => true, depth + 1) : undefined;
+    if (cut) return cut;
+  }
+  return undefined;
+}
+
+/** Whether a cut hands values to Python or NumPy; a `detach` only where its statement goes on to them. */
+function doesLeaveTorch(facts: RunFacts, { reason, step }: EventOccurrence<"path_cut">) {
+  if (reason === "item" || reason === "numpy") return true;
+  return (reason === "detach" || reason === "data") && /\.(?:numpy|tolist)\(/.test(facts.statementCode(step));
+}
+
+/** Whether a statement adds a name as it is, or times a number. */
+function isAddedByName(code: string, name: string) {
+  return new RegExp(`[+-]=?\\s*(?:[\\d.e-]+\\s*\\*\\s*)?${name}\\b(?!\\s*[*/([.@])`).test(code);
+}
+
+/** What a tensor is a multiple of. */
+function scaledFrom(facts: RunFacts, uid: string) {
+  const op = facts.producingOperation(uid);
+  return op && /^(?:mul|div|neg)$/.test(operationName(op.name)) ? op.inputs[0] : null;
+}
+
+/** Numbers that `item()` made of a tensor within the statement that adds them to the loss. */
+function numbersAdded(facts: RunFacts, rootUid: string, step: number): Term[] {
+  const sumUids = new Set([rootUid]);
+  const terms: Term[] = [];
+  for (const uid of sumUids) {
+    const op = facts.producingOperation(uid);
+    if (!op || op.step > step || !/^(?:add|sub)$/.test(operationName(op.name))) continue;
+    for (const input of op.inputs) sumUids.add(input);
+    if (op.inputs.length !== 1) continue;
+    const cut = valueCutAt(facts, op.step, (name) => isAddedByName(facts.statementCode(op.step), name));
+    const isBefore = cut && (cut.step < op.step || (cut.op ?? 0) < op.at);
+    if (cut && isBefore && !sumUids.has(cut.tensor))
+      terms.push({
+        uid: cut.tensor,
+        step: op.step,
+        cut: { tensor: cut.tensor, result: null, step: cut.step, op: cut.name, reason: "item" },
+      });
+  }
+  return terms;
+}
+
+function diagnosisOf(
+  facts: RunFacts,
+  { step: backwardStep, roots }: BackwardCall,
+  { uid, step }: Term,
+  cut: GraphCut,
+  other: LossTerm,
+): Diagnosis {
+  const x = facts.nameFact(uid, step);
+  const y = facts.nameFact(cut.result ?? cut.tensor, cut.step);
+  const loss = facts.nameFact(roots[0], backwardStep);
+  const reached = facts.eventsOfKind("grad_accumulated").find((event) => event.step >= backwardStep);
+  const parameter = reached ? facts.nameFact(reached.tensor, reached.step) : null;
+  const code = facts.statementFact(cut.step);
+  const isOnPurpose = CUTS_BY_INTENT.has(cut.reason);
+  const termFacts = {
+    x,
+    y,
+    loss,
+    code,
+    value: valueFact(facts, { uid, step }),
+    cut: facts.place(cut.step).line,
+    grad: parameter ? gradNameOf(parameter) : codeFact(".grad"),
+  };
+  const termStep = Math.max(facts.birthStep(uid), cut.step);
+  return {
+    variant: variantOfCut(cut.reason),
+    severity: isOnPurpose ? "note" : "warning",
+    cause: facts.place(cut.step),
+    chain: [
+      chainLink(facts.place(cut.step), "cut", { ...termFacts, x: facts.nameFact(cut.tensor, cut.step) }, [
+        cut.tensor,
+        cut.result,
+      ]),
+      ...(cut.reason === "item" ? [] : [chainLink(facts.place(termStep), "made", termFacts, [uid])]),
+      chainLink(facts.place(step), "none", { ...termFacts, other: facts.nameFact(other.uid, step) }, [other.uid]),
+    ],
+    names: namesInFacts(x, y, loss),
+    facts: termFacts,
+    fixes: [fixHint(cut.reason === "create_graph" ? "create_graph" : "keep_history", facts.place(cut.step))],
+  };
+}
+
+function valueFact(facts: RunFacts, { uid, step }: LossTerm) {
+  const values = cellsOfTensor(facts, uid, step);
+  return values ? numbersText(values, true) : phrase("finding.term_moves_nothing.its_value");
+}
+
+/** Which sentence tells why a history ended. */
+function variantOfCut(reason: string) {
+  if (reason === "create_graph") return "create_graph";
+  if (reason === "dtype") return "dtype";
+  return ["no_grad", "inference"].includes(reason) ? "no_grad" : "left";
+}

@@ -1,0 +1,50 @@
+/** Values that left torch on their way to a loss: `item()`, `numpy()`, `tolist()`, `torch.tensor(x)`. */
+
+import { dataflowOf, type PathCutEvent } from "../facts/dataflow.ts";
+import { chainLink } from "../finding.ts";
+import { resolvePath } from "../facts/resolve.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { GradNoneReason } from "./grad_none_reason.ts";
+
+/** A value that left torch, of what was computed from a tensor: `item()`, `numpy()`, `torch.tensor(x)`. */
+export function valueLeftTorchReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
+  const computedFrom = dataflowOf(facts).descendants(uid, step);
+  const cut = facts
+    .eventsOfKind("path_cut")
+    .find((event) => event.step <= step && isCutByLeavingTorch(facts, event) && computedFrom.has(event.tensor));
+  if (!cut) return convertedToListReason(facts, computedFrom, step);
+  const y = facts.nameFact(cut.tensor, cut.step);
+  const findingFacts = { y, code: facts.statementFact(cut.step) };
+  const chain = [chainLink(facts.place(cut.step), "cut", { x: y, ...findingFacts }, [cut.tensor, cut.result])];
+  return {
+    variant: `cut_${cut.reason}`,
+    severity: "warning",
+    cause: cut.step,
+    chain,
+    facts: findingFacts,
+    fixes: ["keep_history"],
+  };
+}
+
+/** Numbers that `tolist()` took out of torch, which no operation shows. */
+function convertedToListReason(facts: RunFacts, computedFrom: Set<string>, step: number): GradNoneReason | null {
+  for (let i = 0; i <= step; i++) {
+    const path = ["statement", "return"].includes(facts.steps[i].kind)
+      ? /([A-Za-z_][\w.[\]]*)\.tolist\(/.exec(facts.statementCode(i))
+      : null;
+    const tensorUid = path ? (resolvePath(facts, path[1], i, i - 1) ?? resolvePath(facts, path[1], i)) : null;
+    if (!tensorUid || !computedFrom.has(tensorUid) || !tensorHistoryOf(facts).valueAt(tensorUid, "requires_grad", i))
+      continue;
+    const y = facts.nameFact(tensorUid, i - 1);
+    const findingFacts = { y, code: facts.statementFact(i) };
+    const chain = [chainLink(facts.place(i), "cut", { x: y, ...findingFacts }, [tensorUid])];
+    return { variant: "cut_item", severity: "warning", cause: i, chain, facts: findingFacts, fixes: ["keep_history"] };
+  }
+  return null;
+}
+
+function isCutByLeavingTorch(facts: RunFacts, { reason, step }: PathCutEvent) {
+  if (["item", "numpy", "copy"].includes(reason)) return true;
+  return ["detach", "data"].includes(reason) && /\.(numpy|tolist)\(/.test(facts.statementCode(step)); // only on its way to an array
+}

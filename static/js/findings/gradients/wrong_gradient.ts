@@ -1,0 +1,114 @@
+/** A gradient that was computed from other numbers than were saved: the saved memory was changed without its version. */
+
+import { findHandle } from "../../trace/entities.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact, type Facts } from "../finding.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { actualAndExpectedGradient } from "./local_gradients.ts";
+import { cellsReadBy, numbersText } from "../facts/numbers.ts";
+import { isGradcheckStep } from "../facts/write_facts.ts";
+import type { SavedSlot } from "../../trace/trace_index.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { EventOccurrence } from "../facts/scan.ts";
+
+type SilentChange = EventOccurrence<"saved_changed_silently">;
+
+const MAX_WRONG_GRADIENT_FINDINGS = 8;
+
+export function diagnoseWrongGradientFromChangedTensor(facts: RunFacts): Diagnosis[] {
+  const out: Diagnosis[] = [];
+  const seen = new Set();
+  for (const change of facts.eventsOfKind("saved_changed_silently")) {
+    const slot = facts.index.slots.get(`${change.node}:${change.slot}`);
+    const visit = (facts.index.visitStepsByNode.get(change.node) ?? []).find((step) => step >= change.step);
+    const key = `${change.step} ${change.by ?? ""}`;
+    if (isGradcheckStep(facts, change.step)) continue;
+    if (!slot || visit === undefined || facts.steps[visit].visit?.failed || seen.has(key)) continue;
+    if (slotStateBefore(facts, slot, visit) !== "changed") continue;
+    seen.add(key);
+    const diagnosis = diagnosisOf(facts, change, slot, visit);
+    if (diagnosis) out.push(diagnosis);
+    if (out.length >= MAX_WRONG_GRADIENT_FINDINGS) break;
+  }
+  return out;
+}
+
+function slotStateBefore(facts: RunFacts, { node, slot }: SavedSlot, visit: number) {
+  return facts.node(node, visit - 1)?.saved?.[slot]?.state;
+}
+
+/** @param visit a step @returns null where the numbers that backward needed are the same as before */
+function diagnosisOf(facts: RunFacts, change: SilentChange, slot: SavedSlot, visit: number): Diagnosis | null {
+  const values = savedAndCurrentCells(facts, slot, change.step, visit);
+  const local = actualAndExpectedGradient(facts, slot, visit, values.kept);
+  if (local && local.given === local.expected) return null;
+  const x = savedNameFact(facts, slot, change.step);
+  const writer = writerName(facts, change, slot);
+  const op = facts.nodeOperationName(slot.node);
+  const leaf = local?.leaf ? facts.nameFact(local.leaf, visit) : null;
+  const findingFacts: Facts = {
+    x,
+    y: writer ?? x,
+    op,
+    saved: facts.steps[slot.birth].line,
+    code: facts.statementFact(change.step),
+    kept: values.kept ? numbersText(values.kept) : "",
+    now: values.now ? numbersText(values.now) : "",
+    ...(local ? { given: local.given, expected: local.expected } : {}),
+    ...(leaf ? { leaf, grad: gradNameOf(leaf) } : {}),
+  };
+  const chain = [
+    chainLink(facts.place(slot.birth), "saved", { x, op }, [slot.tensor, slot.node], slot.key),
+    ...memorySharingLinks(facts, change, slot, x),
+    chainLink(facts.place(change.step), "written", { x: writer ?? x, code: facts.statementFact(change.step) }, [
+      change.by,
+      slot.storage,
+    ]),
+    chainLink(facts.place(visit), "used", { x, op }, [slot.node], slot.key),
+  ];
+  const variant = local ? (leaf ? "leaf_values" : "values") : values.kept && values.now ? "contents" : undefined;
+  return {
+    variant,
+    cause: facts.place(change.step),
+    chain,
+    names: namesInFacts(x, writer ?? undefined, leaf ?? undefined),
+    facts: findingFacts,
+    fixes: [
+      fixHint("clone_before", facts.place(change.step)),
+      fixHint("move_after_backward", facts.place(change.step), { to: facts.steps[visit].line }),
+    ],
+  };
+}
+
+/**
+ * What a saved slot held as it was saved, or as it last was before the change; and what backward finds there.
+ * @param visit steps
+ */
+function savedAndCurrentCells(facts: RunFacts, slot: SavedSlot, change: number, visit: number) {
+  const saved = facts.node(slot.node, change)?.saved?.[slot.slot];
+  const cells = (step: number) => (saved ? cellsReadBy(facts.stateAt(step), saved) : null);
+  return { kept: cells(Math.max(change - 1, slot.birth)), now: cells(visit - 1) };
+}
+
+function savedNameFact(facts: RunFacts, slot: SavedSlot, step: number) {
+  if (slot.tensor && facts.nameText(slot.tensor, step)) return facts.nameFact(slot.tensor, step);
+  const outputs = facts.index.outputsOfNode(slot.node, step);
+  const handles = [...outputs, ...facts.index.handlesOfStorage(slot.storage, step)];
+  const namedHandle = handles.find(
+    (uid) => findHandle(facts.stateAt(step), uid)?.storage === slot.storage && facts.nameText(uid, step),
+  );
+  return facts.nameFact(namedHandle ?? slot.tensor ?? outputs[0], step);
+}
+
+function writerName(facts: RunFacts, change: SilentChange, slot: SavedSlot) {
+  if (!change.by || change.by === slot.tensor) return null;
+  return facts.nameText(change.by, change.step) ? facts.nameFact(change.by, change.step) : null;
+}
+
+/** The step at which the memory came to be shared with what was written. */
+function memorySharingLinks(facts: RunFacts, change: SilentChange, slot: SavedSlot, x: Fact) {
+  const birth = facts.birthStep(change.by);
+  if (!change.by || change.by === slot.tensor || birth < 0 || birth === change.step || birth < slot.birth) return [];
+  return [
+    chainLink(facts.place(birth), "shares", { y: facts.nameFact(change.by, birth), x }, [change.by, slot.storage]),
+  ];
+}

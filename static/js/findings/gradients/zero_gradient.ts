@@ -1,0 +1,160 @@
+/** A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by zero. */
+
+import { findEntity } from "../../trace/entities.ts";
+import { unqualifiedDtype } from "../../trace/reads.ts";
+import { diagnoseCancelledGradients } from "./cancelled_gradient.ts";
+import { diagnoseDiedRelus } from "./died_relus.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+interface ZeroingNode {
+  node: string;
+  /** its visit */
+  step: number;
+}
+
+/** What an operation's zero means, the first that fits; others are not spoken of, as a zero may be right there. */
+const ZERO_GRADIENT_CAUSES: [variant: string, severity: "warning" | "note", pattern: RegExp][] = [
+  ["relu", "warning", /^(Relu|Threshold|Elu|Hardswish)/],
+  ["constant_sum", "warning", /^(Softmax|SafeSoftmax)/],
+  ["one_class", "warning", /^LogSoftmax/],
+  ["saturated", "warning", /^(Sigmoid|Tanh|Hardsigmoid|Hardtanh|Clamp|LogSigmoid|Erf)/],
+  ["step", "warning", /^(Round|Floor|Ceil|Sign|Trunc|Heaviside)/],
+  ["masked", "note", /^(Where|MaskedFill|Dropout|NativeDropout|MaskedSelect|MaskedScatter)/],
+  ["times_zero", "note", /^(Mul|Mm|Addmm|Bmm|Mv|Dot)Backward/],
+];
+/** The derivative of a derivative: of a function made of straight lines it is zero everywhere, and should be. */
+const SECOND_DERIVATIVE = /Backward\w*Backward/;
+const MAX_ZERO_GRADIENT_FINDINGS = 4;
+
+/** By meaning, what may be done. */
+const FIX_BY_CAUSE: Record<string, string> = { relu: "leaky_relu", step: "straight_through" };
+
+export function diagnoseZeroGradient(facts: RunFacts): Diagnosis[] {
+  return [
+    ...leavesCutOff(facts),
+    ...diagnoseCancelledGradients(facts, leavesWithZeroGradient(facts)),
+    ...diagnoseDiedRelus(facts),
+  ];
+}
+
+/** Leaves to which every backward brought nothing but zeros since one operation sent none. */
+function leavesCutOff(facts: RunFacts): Diagnosis[] {
+  const out = new Map<
+    string,
+    { uids: string[]; killer: ZeroingNode; step: number; variant: string; severity: "warning" | "note" }
+  >();
+  for (const [uid, step] of leavesWithZeroGradient(facts)) {
+    const zeroingNode = nodeThatSentZero(facts, step);
+    const name = (facts.index.nodes.get(zeroingNode?.node ?? "")?.name ?? "").replace(/^.*::/, "");
+    const meaning = ZERO_GRADIENT_CAUSES.find(([, , pattern]) => pattern.test(name));
+    if (!zeroingNode || !meaning || SECOND_DERIVATIVE.test(name)) continue;
+    if (hasSavedTensorChanged(facts, zeroingNode)) continue;
+    if (meaning[0] === "one_class" && !isSumOverOneElement(facts, zeroingNode)) continue;
+    if (meaning[0] === "times_zero" && !hasZeroFactor(facts, zeroingNode)) continue;
+    const variant = meaning[0] === "constant_sum" ? variantOfSoftmax(facts, zeroingNode) : meaning[0];
+    const key = `${variant} ${facts.steps[facts.birthStep(zeroingNode.node)].line}`;
+    const earlier = out.get(key);
+    const severity = isWorthWarning(facts, uid) ? meaning[1] : "note";
+    if (earlier) earlier.uids.push(uid);
+    else out.set(key, { uids: [uid], killer: zeroingNode, step, variant, severity });
+  }
+  return [...out.values()]
+    .slice(0, MAX_ZERO_GRADIENT_FINDINGS)
+    .map(({ uids, killer: zeroingNode, step, variant, severity }) => {
+      const xs = uids.map((uid) => facts.nameFact(uid, step));
+      const birthStep = facts.birthStep(zeroingNode.node);
+      const op = facts.nodeOperationName(zeroingNode.node);
+      return {
+        variant,
+        severity,
+        cause: facts.place(birthStep),
+        chain: [
+          chainLink(
+            facts.place(birthStep),
+            "made",
+            { x: facts.statementFact(birthStep), op, code: facts.statementFact(birthStep) },
+            [zeroingNode.node],
+          ),
+          chainLink(facts.place(zeroingNode.step), "cut", { x: xs[0], op, code: op }, [zeroingNode.node]),
+          chainLink(facts.place(step), "gradient", { x: xs[0], grad: gradNameOf(xs[0]) }, [uids[0]]),
+        ],
+        names: namesInFacts(...xs),
+        facts: { x: xs[0], grads: xs.map(gradNameOf), op, code: facts.statementFact(birthStep) },
+        fixes: FIX_BY_CAUSE[variant] ? [fixHint(FIX_BY_CAUSE[variant], facts.place(birthStep))] : [],
+      };
+    });
+}
+
+function variantOfSoftmax(facts: RunFacts, zeroingNode: ZeroingNode) {
+  if (isSumOverOneElement(facts, zeroingNode)) return "one_score";
+  return hasConstantGradient(facts, zeroingNode) ? "constant_sum" : "saturated";
+}
+
+/** Whether an operation got the same gradient for every number. */
+function hasConstantGradient(facts: RunFacts, { step }: ZeroingNode) {
+  const grad = facts.steps[step].visit?.grad_outputs.find(Boolean);
+  const cells = grad?.cells ?? (grad?.summary ? [grad.summary.min, grad.summary.max] : []);
+  return cells.length > 0 && cells.every((cell) => cellAsNumber(cell) === cellAsNumber(cells[0]));
+}
+
+/** Whether the dimension along which probabilities add up to 1 has one element. */
+function isSumOverOneElement(facts: RunFacts, { node, step }: ZeroingNode) {
+  const { shape } = facts.steps[step].visit?.grad_outputs.find(Boolean) ?? {};
+  const dim = facts.node(node, step - 1)?.attrs?.dim;
+  return (shape ?? []).at(typeof dim === "number" ? dim : -1) === 1;
+}
+
+/** Whether an operand that a product saved is all zeros; else its parts cancel out. */
+function hasZeroFactor(facts: RunFacts, { node, step }: ZeroingNode) {
+  const entities = facts.stateAt(step - 1);
+  return Object.values(facts.node(node, step - 1)?.saved ?? {}).some((slot) => {
+    const summary = findEntity(entities, slot.storage, "storage")?.summary?.[unqualifiedDtype(slot.dtype)];
+    const cells = cellsReadBy(entities, slot) ?? (summary ? [summary.min, summary.max] : []);
+    return cells.length > 0 && cells.every((cell) => cellAsNumber(cell) === 0);
+  });
+}
+
+/** Whether what the operation saved was changed in silence: then the zero is not its doing. */
+function hasSavedTensorChanged(facts: RunFacts, { node, step }: ZeroingNode) {
+  return Object.values(facts.node(node, step - 1)?.saved ?? {}).some(({ state }) => state === "changed");
+}
+
+/** Leaves to which every backward brought nothing but zeros, with the step of the first. */
+function leavesWithZeroGradient({ steps }: RunFacts): Map<string, number> {
+  const out = new Map<string, number>();
+  const nonzeroLeaves = new Set<string>();
+  steps.forEach(({ visit }, i) => {
+    if (!visit?.accumulates || visit.failed) return;
+    if (!isZeroGradient(visit.grad_outputs[0])) nonzeroLeaves.add(visit.accumulates);
+    else if (!out.has(visit.accumulates)) out.set(visit.accumulates, i);
+  });
+  for (const uid of nonzeroLeaves) out.delete(uid);
+  return out;
+}
+
+/** The node that got a gradient with something in it and sent on none. @param step of the visit that accumulates */
+function nodeThatSentZero(facts: RunFacts, step: number): ZeroingNode | null {
+  let currentNode = facts.steps[step].visit?.node ?? "";
+  const backwardUid = facts.steps[step].visit?.backward;
+  let stepAfter = step;
+  for (let depth = 0; depth < 2000; depth++) {
+    const senders = facts.index
+      .edgesLeadingTo(currentNode, step)
+      .concat(facts.index.edgesLeadingTo(currentNode, stepAfter - 1));
+    const visits = senders.flatMap(({ node, edge }) => {
+      const visit = facts.index.visitStepsByNode
+        .get(node)
+        ?.findLast((k) => k < stepAfter && facts.steps[k].visit?.backward === backwardUid);
+      return visit === undefined ? [] : [{ node, step: visit, sent: facts.steps[visit].visit?.grad_inputs[edge] }];
+    });
+    const sender = visits.sort((a, b) => b.step - a.step)[0];
+    if (!sender || visits.some(({ sent }) => sent && !isZeroGradient(sent))) return null; // gradients that cancel out
+    if (!isZeroGradient(facts.steps[sender.step].visit?.grad_outputs.find(Boolean))) return sender;
+    [currentNode, stepAfter] = [sender.node, sender.step];
+  }
+  return null;
+}

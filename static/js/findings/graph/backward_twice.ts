@@ -1,0 +1,285 @@
+/** Backward came to a node that had let go of what it saved: which backward freed it, and by which tensor it was reached again. */
+
+import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { shortestNodePath, ancestorsAndCuts } from "../facts/graph_walk.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import { isOptimizerStep } from "../facts/write_facts.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { BackwardCall } from "../facts/scan.ts";
+
+const BACKWARD_TWICE_ERROR =
+  /backward through the graph a second time|saved (?:tensors|variables|intermediate).*freed/i;
+
+export function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
+  const failed = facts.failedVisit;
+  if (!failed) return unseenBackwardDiagnosis(facts);
+  const second = facts.backwardAt(failed.step);
+  const released = stepThatFreedSavedTensors(facts, failed);
+  if (!second || released === null) return [];
+  const first = facts.backwardAt(released);
+  if (!first || first.uid === second.uid) return [];
+  const root = second.roots.find((uid) => uid && facts.tensor(uid, failed.step)?.grad_fn) ?? null;
+  const start = facts.tensor(root, failed.step)?.grad_fn;
+  const path = start ? shortestNodePath(facts, start, (nodeUid) => nodeUid === failed.node) : null;
+  const firstOldNode = path?.find((nodeUid) => facts.birthStep(nodeUid) <= first.end) ?? failed.node;
+  const isCarried = start !== firstOldNode;
+  const entryNode = isCarried
+    ? firstOldNode
+    : (path?.find((nodeUid) => isNodeVisitedInBackward(facts, first, nodeUid)) ?? failed.node);
+  const carrier = path ? namedTensorIntoFreedGraph(facts, path, entryNode, first) : null;
+  return [
+    diagnosisOfCase(facts, {
+      failed,
+      first,
+      second,
+      root,
+      again: start === entryNode,
+      carried: isCarried,
+      entry: entryNode,
+      carrier,
+    }),
+  ];
+}
+
+/** A backward that raised in an iteration that was not recorded: what it came to is known by what the graph still keeps. */
+function unseenBackwardDiagnosis(facts: RunFacts): Diagnosis[] {
+  const step = facts.error?.step ?? -1;
+  const call = facts.backwardCalls.find((backward) => backward.step === step);
+  if (!call || !BACKWARD_TWICE_ERROR.test(facts.error?.message ?? "")) return [];
+  const root = call.roots.find((uid) => uid && facts.tensor(uid, step)?.grad_fn) ?? null;
+  const start = facts.tensor(root, step)?.grad_fn;
+  const isFreedBefore = (uid: string) => facts.birthStep(uid) < step && hasLetGoOfSavedTensors(facts, uid, step);
+  const path = start ? shortestNodePath(facts, start, isFreedBefore) : null;
+  const freedNode = path?.at(-1);
+  if (!path || !freedNode) return [];
+  const entryNode = path.find((uid) => facts.birthStep(uid) < step) ?? freedNode;
+  const carrier = entryNode === start ? null : namedOutputOnPath(facts, path, entryNode, [step - 1]);
+  if (!carrier) return [];
+  const failed = { step, node: freedNode };
+  return [
+    diagnosisOfCase(facts, {
+      failed,
+      first: null,
+      second: call,
+      root,
+      again: false,
+      carried: true,
+      entry: entryNode,
+      carrier,
+    }),
+  ];
+}
+
+/** Whether a node has nothing left of what it saved. */
+function hasLetGoOfSavedTensors(facts: RunFacts, nodeUid: string, step: number) {
+  const node = facts.node(nodeUid, step);
+  return Boolean(node?.released) || Object.values(node?.saved ?? {}).some(({ state }) => state === "freed");
+}
+
+/** The step before a failed visit at which its node let go of what it had saved. */
+function stepThatFreedSavedTensors(facts: RunFacts, { step, node }: { step: number; node: string }): number | null {
+  const event = facts
+    .eventsOfKind("graph_released")
+    .findLast((released) => released.node === node && released.step < step);
+  if (event) return event.step;
+  const slots = facts
+    .slotsOfNode(node)
+    .flatMap(({ released }) => (released !== null && released < step ? [released] : []));
+  if (slots.length) return Math.max(...slots);
+  const visited = facts.index.visitStepsByNode.get(node)?.findLast((visitStep) => visitStep < step);
+  return visited !== undefined && BACKWARD_TWICE_ERROR.test(facts.error?.message ?? "") ? visited : null;
+}
+
+function isNodeVisitedInBackward(facts: RunFacts, call: BackwardCall, nodeUid: string) {
+  return facts.index.visitStepsByNode.get(nodeUid)?.some((step) => step >= call.step && step <= call.end) ?? false;
+}
+
+/** The named tensor through which the second backward comes into what the first had walked: the output of the first
+ * such node on the way that has a name. */
+function namedTensorIntoFreedGraph(facts: RunFacts, path: string[], entryNode: string, first: BackwardCall) {
+  return namedOutputOnPath(facts, path, entryNode, [first.end]);
+}
+
+/** The first output on a path of nodes that has a name at one of the steps, or when its node was made. */
+function namedOutputOnPath(facts: RunFacts, path: string[], entryNode: string, steps: number[]) {
+  for (const nodeUid of path.slice(path.indexOf(entryNode))) {
+    const birthStep = facts.birthStep(nodeUid);
+    for (const step of [...steps, birthStep]) {
+      const output = facts.index.outputsOfNode(nodeUid, step).find((uid) => facts.nameText(uid, step));
+      if (output) return { uid: output, made: bindingStep(facts, output, step, birthStep) };
+    }
+  }
+  return null;
+}
+
+/** The step that took the carried tensor into the first of two backwards, where an optimizer stepped between them
+ * that has nothing of what lies behind that tensor: there it should have been detached, as what a discriminator is
+ * shown. */
+function missingDetachStep(
+  facts: RunFacts,
+  { first, second, carrier }: { first: BackwardCall; second: BackwardCall; carrier: { uid: string; made: number } },
+): number | null {
+  if (first.stmt === second.stmt) return null;
+  const optimizersBetween = [...optimizersOf(facts).values()].filter(({ steps }) =>
+    steps.some((step) => step > first.end && step < second.step),
+  );
+  const tensorsBehind = new Set(ancestorsAndCuts(facts, carrier.uid, first.step).tensors);
+  const optimizerHolds = optimizersBetween.some(({ uid }) =>
+    optimizerParameters(facts, uid, first.step).some((param) => tensorsBehind.has(param)),
+  );
+  if (!optimizersBetween.length || optimizerHolds) return null;
+  for (let step = carrier.made + 1; step <= first.step; step++)
+    if (facts.opsAt(step).some(({ inputs, grad_mode: recorded }) => recorded && inputs.includes(carrier.uid)))
+      return outermostCallerStep(facts, step);
+  return null;
+}
+
+/** The statement that called the function in which a step lies, as far out as the module. */
+function outermostCallerStep(facts: RunFacts, step: number) {
+  if (!facts.steps[step].depth) return step;
+  const returned = facts.steps.findIndex(({ depth, kind }, i) => i > step && !depth && kind === "statement");
+  return returned < 0 ? step : returned;
+}
+
+/** What a path begins with: `states` of `states[0]`. */
+function firstNameOfPath(path: string) {
+  return /^[\p{L}_][\p{L}\p{N}_]*/u.exec(path)?.[0] ?? path;
+}
+
+/** The step at which the name began to mean a tensor by which it is called at a step; where that is not known, the
+ * step that made it. A call that hands a tensor over as an argument names what was there before. */
+function bindingStep(facts: RunFacts, uid: string, step: number, birth: number) {
+  const name = facts.nameText(uid, step) ?? "";
+  const root = firstNameOfPath(name);
+  const own = (facts.scan.bindingsByUid.get(uid) ?? []).filter(
+    (binding) => binding.step >= birth && binding.step <= step && facts.steps[binding.step].kind !== "call",
+  );
+  const assigned = own.findLast((binding) => binding.name === name) ?? own[0];
+  if (assigned) return assigned.step;
+  const bindings = [...facts.scan.meaningsByName].flatMap(([key, list]) => (key.endsWith(`/${root}`) ? list : []));
+  const steps = bindings.flatMap((binding) => (binding.step >= birth && binding.step <= step ? [binding.step] : []));
+  return steps.length ? Math.max(...steps) : birth;
+}
+
+interface BackwardTwiceCase {
+  failed: { step: number; node: string };
+  /** null where no step was recorded of it */
+  first: BackwardCall | null;
+  second: BackwardCall;
+  root: string | null;
+  again: boolean;
+  carried: boolean;
+  entry: string;
+  carrier: { uid: string; made: number } | null;
+}
+
+function diagnosisOfCase(
+  facts: RunFacts,
+  { failed, first, second, root, again: isSameStart, carried: isCarried, entry: entryNode, carrier }: BackwardTwiceCase,
+): Diagnosis {
+  const { step } = failed;
+  const isAgain = !isCarried && (first?.roots.includes(root) || isSameStart);
+  const useStep = first && isCarried && carrier ? missingDetachStep(facts, { first, second, carrier }) : null;
+  const variant = useStep ? "walked_in" : isCarried ? "carried" : isAgain ? "again" : "shared";
+  const x = carrier ? facts.nameFact(carrier.uid, carrier.made) : facts.nameFact(root, step);
+  const birthStep = carrier?.made ?? facts.birthStep(entryNode);
+  const findingFacts = {
+    x,
+    y: facts.nameFact(root, step),
+    first_line: first ? facts.lineOf(first.step) : "",
+    made_line: facts.lineOf(birthStep),
+    error_line: facts.place(step).line,
+    code: facts.statementFact(step),
+  };
+  const links = [chainLink(facts.place(step), "checked", findingFacts, [failed.node])];
+  if (first)
+    links.unshift(
+      chainLink(
+        facts.place(first.step),
+        "released",
+        { ...findingFacts, code: facts.statementFact(first.step) },
+        first.roots,
+      ),
+    );
+  if (variant !== "again")
+    links.unshift(
+      chainLink(facts.place(birthStep), "made", { ...findingFacts, code: facts.statementFact(birthStep) }, [
+        carrier?.uid,
+        entryNode,
+      ]),
+    );
+  const returned = carrier ? returnedResultStep(facts, carrier.uid, birthStep) : null;
+  if (variant === "carried" && returned !== null)
+    links.unshift(
+      chainLink(facts.place(returned), "way", { ...findingFacts, code: facts.statementFact(returned) }, [carrier?.uid]),
+    );
+  if (useStep)
+    links.splice(
+      1,
+      0,
+      chainLink(facts.place(useStep), "way", { ...findingFacts, code: facts.statementFact(useStep) }, [carrier?.uid]),
+    );
+  const optimizerStep = first
+    ? facts.steps.findIndex((_, i) => i > first.end && i < step && isOptimizerStep(facts, i))
+    : -1;
+  return {
+    variant,
+    cause: facts.place(useStep ?? (isCarried ? birthStep : variant === "shared" && first ? first.step : step)),
+    chain: links,
+    names: namesInFacts(x, findingFacts.y),
+    facts: findingFacts,
+    fixes: backwardTwiceFixes(facts, variant, {
+      first,
+      use: useStep,
+      step,
+      made: birthStep,
+      stepped: optimizerStep,
+      name: pathWithoutIndex(nameTextOfFact(x)),
+    }),
+    explainsError: true,
+  };
+}
+
+/** The step that made a tensor in a function which returned it, where a later step gave it its name. */
+function returnedResultStep(facts: RunFacts, uid: string, namedStep: number) {
+  const made = facts.birthStep(uid);
+  return made >= 0 && made < namedStep && facts.steps[made].kind === "return" ? made : null;
+}
+
+/** What a statement would assign to: `net.state` for `net.state[0]`. */
+function pathWithoutIndex(name: string) {
+  return name.replace(/(\[[^\]]*\])+$/, "") || firstNameOfPath(name);
+}
+
+/** The leaf that a name meant before it was given what is carried along: an update that was written as a new tensor. */
+function wasNameOfLeaf(facts: RunFacts, name: string, birth: number) {
+  const frameUid = facts.steps[birth].frame;
+  const [first] = facts.scan.meaningsByName.get(`${frameUid}/${name}`) ?? [];
+  const tensor = first && first.step < birth ? facts.tensor(first.uid, first.step) : undefined;
+  return Boolean(tensor?.leaf && tensor.requires_grad);
+}
+
+interface FixPlaces {
+  first: BackwardCall | null;
+  use: number | null;
+  step: number;
+  made: number;
+  stepped: number;
+  name: string;
+}
+
+function backwardTwiceFixes(facts: RunFacts, variant: string, { first, use, step, made, stepped, name }: FixPlaces) {
+  if (use !== null && first)
+    return [fixHint("detach_used", facts.place(use), { name }), fixHint("retain_graph", facts.place(first.step))];
+  if (variant === "carried")
+    return [
+      ...(wasNameOfLeaf(facts, name, made) ? [fixHint("in_place", facts.place(made))] : []),
+      fixHint("detach_carried", facts.place(made), { name, use_line: facts.place(step).line }),
+    ];
+  if (!first) return [];
+  const retain = fixHint("retain_graph", facts.place(first.step));
+  if (variant === "again") return [retain, fixHint("remove_line", facts.place(step))];
+  return stepped < 0
+    ? [fixHint("add_losses", facts.place(first.step), { second: facts.place(step).line }), retain]
+    : [retain];
+}

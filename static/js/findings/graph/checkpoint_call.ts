@@ -1,0 +1,28 @@
+/** The statement whose re-entrant checkpoint ran the code of a step unrecorded. */
+
+import { findEntity } from "../../trace/entities.ts";
+import { whatTurnedGradModeOffAt } from "./grad_mode.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const CHECKPOINT_CALL = /\bcheckpoint(?:_sequential)?\(/;
+const NON_REENTRANT_ARGUMENT = /\buse_reentrant\s*=\s*False\b/;
+
+/** Where a statement under `no_grad` lies within functions that a checkpoint called, the step that ends the
+ * checkpoint's statement; the same step where the statement itself is one; null where none is. */
+export function checkpointEndStep(facts: RunFacts, step: number) {
+  const isReentrantCall = (at: number) =>
+    CHECKPOINT_CALL.test(facts.statementCode(at)) && !NON_REENTRANT_ARGUMENT.test(facts.statementCode(at));
+  if (isReentrantCall(step)) return step;
+  if (whatTurnedGradModeOffAt(facts, step)) return null;
+  const entities = facts.stateAt(step);
+  let uid = findEntity(entities, facts.steps[step].frame ?? "", "frame")?.caller;
+  while (uid) {
+    const frameUid = uid;
+    const endStep = facts.steps.findIndex(
+      (traceStep, k) => k > step && traceStep.frame === frameUid && traceStep.kind !== "visit",
+    );
+    if (endStep > 0 && isReentrantCall(endStep)) return endStep;
+    uid = findEntity(entities, frameUid, "frame")?.caller;
+  }
+  return null;
+}

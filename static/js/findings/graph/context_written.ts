@@ -1,0 +1,74 @@
+/** A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it. */
+
+import { customFunctionName, forwardCall } from "../facts/function_call.ts";
+import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { EventOccurrence } from "../facts/scan.ts";
+
+type TensorKeptOnContext = EventOccurrence<"context_kept">;
+
+export function diagnoseContextTensorWritten(facts: RunFacts): Diagnosis[] {
+  /** by the line of the write and the attribute */
+  const out = new Map<string, Diagnosis>();
+  for (const kept of facts.eventsOfKind("context_kept")) {
+    const found = findWriteBeforeUse(facts, kept);
+    if (!found) continue;
+    const key = `${facts.steps[found.write.step].line} ${kept.name}`;
+    if (!out.has(key)) out.set(key, diagnosisOf(facts, kept, found));
+  }
+  return [...out.values()];
+}
+
+/** The last write between forward and the visit whose backward reads the tensor, and the step that reads it. */
+function findWriteBeforeUse(facts: RunFacts, { node, tensor, step }: TensorKeptOnContext) {
+  const { end = step } = forwardCall(facts, node, facts.birthStep(node)) ?? {};
+  const visit = facts.index.visitStepsByNode.get(node)?.find((visitStep) => visitStep > end);
+  if (visit === undefined || facts.steps[visit].visit?.failed) return null;
+  const { depth } = facts.steps[visit];
+  const backwardStart = facts.steps.findLastIndex((row, i) => i < visit && row.depth <= depth);
+  const isRead = (i: number) => facts.opsAt(i).some(({ inputs }) => inputs.includes(tensor));
+  const readStep = facts.steps.findIndex((_, i) => i > Math.max(end, backwardStart) && i <= visit && isRead(i));
+  const storage = facts.handle(tensor, step)?.storage;
+  const lastWrite = facts
+    .writesOf(storage)
+    .findLast((event) => event.step > end && event.step < readStep && (event.changed ?? 1) > 0);
+  return lastWrite && readStep >= 0 ? { write: lastWrite, used: readStep } : null;
+}
+
+function diagnosisOf(
+  facts: RunFacts,
+  { node, tensor, name, step }: TensorKeptOnContext,
+  { write, used: readStep }: NonNullable<ReturnType<typeof findWriteBeforeUse>>,
+): Diagnosis {
+  const x = facts.nameFact(tensor, write.step);
+  const findingFacts = {
+    x,
+    attribute: { code: `ctx.${name}` },
+    function: customFunctionName(facts, node),
+    saved: facts.steps[step].line,
+    code: facts.statementFact(write.step),
+  };
+  return {
+    variant: "context",
+    cause: facts.place(write.step),
+    chain: [
+      chainLink(
+        facts.place(step),
+        "kept",
+        { ...findingFacts, x: facts.nameFact(tensor, step), code: facts.statementFact(step) },
+        [tensor, node],
+      ),
+      chainLink(facts.place(write.step), "written", findingFacts, [write.by, tensor]),
+      chainLink(facts.place(readStep), "read", { ...findingFacts, code: facts.statementFact(readStep) }, [
+        tensor,
+        node,
+      ]),
+    ],
+    names: namesInFacts(x, findingFacts.attribute),
+    facts: findingFacts,
+    fixes: [
+      fixHint("clone_before", facts.place(write.step), { name: nameTextOfFact(x) }),
+      fixHint("out_of_place", facts.place(write.step), { name: nameTextOfFact(x) }),
+    ],
+  };
+}

@@ -1,0 +1,141 @@
+/** What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is. */
+
+import { customFunctionName, forwardCall } from "../facts/function_call.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
+import { resolvePath } from "../facts/resolve.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const LEGACY_FUNCTION_ERROR = /Legacy autograd function/;
+const FUNCTION_INSTANCE_ERROR = /^'(\w+)' object (?:has no attribute|is not)/;
+
+export function diagnoseFunctionContractBreaches(facts: RunFacts): Diagnosis[] {
+  return [...nonStaticMethods(facts), ...functionsNotApplied(facts), ...savedThenWritten(facts)];
+}
+
+/** An instance of a function was used as if it were its result: `F(x)` makes one, `F.apply(x)` computes. */
+function functionsNotApplied(facts: RunFacts): Diagnosis[] {
+  const name = FUNCTION_INSTANCE_ERROR.exec(facts.error?.message ?? "")?.[1] ?? "";
+  const classLine = facts.source.findIndex((text) => new RegExp(`^\\s*class\\s+${name}\\(.*\\bFunction\\)`).test(text));
+  if (!name || classLine < 0) return [];
+  const callPattern = new RegExp(`(?<![\\w.])${name}\\((?!\\s*\\))`);
+  const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && callPattern.test(facts.statementCode(i)));
+  if (step < 0 || /^class\b/.test(facts.statementCode(step))) return [];
+  const findingFacts = { function: { code: name }, x: { code: name }, code: facts.statementFact(step) };
+  const used = chainLink(facts.place(facts.errorStep), "checked", {
+    ...findingFacts,
+    code: facts.statementFact(facts.errorStep),
+  });
+  const madeLinks = step < facts.errorStep ? [chainLink(facts.place(step), "made", findingFacts)] : [];
+  return [
+    {
+      variant: "not_applied",
+      cause: facts.place(step),
+      chain: [...madeLinks, used],
+      names: namesInFacts(findingFacts.function),
+      facts: findingFacts,
+      fixes: [fixHint("apply_function", facts.place(step), { name })],
+      explainsError: true,
+    },
+  ];
+}
+
+/** A function of the old style: its methods are not static, and an instance of it is called. */
+function nonStaticMethods(facts: RunFacts): Diagnosis[] {
+  const { error } = facts;
+  if (!error || !LEGACY_FUNCTION_ERROR.test(error.message)) return [];
+  const step = facts.errorStep;
+  const forwardLine = facts.source.findIndex(
+    (text, k) => /^\s+def forward\(/.test(text) && !/@staticmethod/.test(facts.source[k - 1] ?? ""),
+  );
+  const classLine = facts.source.findLastIndex((text, k) => k < forwardLine && /^\s*class\s/.test(text));
+  const name = /class\s+(\w+)/.exec(facts.source[classLine] ?? "")?.[1];
+  if (forwardLine < 0 || !name) return [];
+  const cause = { line: forwardLine + 1, step };
+  const findingFacts = {
+    function: { code: name },
+    forward: { code: "forward" },
+    x: { code: name },
+    code: facts.statementFact(step),
+  };
+  return [
+    {
+      variant: "legacy",
+      cause,
+      chain: [chainLink(cause, "made", findingFacts), chainLink(facts.place(step), "checked", findingFacts)],
+      names: namesInFacts(findingFacts.function, findingFacts.forward),
+      facts: findingFacts,
+      fixes: [fixHint("static_methods", cause, { name })],
+      explainsError: true,
+    },
+  ];
+}
+
+/** Forward went on to write what it had given to `save_for_backward`, which keeps the tensor as it is when forward
+ * ends. */
+function savedThenWritten(facts: RunFacts): Diagnosis[] {
+  const out: Diagnosis[] = [];
+  for (const nodeUid of facts.index.nodes.keys()) {
+    if (facts.scan.initialFields(nodeUid)?.custom !== true || !facts.index.visitStepsByNode.has(nodeUid)) continue;
+    const call = forwardCall(facts, nodeUid, facts.birthStep(nodeUid));
+    const savedWrite = call ? writeAfterSave(facts, call) : null;
+    if (savedWrite && !out.some(({ cause }) => cause.line === facts.steps[savedWrite.written].line))
+      out.push(savedThenWrittenDiagnosis(facts, nodeUid, savedWrite));
+  }
+  return out;
+}
+
+/** @returns steps */
+function writeAfterSave(
+  facts: RunFacts,
+  { frame, start, end }: { frame: string; start: number; end: number },
+): { uid: string; saved: number; written: number } | null {
+  for (let saved = start; saved <= end; saved++) {
+    if (facts.steps[saved].frame !== frame) continue;
+    const names = /save_for_backward\(([^()]*)\)/.exec(facts.statementCode(saved))?.[1]?.split(",") ?? [];
+    for (const name of names) {
+      const uid = resolvePath(facts, name.trim(), saved);
+      const storageUid = facts.handle(uid, saved)?.storage;
+      const { depth } = facts.steps[saved];
+      const write = facts
+        .writesOf(storageUid)
+        .find(({ step }) => step > saved && step <= end && facts.steps[step].depth >= depth);
+      if (uid && write) return { uid, saved, written: write.step };
+    }
+  }
+  return null;
+}
+
+function savedThenWrittenDiagnosis(
+  facts: RunFacts,
+  nodeUid: string,
+  { uid, saved, written }: { uid: string; saved: number; written: number },
+): Diagnosis {
+  const x = facts.nameFact(uid, written);
+  const visit = facts.index.visitStepsByNode.get(nodeUid)?.[0] ?? written;
+  const findingFacts = {
+    x,
+    function: customFunctionName(facts, nodeUid),
+    saved: facts.steps[saved].line,
+    code: facts.statementFact(written),
+  };
+  return {
+    variant: "saved_written",
+    severity: "warning",
+    cause: facts.place(written),
+    chain: [
+      chainLink(facts.place(saved), "saved", { ...findingFacts, op: findingFacts.function }, [uid, nodeUid]),
+      chainLink(facts.place(written), "written", findingFacts, [uid]),
+      chainLink(facts.place(visit), "starts", { ...findingFacts, code: facts.statementFact(visit) }, [nodeUid]),
+    ],
+    names: namesInFacts(x),
+    facts: findingFacts,
+    fixes: [
+      fixHint("out_of_place", facts.place(written)),
+      fixHint("clone_before", facts.place(written), { name: nameInFact(x) }),
+    ],
+  };
+}
+
+function nameInFact(fact: Fact) {
+  return typeof fact === "object" && "code" in fact ? fact.code : "";
+}

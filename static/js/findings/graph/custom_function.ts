@@ -1,0 +1,233 @@
+/** A `torch.autograd.Function` that breaks its contract: it writes an input and does not say so, or gives wrong gradients back. */
+
+import { diagnoseFunctionContractBreaches } from "./custom_contract.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { customFunctionNodeOfTarget, findRefusedWrite } from "../memory/refused_write.ts";
+import { operationName } from "../facts/operation_name.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import { forwardCall, customFunctionName } from "../facts/function_call.ts";
+
+const GRADIENT_COUNTS_IN_ERROR = /\(expected (\d+), got (\d+)\)/;
+const WRONG_GRADIENTS_ERROR =
+  /returned an incorrect number of gradients|returned an invalid gradient at index (\d+)|expected shape compatible with/;
+const ONCE_ERROR = /differentiate twice a function that was marked with @once_differentiable/;
+
+export function diagnoseCustomFunctionMistakes(facts: RunFacts): Diagnosis[] {
+  return [
+    ...refusedWrites(facts),
+    ...wrongGradients(facts),
+    ...secondDerivativesRefused(facts),
+    ...undeclaredWrites(facts),
+    ...diagnoseFunctionContractBreaches(facts),
+  ];
+}
+
+/** A write into the output of a custom function, such as the one that a full backward hook puts around a module. */
+function refusedWrites(facts: RunFacts): Diagnosis[] {
+  const write = facts.error ? findRefusedWrite(facts) : null;
+  const custom = write?.op.grad_mode ? customFunctionNodeOfTarget(facts, write) : null;
+  if (!write || !custom) return [];
+  const { step, op } = write;
+  const isModuleHook = /BackwardHookFunction/.test(facts.index.nodes.get(custom.node)?.name ?? "");
+  const registrationStep = isModuleHook ? lastFullBackwardHookStep(facts, step) : null;
+  const cause = registrationStep ?? step;
+  const module =
+    registrationStep === null
+      ? ""
+      : (/([\p{L}_][\w.[\]'"]*)\.register_full_backward/u.exec(facts.statementCode(registrationStep))?.[1] ?? "");
+  const findingFacts = {
+    x: module ? { code: module } : facts.nameFact(custom.handle, step),
+    write: operationName(op.name),
+    function: customFunctionName(facts, custom.node),
+    code: facts.statementFact(step),
+  };
+  const chain = [chainLink(facts.place(step), "checked", findingFacts, [custom.handle])];
+  if (registrationStep !== null)
+    chain.unshift(
+      chainLink(
+        facts.place(registrationStep),
+        "hooked",
+        { ...findingFacts, code: facts.statementFact(registrationStep) },
+        [],
+      ),
+    );
+  return [
+    {
+      variant: isModuleHook ? "hook" : "output",
+      cause: facts.place(cause),
+      chain,
+      names: namesInFacts(findingFacts.x),
+      facts: findingFacts,
+      fixes: [fixHint("not_inplace", facts.place(step))],
+      explainsError: true,
+    },
+  ];
+}
+
+/** The last step that registered a full backward hook. */
+function lastFullBackwardHookStep(facts: RunFacts, step: number) {
+  for (let i = step; i >= 0; i--)
+    if (/\.register_full_backward(_pre)?_hook\(/.test(facts.statementCode(i)) && facts.steps[i].kind === "statement")
+      return i;
+  return null;
+}
+
+/** Backward of a function gave too few gradients, too many, or one of the wrong shape. */
+function wrongGradients(facts: RunFacts): Diagnosis[] {
+  const match = WRONG_GRADIENTS_ERROR.exec(facts.error?.message ?? "");
+  const failed = facts.failedVisit;
+  if (!match || !failed) return [];
+  const { step, node } = failed;
+  const birthStep = facts.birthStep(node);
+  const returnStep = facts.steps.findLastIndex((row, i) => i <= step && row.kind === "return" && i > birthStep);
+  const cause = returnStep >= 0 && facts.steps[returnStep].line ? returnStep : step;
+  const [, expected, got] = GRADIENT_COUNTS_IN_ERROR.exec(facts.error?.message ?? "") ?? [];
+  const findingFacts = {
+    function: customFunctionName(facts, node),
+    inputs: Number(expected ?? 0),
+    given: Number(got ?? 0),
+    index: match[1] ?? "",
+    code: facts.statementFact(cause),
+    message: (facts.error?.message ?? "").split("\n")[0],
+  };
+  return [
+    {
+      variant: match[1] === undefined ? "count" : "shape",
+      cause: facts.place(cause),
+      chain: [
+        chainLink(
+          facts.place(birthStep),
+          "made",
+          { ...findingFacts, code: facts.statementFact(birthStep), x: { code: findingFacts.function } },
+          [node],
+        ),
+        chainLink(facts.place(cause), "way", findingFacts, [node]),
+        chainLink(facts.place(step), "checked", { ...findingFacts, code: facts.statementFact(step) }, [node]),
+      ],
+      names: [{ code: findingFacts.function }],
+      facts: findingFacts,
+      fixes:
+        match[1] === undefined ? [fixHint("count_gradients", facts.place(cause), { name: findingFacts.function })] : [],
+      explainsError: true,
+    },
+  ];
+}
+
+/** A gradient was to be differentiated that came through a backward which its decorator lets be differentiated only once. */
+function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
+  const { message = "" } = facts.error ?? {};
+  if (!ONCE_ERROR.test(message) && !/does not require grad and does not have a grad_fn/.test(message)) return [];
+  const marked = functionsMarkedOnce(facts.source).filter(({ name }) => nodeUidOfFunction(facts, name));
+  const [{ name, line } = { name: "", line: 0 }] = marked;
+  const node = nodeUidOfFunction(facts, name);
+  const first = facts.backwardCalls.find(({ createsGraph }) => createsGraph);
+  if (marked.length !== 1 || !node) return [];
+  const isDifferentiated = (facts.index.visitsByBackward.get(first?.uid ?? "") ?? []).some(
+    ({ step: visit }) => facts.steps[visit].visit?.node === node,
+  );
+  if (!isDifferentiated && !ONCE_ERROR.test(message)) return [];
+  const step = facts.errorStep;
+  const called = facts.birthStep(node);
+  const findingFacts = { function: name, code: facts.statementFact(step), effect: facts.steps[step].line };
+  return [
+    {
+      variant: "once",
+      cause: { line, step: called },
+      chain: [
+        chainLink({ line, step: called }, "way", { ...findingFacts, code: codeFact("@once_differentiable") }, [node]),
+        chainLink(
+          facts.place(called),
+          "made",
+          { ...findingFacts, code: facts.statementFact(called), x: { code: name } },
+          [node],
+        ),
+        ...(first ? [chainLink(facts.place(first.step), "starts", { code: facts.statementFact(first.step) }, [])] : []),
+        chainLink(facts.place(step), "checked", findingFacts, []),
+      ],
+      names: [{ code: name }],
+      facts: findingFacts,
+      fixes: [],
+      explainsError: true,
+    },
+  ];
+}
+
+/** The Functions of the program whose backward has the mark, each with its line. */
+function functionsMarkedOnce(source: string[]): { name: string; line: number }[] {
+  let name = "";
+  return source.flatMap((text, k) => {
+    name = /^\s*class\s+(\w+)/.exec(text)?.[1] ?? name;
+    return name && /^\s*@(?:\w+\.)*once_differentiable\b/.test(text) ? [{ name, line: k + 1 }] : [];
+  });
+}
+
+function nodeUidOfFunction(facts: RunFacts, name: string): string | undefined {
+  return [...facts.index.nodes.keys()].find(
+    (uid) => facts.scan.initialFields(uid)?.custom === true && customFunctionName(facts, uid) === name,
+  );
+}
+
+/** Forward wrote into an input, whose history does not know of it: `mark_dirty` was not called. */
+function undeclaredWrites(facts: RunFacts): Diagnosis[] {
+  const out: Diagnosis[] = [];
+  for (const [node, { name }] of facts.index.nodes) {
+    const birthStep = facts.birthStep(node);
+    if (facts.scan.initialFields(node)?.custom !== true || /BackwardHook/.test(name)) continue;
+    const call = forwardCall(facts, node, birthStep);
+    if (!call) continue;
+    for (const [step, writtenStorage] of writesDuringCall(facts, call)) {
+      const input = call.inputs.find(
+        (uid) =>
+          facts.handle(uid, call.end)?.storage === writtenStorage && !isWriteInHistory(facts, uid, node, call.end),
+      );
+      if (input) {
+        out.push(undeclaredWriteDiagnosis(facts, { node, input, step, ...call }));
+        break;
+      }
+    }
+  }
+  return out;
+}
+
+/** Steps within a call that wrote, each with the storage: what its caller wrote before and after is none of it. */
+function writesDuringCall(facts: RunFacts, { start, end }: { start: number; end: number }): [number, string][] {
+  const out: [number, string][] = [];
+  const { depth } = facts.steps[start];
+  for (let i = start; i <= end; i++)
+    for (const entry of facts.steps[i].log)
+      if (entry.kind === "event" && entry.event === "written" && facts.steps[i].depth > depth)
+        out.push([i, entry.storage]);
+  return out;
+}
+
+/** Whether a tensor's history leads to the node that wrote it. */
+function isWriteInHistory(facts: RunFacts, uid: string, nodeUid: string, step: number) {
+  const tensor = facts.tensor(uid, step);
+  return tensor?.grad_fn === nodeUid || !tensor?.requires_grad;
+}
+
+function undeclaredWriteDiagnosis(
+  facts: RunFacts,
+  { node, input, step, end }: { node: string; input: string; step: number; start: number; end: number },
+): Diagnosis {
+  const x = facts.nameFact(input, end);
+  const innerName = facts.nameFact(input, step);
+  const findingFacts = { x, y: innerName, function: customFunctionName(facts, node), code: facts.statementFact(step) };
+  const callFacts = { ...findingFacts, code: facts.statementFact(end) };
+  return {
+    variant: "mark_dirty",
+    severity: "warning",
+    cause: facts.place(step),
+    chain: [
+      chainLink(facts.place(step), "written", { ...findingFacts, x: innerName }, [input]),
+      chainLink(facts.place(end), "used", callFacts, [input, node]),
+    ],
+    names: namesInFacts(x, innerName),
+    facts: findingFacts,
+    fixes: [
+      fixHint("mark_dirty", facts.place(step), {
+        name: typeof innerName === "object" && "code" in innerName ? innerName.code : "",
+      }),
+    ],
+  };
+}

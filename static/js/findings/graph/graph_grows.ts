@@ -1,0 +1,364 @@
+/** A loop in which a name or a list keeps the graph of every iteration alive. */
+
+import { findEntity } from "../../trace/entities.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { addToList } from "../../trace/multimap.ts";
+import { reachableNodes } from "../facts/graph_walk.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, phrase, type Diagnosis } from "../finding.ts";
+import { attributeChanges } from "../facts/object_history.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { Value } from "../../trace/wire.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+/** a name's tensor and its node, from a step on */
+interface ValueWithGraph {
+  step: number;
+  uid: string;
+  node: string;
+}
+
+/** empty for what is no tensor */
+interface NameMeaning {
+  uid: string;
+  step: number;
+}
+
+/** values of one name, each computed from the one before */
+interface ValueSequence {
+  holdings: ValueWithGraph[];
+  /** the nodes that came with each */
+  seen: Set<string>[];
+}
+
+/** A chain or a list is a loop's from so many iterations on. */
+const MIN_LOOP_ITERATIONS = 3;
+/** So many nodes are looked at between one value of a name and the next. */
+const MAX_NODES_BETWEEN_VALUES = 400;
+
+export function diagnoseGraphGrowthInLoop(facts: RunFacts): Diagnosis[] {
+  if (!facts.backwardCalls.length) return listsWithGrowingGraph(facts);
+  return [...namesWithGrowingGraph(facts), ...listsWithGrowingGraph(facts)];
+}
+
+function namesWithGrowingGraph(facts: RunFacts): Diagnosis[] {
+  /** by the line that makes it grow */
+  const out = new Map<string, Diagnosis>();
+  for (const [name, meanings] of [...meaningsOfVariables(facts), ...meaningsOfAttributes(facts)]) {
+    if (meanings.length + 1 < MIN_LOOP_ITERATIONS && !meanings.some(({ uid }) => isGraphGrownByWrites(facts, uid)))
+      continue;
+    const chain = longestValueSequence(facts, successiveValuesOfName(facts, meanings));
+    if (!chain || chain.holdings.length < MIN_LOOP_ITERATIONS) continue;
+    if (!isOfLoop(facts, chain.holdings)) continue;
+    const diagnosis = diagnosisOfValueSequence(facts, name, chain);
+    if (!diagnosis) continue;
+    const earlier = out.get(`${diagnosis.cause.line}`);
+    if (!earlier || earlier.chain[0].step > diagnosis.chain[0].step) out.set(`${diagnosis.cause.line}`, diagnosis);
+  }
+  return [...out.values()];
+}
+
+/** What each variable meant, by its name. */
+function meaningsOfVariables(facts: RunFacts): [string, NameMeaning[]][] {
+  return [...facts.scan.meaningsByName].map(([key, meanings]) => [key.slice(key.indexOf("/") + 1), meanings]);
+}
+
+/** What each attribute of an object of the program was, by its path. */
+function meaningsOfAttributes(facts: RunFacts): [string, NameMeaning[]][] {
+  const out = new Map<string, NameMeaning[]>();
+  for (const { owner, name, step, after } of attributeChanges(facts))
+    addToList(out, `${owner} ${name}`, { uid: after?.[0] === "t" ? after : "", step });
+  return [...out].flatMap(([key, meanings]) => {
+    if (!meanings.some(({ uid }) => uid && tensorHistoryOf(facts).fieldChanges(uid, "grad_fn").length)) return [];
+    const [owner, name] = key.split(" ");
+    const path = facts.nameText(owner, meanings[meanings.length - 1].step);
+    return [[path ? `${path}.${name}` : name, meanings]];
+  });
+}
+
+/** Whether writes in place gave a tensor one node after the other. */
+function isGraphGrownByWrites(facts: RunFacts, uid: string) {
+  return uid !== "" && tensorHistoryOf(facts).fieldChanges(uid, "grad_fn").length >= MIN_LOOP_ITERATIONS;
+}
+
+/** What a name meant, one after the other; a value that has no history ends a chain. */
+function successiveValuesOfName(facts: RunFacts, meanings: NameMeaning[]): ValueWithGraph[] {
+  const history = tensorHistoryOf(facts);
+  return meanings.flatMap(({ uid, step }, k) => {
+    if (uid[0] !== "t") return { step, uid, node: "" };
+    const end = meanings[k + 1]?.step ?? facts.steps.length;
+    const changes = history.fieldChanges(uid, "grad_fn").filter((change) => change.step > step && change.step < end);
+    const nodes = [{ step, value: history.valueAt(uid, "grad_fn", step) }, ...changes];
+    return nodes.map(({ step: at, value }) => ({ step: at, uid, node: typeof value === "string" ? value : "" }));
+  });
+}
+
+function longestValueSequence(facts: RunFacts, heldValues: ValueWithGraph[]): ValueSequence | null {
+  let longest: ValueSequence | null = null;
+  let chain: ValueSequence = { holdings: [], seen: [] };
+  for (const holding of heldValues) {
+    const last = chain.holdings.at(-1);
+    const seen = holding.node && last?.node ? nodesBetween(facts, holding, last) : null;
+    chain = seen
+      ? { holdings: [...chain.holdings, holding], seen: [...chain.seen, seen] }
+      : { holdings: holding.node ? [holding] : [], seen: [] };
+    if (chain.holdings.length > (longest?.holdings.length ?? 0)) longest = chain;
+  }
+  return longest;
+}
+
+/** The nodes behind a value that came since an earlier one; null where they don't lead to that one. */
+function nodesBetween(facts: RunFacts, current: ValueWithGraph, previous: ValueWithGraph): Set<string> | null {
+  if (current.node === previous.node) return null;
+  const seen = new Set([current.node]);
+  let leadsBack = false;
+  for (const uid of seen) {
+    for (const edge of facts.index.nodes.get(uid)?.next ?? []) {
+      if (!edge) continue;
+      if (edge[0] === previous.node) leadsBack = true;
+      else if (facts.birthStep(edge[0]) > previous.step && seen.size < MAX_NODES_BETWEEN_VALUES) seen.add(edge[0]);
+      else if (facts.birthStep(edge[0]) > facts.birthStep(previous.node) && seen.size < MAX_NODES_BETWEEN_VALUES)
+        seen.add(edge[0]);
+    }
+  }
+  return leadsBack ? seen : null;
+}
+
+/** @returns null where one backward goes through all of it, as through an unrolled loop */
+function diagnosisOfValueSequence(
+  facts: RunFacts,
+  name: string,
+  { holdings: heldValues, seen }: ValueSequence,
+): Diagnosis | null {
+  const visits = heldValues.map(({ node }) => facts.index.visitStepsByNode.get(node)?.length ?? 0);
+  const isWalked = visits.slice(1).some((count) => count > 0);
+  const isWalkedAgain = visits.filter((count) => count >= MIN_LOOP_ITERATIONS).length > 0;
+  const walkedApart = seen.filter((nodes) => ownVisits(facts, nodes).length > 0).length;
+  if ((isWalked || isWalkedInOneBackward(facts, seen)) && !isWalkedAgain) return null;
+  const isUsed = isWalkedAgain || walkedApart >= MIN_LOOP_ITERATIONS - 1;
+  if (!isUsed && !isInTrainingLoop(facts, heldValues) && !isSumOfUnusedGraphs(facts, heldValues)) return null;
+  const variant = isWalkedAgain ? "carried" : isUsed ? "summed" : "never_walked";
+  return graphGrowthDiagnosis(
+    facts,
+    name,
+    variant,
+    heldValues,
+    seen.reduce((sum, nodes) => sum + nodes.size, 0),
+  );
+}
+
+/**
+ * Whether each value adds to the one before what was computed apart from it, and no backward of the whole run walks any of that: a sum
+ * of validation losses. Not where the statement adds for a backward elsewhere, as in the forward of a module that is also trained.
+ */
+function isSumOfUnusedGraphs(facts: RunFacts, heldValues: ValueWithGraph[]): boolean {
+  if (!isRecordedWhole(facts)) return false;
+  const [, { step: second }] = heldValues;
+  const isWalkedElsewhere = [...facts.scan.meaningsByName.values()].some((meanings) =>
+    meanings.some(
+      ({ uid, step }) => facts.steps[step].stmt === facts.steps[second].stmt && isOfWalkedNode(facts, uid, step),
+    ),
+  );
+  if (isWalkedElsewhere) return false;
+  return heldValues.slice(1).every(({ node }, k) => {
+    const { name = "", next = [] } = facts.index.nodes.get(node) ?? {};
+    const previous = heldValues[k].node;
+    const added = next.flatMap((edge) => (edge && edge[0] !== previous ? [edge[0]] : []));
+    return (
+      /^Add/.test(name) &&
+      next.some((edge) => edge?.[0] === previous) &&
+      added.length === 1 &&
+      added.every((start) => areOwnAndUnused(facts, reachableNodes(facts, start), previous))
+    );
+  });
+}
+
+/** Whether every step was recorded, to the end: what a step that was left out walked is not known. */
+function isRecordedWhole({ trace, steps }: RunFacts) {
+  return trace.outcome.status === "finished" && !steps.some(({ skipped }) => skipped);
+}
+
+/** Whether nodes lead to leaves, not to another node, and no backward visited one of them. */
+function areOwnAndUnused(facts: RunFacts, nodes: Set<string>, other: string) {
+  const isVisited = (uid: string) => facts.index.visitStepsByNode.has(uid) && !facts.index.nodes.get(uid)?.variable;
+  return nodes.size > 1 && !nodes.has(other) && ![...nodes].some(isVisited);
+}
+
+function isOfWalkedNode(facts: RunFacts, uid: string, step: number) {
+  const node = uid[0] === "t" ? tensorHistoryOf(facts).valueAt(uid, "grad_fn", step) : null;
+  return typeof node === "string" && facts.index.visitStepsByNode.has(node);
+}
+
+/** The visits of nodes that are a value's own: those that accumulate are a parameter's, and every backward comes to them. */
+function ownVisits({ index }: RunFacts, nodes: Set<string>): number[] {
+  return [...nodes].flatMap((uid) => (index.nodes.get(uid)?.variable ? [] : (index.visitStepsByNode.get(uid) ?? [])));
+}
+
+/** Whether values come from one statement again and again, and not each from one of its own. */
+function isOfLoop({ steps }: RunFacts, heldValues: ValueWithGraph[]) {
+  const counts = new Map<unknown, number>();
+  for (const { step } of heldValues) counts.set(steps[step].stmt, (counts.get(steps[step].stmt) ?? 0) + 1);
+  return Math.max(...counts.values()) >= MIN_LOOP_ITERATIONS - 1;
+}
+
+/** Whether the pieces of a value's graph were walked by a single backward, of which not every visit needs to be a step. */
+function isWalkedInOneBackward(facts: RunFacts, seen: Set<string>[]) {
+  const steps = seen.flatMap((nodes) => ownVisits(facts, nodes));
+  return new Set(steps.map((step) => facts.steps[step].visit?.backward)).size === 1;
+}
+
+/** Whether the iterations in which a value grows run a backward themselves. */
+function isInTrainingLoop(facts: RunFacts, heldValues: ValueWithGraph[]) {
+  const [first, last] = [heldValues[0].step, heldValues[heldValues.length - 1].step];
+  return facts.backwardCalls.some(({ step }) => step > first && step < last);
+}
+
+function graphGrowthDiagnosis(
+  facts: RunFacts,
+  name: string,
+  variant: string,
+  heldValues: ValueWithGraph[],
+  nodes: number,
+): Diagnosis {
+  const x = codeFact(name);
+  const [, second] = heldValues;
+  const last = heldValues[heldValues.length - 1];
+  const walkedBetween = facts.backwardCalls.find(({ step }) => step < last.step && step > heldValues[0].step);
+  const chain = [
+    chainLink(facts.place(heldValues[0].step), "made", { x }, [heldValues[0].uid]),
+    ...(walkedBetween
+      ? [
+          chainLink(
+            facts.place(walkedBetween.step),
+            "starts",
+            { code: facts.statementFact(walkedBetween.step) },
+            walkedBetween.roots,
+          ),
+        ]
+      : []),
+    chainLink(facts.place(last.step), "kept", { x }, [last.uid, last.node]),
+  ];
+  const depth = facts.steps[heldValues[0].step].iter?.length;
+  const lastInLoop = heldValues.findLast(({ step }) => facts.steps[step].iter?.length === depth) ?? last;
+  const iterations = iterationsBetween(facts, heldValues[0].step, lastInLoop.step);
+  const isThinned = iterations > heldValues.length;
+  return {
+    variant,
+    severity: variant === "never_walked" ? "note" : "warning",
+    cause: facts.place(second.step),
+    chain,
+    names: namesInFacts(x),
+    facts: {
+      x,
+      name,
+      n: Math.max(iterations, heldValues.length),
+      nodes: isThinned ? phrase("finding.graph_grows.their_nodes") : phrase("finding.graph_grows.nodes", { nodes }),
+      code: facts.statementFact(second.step),
+    },
+    fixes: [fixHint(variant === "carried" ? "detach_carried" : "detach_sum", facts.place(second.step), { x: name })],
+  };
+}
+
+/** How many iterations of one loop lie between two steps, both included, where not all of them were recorded; else 0. */
+function iterationsBetween(facts: RunFacts, first: number, last: number) {
+  if (!facts.steps.slice(first + 1, last + 1).some(({ skipped, kind }) => skipped && kind !== "visit")) return 0;
+  const [from, to] = [facts.steps[first].iter ?? [], facts.steps[last].iter ?? []];
+  const isSameLoop =
+    from.length > 0 && from.length === to.length && from.slice(0, -1).join() === to.slice(0, -1).join();
+  return isSameLoop ? to[to.length - 1] - from[from.length - 1] + 1 : 0;
+}
+
+/** Lists to which a loop appends a tensor that still has its graph. */
+function listsWithGrowingGraph(facts: RunFacts): Diagnosis[] {
+  /** by list and statement */
+  const appendedTensors = new Map<string, { list: string; uid: string; step: number }[]>();
+  for (const { uid, step, fields } of facts.index.objectChanges) {
+    if (!fields.splice && !(fields.items && !fields.kind)) continue;
+    const last = fields.splice?.at(-1)?.[2].at(-1) ?? fields.items?.at(-1);
+    const ref = referencedUid((Array.isArray(last) ? last[1] : last) as Value);
+    if (ref?.[0] === "t") addToList(appendedTensors, `${uid} ${facts.steps[step].stmt}`, { list: uid, uid: ref, step });
+  }
+  return [...appendedTensors.values()].flatMap((items) => growingListDiagnosis(facts, items) ?? []);
+}
+
+function growingListDiagnosis(facts: RunFacts, items: { list: string; uid: string; step: number }[]): Diagnosis | null {
+  if (items.length < MIN_LOOP_ITERATIONS) return null;
+  const history = tensorHistoryOf(facts);
+  const backwards = new Set();
+  const walkedItems = items.filter(({ uid, step }) => {
+    const nodeUid = history.valueAt(uid, "grad_fn", step) as string | null;
+    const visit = facts.index.visitStepsByNode.get(nodeUid ?? "")?.[0];
+    if (visit !== undefined) backwards.add(facts.steps[visit].visit?.backward);
+    return visit !== undefined;
+  });
+  const last = items[items.length - 1];
+  const aliveItems = walkedItems.filter(({ uid }) => (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step);
+  if (!facts.backwardCalls.length) return listWithoutBackwardDiagnosis(facts, items, "evaluated");
+  if (!walkedItems.length && areGraphsUnused(facts, items)) return listWithoutBackwardDiagnosis(facts, items, "unused");
+  if (backwards.size < MIN_LOOP_ITERATIONS || aliveItems.length < MIN_LOOP_ITERATIONS) return null;
+  const name = facts.nameText(last.list, last.step);
+  if (!name) return null;
+  const heldValues = aliveItems.map(({ uid, step }) => ({
+    step,
+    uid,
+    node: String(history.valueAt(uid, "grad_fn", step)),
+  }));
+  const diagnosis = graphGrowthDiagnosis(facts, name, "listed", heldValues, aliveItems.length);
+  return ofList(facts, diagnosis, last, heldValues[0]);
+}
+
+/** Whether the items of a list have graphs that share leaves at most, and that no backward of the whole run walks. */
+function areGraphsUnused(facts: RunFacts, items: { uid: string; step: number }[]) {
+  if (!isRecordedWhole(facts)) return false;
+  const nodes = items.map(({ uid, step }) => tensorHistoryOf(facts).valueAt(uid, "grad_fn", step));
+  if (nodes.some((node) => typeof node !== "string") || new Set(nodes).size < nodes.length) return false;
+  const graphs = (nodes as string[]).map((node) => reachableNodes(facts, node));
+  return graphs.every(
+    (graph, k) =>
+      areOwnAndUnused(facts, graph, (nodes[k - 1] ?? nodes[k + 1]) as string) &&
+      ![...graph].some((uid) => !facts.index.nodes.get(uid)?.variable && graphs[k + 1]?.has(uid)),
+  );
+}
+
+/** What is said of a list: where it was made, and how many items it has, recorded or not. */
+function ofList(
+  facts: RunFacts,
+  diagnosis: Diagnosis,
+  last: { list: string; step: number },
+  first: ValueWithGraph,
+): Diagnosis {
+  const x = diagnosis.facts.x;
+  const y = facts.nameFact(first.uid, first.step);
+  const end = Math.min(facts.index.lifetimes.get(last.list)?.death ?? last.step, facts.steps.length - 1);
+  const n = findEntity(facts.stateAt(end), last.list, "object")?.len ?? diagnosis.facts.n;
+  const birthStep = facts.birthStep(last.list);
+  const chain = diagnosis.chain.map((link) => {
+    if (link.role === "made" && birthStep >= 0) return chainLink(facts.place(birthStep), "made", { x }, [last.list]);
+    return link.role === "kept" ? { ...link, facts: { ...link.facts, n } } : link;
+  });
+  return {
+    ...diagnosis,
+    chain,
+    facts: { ...diagnosis.facts, y, n },
+    names: namesInFacts(codeFact(String(diagnosis.facts.name)), y),
+  };
+}
+
+/** A list of results with their graphs, which nobody asks for a gradient: an evaluation that records. */
+function listWithoutBackwardDiagnosis(
+  facts: RunFacts,
+  items: { list: string; uid: string; step: number }[],
+  variant: "evaluated" | "unused",
+): Diagnosis | null {
+  const last = items[items.length - 1];
+  const history = tensorHistoryOf(facts);
+  const heldValues = items.flatMap(({ uid, step }) => {
+    const node = history.valueAt(uid, "grad_fn", step);
+    const isAlive = (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step;
+    return typeof node === "string" && isAlive ? [{ step, uid, node }] : [];
+  });
+  const name = facts.nameText(last.list, last.step);
+  if (heldValues.length < MIN_LOOP_ITERATIONS || !name) return null;
+  const diagnosis = graphGrowthDiagnosis(facts, name, variant, heldValues, heldValues.length);
+  const fixes = [fixHint("detach_sum", facts.place(last.step), { x: name })];
+  return { ...ofList(facts, diagnosis, last, heldValues[0]), severity: "note", fixes };
+}

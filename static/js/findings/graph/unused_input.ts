@@ -1,0 +1,82 @@
+/** A gradient was asked with respect to a tensor that the result does not depend on: why the two are not connected. */
+
+import { fixHint, chainLink, namesInFacts, type Diagnosis, type Facts, type LinkRole } from "../finding.ts";
+import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
+import { operationName } from "../facts/operation_name.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const UNUSED_INPUT_ERROR = /appears? to not have been used in the graph|One of the differentiated Tensors/;
+
+export function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
+  if (!UNUSED_INPUT_ERROR.test(facts.error?.message ?? "")) return [];
+  const step = facts.errorStep;
+  const call = facts.backwardCalls.findLast(
+    (backward) => backward.inputs.length && backward.step <= step && step <= backward.end,
+  );
+  if (!call) return [];
+  const roots = call.roots.filter(Boolean) as string[];
+  const reachedNodes = new Set(
+    roots.flatMap((uid) => [...reachableNodes(facts, facts.tensor(uid, step)?.grad_fn ?? "")]),
+  );
+  const unusedUid = call.inputs.find((uid) => !isReachedByGradient(facts, uid, step, reachedNodes)) ?? call.inputs[0];
+  const x = facts.nameFact(unusedUid, step);
+  const y = facts.nameFact(roots[0], step);
+  const findingFacts = { x, y, code: facts.statementFact(step) };
+  const reason = reasonNotConnected(facts, unusedUid, roots, step);
+  const checkedLink = chainLink(facts.place(step), "checked", findingFacts, [unusedUid, ...roots]);
+  return [
+    {
+      variant: reason.variant,
+      cause: facts.place(reason.step),
+      chain:
+        reason.step === step
+          ? [checkedLink]
+          : [
+              chainLink(
+                facts.place(reason.step),
+                reason.role,
+                { ...findingFacts, ...reason.facts, code: facts.statementFact(reason.step) },
+                [unusedUid],
+              ),
+              checkedLink,
+            ],
+      names: namesInFacts(x, y),
+      facts: { ...findingFacts, ...reason.facts },
+      fixes: [fixHint(`unused_${reason.variant}`, facts.place(step), { name: facts.nameText(unusedUid, step) ?? "" })],
+      explainsError: true,
+    },
+  ];
+}
+
+/** @param reachedNodes nodes */
+function isReachedByGradient(facts: RunFacts, uid: string, step: number, reachedNodes: Set<string>) {
+  const tensor = facts.tensor(uid, step);
+  const ownNodes = tensor?.grad_fn ? [tensor.grad_fn] : facts.index.accumulatorsOfTensor(uid, step);
+  return ownNodes.some((nodeUid) => reachedNodes.has(nodeUid));
+}
+
+function reasonNotConnected(
+  facts: RunFacts,
+  uid: string,
+  roots: string[],
+  step: number,
+): { variant: string; step: number; role: LinkRole; facts: Facts } {
+  const tensor = facts.tensor(uid, step);
+  if (tensor && !tensor.requires_grad)
+    return { variant: "not_required", step: Math.max(0, facts.birthStep(uid)), role: "made", facts: {} };
+  for (const rootUid of roots) {
+    const { tensors, cuts } = ancestorsAndCuts(facts, rootUid, step);
+    const cut = cuts.find(
+      ({ tensor: source }) => source === uid || ancestorsAndCuts(facts, source, step).tensors.includes(uid),
+    );
+    if (cut) return { variant: "cut", step: cut.step, role: "cut", facts: { op: operationName(cut.op) } };
+    if (tensors.includes(uid))
+      return { variant: "cut", step: facts.birthStep(rootUid), role: "made", facts: { op: "" } };
+  }
+  const op = facts.producingOperation(uid);
+  const viewedTensor = op?.step === step ? op.inputs[0] : undefined;
+  if (viewedTensor) return { variant: "part", step, role: "made", facts: { z: facts.nameFact(viewedTensor, step) } };
+  const isMadeLater = facts.birthStep(uid) > Math.max(...roots.map((rootUid) => facts.birthStep(rootUid)));
+  if (isMadeLater) return { variant: "later", step: facts.birthStep(uid), role: "moved", facts: {} };
+  return { variant: "never", step, role: "made", facts: {} };
+}

@@ -1,0 +1,100 @@
+/** A hook of a module that is called several times in one forward, and that stores what it sees under one key: the last call stays. */
+
+import { referencedUid } from "../../trace/names.ts";
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnoseLateBoundHooks } from "./hook_late_binding.ts";
+import { mentionsAt } from "../statements/program_text.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+/** a write of a hook into a dict */
+interface StoredOutput {
+  step: number;
+  dict: string;
+  key: string;
+  value: string;
+  /** the module that the hook was called for; the frame that runs the module, so the same for all calls of one forward */
+  module: string;
+  forward: string;
+}
+
+const MAX_WRITES = 200;
+
+export function diagnoseHookThatKeepsLast(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  const earlier = new Map<string, StoredOutput>();
+  for (const stored of storedOutputs(facts)) {
+    const id = `${stored.dict} ${stored.key} ${stored.module} ${stored.forward}`;
+    const first = earlier.get(id);
+    const { line } = facts.steps[stored.step];
+    if (first && first.value !== stored.value && !out.has(line) && !isReadBetween(facts, first, stored))
+      out.set(line, diagnosisOf(facts, first, stored));
+    earlier.set(id, stored);
+  }
+  return [...out.values(), ...diagnoseLateBoundHooks(facts)];
+}
+
+/** What functions that get a module as their first argument store in dicts. */
+function storedOutputs(facts: RunFacts): StoredOutput[] {
+  const out: StoredOutput[] = [];
+  for (const { uid: dict, step, fields } of facts.index.objectChanges) {
+    const { frame, kind } = facts.steps[step];
+    if (!fields.items || kind !== "statement" || !/\[[^\]]+\]\s*=[^=]/.test(facts.statementCode(step))) continue;
+    const call = facts.scan.initialFields(frame);
+    const args = Object.values(call?.vars ?? {}).map(referencedUid);
+    const [module, , output] = args;
+    if (call?.kind !== "frame" || !call.caller || module?.[0] !== "o" || args.length !== 3 || !output) continue;
+    for (const item of fields.items) {
+      if (!Array.isArray(item)) continue;
+      const [key, value] = item;
+      const uid = referencedUid(value);
+      if (typeof key === "string" && uid?.[0] === "t")
+        out.push({ step, dict, key, value: uid, module, forward: call.caller });
+    }
+    if (out.length > MAX_WRITES) break;
+  }
+  return out;
+}
+
+/** Whether the program looks into the dict between two calls of the hook. */
+function isReadBetween(facts: RunFacts, first: StoredOutput, last: StoredOutput) {
+  const root = /([A-Za-z_]\w*)(?:\.\w+)*\[/.exec(facts.statementCode(last.step))?.[1] ?? "";
+  const hookFrames = new Set([facts.steps[first.step].frame, facts.steps[last.step].frame]);
+  for (let i = first.step + 1; i < last.step; i++)
+    if (!hookFrames.has(facts.steps[i].frame) && mentionsAt(facts, i).names.has(root)) return true;
+  return false;
+}
+
+function diagnosisOf(facts: RunFacts, first: StoredOutput, last: StoredOutput): Diagnosis {
+  const outside = Math.min(last.step + 1, facts.steps.length - 1);
+  const x = codeFact(`${facts.nameText(last.dict, outside) ?? ""}['${last.key}']`);
+  const type = facts.scan.initialFields(last.module)?.type ?? "";
+  const module = codeFact(facts.naming.nameAt(last.module, outside) ?? type);
+  const caller = (step: number) => lineOfCaller(facts, step);
+  const findingFacts = {
+    x,
+    module,
+    first: caller(first.step),
+    last: caller(last.step),
+    code: facts.statementFact(last.step),
+  };
+  return {
+    severity: "note",
+    cause: facts.place(last.step),
+    chain: [
+      chainLink(facts.place(first.step), "made", findingFacts, [first.value]),
+      chainLink(facts.place(last.step), "written", findingFacts, [last.value, last.dict]),
+    ],
+    names: namesInFacts(x, module),
+    facts: findingFacts,
+    fixes: [fixHint("keep_every_output", facts.place(last.step))],
+  };
+}
+
+/** The line of the statement that called the module. */
+function lineOfCaller(facts: RunFacts, step: number) {
+  const frame = facts.steps[step].frame;
+  for (let i = step; i >= 0; i--)
+    if (facts.steps[i].kind === "call" && facts.steps[i].set[frame ?? ""]?.kind) return facts.steps[i].line;
+  return facts.steps[step].line;
+}

@@ -1,0 +1,187 @@
+/** A hook that sees another tensor than was meant: left on an older node, shown an input that is overwritten, or never run. */
+
+import { findEntity } from "../../trace/entities.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { diagnoseHooksNotRun } from "./hooks_not_run.ts";
+import type { Delta, Value } from "../../trace/wire.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { BackwardCall } from "../facts/scan.ts";
+
+export function diagnoseMisplacedHooks(facts: RunFacts): Diagnosis[] {
+  return [
+    ...hooksLeftOnOldNode(facts),
+    ...overwrittenHookInputs(facts),
+    ...hooksNeverReached(facts),
+    ...diagnoseHooksNotRun(facts),
+  ];
+}
+
+/** Hooks that stayed with the node from before a write in place. */
+function hooksLeftOnOldNode(facts: RunFacts): Diagnosis[] {
+  const seen = new Set();
+  return facts.eventsOfKind("hook_left").flatMap(({ step, tensor, node }) => {
+    const line = facts.steps[step].line;
+    if (seen.has(line)) return [];
+    seen.add(line);
+    const hung = hookRegistration(facts, tensor, step);
+    const x = facts.nameFact(tensor, step);
+    const hook = codeFact(hung.hook);
+    return [
+      {
+        variant: "left_behind",
+        cause: facts.place(step),
+        chain: [
+          chainLink(facts.place(hung.step), "hooked", { x, code: facts.statementFact(hung.step) }, [tensor]),
+          chainLink(facts.place(step), "written", { x, code: facts.statementFact(step) }, [tensor, node]),
+        ],
+        names: namesInFacts(x, hook),
+        facts: { x, hook, hooked: facts.steps[hung.step].line, code: facts.statementFact(step) },
+        fixes: [fixHint("move_hook", facts.place(hung.step), { to: lineOfLastInPlaceWrite(facts, tensor, step) })],
+      },
+    ];
+  });
+}
+
+/**
+ * The line of the last write of a tensor in place, before a backward.
+ * @param step of the first that left a hook behind
+ */
+function lineOfLastInPlaceWrite(facts: RunFacts, uid: string, step: number) {
+  const backward = facts.backwardCalls.find((call) => call.step > step)?.step ?? facts.steps.length;
+  const later = (facts.scan.inPlaceOperationsByTensor.get(uid) ?? []).filter(
+    (op) => op.step >= step && op.step < backward,
+  );
+  return facts.steps[later.at(-1)?.step ?? step].line;
+}
+
+/** The step that hung up the hooks of a tensor, and the hook as that line calls it. @param before a step */
+function hookRegistration(facts: RunFacts, uid: string, before: number) {
+  const change = tensorHistoryOf(facts)
+    .fieldChanges(uid, "hooks")
+    .findLast(({ step, value }) => step < before && value);
+  const step = change?.step ?? facts.birthStep(uid);
+  const match = /\.register_hook\(\s*([A-Za-z_][\w.]*)?/.exec(facts.statementCode(step));
+  return { step, hook: match?.[1] && match[1] !== "lambda" ? match[1] : "hook" };
+}
+
+/** Forward hooks whose input is what the module wrote its output over. */
+function overwrittenHookInputs(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const { step, fields } of facts.index.frameChanges) {
+    const { kind, line } = facts.steps[step];
+    if (kind !== "call" || out.has(line) || !fields.kind || Object.keys(fields.vars ?? {}).length < 3) continue;
+    const write = writeOverHookInput(facts, Object.values(fields.vars ?? {}), step);
+    if (write) out.set(line, overwrittenInputDiagnosis(facts, fields, write, step));
+  }
+  return [...out.values()];
+}
+
+/**
+ * Of the arguments of a hook: the write in the same call over a tensor that is both input and output.
+ * @param args module, inputs, output
+ */
+function writeOverHookInput(facts: RunFacts, args: Value[], step: number) {
+  const [module, inputs, output] = args.map(referencedUid);
+  const state = facts.stateAt(step);
+  if (!findEntity(state, module, "object") || !output) return null;
+  const items = (findEntity(state, inputs, "object")?.items ?? []).map((item) => referencedUid(item as Value));
+  const storage = facts.handle(output, step)?.storage;
+  const input = items.find((uid) => uid && storage && facts.handle(uid, step)?.storage === storage);
+  const written = facts
+    .writesOf(storage)
+    .findLast((event) => event.step <= step && facts.steps[event.step].stmt === facts.steps[step].stmt);
+  return input && module && written && facts.birthStep(input) < written.step ? { module, input, written } : null;
+}
+
+function overwrittenInputDiagnosis(
+  facts: RunFacts,
+  frame: Delta,
+  { module, input, written }: NonNullable<ReturnType<typeof writeOverHookInput>>,
+  step: number,
+): Diagnosis {
+  const caller = facts.steps.findLastIndex(
+    ({ kind }, k) => k < step && kind === "statement" && k >= facts.birthStep(input),
+  );
+  const x = facts.nameFact(input, Math.max(facts.birthStep(input), caller));
+  const moduleName = facts.nameFact(module, step);
+  const hook = codeFact(frame.name ?? "hook");
+  const birthStep = facts.birthStep(module);
+  return {
+    variant: "input_overwritten",
+    severity: "warning",
+    cause: facts.place(step),
+    chain: [
+      chainLink(facts.place(birthStep), "made", { x: moduleName, code: facts.statementFact(birthStep) }, [module]),
+      chainLink(facts.place(written.step), "written", { x, code: facts.statementFact(written.step) }, [input]),
+      chainLink({ line: frame.line ?? facts.steps[step].line, step }, "read", { x, code: hook }, [input]),
+    ],
+    names: namesInFacts(x, moduleName, hook),
+    facts: {
+      x,
+      module: moduleName,
+      hook,
+      n: written.changed ?? 0,
+      made: facts.steps[birthStep]?.line ?? 0,
+      code: facts.statementFact(step),
+    },
+    fixes: [fixHint("not_inplace", facts.place(birthStep))],
+  };
+}
+
+/** Hooks of tensors to which no backward came. */
+function hooksNeverReached(facts: RunFacts): Diagnosis[] {
+  if (!facts.trace.program.source.includes("register_hook")) return [];
+  const history = tensorHistoryOf(facts);
+  const hooksRun = new Set(facts.eventsOfKind("hook_ran").map(({ tensor }) => tensor));
+  const leftBehind = new Set(facts.eventsOfKind("hook_left").map(({ tensor }) => tensor));
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const { uid, kind, death } of facts.index.lifetimes.values()) {
+    if (kind !== "tensor" || hooksRun.has(uid) || leftBehind.has(uid)) continue;
+    const hung = history.fieldChanges(uid, "hooks").find(({ value }) => value);
+    if (!hung || !facts.statementCode(hung.step).includes("register_hook")) continue;
+    const call = facts.backwardCalls.find(
+      (each) =>
+        each.step > hung.step &&
+        !didBackwardRaise(facts, each) &&
+        (each.step <= death || isHookedNodeFreed(facts, uid, hung.step, each.step)),
+    );
+    if (!call || wasNodeVisited(facts, uid, hung.step) || out.has(facts.steps[hung.step].line)) continue;
+    const x = facts.nameFact(uid, hung.step);
+    const hook = codeFact(hookRegistration(facts, uid, hung.step + 1).hook);
+    out.set(facts.steps[hung.step].line, {
+      variant: "never_run",
+      severity: "note",
+      cause: facts.place(hung.step),
+      chain: [
+        chainLink(facts.place(hung.step), "hooked", { x, code: facts.statementFact(hung.step) }, [uid]),
+        chainLink(facts.place(call.step), "starts", { code: facts.statementFact(call.step) }, call.roots),
+      ],
+      names: namesInFacts(x, hook),
+      facts: { x, hook, code: facts.statementFact(call.step), backward: facts.steps[call.step].line },
+      fixes: [],
+    });
+  }
+  return [...out.values()];
+}
+
+/** Whether a backward ended by raising: what it did not come to, it might have. */
+function didBackwardRaise({ steps }: RunFacts, { step, end }: BackwardCall) {
+  return steps.slice(step, end + 1).some(({ kind, visit }) => kind === "raise" || visit?.failed);
+}
+
+/** Whether a backward came to the node of a tensor with a hook: the hook stays there when the tensor is freed. */
+function wasNodeVisited(facts: RunFacts, uid: string, registered: number): boolean {
+  const node = tensorHistoryOf(facts).valueAt(uid, "grad_fn", registered);
+  return typeof node === "string" && (facts.index.visitStepsByNode.get(node) ?? []).some((step) => step > registered);
+}
+
+/** Whether the node of a tensor with a hook is freed before a backward: nothing can come to it any more. */
+function isHookedNodeFreed(facts: RunFacts, uid: string, registered: number, step: number): boolean {
+  const node = tensorHistoryOf(facts).valueAt(uid, "grad_fn", registered);
+  const life = typeof node === "string" ? facts.index.lifetimes.get(node) : undefined;
+  return life !== undefined && life.death < step && !facts.index.visitStepsByNode.has(life.uid);
+}

@@ -1,0 +1,89 @@
+/** A hook gave back what can't stand in the place of the gradient that it got: of another size or type, or too few of them. */
+
+import { codeFact, chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const HOOK_RESULT_ERROR = /^hook '([^']*)' has (changed the size|changed the type|returned an incorrect number)/;
+const HOOK_REGISTRATION_CALL = /\.register_(?:full_backward_(?:pre_)?|pre)?hook\(\s*([\w.]*)/;
+
+export function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
+  const match = HOOK_RESULT_ERROR.exec(facts.error?.message ?? "");
+  if (!match) return [];
+  const hook = match[1] === "<lambda>" ? "lambda" : (match[1].split(".").at(-1) ?? match[1]);
+  const { errorStep } = facts;
+  const registered = hookRegistration(facts, hook, errorStep);
+  const returnStep = facts.steps.findLastIndex(
+    ({ kind, line }, i) => i <= errorStep && kind === "return" && line > 0 && isWithinBackward(facts, i),
+  );
+  const cause = returnStep >= 0 ? returnStep : (registered?.step ?? errorStep);
+  const x = registered?.uid ? facts.nameFact(registered.uid, registered.step) : codeFact(hook);
+  const shape = registered?.uid ? facts.tensor(registered.uid, errorStep)?.shape : null;
+  const findingFacts = {
+    x,
+    hook: codeFact(hook),
+    code: facts.statementFact(cause),
+    message: facts.error?.message ?? "",
+  };
+  const variant = { "changed the size": "size", "changed the type": "type" }[match[2]] ?? "count";
+  const hookedLinks = registered
+    ? [
+        chainLink(
+          facts.place(registered.step),
+          "hooked",
+          { ...findingFacts, code: facts.statementFact(registered.step) },
+          [registered.uid],
+        ),
+      ]
+    : [];
+  const returnLinks = returnStep >= 0 ? [chainLink(facts.place(returnStep), "way", findingFacts)] : [];
+  return [
+    {
+      variant: variant === "size" && shape ? "shape" : variant,
+      cause: facts.place(cause),
+      chain: [
+        ...hookedLinks,
+        ...returnLinks,
+        chainLink(facts.place(errorStep), "checked", { ...findingFacts, code: facts.statementFact(errorStep) }, [
+          registered?.uid,
+        ]),
+      ],
+      names: namesInFacts(x, findingFacts.hook),
+      facts: shape ? { ...findingFacts, shape: `(${shape.join(", ")}${shape.length === 1 ? "," : ""})` } : findingFacts,
+      fixes: [fixHint("remove_return", facts.place(cause), { name: hook })],
+      explainsError: true,
+    },
+  ];
+}
+
+/** Whether a step belongs to a call that the engine made. */
+function isWithinBackward(facts: RunFacts, step: number) {
+  const call = facts.backwardAt(step);
+  return call !== undefined && facts.steps[step].depth > (facts.steps[call.step].depth ?? 0);
+}
+
+/**
+ * Where a hook of that name was hung up, and on which tensor. Of several on tensors it is the one whose node the
+ * backward did not come to any more.
+ * @param before a step
+ */
+function hookRegistration(facts: RunFacts, hook: string, before: number): { step: number; uid: string | null } | null {
+  const history = tensorHistoryOf(facts);
+  const registersHook = (step: number) => {
+    const name = HOOK_REGISTRATION_CALL.exec(facts.statementCode(step))?.[1];
+    return name !== undefined && (name.split(".").at(-1) === hook || (name === "" && hook === "lambda"));
+  };
+  const registrations = [...facts.index.lifetimes.values()].flatMap(({ uid, kind }) => {
+    if (kind !== "tensor") return [];
+    const hookChange = history
+      .fieldChanges(uid, "hooks")
+      .findLast(({ step, value }) => step < before && value && registersHook(step));
+    return hookChange ? [{ step: hookChange.step, uid }] : [];
+  });
+  const unvisited = registrations.filter(
+    ({ uid }) => !facts.index.visitStepsByNode.has(String(history.valueAt(uid, "grad_fn", before))),
+  );
+  if (unvisited.length || registrations.length) return unvisited.at(-1) ?? registrations.at(-1) ?? null;
+  const step = facts.steps.findLastIndex(({ kind }, i) => i < before && kind === "statement" && registersHook(i));
+  return step < 0 ? null : { step, uid: null };
+}

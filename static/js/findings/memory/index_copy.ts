@@ -1,0 +1,71 @@
+/** A write into the copy that an advanced index made, which is lost; and elements that one write means several times. */
+
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { namedViewSource } from "../facts/view_source.ts";
+import { gradNameOf, plainName } from "../facts/gradient_name.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { EventOccurrence } from "../facts/scan.ts";
+
+export function diagnoseWriteThroughIndex(facts: RunFacts): Diagnosis[] {
+  return [
+    ...firstEventOfEachLine(facts, facts.eventsOfKind("index_copy_written")).map((event) =>
+      lostWriteDiagnosis(facts, event),
+    ),
+    ...firstEventOfEachLine(facts, facts.eventsOfKind("indices_repeated")).flatMap(
+      (event) => repeatedIndexDiagnosis(facts, event) ?? [],
+    ),
+  ];
+}
+
+function firstEventOfEachLine<E extends { step: number }>(facts: RunFacts, events: E[]): E[] {
+  return [...new Map(events.toReversed().map((event) => [facts.steps[event.step].line, event])).values()].reverse();
+}
+
+function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_written">): Diagnosis {
+  const { step, copy } = event;
+  const tensor = namedViewSource(facts, event.tensor, step);
+  const x = facts.nameFact(tensor, step);
+  const place = facts.place(step);
+  const op = operationName(facts.producingOperation(copy)?.name ?? "");
+  return {
+    variant: op === "index" ? "lost" : "lost_op",
+    cause: place,
+    chain: [
+      chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
+      chainLink(place, "written", { x, code: facts.statementFact(step) }, [copy]),
+    ],
+    names: namesInFacts(x),
+    facts: { x, name: plainName(x), op, code: facts.statementFact(step) },
+    fixes: [fixHint("assign_by_index", place)],
+  };
+}
+
+/** @returns null where the write says the same of an element each time */
+function repeatedIndexDiagnosis(facts: RunFacts, event: EventOccurrence<"indices_repeated">): Diagnosis | null {
+  const { step, tensor, count, distinct } = event;
+  const op = facts.operationOfEvent(event);
+  const value = op?.inputs.at(-1);
+  const isRead = facts
+    .opsAt(step)
+    .some((other) => other.at < event.at && /^aten::index(\.|$)/.test(other.name) && other.inputs[0] === tensor);
+  const hasGradient = facts.tensor(value, step)?.requires_grad ?? false;
+  const isScalar = value ? (facts.handle(value, step)?.shape ?? []).length === 0 : true;
+  if (!isRead && isScalar) return null;
+  const written = op && /^aten::scatter\./.test(op.name) ? op.outputs[0] : tensor;
+  const x = facts.nameFact(written, step);
+  const y = facts.nameFact(value, step);
+  const place = facts.place(step);
+  return {
+    variant: isRead ? "repeated" : hasGradient ? "gradient" : "overwritten",
+    severity: isRead || hasGradient ? "warning" : "note",
+    cause: place,
+    chain: [
+      chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
+      chainLink(place, "written", { x, code: facts.statementFact(step) }, [tensor]),
+    ],
+    names: namesInFacts(x, ...(hasGradient ? [y] : [])),
+    facts: { x, y, grad: gradNameOf(y), count, distinct, code: facts.statementFact(step) },
+    fixes: [fixHint("accumulate", place)],
+  };
+}

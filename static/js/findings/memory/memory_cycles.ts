@@ -1,0 +1,234 @@
+/** Memory that no name leads to and that lives on: in a cycle of references, or kept by a custom function's `ctx`. */
+
+import { itemsize, numel } from "../../trace/reads.ts";
+import { findEntity } from "../../trace/entities.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { customFunctionName } from "../facts/function_call.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { attributeChanges } from "../facts/object_history.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { Value } from "../../trace/wire.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+/** A tensor on a `ctx` after its backward counts from so many bytes on. */
+const MIN_KEPT_BYTES = 2048;
+const MAX_OBJECTS_VISITED = 500;
+
+/** @param end the last step */
+export function diagnoseUnnamedMemory(facts: RunFacts, end: number): Diagnosis[] {
+  /** by variant and line */
+  const out = new Map<string, Diagnosis>();
+  for (const diagnosis of [
+    ...tensorsKeptByContext(facts),
+    ...tensorsKeptByObjectCycles(facts, end),
+    ...tensorsKeptByHooks(facts, end),
+    ...leavesKeptByOwnGradient(facts, end),
+  ]) {
+    const key = `${diagnosis.variant} ${diagnosis.cause.line}`;
+    const earlier = out.get(key);
+    if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
+    else out.set(key, diagnosis);
+  }
+  return [...out.values()];
+}
+
+/** The size of what a handle reads. */
+export function bytesReadByHandle(facts: RunFacts, uid: string, step: number) {
+  const handle = facts.handle(uid, step);
+  return numel(handle?.shape) * itemsize(handle?.dtype);
+}
+
+/** A `ctx` with its own output as an attribute, or with a tensor that outlives the backward. */
+function tensorsKeptByContext(facts: RunFacts): Diagnosis[] {
+  const history = tensorHistoryOf(facts);
+  return facts.eventsOfKind("context_kept").flatMap((event) => {
+    const { node, tensor, name, step } = event;
+    const assignmentStep = contextAssignmentStep(facts, name, step);
+    const isOutput = history.fieldChanges(tensor, "grad_fn").some(({ value }) => value === node);
+    const visit = facts.index.visitStepsByNode.get(node)?.at(-1);
+    const lastBackward = visit === undefined ? undefined : facts.backwardAt(visit);
+    const isOutlived =
+      lastBackward && !lastBackward.keepsGraph && (facts.index.lifetimes.get(tensor)?.death ?? 0) > lastBackward.end;
+    const bytes = bytesReadByHandle(facts, tensor, step);
+    const isInput = facts.birthStep(tensor) < facts.birthStep(node) || history.valueAt(tensor, "leaf", step) === false;
+    if (!isOutput && (isInput || !isOutlived || bytes < MIN_KEPT_BYTES)) return [];
+    const x = facts.nameFact(tensor, assignmentStep);
+    const findingFacts = {
+      x,
+      ctx: codeFact(`ctx.${name}`),
+      function: customFunctionName(facts, node),
+      bytes,
+      code: facts.statementFact(assignmentStep),
+    };
+    return [
+      {
+        variant: isOutput ? "ctx_output" : "ctx_kept",
+        cause: facts.place(assignmentStep),
+        chain: [
+          chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
+          chainLink(
+            facts.place(assignmentStep),
+            "kept",
+            { x: findingFacts.ctx, code: facts.statementFact(assignmentStep) },
+            [node, tensor],
+          ),
+          ...(isOutput || !lastBackward
+            ? []
+            : [
+                chainLink(
+                  facts.place(lastBackward.step),
+                  "released",
+                  { code: facts.statementFact(lastBackward.step) },
+                  [node],
+                ),
+              ]),
+        ],
+        names: namesInFacts(x, codeFact("ctx"), findingFacts.ctx),
+        facts: { ...findingFacts, count: 1 },
+        fixes: [fixHint("save_for_backward", facts.place(assignmentStep), { name })],
+      },
+    ];
+  });
+}
+
+/** Leaves that no name leads to and that live on, since their `.grad` has a graph that leads back to them. */
+function leavesKeptByOwnGradient(facts: RunFacts, end: number): Diagnosis[] {
+  const calls = facts.backwardCalls.filter(({ api, createsGraph }) => api === "backward" && createsGraph);
+  if (!calls.length) return [];
+  const { tags } = facts.namesAt(end);
+  return facts.eventsOfKind("grad_accumulated").flatMap(({ tensor, grad, step }) => {
+    const call = calls.find((other) => other.step <= step && step <= other.end);
+    if (!call || !facts.index.isAlive(tensor, end) || tags.has(tensor)) return [];
+    if (facts.tensor(tensor, end)?.grad !== grad || !facts.tensor(grad, end)?.grad_fn) return [];
+    const x = facts.nameFact(tensor, step);
+    const freed = facts.scan.bindingsByUid.get(tensor)?.at(-1)?.step ?? step;
+    const findingFacts = {
+      x,
+      grad: gradNameOf(x),
+      bytes: bytesReadByHandle(facts, tensor, step),
+      freed: facts.steps[freed].line,
+      code: facts.statementFact(call.step),
+    };
+    return [
+      {
+        variant: "own_gradient",
+        cause: facts.place(call.step),
+        chain: [
+          chainLink(facts.place(facts.birthStep(tensor)), "made", { x }, [tensor]),
+          chainLink(facts.place(call.step), "shares", findingFacts, [tensor, grad]),
+        ],
+        names: namesInFacts(x),
+        facts: { ...findingFacts, count: 1 },
+        fixes: [],
+      },
+    ];
+  });
+}
+
+/** The step that gave `ctx` an attribute, as the program writes it. @param before a step */
+function contextAssignmentStep(facts: RunFacts, name: string, before: number) {
+  for (let i = before; i >= 0; i--) {
+    const { kind } = facts.steps[i];
+    if (kind === "statement" && new RegExp(`\\.${name}\\s*(?:,[^=]*)?=[^=]`).test(facts.statementCode(i))) return i;
+  }
+  return before;
+}
+
+/** Tensors that live on without a name, kept by objects that keep each other. */
+function tensorsKeptByObjectCycles(facts: RunFacts, end: number): Diagnosis[] {
+  return attributeChanges(facts).flatMap(({ owner, name, step, after }) => {
+    const life = after?.[0] === "t" ? facts.index.lifetimes.get(after) : undefined;
+    const ownerEnd = facts.index.lifetimes.get(owner)?.death ?? end;
+    if (!after || !life || life.death < end || ownerEnd >= end || facts.namesAt(end).tags.has(after)) return [];
+    const cycle = referenceCycleFrom(facts, owner, ownerEnd);
+    if (!cycle) return [];
+    const x = facts.nameFact(after, ownerEnd);
+    const closingChange = attributeChanges(facts).findLast(
+      (change) =>
+        change.step <= ownerEnd && change.after && cycle.includes(change.owner) && cycle.includes(change.after),
+    );
+    const assignmentStep = closingChange?.step ?? step;
+    const y = closingChange ? codeFact(closingChange.name) : codeFact(name);
+    const cause = facts.place(attributeAssignmentStep(facts, assignmentStep, y.code));
+    return [
+      {
+        variant: "cycle",
+        cause,
+        chain: [
+          chainLink(facts.place(life.birth), "made", { x }, [after]),
+          chainLink(cause, "shares", { x, y, code: facts.statementFact(cause.step) }, [owner]),
+          chainLink(facts.place(ownerEnd + 1), "kept", { x, code: facts.statementFact(ownerEnd + 1) }, [after]),
+        ],
+        names: namesInFacts(x, y),
+        facts: {
+          x,
+          y,
+          bytes: bytesReadByHandle(facts, after, ownerEnd),
+          freed: facts.steps[ownerEnd + 1].line,
+          code: facts.statementFact(cause.step),
+          count: 1,
+        },
+        fixes: [],
+      },
+    ];
+  });
+}
+
+/** The step, at one or before, whose text assigns an attribute: it is observed when the call that did it is over. */
+function attributeAssignmentStep(facts: RunFacts, step: number, name: string) {
+  for (let i = step; i >= Math.max(0, step - 20); i--)
+    if (facts.steps[i].kind === "statement" && new RegExp(`\\.${name}\\s*=[^=]`).test(facts.statementCode(i))) return i;
+  return step;
+}
+
+/** The objects on a way from an object back to itself; null where there is none. */
+function referenceCycleFrom(facts: RunFacts, start: string, step: number): string[] | null {
+  const entities = facts.stateAt(step);
+  const cameFrom: Map<string, string | null> = new Map([[start, null]]);
+  for (const uid of cameFrom.keys()) {
+    if (cameFrom.size > MAX_OBJECTS_VISITED) return null;
+    const object = findEntity(entities, uid, "object");
+    const values = [...Object.values(object?.attrs ?? {}), ...(object?.items ?? []).flat()];
+    for (const value of values) {
+      const ref = referencedUid(value as Value);
+      if (ref === start) {
+        const cycle = [];
+        for (let uidOnWay = uid as string | null; uidOnWay; uidOnWay = cameFrom.get(uidOnWay) ?? null)
+          cycle.push(uidOnWay);
+        return cycle;
+      }
+      if (ref?.[0] === "o" && !cameFrom.has(ref)) cameFrom.set(ref, uid);
+    }
+  }
+  return null;
+}
+
+/** Tensors that live on without a name and have a hook whose text mentions them: the hook keeps its tensor. */
+function tensorsKeptByHooks(facts: RunFacts, end: number): Diagnosis[] {
+  if (!facts.source.some((line) => line.includes("register_hook"))) return [];
+  const history = tensorHistoryOf(facts);
+  return [...facts.index.lifetimes.values()].flatMap(({ uid, kind, birth, death }) => {
+    const hookChange = kind === "tensor" && death >= end ? history.fieldChanges(uid, "hooks").at(-1) : undefined;
+    if (!hookChange || facts.namesAt(end).tags.has(uid)) return [];
+    const hook = hookChange.value
+      ? /(\w+)\.register_hook\(\s*lambda\b[^:]*:(.*)$/.exec(facts.statementCode(hookChange.step))
+      : null;
+    if (!hook || !new RegExp(`\\b${hook[1]}\\b`).test(hook[2]) || !facts.steps[hookChange.step].depth) return [];
+    const x = codeFact(hook[1]);
+    const hookPlace = facts.place(hookChange.step);
+    return [
+      {
+        variant: "hook",
+        cause: hookPlace,
+        chain: [
+          chainLink(facts.place(birth), "made", { x }, [uid]),
+          chainLink(hookPlace, "hooked", { x, code: facts.statementFact(hookChange.step) }, [uid]),
+        ],
+        names: namesInFacts(x),
+        facts: { x, bytes: bytesReadByHandle(facts, uid, end), code: facts.statementFact(hookChange.step), count: 1 },
+        fixes: [],
+      },
+    ];
+  });
+}

@@ -1,0 +1,96 @@
+/** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.ts`. */
+
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { bytesReadByHandle, diagnoseUnnamedMemory } from "./memory_cycles.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { NameBinding } from "../facts/scan.ts";
+
+/** A storage counts from so many bytes on, and a view that reads no more than one of so many of them. */
+const MIN_STORAGE_BYTES = 2048;
+const MIN_STORAGE_TO_VIEW_RATIO = 8;
+const MAX_MEMORY_FINDINGS = 3;
+
+export function diagnoseMemoryHeldByView(facts: RunFacts): Diagnosis[] {
+  const last = facts.steps.length - 1;
+  const end = facts.steps[last]?.kind === "end" ? last - 1 : last;
+  /** by line */
+  const out = new Map<string, Diagnosis>();
+  for (const { storage, nbytes } of largeStorages(facts, end)) {
+    const handles = facts.index.handlesOfStorage(storage, end);
+    if (!handles.some((uid) => bytesReadByHandle(facts, uid, end) * MIN_STORAGE_TO_VIEW_RATIO <= nbytes)) continue;
+    const { tags } = facts.namesAt(end);
+    const named = handles.filter((uid) => tags.has(uid));
+    const bytesRead = Math.max(0, ...named.map((uid) => bytesReadByHandle(facts, uid, end)));
+    if (
+      !named.length ||
+      bytesRead * MIN_STORAGE_TO_VIEW_RATIO > nbytes ||
+      facts.index.slotsKeepingStorage(storage, end).length
+    )
+      continue;
+    const diagnosis = diagnosisOf(facts, storage, named, nbytes, bytesRead, end);
+    const earlier = diagnosis ? out.get(`${diagnosis.cause.line}`) : undefined;
+    if (earlier) earlier.facts.count = Number(earlier.facts.count) + 1;
+    else if (diagnosis) out.set(`${diagnosis.cause.line}`, diagnosis);
+  }
+  return [...[...out.values()].slice(0, MAX_MEMORY_FINDINGS), ...diagnoseUnnamedMemory(facts, end)];
+}
+
+/** The storages of some size that are there after a step, in the order in which they came. */
+function largeStorages(facts: RunFacts, step: number) {
+  const history = tensorHistoryOf(facts);
+  const out: { storage: string; nbytes: number }[] = [];
+  for (const { uid, kind, birth, death } of facts.index.lifetimes.values()) {
+    if (kind !== "storage" || birth > step || step > death) continue;
+    const nbytes = Number(history.valueAt(uid, "nbytes", step));
+    if (nbytes >= MIN_STORAGE_BYTES && !history.valueAt(uid, "within", step)) out.push({ storage: uid, nbytes });
+  }
+  return out;
+}
+
+/** @param bytesRead in bytes @param end the last step @returns null where no name leads to it */
+function diagnosisOf(
+  facts: RunFacts,
+  storageUid: string,
+  handles: string[],
+  nbytes: number,
+  bytesRead: number,
+  end: number,
+): Diagnosis | null {
+  const [holder] = handles;
+  const otherBindings = [...facts.index.placements.values()].flatMap(({ uid, storage: otherStorage }) =>
+    otherStorage === storageUid && !handles.includes(uid) ? (facts.scan.bindingsByUid.get(uid) ?? []) : [],
+  );
+  const wholeBinding = otherBindings.sort((a, b) => b.step - a.step)[0];
+  if (!wholeBinding) return null;
+  const nameEndStep = stepNameStopsMeaning(facts, wholeBinding);
+  if (nameEndStep > end) return null;
+  const x = facts.nameFact(holder, end);
+  const y = codeFact(wholeBinding.name);
+  const holderBirthPlace = facts.place(facts.birthStep(holder));
+  return {
+    variant: "view",
+    severity: "note",
+    cause: holderBirthPlace,
+    chain: [
+      chainLink(facts.place(facts.birthStep(storageUid)), "made", { x: y }, [storageUid]),
+      chainLink(holderBirthPlace, "shares", { y: x, x: y }, [holder, storageUid]),
+      chainLink(facts.place(nameEndStep), "kept", { x, code: facts.statementFact(nameEndStep) }, [holder, storageUid]),
+    ],
+    names: namesInFacts(x, y),
+    facts: { x, y, bytes: nbytes, read: bytesRead, count: 1, freed: facts.steps[nameEndStep].line },
+    fixes: [fixHint("clone_shared", holderBirthPlace)],
+  };
+}
+
+/** The step at which a name stopped meaning what it did. */
+function stepNameStopsMeaning(facts: RunFacts, { name, frame, step }: NameBinding) {
+  const nextMeaning = (facts.scan.meaningsByName.get(`${frame}/${name}`) ?? []).find((meaning) => meaning.step > step);
+  const unsetStep = facts.steps.findIndex(({ set }, i) => i > step && set[frame]?.unset?.includes(name));
+  const endSteps = [
+    nextMeaning?.step ?? Infinity,
+    unsetStep < 0 ? Infinity : unsetStep,
+    (facts.index.lifetimes.get(frame)?.death ?? Infinity) + 1,
+  ];
+  return Math.min(...endSteps);
+}

@@ -1,0 +1,135 @@
+/** A write in place that reads the memory it writes: an operand is another view of it, and its elements change on the way. */
+
+import { unqualifiedDtype, cellReads, type MemoryReading } from "../../trace/reads.ts";
+import { findEntity, type Handle } from "../../trace/entities.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { cellAsNumber, numbersText } from "../facts/numbers.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+/** elements: before, as torch left them, with a copy */
+interface OverlappingWriteOutcome {
+  before: number[];
+  after: number[];
+  expected: number[];
+}
+
+const OVERLAP_ERROR = /some elements of the input tensor and the written-to tensor refer to a single memory location/;
+const MAX_ELEMENTS = 1024;
+const TOLERANCE = 1e-5;
+
+const IN_PLACE_ARITHMETIC: Record<string, (a: number, b: number) => number> = {
+  add_: (a, b) => a + b,
+  sub_: (a, b) => a - b,
+  mul_: (a, b) => a * b,
+  div_: (a, b) => a / b,
+};
+
+const IN_PLACE_ARITHMETIC_NAME = new RegExp(`^(?:${Object.keys(IN_PLACE_ARITHMETIC).join("|")})$`);
+
+export function diagnoseOverlappingWrites(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  const failed = OVERLAP_ERROR.test(facts.error?.message ?? "") ? facts.failedOperation : null;
+  if (failed) out.set(facts.place(failed.step).line, diagnosisOf(facts, failed, null));
+  for (const op of inPlaceOperationsOnOneStorage(facts)) {
+    const outcome = overlappingWriteOutcome(facts, op);
+    const { line } = facts.place(op.step);
+    if (outcome && !out.has(line)) out.set(line, diagnosisOf(facts, op, outcome));
+  }
+  return [...out.values()];
+}
+
+/** Arithmetic in place whose two operands are tensors on one storage. */
+function inPlaceOperationsOnOneStorage(facts: RunFacts): Operation[] {
+  const history = tensorHistoryOf(facts);
+  return facts.scan.operationsNamed(IN_PLACE_ARITHMETIC_NAME).filter(({ inputs, outputs, step }) => {
+    const [target, operand] = inputs;
+    if (inputs.length !== 2 || target !== outputs[0] || target === operand) return false;
+    const storage = history.valueAt(operand, "storage", step);
+    return storage && storage === history.valueAt(target, "storage", step);
+  });
+}
+
+/** What became of the elements where an operand changed while it was read; null where none did, or the trace does
+ * not say. */
+function overlappingWriteOutcome(facts: RunFacts, op: Operation): OverlappingWriteOutcome | null {
+  const compute = IN_PLACE_ARITHMETIC[operationName(op.name)];
+  const [target, operand] = op.inputs.map((uid) => facts.handle(uid, op.step));
+  const { storage } = target ?? {};
+  if (!compute || !target || !operand || op.inputs[0] === op.inputs[1] || operand.storage !== storage) return null;
+  if (facts.writesOf(storage).filter(({ step }) => step === op.step).length !== 1) return null;
+  const writtenCells = indicesOfCellsRead(target);
+  const readCells = indicesOfCellsRead(broadcastHandle(operand, target.shape ?? []));
+  if (
+    !writtenCells.length ||
+    writtenCells.length !== readCells.length ||
+    writtenCells.every((cell, k) => cell === readCells[k])
+  )
+    return null;
+  const values = [op.step - 1, op.step].map((step) => {
+    const row = findEntity(facts.stateAt(step), storage, "storage")?.cells?.[unqualifiedDtype(target.dtype)] ?? [];
+    return row.map(cellAsNumber);
+  });
+  const [before, after] = values;
+  const expected = writtenCells.map((cell, k) => compute(before[cell], before[readCells[k]]));
+  const actual = writtenCells.map((cell) => after[cell]);
+  const isExplained = writtenCells.every(
+    (cell, k) => isClose(actual[k], expected[k]) || isClose(actual[k], compute(before[cell], after[readCells[k]])),
+  );
+  const hasWrongValue = actual.some((value, k) => !isClose(value, expected[k]));
+  return isExplained && hasWrongValue
+    ? { before: writtenCells.map((cell) => before[cell]), after: actual, expected }
+    : null;
+}
+
+function indicesOfCellsRead(reading: MemoryReading) {
+  return cellReads(reading, MAX_ELEMENTS).map(({ cell }) => cell);
+}
+
+/** A handle as an operation with a larger one reads it. */
+function broadcastHandle(handle: Handle, shape: number[]) {
+  const ownShape = handle.shape ?? [];
+  const missingDimensions = shape.length - ownShape.length;
+  const stride = shape.map((size, k) =>
+    k < missingDimensions || ownShape[k - missingDimensions] !== size
+      ? 0
+      : (handle.stride?.[k - missingDimensions] ?? 0),
+  );
+  return { ...handle, shape, stride };
+}
+
+function isClose(a: number, b: number) {
+  return Object.is(a, b) || Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(b));
+}
+
+/** @param outcome null where torch refused */
+function diagnosisOf(facts: RunFacts, op: Operation, outcome: OverlappingWriteOutcome | null): Diagnosis {
+  const { step } = op;
+  const handlesBefore = facts.index.handlesOfStorage(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
+  const uid = [op.inputs[0], ...handlesBefore].find((each) => facts.naming.nameAt(each, step)) ?? op.inputs[0];
+  const x = facts.nameFact(uid, step);
+  const findingFacts = {
+    x,
+    op: operationName(op.name),
+    code: facts.statementFact(step),
+    is: numbersText(outcome?.after ?? []),
+    expected: numbersText(outcome?.expected ?? []),
+  };
+  const birthPlace = facts.place(Math.max(0, facts.birthStep(uid)));
+  return {
+    variant: outcome ? "overlap" : "overlap_refused",
+    severity: outcome ? "warning" : "error",
+    cause: facts.place(step),
+    chain: [
+      chainLink(birthPlace, "made", { x }, [uid]),
+      chainLink(facts.place(step), outcome ? "written" : "checked", findingFacts, [uid]),
+    ],
+    names: namesInFacts(x),
+    facts: findingFacts,
+    fixes: [fixHint("clone_operand", facts.place(step))],
+    ...(outcome ? {} : { explainsError: true }),
+  };
+}

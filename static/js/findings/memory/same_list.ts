@@ -1,0 +1,91 @@
+/** One list or dict that a program appends again and again, and empties or fills in between: all entries are the last. */
+
+import { findEntity } from "../../trace/entities.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { addToList } from "../../trace/multimap.ts";
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { mentionsAt } from "../statements/program_text.ts";
+import type { Item, Value } from "../../trace/wire.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+/** a place of a list that came to hold another list or dict */
+interface Insertion {
+  list: string;
+  entry: string;
+  step: number;
+}
+
+const APPENDED = /\.append\(\s*([A-Za-z_][\w.]*)\s*\)/;
+
+export function diagnoseListAppendedAgain(facts: RunFacts): Diagnosis[] {
+  const byEntry = new Map<string, Insertion[]>();
+  for (const insertion of insertions(facts)) addToList(byEntry, `${insertion.list} ${insertion.entry}`, insertion);
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const [first, second, ...others] of byEntry.values()) {
+    const change = second ? changeBetween(facts, first, second) : null;
+    const diagnosis = change === null ? null : diagnosisOf(facts, [first, second, ...others], change);
+    if (diagnosis && !out.has(diagnosis.cause.line)) out.set(diagnosis.cause.line, diagnosis);
+  }
+  return [...out.values()];
+}
+
+function* insertions(facts: RunFacts): Generator<Insertion> {
+  for (const { uid: list, step, fields } of facts.index.objectChanges) {
+    if (fields.kind || !APPENDED.test(facts.statementCode(step))) continue;
+    const edits = (fields.splice ?? []) as [number, number, Item[]][];
+    for (const item of [...edits.flatMap((edit) => edit[2]), ...((fields.items ?? []) as Item[]).slice(-1)]) {
+      const entry = referencedUid(item as Value);
+      const type = entry?.[0] === "o" ? findEntity(facts.stateAt(step), entry, "object")?.type : "";
+      if (entry && (type === "list" || type === "dict")) yield { list, entry, step };
+    }
+  }
+}
+
+/** The step between two insertions at which what was inserted changed; null where it did not. */
+function changeBetween(facts: RunFacts, first: Insertion, second: Insertion): number | null {
+  const change = facts.index.objectChanges.find(
+    ({ uid, step, fields }) =>
+      uid === first.entry && step > first.step && step < second.step && (fields.items || fields.splice),
+  );
+  return change?.step ?? null;
+}
+
+function diagnosisOf(facts: RunFacts, [first, second, ...others]: Insertion[], change: number): Diagnosis | null {
+  const appended = APPENDED.exec(facts.statementCode(second.step))?.[1];
+  const list = facts.nameText(first.list, second.step);
+  if (!appended || !list) return null;
+  const root = /^\w+/.exec(list)?.[0] ?? "";
+  const read = facts.steps.findIndex(
+    ({ kind, stmt }, i) =>
+      i > second.step &&
+      kind !== "visit" &&
+      stmt !== facts.steps[second.step].stmt &&
+      mentionsAt(facts, i).names.has(root),
+  );
+  const [x, y] = [codeFact(appended), codeFact(list)];
+  const findingFacts = {
+    x,
+    y,
+    x_name: appended,
+    n: others.length + 2,
+    code: facts.statementFact(second.step),
+    effect: facts.steps[change].line,
+    change: facts.statementFact(change),
+  };
+  return {
+    variant: "same_list",
+    severity: "note",
+    cause: facts.place(first.step),
+    chain: [
+      chainLink(facts.place(first.step), "shares", findingFacts, [first.entry]),
+      chainLink(facts.place(change), "written", { ...findingFacts, code: facts.statementFact(change) }, [first.entry]),
+      ...(read < 0
+        ? []
+        : [chainLink(facts.place(read), "read", { x: y, code: facts.statementFact(read) }, [first.list])]),
+    ],
+    names: namesInFacts(x, y),
+    facts: findingFacts,
+    fixes: [fixHint("append_copy", facts.place(first.step), { name: appended })],
+  };
+}

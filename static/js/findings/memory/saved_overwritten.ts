@@ -1,0 +1,197 @@
+/** Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line. */
+
+import { cellExtentOfHandle, unqualifiedDtype, cellReads } from "../../trace/reads.ts";
+import {
+  codeFact,
+  fixHint,
+  chainLink,
+  nameTextOfFact,
+  namesInFacts,
+  phrase,
+  type Diagnosis,
+  type Facts,
+  type FixHint,
+} from "../finding.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { isInPlaceOperation } from "./refused_write.ts";
+import { writerKindAt, type WriterKind } from "../facts/write_facts.ts";
+import type { SavedSlot } from "../../trace/trace_index.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+/** So many elements of a kept tensor are compared with those that were written. */
+const MAX_COMPARED_ELEMENTS = 4096;
+
+export function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
+  const failed = facts.failedVisit;
+  if (!failed) return [];
+  const slot = facts.slotsOfNode(failed.node).find(({ stale }) => stale !== null && stale <= failed.step);
+  if (!slot || slot.stale === null) return [];
+  const staleEvent = facts
+    .eventsOfKind("saved_stale")
+    .find((event) => event.node === slot.node && event.slot === slot.slot);
+  const step = staleEvent?.step ?? slot.stale;
+  const writerUid = staleEvent?.by ?? null;
+  const write = facts
+    .writesOf(slot.storage)
+    .find((event) => event.step === step && (!writerUid || event.by === writerUid));
+  const op =
+    (write && facts.operationOfEvent(write)?.name) ?? inPlaceOperationOn(facts, step, slot.storage)?.name ?? "";
+  const saved = savedHandle(facts, slot);
+  const x = nameOrGradPath(facts, saved, slot.birth);
+  const y = facts.nameFact(writerUid ?? saved, step);
+  const stepWriter = writerKindAt(facts, step, op, slot.storage);
+  const place = staleEvent?.place ?? null;
+  const writerKind = place
+    ? "elsewhere"
+    : stepWriter === "program" && isBuffer(facts, saved, slot.birth)
+      ? "buffer"
+      : stepWriter;
+  const missesSaved = doesWriteMissSavedElements(facts, slot, step);
+  const isAlias = writerUid !== null && writerUid !== saved && JSON.stringify(x) !== JSON.stringify(y);
+  const findingFacts = {
+    x,
+    y,
+    op: facts.nodeOperationName(slot.node),
+    write: op ? operationName(op) : "=",
+    code: facts.statementFact(step),
+    saved_line: facts.lineOf(slot.birth),
+    check_line: facts.place(failed.step).line,
+    expected: slot.expected ?? 0,
+    version: versionAt(facts, slot.counter, failed.step),
+    needs: phrase(
+      `finding.saved_overwritten.needs_${isSlotOfOwnResult(slot) || isNodeOutput(facts, slot, saved) ? "result" : "input"}`,
+    ),
+    flags: inplaceFlagPhrase(facts),
+    ...(place
+      ? {
+          file: place.file,
+          file_line: place.line,
+          file_code: codeFact(place.code),
+          unstepped_module: place.module,
+        }
+      : {}),
+  };
+  const chain = [chainLink(facts.place(slot.birth), "saved", findingFacts, [slot.node, saved], slot.key)];
+  const aliasBirth = writerUid ? facts.birthStep(writerUid) : -1;
+  if (isAlias && aliasBirth > slot.birth && aliasBirth < step)
+    chain.push(chainLink(facts.place(aliasBirth), "shares", findingFacts, [writerUid, saved]));
+  chain.push(chainLink(facts.place(step), "written", findingFacts, [writerUid, slot.storage]));
+  chain.push(chainLink(facts.place(failed.step), "checked", findingFacts, [slot.node], slot.key));
+  return [
+    {
+      variant: writerKind === "program" ? overwriteVariant(isAlias, missesSaved) : writerKind,
+      cause: facts.place(step),
+      chain,
+      names: namesInFacts(x, y),
+      facts: findingFacts,
+      fixes: overwriteFixes(writerKind, facts, slot, step, findingFacts),
+      explainsError: true,
+    },
+  ];
+}
+
+function overwriteVariant(isAlias: boolean, missesSaved: boolean) {
+  if (missesSaved) return "beside";
+  return isAlias ? "alias" : undefined;
+}
+
+/** Whether all that a step wrote in the memory of a saved tensor lies beside the elements that were saved: the
+ * counter moved and those numbers did not. */
+function doesWriteMissSavedElements(facts: RunFacts, slot: SavedSlot, step: number) {
+  const saved = facts.node(slot.node, slot.birth)?.saved?.[slot.slot];
+  const regions = facts.writesOf(slot.storage).flatMap((event) => (event.step === step ? [event.region] : []));
+  if (!saved?.shape?.every(Boolean) || !saved.stride || !regions.length) return false;
+  return regions.every((region) => {
+    if (!region || unqualifiedDtype(region.dtype) !== unqualifiedDtype(saved.dtype)) return false;
+    const savedExtent = cellExtentOfHandle({ ...saved, storage: slot.storage });
+    const writtenExtent = cellExtentOfHandle({ ...region, storage: slot.storage });
+    if (!savedExtent || !writtenExtent) return false;
+    if (writtenExtent[1] < savedExtent[0] || savedExtent[1] < writtenExtent[0]) return true;
+    const savedCells = new Set(cellReads(saved, MAX_COMPARED_ELEMENTS).map(({ cell }) => cell));
+    const written = cellReads({ ...region, storage: slot.storage }, MAX_COMPARED_ELEMENTS);
+    return savedCells.size > 0 && written.length > 0 && written.every(({ cell }) => !savedCells.has(cell));
+  });
+}
+
+/** The in-place operation of a step on memory that the step itself allocated: there is no event of that. */
+function inPlaceOperationOn(facts: RunFacts, step: number, storageUid: string) {
+  return facts
+    .opsAt(step)
+    .findLast(({ name, inputs }) => isInPlaceOperation(name) && facts.handle(inputs[0], step)?.storage === storageUid);
+}
+
+/** Whether a handle is what the node itself gave. */
+function isNodeOutput(facts: RunFacts, slot: SavedSlot, uid: string | null) {
+  return uid !== null && facts.index.outputsOfNode(slot.node, slot.birth).includes(uid);
+}
+
+/** A gradient by its path, `x.grad`; anything else by its name. */
+function nameOrGradPath(facts: RunFacts, uid: string | null, step: number) {
+  const gradient = uid ? facts.naming.gradPathAt(uid, step) : null;
+  return gradient ? codeFact(gradient) : facts.nameFact(uid, step);
+}
+
+/** Whether a tensor is a module's and no parameter. */
+function isBuffer(facts: RunFacts, uid: string | null, step: number) {
+  return uid !== null && facts.index.moduleOfTensor.has(uid) && facts.tensor(uid, step)?.requires_grad === false;
+}
+
+/** The lines that ask modules to work in place, where there are any. */
+function inplaceFlagPhrase(facts: RunFacts) {
+  const lines = facts.source.flatMap((text, k) => (/inplace\s*=\s*True/.test(text) ? [k + 1] : []));
+  return lines.length ? phrase("finding.saved_overwritten.flag_lines", { lines }) : "";
+}
+
+function versionAt(facts: RunFacts, counterUid: string | null, step: number) {
+  const entity = facts.stateAt(step).get(counterUid ?? "");
+  return (entity?.kind === "counter" ? entity.value : null) ?? "?";
+}
+
+function overwriteFixes(
+  writerKind: WriterKind | "elsewhere",
+  facts: RunFacts,
+  slot: SavedSlot,
+  step: number,
+  findingFacts: Facts,
+): FixHint[] {
+  const writePlace = facts.place(step);
+  const savedPlace = facts.place(slot.birth);
+  if (writerKind === "elsewhere") return [];
+  if (writerKind === "optimizer")
+    return [
+      fixHint("forward_again", savedPlace, { to: writePlace.line }),
+      fixHint("step_after_backward", writePlace, { to: facts.error?.line ?? 0 }),
+      fixHint("detach_carried", savedPlace),
+    ];
+  if (writerKind === "module")
+    return [
+      fixHint("not_inplace", writePlace),
+      fixHint("clone_saved", savedPlace, { name: nameTextOfFact(findingFacts.x) }),
+      fixHint("clone_before", writePlace, { name: nameTextOfFact(findingFacts.y) }),
+    ];
+  if (writerKind === "accumulated")
+    return [fixHint("clone_saved", savedPlace, { name: nameTextOfFact(findingFacts.x) })];
+  return [
+    fixHint("clone_before", writePlace, { name: nameTextOfFact(findingFacts.y) }),
+    fixHint("out_of_place", writePlace, { name: nameTextOfFact(findingFacts.y) }),
+    fixHint("clone_saved", savedPlace, { name: nameTextOfFact(findingFacts.x) }),
+  ];
+}
+
+/** The handle that a slot keeps: the tensor that was saved, else the node's own output, else whatever reads that
+ * memory under a name, else what lived only in that step. */
+function savedHandle(facts: RunFacts, slot: SavedSlot): string | null {
+  const { node, birth, storage, tensor } = slot;
+  if (tensor && facts.nameText(tensor, birth)) return tensor;
+  const readers = facts.index.handlesOfStorage(storage, birth);
+  const outputs = facts.index.outputsOfNode(node, birth);
+  const candidates = [...outputs.filter((uid) => readers.includes(uid)), ...readers];
+  const results = facts.opsAt(birth).flatMap(({ outputs }) => outputs);
+  const temporary = results.find((uid) => facts.scan.initialFields(uid)?.storage === storage);
+  return candidates.find((uid) => facts.nameText(uid, birth)) ?? tensor ?? candidates[0] ?? temporary ?? null;
+}
+
+/** Whether a node saved its own result. */
+function isSlotOfOwnResult({ slot }: SavedSlot) {
+  return slot === "result" || /^result\d*$|^output$|^grid$/.test(slot);
+}

@@ -1,0 +1,72 @@
+/** Dropout that still drops in a module in eval: a function that nobody told, or a layer made in forward. */
+
+import { callArguments } from "../statements/call_arguments.ts";
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { callingStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_modes.ts";
+import { cellAsNumber, cellsReadBy } from "../facts/numbers.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+export function diagnoseDropoutActiveInEval(facts: RunFacts): Diagnosis[] {
+  const byLine = new Map<number, Diagnosis>();
+  for (const call of layerCalls(facts)) {
+    const { line } = facts.place(call.step);
+    const variant = byLine.has(line) ? null : variantOf(facts, call);
+    if (variant) byLine.set(line, diagnosisOf(facts, call, variant));
+  }
+  return [...byLine.values()];
+}
+
+/**
+ * Null where it is off, or on purpose: told to drop in so many words, or a registered layer that was put into training
+ * itself, as for Monte Carlo dropout.
+ */
+function variantOf(facts: RunFacts, { layer, training, p, inner, outer, step }: LayerCall): string | null {
+  if (layer !== "dropout" || !training || p <= 0 || !inner || !outer || outer.training) return null;
+  const code = facts.statementCode(step);
+  if (inner.training && inner.module)
+    return inner === outer || facts.index.modules.get(inner.module)?.within ? null : "unregistered";
+  if (inner.training) return /\bDropout\w*\(/.test(code) && inner !== outer ? "made" : null;
+  const attention = callArguments(code, "scaled_dot_product_attention");
+  if (attention) return attention.some((argument) => /\btraining\b/.test(argument)) ? null : "attention";
+  const args = callArguments(code, String.raw`\w*dropout\w*`);
+  if (!args || args.length > 2 || args.some((argument) => /^(?:training|train)\s*=/.test(argument))) return null;
+  return "function";
+}
+
+function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnosis {
+  const evalStep = modeChangeBefore(facts, call.outer?.module, false, call.step);
+  const outerStep = callingStep(facts, call.step);
+  const module = call.outer?.module ? facts.nameFact(call.outer.module, outerStep) : codeFact(call.outer?.type ?? "");
+  const names = { module, code: facts.statementFact(call.step), ...droppedFacts(facts, call) };
+  return {
+    variant,
+    cause: facts.place(call.step),
+    chain: [
+      ...(evalStep === null
+        ? []
+        : [
+            chainLink(facts.place(evalStep), "made", { ...names, code: facts.statementFact(evalStep) }, [
+              call.outer?.module,
+            ]),
+          ]),
+      chainLink(facts.place(call.step), "written", names, call.op.outputs),
+      ...(outerStep === call.step
+        ? []
+        : [chainLink(facts.place(outerStep), "read", { ...names, code: facts.statementFact(outerStep) })]),
+    ],
+    names: namesInFacts(module, names.code),
+    facts: names,
+    fixes: variant === "function" ? [fixHint("training_argument", facts.place(call.step))] : [],
+  };
+}
+
+/** How many elements came out as 0 that were none, where the trace lists them; else the probability alone. */
+function droppedFacts(facts: RunFacts, { op, step, p }: LayerCall) {
+  const [input, output] = [op.inputs[0], op.outputs[0]].map((uid) => {
+    const tensor = facts.tensor(uid, step);
+    return (tensor && cellsReadBy(facts.stateAt(step), tensor)?.map(cellAsNumber)) ?? [];
+  });
+  const isListed = output.length > 0 && input.length === output.length;
+  const zeros = isListed ? output.filter((value, k) => value === 0 && input[k] !== 0).length : "";
+  return { p, zeros, n: isListed ? output.length : "" };
+}

@@ -1,0 +1,125 @@
+/** A prediction under `no_grad` in which batch norm takes the statistics of the batch, or dropout drops: `eval()` is missing. */
+
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { callingStep, dataSourcesOf, layerCalls, type LayerCall } from "./layer_modes.ts";
+import { optimizersOf } from "../facts/optimizers.ts";
+import { resolvePath } from "../facts/resolve.ts";
+import { modulePath } from "../training/rounds.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+export function diagnoseMissingEval(facts: RunFacts): Diagnosis[] {
+  const calls = layerCalls(facts);
+  /** by the outermost module, the first call that says it */
+  const byModule = new Map<string, { call: LayerCall; variant: string }>();
+  for (const call of calls) {
+    const key = call.outer?.module ?? call.outer?.type ?? "";
+    const known = byModule.get(key);
+    if (known && (known.variant !== "dropout" || call.layer === "dropout")) continue;
+    const variant = variantOf(facts, call, calls);
+    if (variant && (!known || (known.variant === "dropout" && variant !== "dropout")))
+      byModule.set(key, { call, variant });
+  }
+  return [...byModule.values()].map(({ call, variant }) => diagnosisOf(facts, call, variant));
+}
+
+/** Null where the facts do not say that a prediction is meant: where the layer ever runs in eval, or the result trains. */
+function variantOf(facts: RunFacts, call: LayerCall, calls: LayerCall[]): string | null {
+  const { layer, training, p, inner, outer, isUsedForTraining, op, step } = call;
+  if (!training || !inner?.training || !outer?.training || isUsedForTraining) return null;
+  const size = facts.handle(op.inputs[0], step)?.shape?.[0] ?? 0;
+  if (calls.some((other) => !other.training && isSameLayer(call, other))) return null;
+  if (isDiscarded(facts, step)) return null;
+  if (layer === "batch_norm") {
+    if (size === 1 && (!op.grad_mode || hasTrainedBefore(facts, call, calls))) return "one";
+    return op.grad_mode ? null : "batch_norm";
+  }
+  const isPrediction = !op.grad_mode && p > 0 && hasTrainedBefore(facts, call, calls);
+  return isPrediction && !isRepeatedSample(facts, call, calls) ? "dropout" : null;
+}
+
+function isSameLayer(a: LayerCall, b: LayerCall) {
+  if (a.layer !== b.layer) return false;
+  return a.inner?.module ? a.inner.module === b.inner?.module : a.op.inputs[1] === b.op.inputs[1];
+}
+
+/** Whether the layer was trained, and its optimizer stepped, before a call. */
+function hasTrainedBefore(facts: RunFacts, call: LayerCall, calls: LayerCall[]) {
+  const trained = calls.find((other) => other.isUsedForTraining && other.step < call.step && isSameLayer(call, other));
+  return Boolean(trained) && stepsBetween(facts, trained?.step ?? 0, call.step) > 0;
+}
+
+function stepsBetween(facts: RunFacts, from: number, to: number) {
+  return [...optimizersOf(facts).values()].flatMap(({ steps }) => steps).filter((step) => step > from && step < to)
+    .length;
+}
+
+/** Whether the same data goes through the layer more than once between two updates: many draws of one are on purpose. */
+function isRepeatedSample(facts: RunFacts, call: LayerCall, calls: LayerCall[]) {
+  const sources = [...dataSourcesOf(facts, call.op.inputs[0])];
+  return calls.some(
+    (other) =>
+      other !== call &&
+      isSameLayer(call, other) &&
+      stepsBetween(facts, Math.min(call.step, other.step), Math.max(call.step, other.step)) === 0 &&
+      [...dataSourcesOf(facts, other.op.inputs[0])].some((source) => sources.includes(source)),
+  );
+}
+
+/** Whether the program throws the result away, as where batches only bring the running statistics up to date. */
+function isDiscarded(facts: RunFacts, step: number) {
+  const code = facts.statementCode(callingStep(facts, step));
+  return /^(?!print\b)[A-Za-z_][\w.[\]]*\((?:[^()]|\([^()]*\))*\)$/.test(code);
+}
+
+/** The statement `model.eval`, which names the method and does not call it. */
+function stepMentioningEval(facts: RunFacts, call: LayerCall): number | null {
+  for (let step = call.step - 1; step >= 0; step--) {
+    const path = facts.steps[step].kind === "statement" && /^([A-Za-z_][\w.]*)\.eval$/.exec(facts.statementCode(step));
+    if (path && resolvePath(facts, path[1], step) === call.outer?.module) return step;
+  }
+  return null;
+}
+
+function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnosis {
+  const outerStep = callingStep(facts, call.step);
+  const mention = stepMentioningEval(facts, call);
+  const nameOf = (module: LayerCall["inner"]) =>
+    module?.module ? facts.nameFact(module.module, outerStep) : codeFact(module?.type ?? "");
+  const [layer, module] = [nameOf(call.inner), nameOf(call.outer)];
+  const names = {
+    layer,
+    module,
+    name: modulePath(module),
+    n: facts.handle(call.op.inputs[0], call.step)?.shape?.[0] ?? 0,
+    p: call.p,
+    code: facts.statementFact(outerStep),
+  };
+  if (mention !== null)
+    return {
+      variant: "not_called",
+      severity: "warning",
+      cause: facts.place(mention),
+      chain: [
+        chainLink(facts.place(mention), "none", { ...names, code: facts.statementFact(mention) }, [call.outer?.module]),
+        chainLink(facts.place(outerStep), "read", names, call.op.outputs),
+      ],
+      names: namesInFacts(layer, module),
+      facts: { ...names, code: facts.statementFact(mention), effect: facts.place(outerStep).line },
+      fixes: [fixHint("call_it", facts.place(mention))],
+    };
+  return {
+    variant,
+    severity: variant === "one" ? "warning" : "note",
+    cause: facts.place(outerStep),
+    chain: [
+      chainLink(facts.place(call.step), "written", { ...names, code: facts.statementFact(call.step) }, [
+        call.inner?.module,
+        ...call.op.outputs,
+      ]),
+      chainLink(facts.place(outerStep), "read", names),
+    ],
+    names: namesInFacts(layer, module),
+    facts: names,
+    fixes: [fixHint("eval_first", facts.place(outerStep), { name: modulePath(module) })],
+  };
+}

@@ -1,0 +1,98 @@
+/** A batch norm whose parameters are frozen, and whose running statistics every forward of the training moves. */
+
+import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { callingStep, layerCalls, type LayerCall } from "./layer_modes.ts";
+import { elementsAt, modulePath, numberFact } from "../training/rounds.ts";
+import { findEntity } from "../../trace/entities.ts";
+import { optimizersOf } from "../facts/optimizers.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+interface FrozenNorm {
+  uid: string;
+  calls: LayerCall[];
+  params: string[];
+  mean: string;
+}
+
+export function diagnoseFrozenNormMoves(facts: RunFacts): Diagnosis[] {
+  if (![...optimizersOf(facts).values()].some(({ steps }) => steps.length)) return [];
+  const byOuter = new Map<string, { norm: FrozenNorm; count: number }>();
+  for (const norm of frozenNorms(facts)) {
+    const key = norm.calls[0].outer?.module ?? norm.uid;
+    const known = byOuter.get(key);
+    if (known) known.count++;
+    else byOuter.set(key, { norm, count: 1 });
+  }
+  return [...byOuter.values()].map(({ norm, count }) => diagnosisOf(facts, norm, count));
+}
+
+/** Those that ran in training more than once; none that ever trains, is written (as a moving average is), or runs in eval. */
+function frozenNorms(facts: RunFacts): FrozenNorm[] {
+  const byModule = new Map<string, LayerCall[]>();
+  for (const call of layerCalls(facts))
+    if (call.layer === "batch_norm" && call.inner?.module)
+      byModule.set(call.inner.module, [...(byModule.get(call.inner.module) ?? []), call]);
+  const trained = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor));
+  const history = tensorHistoryOf(facts);
+  return [...byModule].flatMap(([uid, all]) => {
+    const calls = all.filter(({ training, isUsedForTraining }) => training && isUsedForTraining);
+    if (calls.length < 2) return [];
+    const attrs = findEntity(facts.stateAt(calls[0].step), uid, "object")?.attrs ?? {};
+    const params = [attrs.weight, attrs.bias].flatMap((value) => referencedUid(value) ?? []);
+    const mean = referencedUid(attrs.running_mean);
+    const isFrozen = (param: string) =>
+      !trained.has(param) &&
+      calls.every(({ step }) => history.valueAt(param, "requires_grad", step) === false) &&
+      history.fieldChanges(param, "storage").every(({ step }) => step < calls[0].step) && // else given another by `.data`
+      facts
+        .writesOf(history.valueAt(param, "storage", calls[0].step) as string | null)
+        .every(({ step }) => step < calls[0].step);
+    return params.length && mean && params.every(isFrozen) ? [{ uid, calls, params, mean }] : [];
+  });
+}
+
+/** @param count of such norms in the same module */
+function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, count: number): Diagnosis {
+  const [first, last] = [calls[0], calls[calls.length - 1]];
+  const outerStep = callingStep(facts, first.step);
+  const freezing = tensorHistoryOf(facts)
+    .fieldChanges(params[0], "requires_grad")
+    .find(({ value, step }) => value === false && step < first.step);
+  const layer = facts.nameFact(uid, outerStep);
+  const [before, after] = [first.step - 1, last.step].map((step) => elementsAt(facts, mean, step)?.[0]);
+  const isListed = before !== undefined && after !== undefined;
+  const names = {
+    layer,
+    name: modulePath(layer),
+    mean: facts.nameFact(mean, outerStep),
+    n: params.length,
+    others: count - 1,
+    code: facts.statementFact(outerStep),
+    before: isListed ? numberFact(before) : "",
+    after: isListed ? numberFact(after) : "",
+    rounds: calls.length,
+  };
+  return {
+    variant: isListed ? "measured" : undefined,
+    cause: facts.place(outerStep),
+    chain: [
+      ...(freezing
+        ? [
+            chainLink(
+              facts.place(freezing.step),
+              "made",
+              { ...names, code: facts.statementFact(freezing.step) },
+              params,
+            ),
+          ]
+        : []),
+      chainLink(facts.place(first.step), "written", { ...names, code: facts.statementFact(first.step) }, [mean]),
+      ...(outerStep === first.step ? [] : [chainLink(facts.place(outerStep), "used", names, [uid])]),
+    ],
+    names: namesInFacts(layer, names.mean),
+    facts: names,
+    fixes: [fixHint("eval_first", facts.place(outerStep), { name: modulePath(layer) })],
+  };
+}

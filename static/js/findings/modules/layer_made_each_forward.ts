@@ -1,0 +1,90 @@
+/** A layer that is made anew in each call: every round trains another one, and no optimizer holds any. */
+
+import { addToList } from "../../trace/multimap.ts";
+import { chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { elementsAt, numberFact, iterationOf } from "../training/rounds.ts";
+import { gradientLedgers } from "../training/gradient_ledger.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+/** a parameter that got a gradient once */
+interface ShortLivedParameter {
+  uid: string;
+  born: number;
+  /** the step of its gradient */
+  added: number;
+}
+
+const MIN_ROUNDS = 2;
+
+export function diagnoseLayerMadeEachForward(facts: RunFacts): Diagnosis[] {
+  const byStatement = new Map<number, ShortLivedParameter[]>();
+  for (const parameter of shortLivedParameters(facts)) {
+    const { stmt, depth } = facts.steps[parameter.born];
+    if (typeof stmt === "number" && depth > 0) addToList(byStatement, stmt, parameter);
+  }
+  return [...byStatement.values()].flatMap((parameters) => {
+    const rounds = [...new Map(parameters.map((parameter) => [parameter.added, parameter])).values()];
+    const byBackward = new Map(rounds.map((parameter) => [facts.backwardAt(parameter.added)?.uid, parameter]));
+    return byBackward.size < MIN_ROUNDS ? [] : [diagnosisOf(facts, [...byBackward.values()])];
+  });
+}
+
+/** Parameters that are in no optimizer, are never read or written, and have one gradient from a call after they were made. */
+function shortLivedParameters(facts: RunFacts): ShortLivedParameter[] {
+  const optimizers = [...optimizersOf(facts).values()].filter(({ stepped }) => stepped.length);
+  if (!optimizers.length) return [];
+  const held = new Set(
+    optimizers.flatMap(({ uid, made, stepped }) =>
+      [made, ...stepped.map(({ step }) => step)].flatMap((step) => optimizerParameters(facts, uid, step)),
+    ),
+  );
+  return gradientLedgers(facts).flatMap(({ uid, entries }) => {
+    const additions = entries.filter(({ kind }) => kind === "added");
+    if (held.has(uid) || additions.length !== 1 || entries.some(({ kind }) => kind === "read")) return [];
+    if (facts.scan.initialFields(uid)?.type !== "Parameter") return [];
+    const born = facts.birthStep(uid);
+    const isMadeInTraining = optimizers.some(({ made }) => made < born);
+    const storage = facts.tensor(uid, born)?.storage;
+    const isWritten = facts.writesOf(storage).some(({ step }) => step > born);
+    return isMadeInTraining && !isWritten && isDeadAtEnd(facts, uid) ? [{ uid, born, added: additions[0].step }] : [];
+  });
+}
+
+/** Whether it is gone when the run ends; the last round's may live on in its graph. */
+function isDeadAtEnd(facts: RunFacts, uid: string) {
+  const owner = facts.index.moduleOfTensor.get(uid);
+  const { death = Infinity } = facts.index.lifetimes.get(uid) ?? {};
+  return death < facts.steps.length - 1 || !owner || facts.nameText(uid, facts.steps.length - 1) === null;
+}
+
+/** @param parameters one of each round */
+function diagnosisOf(facts: RunFacts, parameters: ShortLivedParameter[]): Diagnosis {
+  const [first, second] = parameters;
+  const code = facts.statementFact(first.born);
+  const firstWeight = ({ uid, born }: ShortLivedParameter) => {
+    const element = elementsAt(facts, uid, born)?.[0];
+    return element === undefined ? "" : numberFact(element);
+  };
+  const names = { code, n: parameters.length, x: facts.nameFact(first.uid, first.born) };
+  const madeLink = (parameter: ShortLivedParameter) =>
+    chainLink(
+      facts.place(parameter.born),
+      "made",
+      { ...names, iteration: iterationOf(facts, parameter.added), value: firstWeight(parameter) },
+      [parameter.uid],
+    );
+  return {
+    cause: facts.place(first.born),
+    chain: [
+      madeLink(first),
+      chainLink(facts.place(first.added), "gradient", { ...names, iteration: iterationOf(facts, first.added) }, [
+        first.uid,
+      ]),
+      madeLink(second),
+    ],
+    names: namesInFacts(names.x, code),
+    facts: names,
+    fixes: [],
+  };
+}

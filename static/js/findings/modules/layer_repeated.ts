@@ -1,0 +1,85 @@
+/** One layer at several places of a net, because a list with it was multiplied: the places share their weights. */
+
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { namesOfParts, tensorsOfModule } from "../facts/module_tensors.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+/** A list that a statement multiplies, with what is in it; a call within makes the layer there. */
+const MULTIPLIED_LIST = /\[([^[\]]*(?:\[[^[\]]*\][^[\]]*)*)\]\s*\*\s*[\w(]|[\w)]\s*\*\s*\[([^[\]]+)\]/;
+
+export function diagnoseRepeatedLayer(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const { uid, step, fields } of facts.index.objectChanges) {
+    if (!fields.attrs || "param_groups" in fields.attrs) continue;
+    const { line } = facts.steps[step];
+    if (out.has(line)) continue;
+    for (const [part, names] of namesOfParts(facts, uid, step)) {
+      const tensors = names.length > 1 ? tensorsOfModule(facts, part, step) : [];
+      const making = tensors.length ? multiplyingStep(facts, step) : null;
+      if (making) out.set(line, diagnosisOf(facts, { uid, part, names, count: tensors.length, step }, making));
+    }
+  }
+  return [...out.values()];
+}
+
+interface Multiplication {
+  step: number;
+  /** a call within the list makes the layer, so nothing else leads to it */
+  isMadeThere: boolean;
+}
+
+/** The statement that multiplied a list, of those that led to the module. */
+function multiplyingStep(facts: RunFacts, step: number): Multiplication | null {
+  const own = facts.statementCode(step);
+  const names = new Set(own.match(/[A-Za-z_]\w*/g));
+  for (let i = step; i >= Math.max(0, step - 30); i--) {
+    const code = facts.statementCode(i);
+    const list = MULTIPLIED_LIST.exec(code);
+    const target = /^([A-Za-z_]\w*)\s*=[^=]/.exec(code)?.[1];
+    if (list && (i === step || code === own || (target && names.has(target))))
+      return { step: i, isMadeThere: /\w\(/.test(list[1] ?? list[2]) };
+  }
+  return null;
+}
+
+function diagnosisOf(
+  facts: RunFacts,
+  { uid, part, names, count, step }: { uid: string; part: string; names: string[]; count: number; step: number },
+  making: Multiplication,
+): Diagnosis {
+  const x = facts.nameFact(uid, Math.min(step + 1, facts.steps.length - 1));
+  const layer = codeFact(facts.scan.initialFields(part)?.type ?? "");
+  const findingFacts = {
+    x,
+    layer,
+    n: names.length,
+    places: names.map(codeFact),
+    count,
+    code: facts.statementFact(making.step),
+  };
+  const trained = facts
+    .eventsOfKind("grad_accumulated")
+    .find(({ tensor }) => tensorsOfModule(facts, part, step).includes(tensor));
+  return {
+    severity: making.isMadeThere ? "warning" : "note",
+    cause: facts.place(making.step),
+    chain: [
+      chainLink(facts.place(making.step), "shares", findingFacts, [uid, part]),
+      ...(trained
+        ? [
+            chainLink(
+              facts.place(trained.step),
+              "gradient",
+              { ...findingFacts, grad: gradNameOf(facts.nameFact(trained.tensor, trained.step)) },
+              [trained.tensor],
+            ),
+          ]
+        : []),
+    ],
+    names: namesInFacts(x, layer),
+    facts: findingFacts,
+    fixes: [fixHint("list_of_new", facts.place(making.step))],
+  };
+}

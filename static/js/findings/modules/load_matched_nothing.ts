@@ -1,0 +1,111 @@
+/** A `load_state_dict` that wrote no parameter, since no key matched; and one with `assign=True` that parted what was tied. */
+
+import { findEntity } from "../../trace/entities.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { tensorsOfModule } from "../facts/module_tensors.ts";
+import { attributeChanges } from "../facts/object_history.ts";
+import { resolvePath } from "../facts/resolve.ts";
+import type { Value } from "../../trace/wire.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+/** The call makes up the whole statement, but for what takes its result. */
+const LOAD_CALL = /^(?:[\w\s,]+=\s*|print\(|return\s+)?([A-Za-z_][\w.[\]]*)\.load_state_dict\(/;
+
+export function diagnoseLoadOfNothing(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  facts.steps.forEach(({ kind, line }, i) => {
+    if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
+    const path = LOAD_CALL.exec(facts.statementCode(i))?.[1];
+    const module = path ? resolvePath(facts, path, i) : null;
+    const diagnosis =
+      path && module?.[0] === "o" ? (nothingLoaded(facts, i, path, module) ?? tieBroken(facts, i, path)) : null;
+    if (diagnosis) out.set(line, diagnosis);
+  });
+  return [...out.values()];
+}
+
+function nothingLoaded(facts: RunFacts, step: number, path: string, module: string): Diagnosis | null {
+  if (facts.steps[step].skipped) return null;
+  const tensors = new Set(tensorsOfModule(facts, module, step));
+  if (!tensors.size) return null;
+  const isWritten = facts
+    .opsAt(step)
+    .some(({ outputs, inputs }) => [...outputs, ...inputs].some((uid) => tensors.has(uid)));
+  const isReplaced = attributeChanges(facts).some((change) => change.step === step && change.after?.[0] === "t");
+  if (isWritten || isReplaced) return null;
+  const [missing, unexpected] = incompatibleKeys(facts, step);
+  const prefix = prefixBetween(missing, unexpected);
+  const x = codeFact(path);
+  const findingFacts = {
+    x,
+    n: tensors.size,
+    expected: codeFact(missing[0] ?? ""),
+    given: codeFact(unexpected[0] ?? ""),
+    prefix: codeFact(prefix?.text ?? ""),
+    code: facts.statementFact(step),
+  };
+  const fix = prefix
+    ? [fixHint(prefix.isGiven ? "strip_prefix" : "add_prefix", facts.place(step), { prefix: prefix.text })]
+    : [];
+  return {
+    variant: prefix ? (prefix.isGiven ? "prefix" : "no_prefix") : missing.length && unexpected.length ? "keys" : "none",
+    cause: facts.place(step),
+    chain: [
+      chainLink(facts.place(facts.birthStep(module)), "made", findingFacts, [module]),
+      chainLink(facts.place(step), "none", findingFacts, [module]),
+    ],
+    names: namesInFacts(x),
+    facts: findingFacts,
+    fixes: fix,
+  };
+}
+
+/** The keys that were missing and those that nobody expected, as the call's value lists them. */
+function incompatibleKeys(facts: RunFacts, step: number): [string[], string[]] {
+  const entities = facts.stateAt(step);
+  const listed = Object.entries(facts.steps[step].set).find(([, fields]) => fields.type === "_IncompatibleKeys");
+  const uid = listed?.[0] ?? referencedUid(facts.steps[step].value);
+  const object = listed?.[1] ?? findEntity(entities, uid, "object");
+  const keys = ((object?.items ?? []) as Value[]).map((item) => {
+    const ref = referencedUid(item);
+    const list = findEntity(entities, ref, "object")?.items ?? facts.steps[step].set[ref ?? ""]?.items ?? [];
+    return (list as Value[]).filter((key): key is string => typeof key === "string");
+  });
+  return [keys[0] ?? [], keys[1] ?? []];
+}
+
+/** What stands before the keys of one side and not before those of the other. */
+function prefixBetween(missing: string[], unexpected: string[]): { text: string; isGiven: boolean } | null {
+  for (const [inner, outer, isGiven] of [
+    [missing, unexpected, true],
+    [unexpected, missing, false],
+  ] as const) {
+    const long = outer.find((key) => inner[0] && key.endsWith(`.${inner[0]}`));
+    const text = long?.slice(0, long.length - inner[0].length);
+    if (text && inner.every((key) => outer.includes(text + key))) return { text, isGiven };
+  }
+  return null;
+}
+
+/** Two names of one parameter that mean two after a load that exchanged the tensors. */
+function tieBroken(facts: RunFacts, step: number, path: string): Diagnosis | null {
+  if (!/assign\s*=\s*True/.test(facts.statementCode(step))) return null;
+  const changes = attributeChanges(facts).filter((change) => change.step === step && change.before && change.after);
+  for (const change of changes) {
+    const other = changes.find(({ before, after }) => before === change.before && after !== change.after);
+    if (!other) continue;
+    const [x, y] = [change, other].map(({ after }) => facts.nameFact(after, step));
+    const findingFacts = { x, y, module: codeFact(path), code: facts.statementFact(step) };
+    return {
+      variant: "untied",
+      cause: facts.place(step),
+      chain: [chainLink(facts.place(step), "moved", findingFacts, [change.after, other.after])],
+      names: namesInFacts(x, y, codeFact(path)),
+      facts: findingFacts,
+      fixes: [],
+    };
+  }
+  return null;
+}

@@ -1,0 +1,110 @@
+/** A `load_state_dict` of what a module already is: of its own state, or of a module that shares tensors with it and is trained. */
+
+import { attributeChanges } from "../facts/object_history.ts";
+import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
+import { outermostModuleWithout } from "../training/rounds.ts";
+import { resolvePath } from "../facts/resolve.ts";
+import { SNAPSHOT_NAME } from "../statements/snapshot_name.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const PATH = String.raw`[A-Za-z_][\w.]*(?:\[[^\]=]+\])?`;
+const LOAD = new RegExp(
+  String.raw`^(?:\w+\s*=\s*)?(${PATH})\.load_state_dict\(\s*(?:copy\.deepcopy\(\s*)?(${PATH})\.state_dict\(\)`,
+);
+
+interface OwnLoad {
+  step: number;
+  into: string;
+  from: string;
+  module: string;
+  /** the tensors that were copied onto themselves, and those that were not */
+  own: string[];
+  others: string[];
+}
+
+export function diagnoseLoadOfItself(facts: RunFacts): Diagnosis[] {
+  if (!facts.source.some((text) => /\.load_state_dict\(/.test(text))) return [];
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  facts.steps.forEach(({ kind, line }, step) => {
+    if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
+    const load = ownLoad(facts, step);
+    const diagnosis = load && (load.others.length ? sharedPartDiagnosis(facts, load) : ownStateDiagnosis(facts, load));
+    if (diagnosis) out.set(line, diagnosis);
+  });
+  return [...out.values()];
+}
+
+/** A load between two modules, or paths, that copies tensors onto themselves. */
+function ownLoad(facts: RunFacts, step: number): OwnLoad | null {
+  const [, into, from] = LOAD.exec(facts.statementCode(step)) ?? [];
+  const module = into ? resolvePath(facts, into, step) : null;
+  if (!module) return null;
+  const copies = facts.opsAt(step).filter(({ name, inputs }) => name === "aten::copy_" && inputs.length === 2);
+  const own = copies.filter(({ inputs: [to, source] }) => {
+    const [storage, other] = [facts.tensor(to, step)?.storage, facts.tensor(source, step)?.storage];
+    return storage && storage === other;
+  });
+  if (!own.length) return null;
+  const others = copies.filter((copy) => !own.includes(copy)).map(({ inputs }) => inputs[0]);
+  return { step, into, from, module, own: own.map(({ inputs }) => inputs[0]), others };
+}
+
+/** Of what is to follow another module, after that was trained; a module's state may go through its own dict by way of trial. */
+function ownStateDiagnosis(facts: RunFacts, { step, into, from, module }: OwnLoad): Diagnosis | null {
+  const update = [...optimizersOf(facts).values()].flatMap(({ steps }) => steps).find((other) => other < step);
+  if (update === undefined || into !== from || !SNAPSHOT_NAME.test(into)) return null; // of two names `same_module` speaks
+  const findingFacts = {
+    x: codeFact(into),
+    code: facts.statementFact(step),
+    update: facts.place(update).line,
+  };
+  return {
+    variant: "own_state",
+    cause: facts.place(step),
+    chain: [
+      chainLink(facts.place(update), "way", { ...findingFacts, code: facts.statementFact(update) }, []),
+      chainLink(facts.place(step), "none", findingFacts, [module]),
+    ],
+    names: namesInFacts(findingFacts.x),
+    facts: findingFacts,
+    fixes: [],
+  };
+}
+
+/** Of tensors that an optimizer moves after the load, for which one of the two was to be a copy. */
+function sharedPartDiagnosis(facts: RunFacts, { step, into, from, module, own, others }: OwnLoad): Diagnosis | null {
+  if (!SNAPSHOT_NAME.test(into) || SNAPSHOT_NAME.test(from)) return null;
+  const optimizer = [...optimizersOf(facts).values()].find(
+    ({ uid, steps }) =>
+      steps.some((other) => other > step) &&
+      optimizerParameters(facts, uid, steps.at(-1) ?? step).some((param) => own.includes(param)),
+  );
+  const update = optimizer?.steps.find((other) => other > step);
+  if (update === undefined) return null;
+  const part = outermostModuleWithout(facts, own[0], others);
+  const given = attributeChanges(facts).findLast((change) => change.after === module && change.step <= step)?.step;
+  const made = given ?? facts.birthStep(module);
+  const findingFacts = {
+    x: codeFact(into),
+    y: codeFact(from),
+    part: facts.nameFact(part, update),
+    n: own.length,
+    code: facts.statementFact(made),
+    load: facts.place(step).line,
+    update: facts.place(update).line,
+  };
+  return {
+    variant: "shared_part",
+    cause: facts.place(made),
+    chain: [
+      chainLink(facts.place(made), "shares", findingFacts, [module]),
+      chainLink(facts.place(step), "none", { ...findingFacts, code: facts.statementFact(step) }, [own[0]]),
+      chainLink(facts.place(update), "written", { ...findingFacts, code: facts.statementFact(update) }, [own[0]]),
+    ],
+    names: namesInFacts(findingFacts.x, findingFacts.y, findingFacts.part),
+    facts: findingFacts,
+    fixes: [],
+  };
+}

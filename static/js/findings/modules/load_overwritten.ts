@@ -1,0 +1,67 @@
+/** Weights that were loaded and, before anything read them, initialised again: the checkpoint has no effect. */
+
+import { chainLink, codeFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { resolvePath } from "../facts/resolve.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const LOAD_CALL = /^(?:[\w\s,]+=\s*|print\(|return\s+)?([A-Za-z_][\w.[\]]*)\.load_state_dict\(/;
+const INITIALISATION = /^(?:normal|uniform|zero|fill|random|bernoulli|exponential|erfinv|eye)_$/;
+const MAX_STEPS_AHEAD = 2000;
+
+export function diagnoseLoadOverwritten(facts: RunFacts): Diagnosis[] {
+  if (!facts.source.some((text) => /\.load_state_dict\(/.test(text))) return [];
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  facts.steps.forEach(({ kind, line }, step) => {
+    if ((kind !== "statement" && kind !== "return") || out.has(line)) return;
+    const path = LOAD_CALL.exec(facts.statementCode(step))?.[1];
+    const module = path ? resolvePath(facts, path, step) : null;
+    const diagnosis = path && module ? diagnosisOf(facts, step, path, module) : null;
+    if (diagnosis) out.set(line, diagnosis);
+  });
+  return [...out.values()];
+}
+
+/** None where one of the weights that were loaded is left as it was: a head may be initialised anew. */
+function diagnosisOf(facts: RunFacts, step: number, path: string, module: string): Diagnosis | null {
+  /** storages of weights, with the tensor; a bias or a norm says little of a checkpoint */
+  const loaded = new Map<string, string>();
+  for (const { name, inputs } of facts.opsAt(step)) {
+    const tensor = name === "aten::copy_" ? facts.tensor(inputs[0], step) : undefined;
+    if (tensor?.storage && (tensor.shape?.length ?? 0) > 1) loaded.set(tensor.storage, inputs[0]);
+  }
+  if (!loaded.size) return null;
+  const overwritten = new Map<string, number>();
+  const last = Math.min(facts.steps.length, step + MAX_STEPS_AHEAD);
+  for (let i = step + 1; i < last && overwritten.size < loaded.size; i++)
+    for (const op of facts.opsAt(i)) {
+      const storages = op.inputs.map((uid) => facts.tensor(uid, i)?.storage ?? "");
+      if (!storages.some((storage) => loaded.has(storage) && !overwritten.has(storage))) continue;
+      if (!INITIALISATION.test(operationName(op.name))) return null;
+      overwritten.set(storages[0], i);
+    }
+  if (overwritten.size < loaded.size) return null;
+  const [[storage, written]] = overwritten;
+  const uid = loaded.get(storage) ?? "";
+  const x = facts.nameFact(uid, step);
+  const findingFacts = {
+    x,
+    module: codeFact(path),
+    n: loaded.size,
+    loaded: facts.place(step).line,
+    load: facts.statementFact(step),
+    code: facts.statementFact(written),
+  };
+  return {
+    variant: "overwritten",
+    cause: facts.place(written),
+    chain: [
+      chainLink(facts.place(step), "way", { ...findingFacts, code: findingFacts.load }, [module]),
+      chainLink(facts.place(written), "written", findingFacts, [uid]),
+    ],
+    names: namesInFacts(x, findingFacts.module),
+    facts: findingFacts,
+    fixes: [],
+  };
+}

@@ -1,0 +1,98 @@
+/** `require_grad`, `requires_grad_`, `trainable`: a flag under a name that torch does not know, so nothing is frozen. */
+
+import { addToList } from "../../trace/multimap.ts";
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { tensorsOfModule } from "../facts/module_tensors.ts";
+import { resolvePath } from "../facts/resolve.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const FLAG = "requires_grad";
+const ASSIGNMENT = /^([A-Za-z_][\w.]*(?:\[[^\]]*\])*(?:\.\w+)*)\.([A-Za-z_]\w*)\s*=\s*(True|False)$/;
+/** Names that other libraries have for it. */
+const OTHER_NAMES = /^(?:trainable|requires_gradient|require_gradient|needs_grad)$/;
+const MAX_EDITS = 2;
+
+/** Of one line: the parameters that were meant, with the first step that ran it. */
+interface MisspelledFlag {
+  step: number;
+  path: string;
+  name: string;
+  value: boolean;
+  isModule: boolean;
+  uids: string[];
+}
+
+export function diagnoseMisspelledFlag(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const byLine = new Map<number, MisspelledFlag[]>();
+  facts.steps.forEach(({ kind, line }, step) => {
+    const flag = kind === "statement" ? misspelledFlagAt(facts, step) : null;
+    if (flag) addToList(byLine, line, flag);
+  });
+  return [...byLine.values()].flatMap((flags) => diagnosisOf(facts, flags) ?? []);
+}
+
+function misspelledFlagAt(facts: RunFacts, step: number): MisspelledFlag | null {
+  const [, path, name, value] = ASSIGNMENT.exec(facts.statementCode(step).replace(/\s+#.*$/, "")) ?? [];
+  if (!name || name === FLAG || !(OTHER_NAMES.test(name) || editsBetween(name, FLAG) <= MAX_EDITS)) return null;
+  const uid = resolvePath(facts, path, step);
+  if (!uid || isAttributeReadByProgram(facts, name)) return null;
+  const isModule = uid[0] === "o";
+  const uids = isModule ? tensorsOfModule(facts, uid, step) : uid[0] === "t" ? [uid] : [];
+  return uids.length ? { step, path, name, value: value === "True", isModule, uids } : null;
+}
+
+/** Whether the program reads the attribute, as one of its own. */
+function isAttributeReadByProgram(facts: RunFacts, name: string) {
+  const read = new RegExp(String.raw`(?:\.${name}\b(?!\s*=[^=])(?!\s*\()|["']${name}["'])`);
+  return facts.source.some((text) => read.test(text.replace(/#.*$/, "")));
+}
+
+/** None where the tensors are as the flag says all the same, or where it makes no difference that they are not. */
+function diagnosisOf(facts: RunFacts, flags: MisspelledFlag[]): Diagnosis | null {
+  const [{ step, path, name, value, isModule }] = flags;
+  const uids = [...new Set(flags.flatMap((flag) => flag.uids))];
+  const history = tensorHistoryOf(facts);
+  if (uids.some((uid) => history.valueAt(uid, "requires_grad", facts.steps.length) === value)) return null;
+  const gradient = facts
+    .eventsOfKind("grad_accumulated")
+    .find((event) => event.step > step && uids.includes(event.tensor));
+  if (value ? !facts.backwardCalls.some((call) => call.step > step) : !gradient) return null;
+  const x = facts.nameFact(gradient?.tensor ?? uids[0], gradient?.step ?? step);
+  const text = value ? "True" : "False";
+  const names = {
+    x,
+    grad: gradNameOf(x),
+    n: uids.length,
+    attribute: codeFact(name),
+    right: codeFact(isModule ? `${path}.requires_grad_(${text})` : `${path}.${FLAG} = ${text}`),
+    code: facts.statementFact(step),
+  };
+  return {
+    variant: name === `${FLAG}_` ? "flag_over_method" : value ? "misspelled_true" : "misspelled",
+    cause: facts.place(step),
+    chain: [
+      chainLink(facts.place(step), "made", names, [uids[0]]),
+      gradient
+        ? chainLink(facts.place(gradient.step), "gradient", names, [gradient.tensor, gradient.grad])
+        : chainLink(facts.place(facts.steps.length - 1), "none", names, [uids[0]]),
+    ],
+    names: namesInFacts(x, names.attribute, codeFact(FLAG)),
+    facts: names,
+    fixes: [fixHint("spell_requires_grad", facts.place(step), isModule ? { module: 1 } : {})],
+  };
+}
+
+/** The letters to insert, drop or exchange between two words. */
+function editsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, k) => k);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let k = 1; k <= b.length; k++)
+      next.push(Math.min(next[k - 1] + 1, row[k] + 1, row[k - 1] + (a[i - 1] === b[k - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length];
+}

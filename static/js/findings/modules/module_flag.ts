@@ -1,0 +1,86 @@
+/** `requires_grad` set on a module, which has none: its parameters stay as they were. */
+
+import { chainLink, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { modulePath } from "../training/rounds.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Value } from "../../trace/wire.ts";
+
+/** a module's attribute, set by the program from outside of its class */
+interface ModuleFlag {
+  uid: string;
+  step: number;
+  value: boolean;
+}
+
+export function diagnoseModuleFlag(facts: RunFacts): Diagnosis[] {
+  if (/\bself\.requires_grad\b/.test(facts.trace.program.source)) return [];
+  return moduleFlags(facts).flatMap((flag) => diagnosisOf(facts, flag) ?? []);
+}
+
+function moduleFlags(facts: RunFacts): ModuleFlag[] {
+  const seen = new Set<string>();
+  const flags: ModuleFlag[] = [];
+  for (const { uid, step, fields } of facts.index.objectChanges) {
+    const value = fields.attrs?.requires_grad;
+    if (typeof value !== "boolean" || seen.has(`${uid} ${value}`)) continue;
+    seen.add(`${uid} ${value}`);
+    flags.push({ uid, step, value });
+  }
+  return flags;
+}
+
+/** None where the parameters came to be as the attribute says. */
+function diagnosisOf(facts: RunFacts, { uid, step, value }: ModuleFlag): Diagnosis | null {
+  const history = tensorHistoryOf(facts);
+  const params = parametersWithin(facts, uid);
+  const last = facts.steps.length;
+  const contrary = params.filter((param) => history.valueAt(param, "requires_grad", last) === !value);
+  if (!contrary.length || contrary.length < params.length) return null;
+  const gradient = facts
+    .eventsOfKind("grad_accumulated")
+    .find((event) => event.step > step && contrary.includes(event.tensor));
+  if (!value && !gradient) return null;
+  const module = facts.nameFact(uid, step);
+  const x = facts.nameFact(contrary[0], gradient?.step ?? step);
+  const names = {
+    module,
+    x,
+    grad: gradNameOf(x),
+    n: contrary.length,
+    name: modulePath(module),
+    value_text: value ? "True" : "False",
+    code: facts.statementFact(step),
+  };
+  return {
+    variant: value ? "unfreeze" : undefined,
+    cause: facts.place(step),
+    chain: [
+      chainLink(facts.place(step), "made", names, [uid]),
+      gradient
+        ? chainLink(facts.place(gradient.step), "gradient", names, [gradient.tensor, gradient.grad])
+        : chainLink(facts.place(last - 1), "none", names, [contrary[0]]),
+    ],
+    names: namesInFacts(module, x),
+    facts: names,
+    fixes: [fixHint("requires_grad_method", facts.place(step), { name: modulePath(module) })],
+  };
+}
+
+/** The parameters of a module and of those in it, at the end of the run. */
+function parametersWithin(facts: RunFacts, uid: string): string[] {
+  const params: string[] = [];
+  const attributesOf = new Map<string, Record<string, Value>>();
+  for (const { uid: object, fields } of facts.index.objectChanges)
+    if (fields.attrs) attributesOf.set(object, fields.attrs);
+  const queue = new Set([uid]);
+  for (const object of queue)
+    for (const value of Object.values(attributesOf.get(object) ?? {})) {
+      const part = referencedUid(value);
+      if (part?.[0] === "o") queue.add(part);
+      else if (part?.[0] === "t" && facts.scan.initialFields(part)?.type === "Parameter") params.push(part);
+    }
+  return params;
+}

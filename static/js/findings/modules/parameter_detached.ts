@@ -1,0 +1,200 @@
+/** A parameter that the optimizer or the module does not have any more, or never had: replaced, exchanged through `.data`, unregistered. */
+
+import { diagnoseExhaustedParameters } from "../training/exhausted_parameters.ts";
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { attributeChanges } from "../facts/object_history.ts";
+import { diagnoseParametersMissedByOptimizer } from "../training/optimizer_misses.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import { diagnoseParameterReboundInLoop } from "./rebound_loop.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import { diagnoseUnregisteredParameters } from "./unregistered.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { NameBinding } from "../facts/scan.ts";
+
+export function diagnoseDetachedParameter(facts: RunFacts): Diagnosis[] {
+  const replacedDiagnoses = replacedParameters(facts);
+  const missedDiagnoses = replacedDiagnoses.length ? [] : diagnoseParametersMissedByOptimizer(facts);
+  return [
+    ...diagnoseUnregisteredParameters(facts),
+    ...diagnoseExhaustedParameters(facts),
+    ...replacedDiagnoses,
+    ...missedDiagnoses,
+    ...diagnoseParameterReboundInLoop(facts),
+    ...parametersSharedThroughData(facts),
+  ];
+}
+
+/** Parameters that an optimizer goes on to update after the program exchanged them. */
+function replacedParameters(facts: RunFacts): Diagnosis[] {
+  /** by the step that exchanged them */
+  const out = new Map<string, Diagnosis>();
+  for (const { uid: optimizer, made, steps } of optimizersOf(facts).values()) {
+    const step = steps.at(-1);
+    if (step === undefined) continue;
+    const updated = new Set(optimizerParameters(facts, optimizer, step));
+    const trained = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor));
+    for (const change of [...exchangedModuleParameters(facts), ...reboundNames(facts)]) {
+      const isStillUpdated =
+        change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
+      if (!isStillUpdated || out.has(`${change.step}`) || isGradAccumulatedAfter(facts, change.before, change.step))
+        continue;
+      if (!trained.has(change.before) && !trained.has(change.after)) continue; // kept by other means, like a moving average
+      out.set(`${change.step}`, replacedParameterDiagnosis(facts, optimizer, change, step));
+    }
+  }
+  return [...out.values()];
+}
+
+function isGradAccumulatedAfter(facts: RunFacts, uid: string, step: number) {
+  return facts.eventsOfKind("grad_accumulated").some((event) => event.tensor === uid && event.step > step);
+}
+
+/** of one tensor for another */
+interface TensorExchange {
+  before: string;
+  after: string;
+  step: number;
+}
+
+/** Tensors of modules that were exchanged, alone or with their module. */
+function exchangedModuleParameters(facts: RunFacts): TensorExchange[] {
+  return attributeChanges(facts).flatMap(({ before, after, step }) => {
+    if (!before || !after) return [];
+    if (before[0] === "t" && after[0] === "t") return [{ before, after, step }];
+    if (before[0] !== "o" || after[0] !== "o") return [];
+    const tensorAttributes = (object: string) =>
+      attributeChanges(facts).filter(
+        (change) => change.owner === object && change.step <= step && change.after?.[0] === "t",
+      );
+    const tensorsAfter = tensorAttributes(after);
+    return tensorAttributes(before).flatMap((attributeBefore) => {
+      const attributeAfter = tensorsAfter.find(({ name }) => name === attributeBefore.name);
+      return attributeAfter?.after && attributeBefore.after
+        ? [{ before: attributeBefore.after, after: attributeAfter.after, step }]
+        : [];
+    });
+  });
+}
+
+/** Names that came to mean another tensor that is trained. */
+function reboundNames(facts: RunFacts): TensorExchange[] {
+  const history = tensorHistoryOf(facts);
+  const exchanges: TensorExchange[] = [];
+  for (const meanings of facts.scan.meaningsByName.values())
+    for (let k = 1; k < meanings.length; k++) {
+      const { uid: after, step } = meanings[k];
+      const before = meanings[k - 1].uid;
+      if (before[0] !== "t" || after[0] !== "t" || before === after) continue;
+      if (hadEarlierName(facts, before, meanings[k - 1])) continue;
+      if (history.valueAt(after, "leaf", step) && history.valueAt(after, "requires_grad", facts.steps.length))
+        exchanges.push({ before, after, step });
+    }
+  return exchanges.filter(({ after }) => facts.scan.tensorsRead.has(after));
+}
+
+/** Whether a tensor had another name before it got this one: a name that only went along with it may go on to
+ * another. */
+function hadEarlierName(facts: RunFacts, uid: string, { name, step }: NameBinding) {
+  return (facts.scan.bindingsByUid.get(uid) ?? []).some((other) => other.name !== name && other.step < step);
+}
+
+function replacedParameterDiagnosis(
+  facts: RunFacts,
+  optimizerUid: string,
+  change: TensorExchange,
+  step: number,
+): Diagnosis {
+  const x = facts.nameFact(change.after, change.step);
+  const optimizerName = facts.nameFact(optimizerUid, step);
+  const { made } = optimizersOf(facts).get(optimizerUid) ?? { made: step };
+  return {
+    variant: "replaced",
+    cause: facts.place(change.step),
+    chain: [
+      chainLink(facts.place(made), "made", { x: optimizerName }, [optimizerUid]),
+      chainLink(facts.place(change.step), "moved", { x, code: facts.statementFact(change.step) }, [
+        change.before,
+        change.after,
+      ]),
+      chainLink(facts.place(step), "written", { x, code: facts.statementFact(step) }, [change.before]),
+    ],
+    names: namesInFacts(x, optimizerName),
+    facts: {
+      x,
+      optimizer: optimizerName,
+      code: facts.statementFact(change.step),
+      made: facts.steps[made].line,
+      step: facts.steps[step].line,
+    },
+    fixes: [
+      fixHint("optimizer_later", facts.place(made), { to: facts.steps[change.step].line }),
+      fixHint("in_place", facts.place(change.step)),
+    ],
+  };
+}
+
+/** Two parameters on one memory, since `.data` of one was given to the other. */
+function parametersSharedThroughData(facts: RunFacts): Diagnosis[] {
+  const history = tensorHistoryOf(facts);
+  const out: Diagnosis[] = [];
+  for (const uid of parametersGivenOtherStorage(facts)) {
+    for (const { step, value } of history.fieldChanges(uid, "storage").slice(1)) {
+      const storageUid = value as string | null;
+      const other = facts.index
+        .handlesOfStorage(storageUid, step)
+        .find(
+          (handleUid) =>
+            handleUid !== uid &&
+            history.valueAt(handleUid, "leaf", step) &&
+            history.valueAt(handleUid, "requires_grad", step),
+        );
+      if (!storageUid || !other || !isTrainedAfter(facts, uid, step)) continue;
+      out.push(sharedThroughDataDiagnosis(facts, uid, other, step));
+    }
+  }
+  return out;
+}
+
+/** Whether a backward or a write comes to a tensor later. */
+function isTrainedAfter(facts: RunFacts, uid: string, step: number) {
+  return (
+    isGradAccumulatedAfter(facts, uid, step) ||
+    facts.writesOf(facts.tensor(uid, step)?.storage).some((write) => write.step > step)
+  );
+}
+
+/** Leaves that require grad and were given another storage. */
+function parametersGivenOtherStorage(facts: RunFacts): string[] {
+  const history = tensorHistoryOf(facts);
+  return [...facts.index.laterChanges.keys()].flatMap((uid) => {
+    if (uid[0] !== "t" || !history.wasFieldChangedLater(uid, "storage")) return [];
+    const birth = facts.birthStep(uid);
+    return history.valueAt(uid, "leaf", birth) && history.valueAt(uid, "requires_grad", birth) ? [uid] : [];
+  });
+}
+
+function sharedThroughDataDiagnosis(facts: RunFacts, uid: string, otherUid: string, step: number): Diagnosis {
+  const [x, y] = [facts.nameFact(uid, step), facts.nameFact(otherUid, step)];
+  const effect = facts.eventsOfKind("grad_accumulated").find((event) => event.tensor === uid && event.step > step);
+  const nextWrite = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
+  return {
+    variant: "data",
+    cause: facts.place(step),
+    chain: [
+      chainLink(facts.place(facts.birthStep(otherUid)), "made", { x: y }, [otherUid]),
+      chainLink(facts.place(step), "shares", { x: y, y: x }, [uid, otherUid]),
+      ...(effect ? [chainLink(facts.place(effect.step), "gradient", { x }, [uid, effect.grad])] : []),
+      ...(nextWrite
+        ? [
+            chainLink(facts.place(nextWrite.step), "written", { x, code: facts.statementFact(nextWrite.step) }, [
+              uid,
+              otherUid,
+            ]),
+          ]
+        : []),
+    ],
+    names: namesInFacts(x, y),
+    facts: { x, y, code: facts.statementFact(step) },
+    fixes: [fixHint("tie_parameter", facts.place(step))],
+  };
+}

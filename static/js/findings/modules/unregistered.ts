@@ -1,0 +1,112 @@
+/** Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`. */
+
+import { findEntity, type EntityLookup as Entities } from "../../trace/entities.ts";
+import { keyValuePairs, referencedUid } from "../../trace/names.ts";
+import { codeFact, fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { attributeChanges, type AttributeChange } from "../facts/object_history.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { Value } from "../../trace/wire.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const PLAIN_CONTAINER_TYPES = new Set(["list", "tuple", "dict"]);
+const MAX_VISITED_TENSORS = 200;
+
+export function diagnoseUnregisteredParameters(facts: RunFacts): Diagnosis[] {
+  const modules = moduleClassNames(facts);
+  if (!modules.size) return [];
+  /** by line and attribute */
+  const out = new Map<string, Diagnosis>();
+  for (const change of attributeChanges(facts)) {
+    const type = facts.scan.initialFields(change.owner)?.type ?? "";
+    const key = `${facts.steps[change.step].line} ${change.name}`;
+    if (!modules.has(type) || !change.after || out.has(key)) continue;
+    const hiddenUids = hiddenParameters(facts, change);
+    const diagnosis = hiddenUids.length ? diagnosisOf(facts, change, hiddenUids) : null;
+    if (diagnosis) out.set(key, diagnosis);
+  }
+  return [...out.values()];
+}
+
+/** The classes of the program that derive from `nn.Module`. */
+function moduleClassNames(facts: RunFacts): Set<string> {
+  const out = new Set<string>();
+  for (const line of facts.source) {
+    const match = /^\s*class\s+(\w+)\s*\(([^)]*)\)/.exec(line);
+    const bases = (match?.[2] ?? "").split(",").map((base) => base.trim());
+    if (match && bases.some((base) => /(^|\.)Module$/.test(base) || out.has(base))) out.add(match[1]);
+  }
+  return out;
+}
+
+/** The leaves that an attribute leads to and `parameters()` does not give. */
+function hiddenParameters(facts: RunFacts, { after, step }: AttributeChange): string[] {
+  const entities = facts.stateAt(step);
+  const tensor = findEntity(entities, after, "tensor");
+  const frame = findEntity(entities, facts.steps[step].frame, "frame");
+  if (tensor) {
+    const isMeantAsParameter = tensor.requires_grad && tensor.type !== "Parameter" && frame?.name === "__init__";
+    return isMeantAsParameter && after ? [after] : [];
+  }
+  const container = findEntity(entities, after, "object");
+  return container && PLAIN_CONTAINER_TYPES.has(container.type ?? "")
+    ? trainableTensorsWithin(entities, String(after))
+    : [];
+}
+
+function trainableTensorsWithin(entities: Entities, rootUid: string): string[] {
+  const seen = new Set([rootUid]);
+  const out: string[] = [];
+  for (const uid of seen) {
+    if (seen.size > MAX_VISITED_TENSORS) break;
+    const tensor = findEntity(entities, uid, "tensor");
+    if (tensor?.type === "Parameter" && tensor.requires_grad) out.push(uid);
+    const object = findEntity(entities, uid, "object");
+    if (!object) continue;
+    const items = keyValuePairs(object)?.map(([, value]) => value) ?? object.items ?? [];
+    for (const value of [...items, ...Object.values(object.attrs ?? {})]) {
+      const ref = referencedUid(value as Value);
+      if (ref) seen.add(ref);
+    }
+  }
+  return out;
+}
+
+/** @returns null where an optimizer was given them all the same, or the program has none */
+function diagnosisOf(facts: RunFacts, change: AttributeChange, hiddenUids: string[]): Diagnosis | null {
+  const { error } = facts;
+  const explainsError = error !== null && /empty parameter list/.test(error.message);
+  const optimizers = [...optimizersOf(facts).values()];
+  const isOptimized = optimizers.some(({ uid, made, steps }) =>
+    optimizerParameters(facts, uid, steps.at(-1) ?? made).some((param) => hiddenUids.includes(param)),
+  );
+  if (isOptimized || (!optimizers.length && !explainsError)) return null;
+  const effect = explainsError ? error.step : optimizers[0].made;
+  if (effect < change.step) return null;
+  const x = codeFact(change.name);
+  const ownerName = facts.nameFact(change.owner, effect);
+  const isTensor = change.after?.[0] === "t";
+  const leaf = tensorHistoryOf(facts).valueAt(hiddenUids[0], "leaf", change.step);
+  return {
+    variant: isTensor ? (leaf ? "plain_tensor" : "computed_tensor") : "plain_container",
+    severity: explainsError ? "error" : "warning",
+    cause: facts.place(change.step),
+    chain: [
+      chainLink(facts.place(change.step), "made", { x, code: facts.statementFact(change.step) }, [
+        change.after,
+        ...hiddenUids,
+      ]),
+      chainLink(facts.place(effect), "none", { x, code: facts.statementFact(effect) }, [change.owner]),
+    ],
+    names: namesInFacts(x, ownerName),
+    facts: {
+      x,
+      owner: ownerName,
+      n: hiddenUids.length,
+      code: facts.statementFact(change.step),
+      effect: facts.steps[effect].line,
+    },
+    fixes: [fixHint(isTensor ? "register_parameter" : "module_list", facts.place(change.step), { x: change.name })],
+    explainsError,
+  };
+}

@@ -1,0 +1,73 @@
+/** A loss that applies softmax or sigmoid itself gets what has been through it already: nothing raises, it only learns worse. */
+
+import { codeFact, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { operationName } from "../facts/operation_name.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+const VALUE_KEEPING_OPERATIONS =
+  /^(?:view|reshape|squeeze|unsqueeze|flatten|contiguous|to|float|transpose|permute|select|slice)$/;
+const MAX_OPERATIONS_BACK = 8;
+
+/** By loss: what it applies itself, and how low it can get on the results of that for so many classes. */
+const ACTIVATION_BY_LOSS: Record<string, { applies: string; least: (classes: number) => number }> = {
+  cross_entropy_loss: { applies: "softmax", least: (classes) => Math.log(1 + (classes - 1) / Math.E) },
+  binary_cross_entropy_with_logits: { applies: "sigmoid", least: () => Math.log(1 + 1 / Math.E) },
+};
+
+const LOSS_WITH_ACTIVATION = new RegExp(`^(?:${Object.keys(ACTIVATION_BY_LOSS).join("|")})$`);
+
+export function diagnoseActivationTwice(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const op of facts.scan.operationsNamed(LOSS_WITH_ACTIVATION)) {
+    const loss = ACTIVATION_BY_LOSS[operationName(op.name)];
+    const line = facts.steps[op.step].line;
+    if (out.has(line) || !op.requires_grad.some(Boolean) || facts.isInsideBackward(op.step)) continue;
+    const applied = earlierActivation(facts, op.inputs[0], loss.applies);
+    if (applied) out.set(line, diagnosisOf(facts, op, loss, applied));
+  }
+  return [...out.values()];
+}
+
+/** The operation that applied a function to a tensor, through views of its result. */
+function earlierActivation(facts: RunFacts, uid: string, applies: string) {
+  let op = facts.producingOperation(uid);
+  for (let k = 0; op && k < MAX_OPERATIONS_BACK; k++) {
+    const name = operationName(op.name).replace(/^_/, "");
+    if (name === applies) return op;
+    if (!VALUE_KEEPING_OPERATIONS.test(name)) return null;
+    op = facts.producingOperation(op.inputs[0]);
+  }
+  return null;
+}
+
+function diagnosisOf(
+  facts: RunFacts,
+  op: Operation,
+  { applies, least: minimum }: { applies: string; least: (classes: number) => number },
+  applied: Operation,
+): Diagnosis {
+  const x = facts.nameFact(op.inputs[0], op.step);
+  const classes = facts.tensor(op.inputs[0], op.step)?.shape?.[1] ?? 2;
+  const findingFacts = {
+    x,
+    applies: codeFact(applies),
+    op: operationName(op.name),
+    made: facts.steps[applied.step].line,
+    least: Number(minimum(classes).toPrecision(3)),
+    code: facts.statementFact(op.step),
+  };
+  return {
+    cause: facts.place(op.step),
+    chain: [
+      chainLink(facts.place(applied.step), "made", { ...findingFacts, code: facts.statementFact(applied.step) }, [
+        applied.outputs[0],
+      ]),
+      chainLink(facts.place(op.step), "used", findingFacts, [op.inputs[0]]),
+    ],
+    names: namesInFacts(x),
+    facts: findingFacts,
+    fixes: [],
+  };
+}

@@ -1,0 +1,51 @@
+/** Averages over nothing, which are 0 divided by 0: no target counts, a selection is empty, the spread of a single element. */
+
+import { cellsReadBy, cellAsNumber } from "../facts/numbers.ts";
+import { operationName } from "../facts/operation_name.ts";
+import type { Fact } from "../finding.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+interface EmptyMean {
+  variant: "ignored" | "empty" | "single";
+  /** what was to be averaged, or the targets */
+  uid: string;
+  facts: Record<string, Fact>;
+}
+
+const TARGET_LOSSES = /^(cross_entropy_loss|nll_loss|nll_loss_nd|nll_loss2d)$/;
+const AVERAGES = /^(mean|nanmean|median|.*_loss|binary_cross_entropy.*|kl_div)$/;
+const SPREADS = /^(var|std)(_mean)?$/;
+const DEFAULT_IGNORE_INDEX = -100;
+
+/** What an operation that gave a NaN had nothing to average of; null where it had something. */
+export function emptyMeanOf(facts: RunFacts, op: Operation): EmptyMean | null {
+  const name = operationName(op.name);
+  const [first, target] = op.inputs;
+  if (TARGET_LOSSES.test(name) && target) {
+    const targets = cellsOf(facts, target, op.step);
+    const index = ignoreIndexOf(facts, op);
+    if (targets?.length && targets.every((cell) => cell === index))
+      return { variant: "ignored", uid: target, facts: { index, n: targets.length } };
+  }
+  const size = first ? facts.tensor(first, op.step)?.shape?.reduce((product, n) => product * n, 1) : undefined;
+  if (size === 0 && AVERAGES.test(name)) return { variant: "empty", uid: first, facts: {} };
+  if (size === 1 && SPREADS.test(name)) return { variant: "single", uid: first, facts: {} };
+  return null;
+}
+
+function cellsOf(facts: RunFacts, uid: string, step: number) {
+  const handle = facts.handle(uid, step);
+  return handle ? cellsReadBy(facts.stateAt(step), handle)?.map(cellAsNumber) : undefined;
+}
+
+/** The target that a loss does not count: its node says, else the text of the statement, else it is torch's own. */
+function ignoreIndexOf(facts: RunFacts, op: Operation): number {
+  const nodeUid = facts.tensor(op.outputs[0], op.step)?.grad_fn;
+  const ofNode = facts.node(nodeUid, op.step)?.attrs?.ignore_index;
+  if (typeof ofNode === "number") return ofNode;
+  if (typeof ofNode === "object" && ofNode && "$i" in ofNode)
+    return Number(BigInt.asIntN(64, BigInt(String(ofNode.$i))));
+  const written = /ignore_index\s*=\s*(-?\d+)/.exec(facts.statementCode(op.step))?.[1];
+  return written === undefined ? DEFAULT_IGNORE_INDEX : Number(written);
+}

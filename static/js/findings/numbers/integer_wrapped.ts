@@ -1,0 +1,113 @@
+/** Arithmetic of small integers that left their range and came in again at the other end: 3 − 5 is 254 as a uint8. */
+
+import { chainLink, codeFact, fixHint, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { diagnoseFractionsCut } from "./fractions_cut.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { numbersOfTensor } from "../facts/tensor_values.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+/** The smallest and the largest number of a type. */
+const RANGES: Record<string, [number, number]> = {
+  uint8: [0, 255],
+  int8: [-128, 127],
+  int16: [-32768, 32767],
+  uint16: [0, 65535],
+};
+const ARITHMETIC: Record<string, { sign: string; of: (a: number, b: number) => number }> = {
+  add: { sign: "+", of: (a, b) => a + b },
+  sub: { sign: "−", of: (a, b) => a - b },
+  mul: { sign: "×", of: (a, b) => a * b },
+};
+
+export function diagnoseIntegerWrapped(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const op of facts.scan.operationsNamed(/^(?:add|sub|mul)_?$/)) {
+    const { line, visit } = facts.steps[op.step];
+    const name = operationName(op.name).replace(/_$/, "");
+    if (visit || out.has(line) || !ARITHMETIC[name] || !op.inputs.length || !op.outputs.length) continue;
+    const dtype = dtypeOf(facts, op.outputs[0]);
+    if (!RANGES[dtype]) continue;
+    const wrapped = firstWrapped(facts, op, name, dtype);
+    if (wrapped) out.set(line, diagnosisOf(facts, op, name, dtype, wrapped));
+  }
+  return [...out.values(), ...diagnoseFractionsCut(facts)];
+}
+
+/** As it was made: torch lets no tensor change it. */
+function dtypeOf(facts: RunFacts, uid: string) {
+  return (facts.scan.initialFields(uid)?.dtype ?? "").replace("torch.", "");
+}
+
+interface WrappedElement {
+  a: number;
+  b: number;
+  got: number;
+}
+
+/** The first element whose true value is out of range; null where there is none, or the operands' numbers are not known. */
+function firstWrapped(facts: RunFacts, op: Operation, name: string, dtype: string): WrappedElement | null {
+  const results = numbersOfTensor(facts, op.outputs[0], op.step);
+  if (!results?.length) return null;
+  const operands = op.inputs.map((uid) => operandNumbers(facts, op, uid, results.length));
+  const [first, second = constantOperand(facts, op, name)] = operands;
+  if (!first || !second) return null;
+  const [min, max] = RANGES[dtype];
+  for (let k = 0; k < results.length; k++) {
+    const [a, b] = [first[k % first.length], second[k % second.length]];
+    const exact = ARITHMETIC[name].of(a, b);
+    const span = max - min + 1;
+    if (exact >= min && exact <= max) continue;
+    if ((((exact - results[k]) % span) + span) % span === 0) return { a, b, got: results[k] };
+  }
+  return null;
+}
+
+/** What an operand held before the operation; null where it was not recorded, or its elements do not pair up one by one. */
+function operandNumbers(facts: RunFacts, op: Operation, uid: string, count: number): number[] | null {
+  const isWritten = op.outputs.includes(uid);
+  const numbers = numbersOfTensor(facts, uid, isWritten ? op.step - 1 : op.step);
+  if (!isWritten && facts.writesOf(facts.handle(uid, op.step)?.storage).some(({ step }) => step === op.step))
+    return null;
+  return numbers && (numbers.length === count || numbers.length === 1) ? numbers : null;
+}
+
+/** A number that the statement writes out as the second operand. */
+function constantOperand(facts: RunFacts, op: Operation, name: string): number[] | null {
+  const sign = { add: "\\+", sub: "-", mul: "\\*" }[name];
+  const literals = [
+    ...facts.statementCode(op.step).matchAll(new RegExp(`[\\w\\])]\\s*${sign}=?\\s*(\\d+)(?![\\w.])`, "g")),
+  ];
+  return literals.length === 1 ? [Number(literals[0][1])] : null;
+}
+
+function diagnosisOf(facts: RunFacts, op: Operation, name: string, dtype: string, element: WrappedElement): Diagnosis {
+  const names = op.inputs.map((uid) => facts.nameFact(uid, op.step));
+  const [x] = names;
+  const findingFacts = {
+    x,
+    dtype: codeFact(dtype),
+    a: element.a,
+    b: element.b,
+    got: element.got,
+    sign: ARITHMETIC[name].sign,
+    lowest: RANGES[dtype][0],
+    highest: RANGES[dtype][1],
+    code: facts.statementFact(op.step),
+  };
+  const made = facts.birthStep(op.inputs[0]);
+  const operandName = nameTextOfFact(x);
+  return {
+    cause: facts.place(op.step),
+    chain: [
+      ...(made < op.step && facts.steps[made]
+        ? [chainLink(facts.place(made), "made", findingFacts, [op.inputs[0]])]
+        : []),
+      chainLink(facts.place(op.step), "checked", findingFacts, [...op.inputs, ...op.outputs]),
+    ],
+    names: namesInFacts(...names),
+    facts: findingFacts,
+    fixes: operandName ? [fixHint("wider_integer", facts.place(op.step), { name: operandName })] : [],
+  };
+}

@@ -1,0 +1,105 @@
+/** A loss that can't be below zero, and is: it was given probabilities or scores where logarithms belong, or targets out of range. */
+
+import { chainLink, codeFact, fixHint, nameTextOfFact, namesInFacts, type Diagnosis } from "../finding.ts";
+import { numbersText } from "../facts/numbers.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { cellsOfTensor, numbersOfTensor, rangeOfTensor, sumsAlong } from "../facts/tensor_values.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+const LOSS_OF_LOGARITHMS = /^(?:kl_div|nll_loss\w*)$/;
+const LOSS = /^(?:kl_div|nll_loss\w*|binary_cross_entropy(?:_with_logits)?)$/;
+/** Of a sum that is 1 but for rounding. */
+const MAX_DISTANCE_FROM_ONE = 1e-3;
+
+export function diagnoseLossBelowZero(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const op of facts.scan.operationsNamed(LOSS)) {
+    const { line, visit } = facts.steps[op.step];
+    if (visit || out.has(line) || op.inputs.length < 2 || !op.outputs.length) continue;
+    const name = operationName(op.name).replace(/_nd$/, "");
+    const loss = rangeOfTensor(facts, op.outputs[0], op.step);
+    if (!loss || !(loss.min < 0)) continue;
+    const diagnosis = LOSS_OF_LOGARITHMS.test(name)
+      ? diagnosisOfInput(facts, op, name, loss.min)
+      : diagnosisOfTarget(facts, op, name, loss.min);
+    if (diagnosis) out.set(line, diagnosis);
+  }
+  return [...out.values()];
+}
+
+/** The first argument holds numbers above 0, which no logarithm of a probability is. */
+function diagnosisOfInput(facts: RunFacts, op: Operation, name: string, value: number): Diagnosis | null {
+  const [input] = op.inputs;
+  const range = rangeOfTensor(facts, input, op.step);
+  if (!range || !(range.max > 0)) return null;
+  const sum = rowSum(facts, input, op.step);
+  const areProbabilities = range.min >= 0 && range.max <= 1 + MAX_DISTANCE_FROM_ONE;
+  return diagnosisOf(facts, op, {
+    variant: areProbabilities ? (sum === null ? "unit" : "probabilities") : "scores",
+    name,
+    value,
+    operand: input,
+    held: sum ?? range.max,
+  });
+}
+
+/** The sum of the first row, where every row adds up to 1 along one dimension; null where none does, or it can't be told. */
+function rowSum(facts: RunFacts, uid: string, step: number): number | null {
+  const numbers = numbersOfTensor(facts, uid, step);
+  const shape = facts.handle(uid, step)?.shape ?? [];
+  if (!numbers || !shape.length) return null;
+  for (let dim = shape.length - 1; dim >= 0; dim--) {
+    const sums = sumsAlong(numbers, shape, dim);
+    if (sums.every((sum) => Math.abs(sum - 1) <= MAX_DISTANCE_FROM_ONE)) return Number(sums[0].toPrecision(4));
+  }
+  return null;
+}
+
+/** A target is not between 0 and 1. */
+function diagnosisOfTarget(facts: RunFacts, op: Operation, name: string, value: number): Diagnosis | null {
+  const range = rangeOfTensor(facts, op.inputs[1], op.step);
+  if (!range || (range.min >= 0 && range.max <= 1)) return null;
+  const held = range.min < 0 ? range.min : range.max;
+  return diagnosisOf(facts, op, { variant: "targets", name, value, operand: op.inputs[1], held });
+}
+
+interface BelowZero {
+  variant: string;
+  name: string;
+  value: number;
+  operand: string;
+  /** the number that shows what the operand is */
+  held: number;
+}
+
+function diagnosisOf(facts: RunFacts, op: Operation, { variant, name, value, operand, held }: BelowZero): Diagnosis {
+  const x = facts.nameFact(operand, op.step);
+  const loss = facts.nameFact(op.outputs[0], op.step);
+  const cells = cellsOfTensor(facts, operand, op.step);
+  const findingFacts = {
+    x,
+    loss,
+    op: codeFact(name),
+    value: numbersText([Number(value.toPrecision(4))], true),
+    held: numbersText([held], true),
+    values: cells ? numbersText(cells) : "",
+    code: facts.statementFact(op.step),
+  };
+  const made = facts.birthStep(operand);
+  const inputName = nameTextOfFact(x);
+  return {
+    variant,
+    cause: facts.place(op.step),
+    chain: [
+      ...(made < op.step && facts.steps[made]
+        ? [chainLink(facts.place(made), "made", { ...findingFacts, code: facts.statementFact(made) }, [operand])]
+        : []),
+      chainLink(facts.place(op.step), "checked", findingFacts, [op.outputs[0]]),
+    ],
+    names: namesInFacts(x, loss),
+    facts: findingFacts,
+    fixes: variant === "probabilities" ? [fixHint("log_of_operand", facts.place(op.step), { name: inputName })] : [],
+  };
+}

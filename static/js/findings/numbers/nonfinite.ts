@@ -1,0 +1,420 @@
+/** Where the first NaN, or the first infinity of a gradient, came from: the operation and its operand, forward or backward. */
+
+import { emptyMeanOf } from "./empty_mean.ts";
+import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
+import {
+  fixHint,
+  chainLink,
+  namesInFacts,
+  phrase,
+  type Diagnosis,
+  type ChainLink,
+  type LineAndStep,
+} from "../finding.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { diagnoseHalfOverflow } from "./half_overflow.ts";
+import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "../facts/numbers.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { cellsOfTensor } from "../facts/tensor_values.ts";
+import { namedViewSource } from "../facts/view_source.ts";
+import { backwardsOfScaledLosses } from "../training/clip_while_scaled.ts";
+import type { Cell } from "../../trace/entities.ts";
+import type { Delta, Visit } from "../../trace/wire.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+interface NonfiniteOrigin {
+  step: number;
+  storage: string;
+}
+
+/** So many sizes of a parameter that runs away are said. */
+const MAX_LISTED_VALUES = 5;
+
+/** So many operations of one statement are walked back. */
+const MAX_OPERATIONS_BACK = 200;
+
+/** What torch says where it was asked to look for NaN in backward. */
+const ANOMALY_ERROR = /returned nan values in its/;
+
+/** Operations that only carry numbers on, or take them as the program gives them. */
+const CARRIED_OR_GIVEN_VALUES =
+  /^(empty|full|tensor|lift|to|_to_copy|copy_|fill_|masked_fill|masked_fill_|scalar_tensor|zeros|ones|new_|arange|clone|detach|view|item)/;
+
+/** Operations that give new memory as it is, and views of it. */
+const UNINITIALIZED = /^(?:new_)?empty|^(?:detach|alias|view|expand|permute|transpose|t)$/;
+
+export function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
+  const firstInForward = firstNonfiniteStorage(facts, false);
+  const firstInVisits = firstNonfiniteStorage(facts, true);
+  const earliest =
+    firstInForward && (!firstInVisits || firstInForward.step <= firstInVisits.step) ? firstInForward : firstInVisits;
+  if (!earliest) return diagnoseHalfOverflow(facts);
+  // a scaler looks for infinities itself, leaves the step out and lowers its scale
+  if (backwardsOfScaledLosses(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
+  const divergence = divergingParameterBefore(facts, earliest.step);
+  if (divergence) return [divergenceDiagnosis(facts, divergence, firstInfinityAfter(facts, divergence, earliest.step))];
+  const diagnosis =
+    facts.steps[earliest.step].visit && earliest === firstInVisits
+      ? nonfiniteVisitDiagnosis(facts, earliest.step)
+      : nanOperationDiagnosis(facts, earliest);
+  return diagnosis ? [{ ...diagnosis, explainsError: ANOMALY_ERROR.test(facts.error?.message ?? "") }] : [];
+}
+
+/** A parameter ran away before anything ceased to be finite. */
+function divergenceDiagnosis(facts: RunFacts, divergence: DivergingParameter, step: number): Diagnosis {
+  const { uid } = divergence;
+  const steps = divergence.steps.filter((update) => update < step);
+  const values = divergence.values.slice(0, steps.length + 1);
+  const [first] = steps;
+  const x = facts.nameFact(uid, first);
+  const findingFacts = {
+    x,
+    code: facts.statementFact(first),
+    values: numbersText(values.slice(0, MAX_LISTED_VALUES).map((value) => Number(value.toPrecision(3)))).slice(1, -1),
+    effect: facts.steps[step].line,
+  };
+  return {
+    variant: "diverged",
+    cause: facts.place(first),
+    chain: [
+      chainLink(facts.place(first), "written", findingFacts, [uid]),
+      chainLink(
+        facts.place(steps[steps.length - 1]),
+        "written",
+        { ...findingFacts, code: facts.statementFact(steps[steps.length - 1]) },
+        [uid],
+      ),
+      chainLink(facts.place(step), "nonfinite", { ...findingFacts, code: facts.statementFact(step) }),
+    ],
+    names: namesInFacts(x),
+    facts: findingFacts,
+    fixes: [],
+  };
+}
+
+/**
+ * The first step after a parameter began to run away at which an operation gave what is not finite: a loss of infinity is no
+ * NaN yet. A statement that gave infinities before, as a mask does, is passed over.
+ * @param latest the step of the first NaN, or of the first gradient that is not finite
+ */
+function firstInfinityAfter(facts: RunFacts, { steps: [first] }: DivergingParameter, latest: number): number {
+  const linesBefore = new Set<number>();
+  for (let step = 0; step < latest; step++) {
+    const { set, line } = facts.steps[step];
+    for (const uid in set) {
+      if (uid[0] !== "s" || !Object.values(set[uid].cells ?? {}).some((row: Cell[]) => row.some(isNonfiniteCell)))
+        continue;
+      if (step <= first) linesBefore.add(line);
+      else if (!linesBefore.has(line) && isComputed(facts, uid, step)) return step;
+    }
+  }
+  return latest;
+}
+
+/** Whether an operation of the step computed what a storage holds, and did not only carry it on. */
+function isComputed(facts: RunFacts, storageUid: string, step: number) {
+  return facts.opsAt(step).some(
+    ({ name, inputs, outputs }) =>
+      inputs.length > 0 &&
+      !CARRIED_OR_GIVEN_VALUES.test(operationName(name)) &&
+      outputs.some((uid) => {
+        const handle = facts.handle(uid, step);
+        return (
+          handle?.storage === storageUid && (cellsReadBy(facts.stateAt(step), handle)?.some(isNonfiniteCell) ?? false)
+        );
+      }),
+  );
+}
+
+/** The first storage with a NaN; of visits, the first gradient that is NaN or infinite. */
+function firstNonfiniteStorage(facts: RunFacts, visits: boolean): NonfiniteOrigin | null {
+  if (visits) {
+    const step = facts.steps.findIndex(({ visit }) =>
+      visit?.grad_inputs?.some((grad) => grad?.cells?.some(isNonfiniteCell)),
+    );
+    return step < 0 ? null : { step, storage: "" };
+  }
+  for (let step = 0; step < facts.steps.length; step++) {
+    const { set, visit } = facts.steps[step];
+    for (const uid in set) {
+      if (uid[0] !== "s" || !doesDeltaSetNan(set[uid]) || !isNanRead(facts, uid, step)) continue;
+      if (isUninitialized(facts, uid, step)) continue;
+      if (!visit || isStorageMadeInForward(facts, uid, step)) return { step, storage: uid };
+    }
+  }
+  return null;
+}
+
+function hasNanCell(row: Cell[]) {
+  for (const cell of row) if (typeof cell === "object" && isNanCell(cell)) return true;
+  return false;
+}
+
+function doesDeltaSetNan({ cells, cells_at: patches }: Delta) {
+  for (const dtype in cells) if (hasNanCell(cells[dtype])) return true;
+  for (const dtype in patches) if (Object.values(patches[dtype]).some(isNanCell)) return true;
+  return false;
+}
+
+/** Whether a handle reads a NaN of a storage: an operation may leave more memory than its result reads, and never
+ * write it. */
+function isNanRead(facts: RunFacts, storageUid: string, step: number) {
+  const entities = facts.stateAt(step);
+  return facts.index.handlesOfStorage(storageUid, step).some((uid) => {
+    const handle = facts.handle(uid, step);
+    const cells = handle ? cellsReadBy(entities, handle) : null;
+    return !cells || cells.some(isNanCell); // null: too many to be listed
+  });
+}
+
+/** Whether nobody has written a storage yet: what is in new memory is by chance. */
+function isUninitialized(facts: RunFacts, storageUid: string, step: number) {
+  const makers = facts
+    .opsAt(step)
+    .filter(({ outputs }) => outputs.some((uid) => facts.handle(uid, step)?.storage === storageUid));
+  return makers.length > 0 && makers.every(({ name }) => UNINITIALIZED.test(operationName(name)));
+}
+
+/** Whether an operation before the backward of the same statement made a storage. */
+function isStorageMadeInForward(facts: RunFacts, storageUid: string, step: number) {
+  return facts
+    .opsAt(step)
+    .some((op) => op.grad_mode && op.outputs.some((uid) => facts.handle(uid, step)?.storage === storageUid));
+}
+
+/** A NaN of the forward computation. */
+function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrigin): Diagnosis | null {
+  const ops = facts.opsAt(step);
+  const op = ops.find(({ outputs }) => outputs.some((uid) => facts.handle(uid, step)?.storage === storage));
+  const lastWriter =
+    op && !op.inputs.length
+      ? ops.findLast((later) => later.outputs.some((uid) => facts.handle(uid, step)?.storage === storage))
+      : op;
+  const nanOperation = firstNanOperation(facts, lastWriter ?? op, step);
+  if (!nanOperation) return null;
+  const name = operationName(nanOperation.name);
+  const isGiven = !nanOperation.inputs.length || CARRIED_OR_GIVEN_VALUES.test(name);
+  const output = nanOperation.outputs[0];
+  const x = facts.nameFact(output, step);
+  const operands = nanOperation.inputs.filter((uid) => uid !== output);
+  const requiresGrad =
+    nanOperation.requires_grad.some(Boolean) || operands.some((uid) => facts.tensor(uid, step)?.requires_grad);
+  const emptyMean = emptyMeanOf(facts, nanOperation);
+  if (emptyMean) {
+    const operand = facts.nameFact(namedViewSource(facts, emptyMean.uid, step), step);
+    const findingFacts = { x, op: name, operand, code: facts.statementFact(step), ...emptyMean.facts };
+    return {
+      variant: emptyMean.variant,
+      severity: requiresGrad ? "warning" : "note",
+      cause: facts.place(step),
+      chain: [
+        chainLink(facts.place(step), "nonfinite", findingFacts, [output, emptyMean.uid]),
+        ...linksToNanGradient(facts, step),
+      ],
+      names: namesInFacts(x, operand),
+      facts: findingFacts,
+      fixes: [],
+    };
+  }
+  const nonfiniteOperand = operands.find((uid) => cellsOfTensor(facts, uid, step)?.some(isNonfiniteCell)) ?? null;
+  const operandNames = operands.map((uid) => facts.nameFact(uid, step));
+  const values = cellsOfTensor(facts, nonfiniteOperand ?? operands[0] ?? "", step);
+  const originLink = nonfiniteOperand ? nonfiniteOriginLink(facts, nonfiniteOperand, step) : null;
+  return {
+    variant: isGiven ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
+    severity: requiresGrad && !isGiven ? "warning" : "note",
+    cause: facts.place(originLink && !isCarriedOn(facts, nonfiniteOperand, originLink.step) ? originLink.step : step),
+    chain: [
+      ...(originLink ? [originLink] : []),
+      chainLink(facts.place(step), "nonfinite", { x, code: facts.statementFact(step) }, [output]),
+      ...linksToNanGradient(facts, step),
+    ],
+    names: namesInFacts(x, ...operandNames),
+    facts: {
+      x,
+      op: name,
+      operand: nonfiniteOperand ? facts.nameFact(nonfiniteOperand, step) : (operandNames[0] ?? x),
+      operands: operandNames,
+      values: values?.length ? numbersText(values) : "",
+      holds: values?.length ? phrase("finding.nonfinite.holds", { values: numbersText(values) }) : "",
+      code: facts.statementFact(step),
+    },
+    fixes: fixesForNonfinite(facts.place(step), facts.place(originLink?.step ?? step)),
+  };
+}
+
+/** The first operation of a statement that gave a NaN: where an operand is NaN already, the one of the same step
+ * that made that. */
+function firstNanOperation(facts: RunFacts, op: Operation | undefined, step: number) {
+  let earliest = op;
+  for (let k = 0; earliest && k < MAX_OPERATIONS_BACK; k++) {
+    const output = earliest.outputs[0];
+    const nanInput = earliest.inputs.find((uid) => uid !== output && cellsOfTensor(facts, uid, step)?.some(isNanCell));
+    const producer = facts.producingOperation(nanInput);
+    if (!producer || producer.step !== step || producer === earliest) return earliest;
+    earliest = producer;
+  }
+  return earliest;
+}
+
+/** Where an operand first held what is not finite, if that was a step before. */
+function nonfiniteOriginLink(facts: RunFacts, uid: string, step: number): ChainLink | null {
+  const storage = facts.handle(uid, step)?.storage;
+  const originStep = (facts.index.writeStepsByStorage.get(storage ?? "") ?? []).find(
+    (k) =>
+      k < step &&
+      Object.values(facts.steps[k].set[storage ?? ""]?.cells ?? {}).some((row) => row.some(isNonfiniteCell)),
+  );
+  return originStep === undefined
+    ? null
+    : chainLink(
+        facts.place(originStep),
+        "nonfinite",
+        { x: facts.nameFact(uid, originStep), code: facts.statementFact(originStep) },
+        [uid],
+      );
+}
+
+/** Whether the operation that made a tensor got an infinity already, such as the -inf of a mask: it is not to blame for that. */
+function isCarriedOn(facts: RunFacts, uid: string | null, step: number) {
+  const op = facts.producingOperation(uid);
+  return (
+    op?.step === step &&
+    op.inputs.some((input) => input !== uid && cellsOfTensor(facts, input, step)?.some(isNonfiniteCell))
+  );
+}
+
+/** A gradient that one node turned into what is not finite. */
+function nonfiniteVisitDiagnosis(facts: RunFacts, step: number): Diagnosis | null {
+  const { visit } = facts.steps[step];
+  const node = visit ? (facts.node(visit.node, step - 1) ?? facts.node(visit.node, step)) : undefined;
+  if (!visit || !node) return null;
+  const birthStep = facts.birthStep(visit.node);
+  const op = facts.nodeOperationName(visit.node);
+  const incoming = visit.grad_outputs.flatMap((grad) => grad?.cells ?? []);
+  const operand = Object.values(node.saved ?? {}).find((slot) =>
+    cellsReadBy(facts.stateAt(step - 1), slot)?.some(isNonfiniteCell),
+  );
+  const zeroOperand = Object.values(node.saved ?? {}).find((slot) =>
+    cellsReadBy(facts.stateAt(step - 1), slot)?.some((cell) => cellAsNumber(cell) === 0),
+  );
+  const badOperand = operand ?? zeroOperand;
+  const cells = badOperand ? cellsReadBy(facts.stateAt(step - 1), badOperand) : null;
+  const isMasked =
+    incoming.some((cell) => cellAsNumber(cell) === 0) && (Boolean(operand) || isNanWhereGradientWasZero(visit));
+  const nonfiniteGrad = firstNonfiniteGrad(facts, step);
+  const x = nonfiniteGrad ? facts.nameFact(nonfiniteGrad.uid, nonfiniteGrad.step) : facts.nameFact(visit.node, step);
+  const sentCells = visit.grad_inputs.flatMap((grad) => grad?.cells ?? []);
+  const branchNode = isMasked ? branchNodeBefore(facts, visit.node, step) : null;
+  return {
+    variant: branchNode
+      ? operand
+        ? "branch"
+        : "branch_slope"
+      : isMasked && operand
+        ? "zero_times_infinite"
+        : nonfiniteGradientVariant(sentCells.some(isNanCell), nonfiniteGrad?.isNan ?? false),
+    cause: facts.place(birthStep),
+    chain: [
+      chainLink(
+        facts.place(birthStep),
+        "made",
+        { x: facts.statementFact(birthStep), op, code: facts.statementFact(birthStep) },
+        [visit.node, badOperand?.tensor],
+      ),
+      ...(branchNode
+        ? [
+            chainLink(
+              facts.place(facts.birthStep(branchNode)),
+              "way",
+              { code: facts.statementFact(facts.birthStep(branchNode)) },
+              [branchNode],
+            ),
+          ]
+        : []),
+      chainLink(facts.place(step), "nonfinite", { x, op, code: `${op}` }, [visit.node]),
+      ...(nonfiniteGrad
+        ? [chainLink(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradNameOf(x) }, [nonfiniteGrad.uid])]
+        : []),
+    ],
+    names: namesInFacts(x),
+    facts: {
+      x,
+      grad: gradNameOf(x),
+      op,
+      code: facts.statementFact(birthStep),
+      values: cells ? numbersText(cells) : phrase("finding.nonfinite.its_operand"),
+      incoming: numbersText(incoming),
+      sent: numbersText(sentCells, sentCells.length === 1),
+      choice: branchNode ? facts.nodeOperationName(branchNode) : "",
+    },
+    fixes: branchNode
+      ? [fixHint("safe_where", facts.place(birthStep))]
+      : fixesForNonfinite(facts.place(birthStep), facts.place(birthStep)),
+  };
+}
+
+/** Whether every NaN that a node sent on stands where it got a 0. */
+function isNanWhereGradientWasZero({ grad_outputs: [incoming], grad_inputs: [sent] }: Visit) {
+  const incomingCells = incoming?.cells ?? [];
+  const nanIndices = (sent?.cells ?? []).flatMap((cell, k) => (isNanCell(cell) ? [k] : []));
+  return (
+    nanIndices.length > 0 &&
+    incomingCells.length === sent?.cells?.length &&
+    nanIndices.every((k) => cellAsNumber(incomingCells[k]) === 0)
+  );
+}
+
+/** @param arrivedNan whether a NaN came to the leaf */
+function nonfiniteGradientVariant(sentNan: boolean, arrivedNan: boolean) {
+  if (sentNan) return "backward";
+  return arrivedNan ? "infinite_then_nan" : "backward_infinite";
+}
+
+/** The first leaf whose gradient is not finite after a step. @returns isNan: a NaN is among what it got */
+function firstNonfiniteGrad(facts: RunFacts, step: number): { uid: string; step: number; isNan: boolean } | null {
+  const call = facts.backwardAt(step);
+  for (let i = step; i <= (call?.end ?? step); i++) {
+    const { visit } = facts.steps[i];
+    if (visit?.accumulates && visit.grad_outputs.some((grad) => grad?.cells?.some(isNonfiniteCell)))
+      return {
+        uid: visit.accumulates,
+        step: i,
+        isNan: visit.grad_outputs.some((grad) => grad?.cells?.some(isNanCell)),
+      };
+  }
+  return null;
+}
+
+/** The node that chose among branches and sent a 0 this way. */
+function branchNodeBefore(facts: RunFacts, nodeUid: string, step: number) {
+  let [edge] = facts.index.edgesLeadingTo(nodeUid, step - 1);
+  for (let depth = 0; edge && depth < 6; depth++) {
+    if (/Where|MaskedFill|Max|Min|Clamp|Index|Gather|MaskedSelect/.test(facts.index.nodes.get(edge.node)?.name ?? ""))
+      return edge.node;
+    [edge] = facts.index.edgesLeadingTo(edge.node, step - 1);
+  }
+  return null;
+}
+
+/** The backward that carries a NaN of the forward computation to a parameter. */
+function linksToNanGradient(facts: RunFacts, step: number) {
+  const call = facts.backwardCalls.find((backward) => backward.step > step);
+  const nonfiniteGrad = call ? firstNonfiniteGrad(facts, call.step) : null;
+  if (!nonfiniteGrad) return [];
+  const x = facts.nameFact(nonfiniteGrad.uid, nonfiniteGrad.step);
+  return [chainLink(facts.place(nonfiniteGrad.step), "gradient", { x, grad: gradNameOf(x) }, [nonfiniteGrad.uid])];
+}
+
+/** What keeps an operation finite, the one that fits it best first. @param originPlace of the operand */
+function fixesForNonfinite(place: LineAndStep, originPlace: LineAndStep) {
+  const places = place.line === originPlace.line ? [place] : [originPlace, place];
+  return [
+    fixHint("log_softmax", place),
+    ...places.map((fixPlace) => fixHint("subtract_max", fixPlace)),
+    fixHint("biased_std", place),
+    ...places.map((fixPlace) => fixHint("guard_operand", fixPlace)),
+    fixHint("finite_mask", place),
+  ];
+}

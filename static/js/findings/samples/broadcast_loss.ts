@@ -1,0 +1,138 @@
+/** A loss, or a count of right answers, between a column and a row of as many numbers: broadcasting makes a table, and nothing raises. */
+
+import { fixHint, chainLink, nameTextOfFact, namesInFacts, type Diagnosis, type Fact } from "../finding.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { shapeText } from "../errors/operands.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const BROADCASTING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
+const BROADCASTING_NAME = /^(?:sub|broadcast_tensors)$/;
+const LOSS_OPERATION = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;
+/** A program that adds the dimension itself means the table. */
+const RESHAPING_OPERATION = /unsqueeze|view|reshape|index|select|slice|expand/;
+const COMPARISON = /^(?:eq|ne)$/;
+const CHOICE = /^(?:topk|max|argmax|round|gt|ge|lt|le|sign|sort)$/;
+const CONVERSION = /^(?:to|_to_copy|float|double|long|int|type_as)$/;
+const MAX_CONVERSIONS = 4;
+const COUNT = /^(?:sum|mean|count_nonzero)$/;
+/** So many steps after a difference its square or the like is looked for. */
+const MAX_STEPS_TO_LOSS = 3;
+
+export function diagnoseBroadcastLoss(facts: RunFacts): Diagnosis[] {
+  if (!facts.backwardCalls.length) return [];
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const { name, inputs, outputs, requires_grad, step } of facts.scan.operationsNamed(BROADCASTING_NAME)) {
+    if (!BROADCASTING_OPERATIONS.has(name) || inputs.length !== 2) continue;
+    if (!requires_grad.some(Boolean) || out.has(facts.steps[step].line)) continue;
+    const pair = columnAndRowOperands(facts, inputs, step);
+    if (pair && isUsedInLoss(facts, outputs, step)) out.set(facts.steps[step].line, diagnosisOf(facts, pair, step));
+  }
+  return [...out.values()];
+}
+
+/** Predictions that are compared with labels, and counted. */
+export function diagnoseComparedTable(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const { inputs, outputs, step } of facts.scan.operationsNamed(COMPARISON)) {
+    const { line, visit } = facts.steps[step];
+    if (visit || inputs.length !== 2 || out.has(line)) continue;
+    const pair = columnAndRowOperands(facts, inputs, step, false);
+    if (!pair || sharesStorage(facts, pair.column, pair.row, step) || !isCounted(facts, outputs[0], step)) continue;
+    if (![pair.column, pair.row].some((uid) => isChoice(facts, uid))) continue;
+    out.set(line, { ...diagnosisOf(facts, pair, step), variant: "compared" });
+  }
+  return [...out.values()];
+}
+
+/** Whether a tensor says which class was chosen, as the largest or by a threshold, in whatever dtype. */
+function isChoice(facts: RunFacts, uid: string) {
+  let op = facts.producingOperation(uid);
+  for (let k = 0; op && k < MAX_CONVERSIONS && CONVERSION.test(operationName(op.name)); k++)
+    op = facts.producingOperation(op.inputs[0]);
+  return CHOICE.test(operationName(op?.name ?? ""));
+}
+
+function sharesStorage(facts: RunFacts, a: string, b: string, step: number) {
+  return facts.tensor(a, step)?.storage === facts.tensor(b, step)?.storage;
+}
+
+/** Whether a comparison goes on into a sum or a mean over all of it, through conversions. */
+function isCounted(facts: RunFacts, uid: string, step: number) {
+  const followed = new Set([uid]);
+  for (let i = step; i <= Math.min(step + MAX_STEPS_TO_LOSS, facts.steps.length - 1); i++)
+    for (const { name, inputs, outputs } of facts.opsAt(i)) {
+      if (!followed.has(inputs[0])) continue;
+      if (COUNT.test(operationName(name))) return (facts.handle(outputs[0], i)?.shape ?? []).length === 0;
+      if (CONVERSION.test(operationName(name))) followed.add(outputs[0]);
+    }
+  return false;
+}
+
+/** The operands as a column and a row. @param isLoss one is computed and the other given */
+function columnAndRowOperands(
+  facts: RunFacts,
+  inputs: string[],
+  step: number,
+  isLoss = true,
+): { column: string; row: string; size: number } | null {
+  for (const [column, row] of [inputs, [...inputs].reverse()]) {
+    const [columnTensor, rowTensor] = [facts.tensor(column, step), facts.tensor(row, step)];
+    const [size, width] = columnTensor?.shape ?? [];
+    if (columnTensor?.shape?.length !== 2 || width !== 1 || size < 2) continue;
+    if (
+      rowTensor?.shape?.length !== 1 ||
+      rowTensor.shape[0] !== size ||
+      (isLoss && columnTensor.requires_grad === rowTensor.requires_grad)
+    )
+      continue;
+    if (!RESHAPING_OPERATION.test(facts.producingOperation(column)?.name ?? "")) return { column, row, size };
+  }
+  return null;
+}
+
+/** Whether a difference goes on into a loss. */
+function isUsedInLoss(facts: RunFacts, outputs: string[], step: number) {
+  for (let i = step; i <= Math.min(step + MAX_STEPS_TO_LOSS, facts.steps.length - 1); i++)
+    if (
+      facts
+        .opsAt(i)
+        .some(({ name, inputs }) => LOSS_OPERATION.test(name) && inputs.some((uid) => outputs.includes(uid)))
+    )
+      return true;
+  return false;
+}
+
+function diagnosisOf(
+  facts: RunFacts,
+  { column, row, size }: { column: string; row: string; size: number },
+  step: number,
+): Diagnosis {
+  const [x, y] = [facts.nameFact(column, step), facts.nameFact(row, step)];
+  const findingFacts = {
+    x,
+    y,
+    n: size,
+    x_shape: shapeText([size, 1]),
+    y_shape: shapeText([size]),
+    code: facts.statementFact(step),
+  };
+  const madeLink = (uid: string, name: Fact, shape: string) => {
+    const birth = facts.birthStep(uid);
+    return chainLink(facts.place(birth), "made", { x: name, x_shape: shape, code: facts.statementFact(birth) }, [uid]);
+  };
+  return {
+    variant: "table",
+    severity: "warning",
+    cause: facts.place(step),
+    chain: [
+      madeLink(row, y, findingFacts.y_shape),
+      ...(facts.birthStep(column) < step ? [madeLink(column, x, findingFacts.x_shape)] : []),
+      chainLink(facts.place(step), "counted", findingFacts, [column, row]),
+    ],
+    names: namesInFacts(x, y),
+    facts: findingFacts,
+    fixes: nameTextOfFact(y) ? [fixHint("unsqueeze_operand", facts.place(step), { name: nameTextOfFact(y) })] : [],
+  };
+}

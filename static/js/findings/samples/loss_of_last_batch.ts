@@ -1,0 +1,95 @@
+/** A backward after the loop whose losses it was for: only the last batch of each round trains. */
+
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { reachableNodes } from "../facts/graph_walk.ts";
+import { optimizersOf } from "../facts/optimizers.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { BackwardCall, Operation } from "../facts/scan.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+const BACKWARD = /^([A-Za-z_]\w*)\.backward\(/;
+const MIN_DROPPED = 2;
+
+/** the loss that trained, and those of the same statement before it that did not */
+interface LastLoss {
+  name: string;
+  call: BackwardCall;
+  last: Operation;
+  dropped: Operation[];
+}
+
+export function diagnoseLossOfLastBatch(facts: RunFacts): Diagnosis[] {
+  if (![...optimizersOf(facts).values()].some(({ steps }) => steps.length)) return [];
+  /** by the statement that runs backward; null where it is meant once */
+  const byStatement = new Map<number | null, { first: LastLoss; count: number } | null>();
+  for (const call of facts.backwardCalls) {
+    const known = byStatement.get(call.stmt);
+    if (known === null) continue;
+    const lost = lastLossOf(facts, call);
+    if (!lost) byStatement.set(call.stmt, null);
+    else if (known) known.count += lost.dropped.length;
+    else byStatement.set(call.stmt, { first: lost, count: lost.dropped.length });
+  }
+  return [...byStatement.values()].flatMap((found) => (found ? [diagnosisOf(facts, found.first, found.count)] : []));
+}
+
+/** None where the loss is of the loop that runs backward, or where the backward also went through the losses before it. */
+function lastLossOf(facts: RunFacts, call: BackwardCall): LastLoss | null {
+  const [root] = call.roots;
+  const name = BACKWARD.exec(facts.statementCode(call.step))?.[1];
+  const last = root ? facts.producingOperation(root) : undefined;
+  if (!name || !last || call.roots.length !== 1) return null;
+  const [at, outer] = [facts.steps[last.step], facts.steps[call.step]];
+  const [inner, round] = [at.iter ?? [], outer.iter ?? []];
+  if (at.frame !== outer.frame || inner.length !== round.length + 1 || round.some((k, i) => inner[i] !== k))
+    return null;
+  if (!new RegExp(`^${name}\\s*=[^=]`).test(facts.statementCode(last.step))) return null;
+  const dropped: Operation[] = [];
+  for (let step = last.step - 1; step >= 0; step--) {
+    const { stmt, frame, iter = [], skipped } = facts.steps[step];
+    if (skipped) return null;
+    if (stmt !== at.stmt || frame !== at.frame) continue;
+    if (iter?.length !== inner.length || round.some((k, i) => iter[i] !== k)) break;
+    const op = facts
+      .opsAt(step)
+      .find((other) => other.name === last.name && other.inputs.length === last.inputs.length);
+    if (!op || !isUnusedLoss(facts, op, last)) return null;
+    dropped.push(op);
+  }
+  return dropped.length >= MIN_DROPPED ? { name, call, last, dropped } : null;
+}
+
+/** Whether a loss of other data has a graph through which no backward ever went. */
+function isUnusedLoss(facts: RunFacts, op: Operation, last: Operation) {
+  if (op.inputs.length < 2 || op.inputs[1] === last.inputs[1]) return false;
+  const node = tensorHistoryOf(facts).valueAt(op.outputs[0], "grad_fn", op.step);
+  if (typeof node !== "string") return false;
+  return [...reachableNodes(facts, node)].every(
+    (uid) => facts.index.nodes.get(uid)?.variable || !facts.index.visitStepsByNode.has(uid),
+  );
+}
+
+function diagnosisOf(facts: RunFacts, { name, call, last, dropped }: LastLoss, count: number): Diagnosis {
+  const x = codeFact(name);
+  const [earlier] = dropped.slice(-1);
+  const findingFacts = {
+    x,
+    n: dropped.length,
+    rounds: dropped.length + 1,
+    total: count,
+    code: facts.statementFact(call.step),
+    made: facts.place(last.step).line,
+  };
+  return {
+    cause: facts.place(call.step),
+    chain: [
+      chainLink(facts.place(earlier.step), "made", { ...findingFacts, code: facts.statementFact(earlier.step) }, [
+        earlier.outputs[0],
+      ]),
+      chainLink(facts.place(call.step), "starts", findingFacts, [last.outputs[0]]),
+    ],
+    names: namesInFacts(x),
+    facts: findingFacts,
+    fixes: [fixHint("into_loop", facts.place(call.step))],
+  };
+}

@@ -1,0 +1,177 @@
+/** Probabilities that a softmax formed down the batch, and that are then read as those of the classes of each sample. */
+
+import { chainLink, codeFact, fixHint, namesInFacts, type Diagnosis } from "../finding.ts";
+import { operationName } from "../facts/operation_name.ts";
+import { numbersOfTensor, sumsAlong } from "../facts/tensor_values.ts";
+import { tensorHistoryOf } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+import type { Operation } from "../facts/scan.ts";
+
+const SOFTMAX = /^(?:log_)?softmax$/;
+/** Operations after which the rows are still the samples, and the columns the classes. */
+const ELEMENTWISE = /^(?:log|neg|clamp|clamp_min|add|mul|div|pow|sqrt|exp|to|float|clone|detach)$/;
+/** Operations that leave the elements in their order. */
+const KEEPS_ORDER = /^(?:view|reshape|_unsafe_view|unsqueeze|contiguous|clone|to|float|dropout|native_dropout)$/;
+const CLASS_LOSS = /^(?:nll_loss\w*|cross_entropy_loss)$/;
+const ELEMENTWISE_LOSS = /^(?:mse_loss|binary_cross_entropy\w*|kl_div|l1_loss|mul|sub)$/;
+const CHOICE_OF_CLASS = /\b(?:argmax|max|topk)\(\s*(?:[A-Za-z_][\w.]*\s*,\s*)?(?:dim\s*=\s*|axis\s*=\s*)?(?:1|-1)\b/;
+const MAX_FOLLOWED = 60;
+const MAX_STEPS_AHEAD = 60;
+
+export function diagnoseSoftmaxOverBatch(facts: RunFacts): Diagnosis[] {
+  /** by line */
+  const out = new Map<number, Diagnosis>();
+  for (const op of facts.scan.operationsNamed(SOFTMAX)) {
+    const { line } = facts.steps[op.step];
+    if (facts.isInsideBackward(op.step) || out.has(line) || !op.outputs.length) continue;
+    const shape = facts.handle(op.outputs[0], op.step)?.shape ?? [];
+    if (![2, 3].includes(shape.length) || shape[0] < 2 || shape[1] < 2 || softmaxDim(facts, op, shape) !== 0) continue;
+    const reader = shape.length === 2 ? readerByClass(facts, op, shape) : null;
+    const product = reader ? null : productBySample(facts, op, shape[0]);
+    if (reader) out.set(line, diagnosisOf(facts, op, shape, reader));
+    else if (product) out.set(line, attentionDiagnosis(facts, op, shape, product));
+  }
+  return [...out.values()];
+}
+
+/** The dimension along which an operation's results add up to 1: as its node has it, else as the numbers do. */
+function softmaxDim(facts: RunFacts, op: Operation, { length }: number[]): number | null {
+  const [output] = op.outputs;
+  const node = tensorHistoryOf(facts).valueAt(output, "grad_fn", op.step) as string | null;
+  const dim = facts.scan.initialFields(node)?.attrs?.dim;
+  if (typeof dim === "number") return dim < 0 ? dim + length : dim;
+  const numbers = length === 2 ? numbersOfTensor(facts, output, op.step) : null;
+  if (!numbers) return null;
+  const values = /log/.test(op.name) ? numbers.map(Math.exp) : numbers;
+  const shape = facts.handle(output, op.step)?.shape ?? [];
+  const isOne = (along: number) => sumsAlong(values, shape, along).every((sum) => Math.abs(sum - 1) < 1e-3);
+  return isOne(0) && !isOne(1) ? 0 : null;
+}
+
+/** The operation that takes the columns as the classes of a row. */
+function readerByClass(facts: RunFacts, op: Operation, shape: number[]): Operation | null {
+  const followed = new Set(op.outputs);
+  for (let i = op.step; i < Math.min(facts.steps.length, op.step + MAX_STEPS_AHEAD); i++) {
+    if (facts.isInsideBackward(i)) continue;
+    for (const other of facts.opsAt(i)) {
+      if (other.step === op.step && other.at <= op.at) continue;
+      const position = other.inputs.findIndex((uid) => followed.has(uid));
+      if (position < 0) continue;
+      if (isReadByClass(facts, other, position, shape)) return other;
+      const isSameShape = String(facts.handle(other.outputs[0], i)?.shape) === String(shape);
+      if (ELEMENTWISE.test(operationName(other.name)) && isSameShape && followed.size < MAX_FOLLOWED)
+        for (const uid of other.outputs) followed.add(uid);
+    }
+  }
+  return null;
+}
+
+/** A product of one matrix for each sample that takes what the softmax gave, in rows of one sample or several. */
+function productBySample(facts: RunFacts, op: Operation, rows: number): Operation | null {
+  const followed = new Set(op.outputs);
+  for (let i = op.step; i < Math.min(facts.steps.length, op.step + MAX_STEPS_AHEAD); i++) {
+    if (facts.isInsideBackward(i)) continue;
+    for (const other of facts.opsAt(i)) {
+      if (!other.inputs.some((uid) => followed.has(uid)) || (other.step === op.step && other.at <= op.at)) continue;
+      const name = operationName(other.name);
+      if (name === "bmm") {
+        const batch = facts.handle(other.inputs[0], i)?.shape?.[0] ?? 0;
+        return batch > 1 && rows % batch === 0 ? other : null;
+      }
+      if (KEEPS_ORDER.test(name) && followed.size < MAX_FOLLOWED) for (const uid of other.outputs) followed.add(uid);
+    }
+  }
+  return null;
+}
+
+function isReadByClass(facts: RunFacts, op: Operation, position: number, shape: number[]): boolean {
+  const name = operationName(op.name);
+  if (CLASS_LOSS.test(name)) return position === 0;
+  if (name === "index") return position === 0 && isPickOfEachRow(facts, op, shape);
+  if (name === "gather")
+    return (
+      position === 0 &&
+      (facts.handle(op.inputs[1], op.step)?.shape ?? [])[0] === shape[0] &&
+      attributeOfNode(facts, op) === 1
+    );
+  if (/^(?:argmax|max|topk)$/.test(name)) return CHOICE_OF_CLASS.test(facts.statementCode(op.step));
+  if (!ELEMENTWISE_LOSS.test(name) || op.inputs.length < 2) return false;
+  const other = op.inputs[position === 0 ? 1 : 0];
+  const numbers = numbersOfTensor(facts, other, op.step);
+  if (!numbers || String(facts.handle(other, op.step)?.shape) !== String(shape)) return false;
+  const isOneHot = numbers.every((number) => number === 0 || number === 1);
+  return isOneHot && sumsAlong(numbers, shape, 1).every((sum) => sum === 1);
+}
+
+function attributeOfNode(facts: RunFacts, op: Operation) {
+  const node = tensorHistoryOf(facts).valueAt(op.outputs[0], "grad_fn", op.step) as string | null;
+  const dim = facts.scan.initialFields(node)?.attrs?.dim;
+  return typeof dim === "number" && dim < 0 ? dim + 2 : dim;
+}
+
+/** Whether an index takes one column of every row: `p[arange(n), y]`. */
+function isPickOfEachRow(facts: RunFacts, op: Operation, [rows, columns]: number[]) {
+  const [, first, second] = op.inputs.map((uid) => numbersOfTensor(facts, uid, op.step));
+  if (!first || !second || first.length !== rows || second.length !== rows) return false;
+  return first.every((row, k) => row === k) && second.every((column) => column >= -columns && column < columns);
+}
+
+function diagnosisOf(facts: RunFacts, op: Operation, shape: number[], reader: Operation): Diagnosis {
+  const [output] = op.outputs;
+  const x = facts.nameFact(output, op.step);
+  const numbers = numbersOfTensor(facts, output, op.step);
+  const values = numbers && /log/.test(op.name) ? numbers.map(Math.exp) : numbers;
+  const row = values ? values.slice(0, shape[1]).reduce((a, b) => a + b, 0) : null;
+  const findingFacts = {
+    x,
+    op: codeFact(operationName(op.name)),
+    n: shape[0],
+    classes: shape[1],
+    wrong: codeFact("dim=0"),
+    right: codeFact("dim=1"),
+    row: row === null ? "?" : Number(row.toPrecision(3)),
+    code: facts.statementFact(op.step),
+    reader: operationName(reader.name).replace(/_nd$/, ""),
+  };
+  return {
+    variant: row === null ? "unlisted" : "softmax",
+    cause: facts.place(op.step),
+    chain: [
+      chainLink(facts.place(op.step), "shares", findingFacts, [output]),
+      chainLink(facts.place(reader.step), "read", { ...findingFacts, code: facts.statementFact(reader.step) }, [
+        output,
+      ]),
+    ],
+    names: namesInFacts(x, codeFact("dim")),
+    facts: findingFacts,
+    fixes: [fixHint("softmax_of_classes", facts.place(op.step))],
+  };
+}
+
+function attentionDiagnosis(facts: RunFacts, op: Operation, shape: number[], product: Operation): Diagnosis {
+  const [output] = op.outputs;
+  const weight = op.inputs[0];
+  const findingFacts = {
+    x: facts.nameFact(output, op.step),
+    op: codeFact(operationName(op.name)),
+    n: shape[0],
+    samples: facts.handle(product.inputs[0], product.step)?.shape?.[0] ?? shape[0],
+    wrong: codeFact("dim=0"),
+    right: codeFact("dim=-1"),
+    code: facts.statementFact(op.step),
+    read: facts.place(product.step).line,
+  };
+  return {
+    variant: "attention",
+    cause: facts.place(op.step),
+    chain: [
+      chainLink(facts.place(op.step), "shares", findingFacts, [output, weight]),
+      chainLink(facts.place(product.step), "read", { ...findingFacts, code: facts.statementFact(product.step) }, [
+        output,
+      ]),
+    ],
+    names: namesInFacts(findingFacts.x, codeFact("dim")),
+    facts: findingFacts,
+    fixes: [fixHint("softmax_of_positions", facts.place(op.step))],
+  };
+}

@@ -1,0 +1,91 @@
+/** A parameter that was frozen with a `.grad` left from before: an optimizer updates it as long as that stays. */
+
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { gradNameOf } from "../facts/gradient_name.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import { tensorHistoryOf, type FieldChange } from "../facts/tensor_history.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+interface FrozenParameter {
+  uid: string;
+  /** frozen, updated: the steps at which it was frozen, and at which it was then updated first */
+  frozen: number;
+  updated: number;
+  optimizer: string;
+}
+
+const MAX_NAMED_PARAMETERS = 8;
+
+export function diagnoseFrozenParameterUpdated(facts: RunFacts): Diagnosis[] {
+  /** by the line that freezes */
+  const byLine = new Map<number, FrozenParameter[]>();
+  for (const frozen of frozenParameters(facts)) {
+    const { line } = facts.place(frozen.frozen);
+    byLine.set(line, [...(byLine.get(line) ?? []), frozen]);
+  }
+  return [...byLine.values()].map((parameters) => diagnosisOf(facts, parameters));
+}
+
+/** The parameters that an optimizer updated after they were frozen. */
+function frozenParameters(facts: RunFacts): FrozenParameter[] {
+  const history = tensorHistoryOf(facts);
+  const out: FrozenParameter[] = [];
+  for (const { uid: optimizer, steps } of optimizersOf(facts).values()) {
+    const lastStep = steps.at(-1);
+    if (lastStep === undefined) continue;
+    for (const uid of optimizerParameters(facts, optimizer, lastStep)) {
+      const frozen = freezingStep(history.fieldChanges(uid, "requires_grad"), lastStep);
+      if (frozen === null) continue;
+      const writeSteps = new Set(
+        facts.writesOf(history.valueAt(uid, "storage", lastStep) as string | null).map(({ step }) => step),
+      );
+      const updated = steps.find((step) => step > frozen && writeSteps.has(step));
+      if (updated !== undefined) out.push({ uid, frozen, updated, optimizer });
+    }
+  }
+  return out;
+}
+
+/** The step that turned `requires_grad` off and left it so until another step; null where none did. */
+function freezingStep(changes: FieldChange[], until: number) {
+  const before = changes.filter(({ step }) => step < until);
+  const lastChange = before.at(-1);
+  return lastChange && !lastChange.value && before.at(-2)?.value ? lastChange.step : null;
+}
+
+/** @param parameters of one line, of which the first is told */
+function diagnosisOf(facts: RunFacts, parameters: FrozenParameter[]): Diagnosis {
+  const [{ uid, frozen, updated, optimizer }] = parameters;
+  const names = parameters.slice(0, MAX_NAMED_PARAMETERS).map((other) => facts.nameFact(other.uid, other.updated));
+  const x = names[0];
+  const accumulated = facts
+    .eventsOfKind("grad_accumulated")
+    .findLast((event) => event.tensor === uid && event.step < frozen);
+  return {
+    cause: facts.place(frozen),
+    chain: [
+      ...(accumulated
+        ? [
+            chainLink(
+              facts.place(accumulated.step),
+              "gradient",
+              { x, grad: gradNameOf(x), code: facts.statementFact(accumulated.step) },
+              [uid, accumulated.grad],
+            ),
+          ]
+        : []),
+      chainLink(facts.place(frozen), "cut", { x, grad: gradNameOf(x), code: facts.statementFact(frozen) }, [uid]),
+      chainLink(facts.place(updated), "written", { x, code: facts.statementFact(updated) }, [uid]),
+    ],
+    names: namesInFacts(...names, facts.nameFact(uid, frozen)),
+    facts: {
+      x,
+      frozen: names,
+      grad: gradNameOf(x),
+      optimizer: facts.nameFact(optimizer, updated),
+      code: facts.statementFact(frozen),
+      effect: facts.steps[updated].line,
+    },
+    fixes: [fixHint("reset_frozen", facts.place(frozen))],
+  };
+}

@@ -1,0 +1,114 @@
+/** An optimizer that steps tensors to which no gradient comes, while the gradients go to parameters that no optimizer has. */
+
+import { fixHint, chainLink, namesInFacts, type Diagnosis } from "../finding.ts";
+import { optimizersOf, optimizerParameters } from "../facts/optimizers.ts";
+import { modulesAround } from "./rounds.ts";
+import type { RunFacts } from "../facts/run_facts.ts";
+
+interface MisdirectedOptimizer {
+  optimizer: string;
+  /** made, step, grad: steps at which it was made, last stepped, and the first gradient came to what it lacks */
+  made: number;
+  step: number;
+  held: string[];
+  trained: string[];
+  grad: number;
+}
+
+const misdirectedOptimizersByTrace = new WeakMap<object, MisdirectedOptimizer[]>();
+
+export function misdirectedOptimizers(facts: RunFacts): MisdirectedOptimizer[] {
+  const cached = misdirectedOptimizersByTrace.get(facts.trace);
+  if (cached) return cached;
+  const optimizers = [...optimizersOf(facts).values()].filter(({ steps }) => steps.length);
+  const parametersByOptimizer = new Map(
+    optimizers.map(({ uid, steps }) => [uid, optimizerParameters(facts, uid, steps[steps.length - 1])]),
+  );
+  const ownedParameters = new Set([...parametersByOptimizer.values()].flat());
+  const grads = facts.eventsOfKind("grad_accumulated");
+  const unownedGrads = grads.filter(({ tensor }) => !ownedParameters.has(tensor) && isParameter(facts, tensor));
+  const isWritten = unownedGrads.some(({ tensor, step }) =>
+    facts.writesOf(facts.tensor(tensor, step)?.storage).some((write) => write.step > step),
+  );
+  const out = optimizers.flatMap(({ uid, made, steps }) => {
+    const params = parametersByOptimizer.get(uid) ?? [];
+    const hasGradients = grads.some(({ tensor, step }) => step > made && params.includes(tensor));
+    const unownedSince = unownedGrads.filter(({ step }) => step > made && step < steps[steps.length - 1]);
+    if (!params.length || hasGradients || !unownedSince.length || isWritten) return [];
+    const trained = [...new Set(unownedSince.map(({ tensor }) => tensor))];
+    if (!haveCommonShape(facts, params, trained, steps[steps.length - 1]) && !isNameGivenAway(facts, params, trained))
+      return [];
+    return [{ optimizer: uid, made, step: steps[steps.length - 1], held: params, trained, grad: unownedSince[0].step }];
+  });
+  misdirectedOptimizersByTrace.set(facts.trace, out);
+  return out;
+}
+
+function isParameter(facts: RunFacts, uid: string) {
+  return facts.scan.initialFields(uid)?.type === "Parameter";
+}
+
+/** Whether some of both are of one shape: a copy of a module, or a module made again. */
+function haveCommonShape(facts: RunFacts, held: string[], trained: string[], step: number) {
+  const shapes = new Set(held.map((uid) => String(facts.tensor(uid, step)?.shape)));
+  return trained.every((uid) => shapes.has(String(facts.tensor(uid, step)?.shape)));
+}
+
+/** Whether a name that meant the module of the one came to mean that of the other: a model that was made again. */
+function isNameGivenAway(facts: RunFacts, held: string[], trained: string[]) {
+  const [before, after] = [held, trained].map((uids) => new Set(uids.flatMap((uid) => modulesAround(facts, uid))));
+  return [...facts.scan.meaningsByName.values()].some((meanings) =>
+    meanings.some(({ uid }, k) => k > 0 && after.has(uid) && !before.has(uid) && before.has(meanings[k - 1].uid)),
+  );
+}
+
+export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[] {
+  return misdirectedOptimizers(facts).map((miss) => {
+    const [uid] = miss.trained;
+    const ownerUid = facts.index.moduleOfTensor.get(uid) ?? uid;
+    const creationStep = Math.max(facts.birthStep(uid), facts.birthStep(ownerUid));
+    const causeStep = creationStep > miss.made ? firstNamingStep(facts, ownerUid, creationStep) : miss.made;
+    const x = facts.nameFact(uid, miss.grad);
+    const optimizerName = facts.nameFact(miss.optimizer, miss.step);
+    const findingFacts = {
+      x,
+      optimizer: optimizerName,
+      n: miss.trained.length,
+      made: facts.steps[miss.made].line,
+      step: facts.steps[miss.step].line,
+    };
+    const movedLink = chainLink(facts.place(causeStep), "moved", { x, code: facts.statementFact(causeStep) }, [uid]);
+    const madeLink = chainLink(facts.place(miss.made), "made", { x: optimizerName }, [miss.optimizer]);
+    return {
+      variant: creationStep > miss.made ? "not_given" : "others_given",
+      cause: facts.place(causeStep),
+      chain: [
+        madeLink,
+        ...(creationStep > miss.made ? [movedLink] : []),
+        chainLink(facts.place(miss.grad), "gradient", { x }, [uid]),
+        chainLink(facts.place(miss.step), "none", { x, code: facts.statementFact(miss.step) }, [miss.optimizer]),
+      ],
+      names: namesInFacts(x, optimizerName),
+      facts: { ...findingFacts, code: facts.statementFact(causeStep) },
+      fixes: optimizerFixes(facts, miss.made, ownerUid, creationStep > miss.made ? causeStep : null, miss.grad),
+    };
+  });
+}
+
+/**
+ * The optimizer made later, or of the module that is trained.
+ * @param ownerUid of the parameters
+ * @param laterStep the step after which they are there
+ */
+function optimizerFixes(facts: RunFacts, made: number, ownerUid: string, laterStep: number | null, step: number) {
+  const name = facts.nameText(ownerUid, step) ?? "";
+  const place = facts.place(made);
+  if (laterStep === null) return [fixHint("optimizer_of", place, { name })];
+  const to = facts.steps[laterStep].line;
+  return [fixHint("optimizer_later", place, { to }), fixHint("optimizer_of", place, { name, to })];
+}
+
+/** The step at which a module got its name, where that follows its birth in the same statement. */
+function firstNamingStep(facts: RunFacts, uid: string, creationStep: number) {
+  return facts.scan.bindingsByUid.get(uid)?.find(({ step }) => step >= creationStep)?.step ?? creationStep;
+}

@@ -1,0 +1,58 @@
+/** Where the graph pane draws what: anchors by uid, what is hidden in which fold, and what the step touched. */
+
+import type { GraphFoldPlace } from "./graph_folds.ts";
+import type { UnreadLeafPlaces } from "./graph_idle.ts";
+import type { GraphStep } from "./graph_step.ts";
+import type { Rect } from "../pane.ts";
+import type { GraphRow } from "./graph_places.ts";
+
+/** @returns by uid, `n5:self` and `dock n2` */
+export function graphAnchorRects(rows: GraphRow[], idle: UnreadLeafPlaces): Map<string, Rect> {
+  const anchors = new Map<string, Rect>();
+  for (const row of rows) {
+    anchors.set(row.uid, toRect(row));
+    for (const slot of row.slots) anchors.set(slot.key, toRect(slot));
+    for (const dock of row.docks) {
+      for (const shaping of dock.shapings) anchors.set(shaping.uid, toRect(shaping));
+      if (dock.again) continue;
+      anchors.set(dock.leaf, toRect(dock));
+      anchors.set(`dock ${dock.leaf}`, toRect(dock));
+    }
+  }
+  for (const leaf of idle.leaves) {
+    anchors.set(leaf.leaf, toRect(leaf));
+    anchors.set(`dock ${leaf.leaf}`, toRect(leaf));
+  }
+  return anchors;
+}
+
+function toRect({ x, y, w, h }: Rect): Rect {
+  return { x, y, w, h };
+}
+
+/** @returns by uid, the key of the closed fold that it is in */
+export function closedFoldByUid(
+  folds: GraphFoldPlace[],
+  rows: GraphRow[],
+  idle: UnreadLeafPlaces,
+  anchors: Map<string, Rect>,
+): Map<string, string> {
+  const hidden = new Map<string, string>();
+  const addHidden = (uids: string[], key: string) => {
+    for (const uid of uids) if (!anchors.has(uid) && !hidden.has(uid)) hidden.set(uid, key);
+  };
+  for (const fold of folds) if (!fold.open) addHidden(fold.uids, fold.key);
+  for (const row of rows) if (row.hidden) addHidden(row.hidden.uids, row.hidden.key);
+  if (idle.line && !idle.line.open) addHidden(idle.line.uids, idle.line.key);
+  return hidden;
+}
+
+/** What a step touched and is drawn: the visited node with its leaves and gradients first, then where they go, then
+ * the rest. */
+export function touchedGraphRects(graphStep: GraphStep, rows: GraphRow[], anchors: Map<string, Rect>): Rect[] {
+  const visited = graphStep.visitedNode ? anchors.get(graphStep.visitedNode) : undefined;
+  const row = rows.find(({ uid }) => uid === graphStep.visitedLine);
+  const wholeRow = row && { x: row.x, y: row.top, w: row.w, h: row.bottom - row.top };
+  const otherRects = [...graphStep.gradientTargets, ...graphStep.touched.uids].flatMap((uid) => anchors.get(uid) ?? []);
+  return [visited, wholeRow, ...otherRects].filter((rect) => rect !== undefined);
+}

@@ -1,0 +1,103 @@
+/** A node's line in the graph pane from left to right: its name, its tensor's name, what it saved, its leaves, its gradients. */
+
+import { addAttachedLeaves, addLeavesToSlimRow, addHiddenLeafCount, visitOrderMarkWidth } from "./graph_docks.ts";
+import { addOutgoingGradients, addInitialGradient, addGradientSumAtNode } from "./graph_gradients.ts";
+import { GRAPH_WORD_FONT_SIZE, graphRailX, COLLAPSED_NODE_HEIGHT, type GraphColumn } from "./graph_sizes.ts";
+import { addSavedSlots, HIDDEN_SLOT_COUNT_WIDTH as SLOTS_COUNT } from "./graph_slots.ts";
+import { LineRoom } from "../line_room.ts";
+import { textWidth } from "../text/metrics.ts";
+import type { Node } from "../../trace/wire.ts";
+import type { GraphStep } from "./graph_step.ts";
+import type { GraphRow } from "./graph_places.ts";
+import type { NodeBlock, AttachedLeaf } from "./graph_parts.ts";
+
+const MIN_NODE_BOX_WIDTH = 44;
+
+interface RowPosition {
+  level: "full" | "slim";
+  top: number;
+  bottom: number;
+  /** of the node's box */
+  y: number;
+  docks: AttachedLeaf[];
+}
+
+/** @param isPlaced whether a leaf stands for itself here */
+export function layoutGraphRow(
+  graphStep: GraphStep,
+  block: NodeBlock,
+  column: GraphColumn,
+  position: RowPosition,
+  isPlaced: (leaf: string, reader: string) => boolean,
+): GraphRow {
+  const { uid, component } = block;
+  const isFull = position.level === "full";
+  const node = graphStep.node(uid) as Node;
+  const label = graphStep.model.labels.get(uid) ?? uid;
+  const font = isFull ? column.sizes.nodeFont : 12;
+  const x = column.left + 8;
+  const h = isFull ? column.sizes.node : COLLAPSED_NODE_HEIGHT;
+  const lead = Math.max(11, Math.ceil(visitOrderMarkWidth(graphStep, uid) / 2) + 3);
+  const w = Math.min(column.right - x, Math.max(MIN_NODE_BOX_WIDTH, Math.ceil(textWidth(label, font)) + lead + 9));
+  const cy = position.y + h / 2;
+  const row: GraphRow = {
+    uid,
+    block,
+    level: position.level,
+    top: position.top,
+    bottom: position.bottom,
+    x,
+    y: position.y,
+    w,
+    h,
+    cy,
+    font,
+    label,
+    lead,
+    rail: graphRailX(column, block.lane),
+    name: node.name ?? uid,
+    turn: graphStep.visitOrder(uid, component),
+    dot: false,
+    met: graphStep.mostGradientArrivals(uid, component).count,
+    tag: null,
+    flags: [],
+    slots: [],
+    moreSlots: null,
+    docks: [],
+    hidden: null,
+    grads: [],
+    seed: false,
+    moreGrads: 0,
+    past: graphStep.isReleasedAndUntouched(block),
+  };
+  const line = new LineRoom(x + w + 5, column.right, cy);
+  addTensorNamesAndFlags(graphStep, row, line, isFull ? column.sizes.nameFont : 12);
+  addSavedSlots(graphStep, row, line, isFull ? column.sizes.slot : 18);
+  if (isFull) {
+    addGradientSumAtNode(graphStep, row, line, column);
+    addAttachedLeaves(graphStep, row, position.docks, column, isPlaced);
+    addHiddenLeafCount(row, position.docks, line);
+    addOutgoingGradients(graphStep, row, node, column);
+    addInitialGradient(graphStep, row, column);
+  } else addLeavesToSlimRow(graphStep, row, line, isPlaced);
+  return row;
+}
+
+function addTensorNamesAndFlags(graphStep: GraphStep, row: GraphRow, line: LineRoom, font: number) {
+  const output = graphStep.outputs.get(row.uid);
+  const texts = [...new Set(output?.texts ?? [])];
+  const slots = Object.keys(graphStep.node(row.uid)?.saved ?? {}).length ? SLOTS_COUNT : 0;
+  if (texts.length && line.widthLeft > 24 + slots) {
+    const shownTexts = texts.slice(0, 2).join(", ");
+    const text = textWidth(shownTexts, font) + 12 < line.widthLeft - 60 ? shownTexts : texts[0];
+    const hidden = text === shownTexts ? texts.slice(2) : texts.slice(1);
+    const moreText = hidden.length ? ` +${hidden.length}` : "";
+    const w = Math.min(line.widthLeft - slots, Math.ceil(textWidth(text + moreText, font)) + 12);
+    row.tag = { ...line.takeRectFromLeft(w, font + 8, 5), text: text + moreText, hidden, font };
+  }
+  for (const text of [output?.retains && "retain_grad", output?.hooks && "hook"]) {
+    const w = text ? Math.ceil(textWidth(text, GRAPH_WORD_FONT_SIZE)) + 8 : 0;
+    if (text && w < line.widthLeft - 30)
+      row.flags.push({ ...line.takeRectFromLeft(w, 18), text, hidden: [], font: GRAPH_WORD_FONT_SIZE });
+  }
+}

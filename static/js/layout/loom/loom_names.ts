@@ -1,0 +1,25 @@
+/** Names in little room: of a path its end matters, of a plain name its beginning. */
+
+import { truncateText } from "../../trace/format.ts";
+
+/** A path cut before one of its parts where it is too long: `…2.weight.grad`. @param maxLength characters */
+export function pathThatFits(name: string, maxLength: number) {
+  if (Array.from(name).length <= maxLength) return name;
+  for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
+    const end = name.slice(dot + 1);
+    if (Array.from(end).length < maxLength) return `…${end}`;
+  }
+  return truncateText(name, maxLength);
+}
+
+/**
+ * All names of something where there is room for them, else the first and how many more there are.
+ * @param names parted by spaces
+ * @param maxLength characters
+ */
+export function namesThatFit(names: string, maxLength: number) {
+  if (Array.from(names).length <= maxLength) return names;
+  const list = names.split(" ");
+  const moreText = list.length > 1 && maxLength > 12 ? ` +${list.length - 1}` : "";
+  return pathThatFits(list[0], maxLength - moreText.length) + moreText;
+}

@@ -1,0 +1,204 @@
+/** What a row of the run left other than it was: handles made and named, cells written, counters, and what its events say. */
+
+import { changedCells, type Entities } from "../../trace/state.ts";
+import { isHandle, isSameValue, type Entity, type Frame, type Handle } from "../../trace/entities.ts";
+import { placementKey } from "../../trace/trace_index.ts";
+import { referencedUid, type Names } from "../../trace/names.ts";
+import { cellExtentOfHandle, unqualifiedDtype } from "../../trace/reads.ts";
+import type { Counter, Step, Storage, Written } from "../../trace/wire.ts";
+import type { RowState } from "./loom_row_state.ts";
+import type { RunRows, LoomRow, StorageReader, StorageWrite } from "./run_row.ts";
+
+/**
+ * Fill a row with its readers, writes and bumps, and the run with what the row tells of storages.
+ * @param r its number
+ * @param rowState that of the row
+ */
+export function recordRowChanges(runRows: RunRows, row: LoomRow, r: number, rowState: RowState, steps: Step[]) {
+  const naming = rowState.names.namesAndPathsOf(handlesToName(row, rowState, steps));
+  for (const uid of rowState.touchSteps.keys()) {
+    const entityNow = rowState.entitiesAfter.get(uid);
+    if (uid[0] === "s") recordStorageChange(runRows, row, r, uid, rowState);
+    else if (entityNow?.kind === "counter") recordVersionBump(row, uid, rowState.stateBefore.get(uid), entityNow);
+    else if (isHandle(entityNow)) recordHandleChange(row, uid, entityNow, rowState, naming);
+    else if (entityNow?.kind === "frame") recordNewNames(row, uid, entityNow, rowState, naming);
+  }
+  for (const reader of row.readers) recordNameAndCounter(runRows, reader, r);
+  for (const uid of rowState.touchSteps.keys()) recordGradientOwner(runRows, rowState.entitiesAfter, uid);
+  for (const write of row.writes.values()) write.step = rowState.writeSteps.get(write.storage) ?? row.last;
+  recordRowEvents(row, rowState, naming, steps);
+}
+
+/** What a row has to name: the handles that it touched or bound, and those that it wrote by. */
+function handlesToName(row: LoomRow, rowState: RowState, steps: Step[]) {
+  const uids = new Set<string>();
+  for (const uid of rowState.touchSteps.keys()) if (isHandle(rowState.entitiesAfter.get(uid))) uids.add(uid);
+  for (const [frame, names] of rowState.valuesBefore) {
+    const entity = rowState.entitiesAfter.get(frame);
+    if (entity?.kind !== "frame") continue;
+    for (const name of names.keys()) {
+      const ref = referencedUid(entity.vars.get(name));
+      if (ref && isHandle(rowState.entitiesAfter.get(ref))) uids.add(ref);
+    }
+  }
+  for (let k = row.first; k <= row.last; k++)
+    for (const entry of steps[k].log ?? [])
+      if (entry.kind === "event" && entry.event === "written" && entry.by) uids.add(entry.by);
+  return uids;
+}
+
+function recordVersionBump(row: LoomRow, uid: string, old: Entity | undefined, counterAfter: Counter) {
+  if (old?.kind === "counter" && old.value !== counterAfter.value)
+    row.bumps.set(uid, [old.value ?? 0, counterAfter.value ?? 0]);
+}
+
+/** A handle that is new, or reads other memory than before. */
+function recordHandleChange(row: LoomRow, uid: string, entityNow: Handle, rowState: RowState, naming: Names) {
+  const old = rowState.stateBefore.get(uid);
+  if (isHandle(old) && placementKey(uid, old) === placementKey(uid, entityNow)) return;
+  const isGrad =
+    isGradientOfTouchedTensor(uid, rowState) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
+  row.readers.push(
+    createStorageReader(uid, entityNow, naming, {
+      alias: false,
+      grad: isGrad,
+      step: rowState.touchSteps.get(uid) ?? row.last,
+    }),
+  );
+}
+
+/** Whether a tensor that the row touched has the handle as its `.grad`. */
+function isGradientOfTouchedTensor(uid: string, rowState: RowState) {
+  for (const ownerUid of rowState.names.carriersOf.get(uid) ?? []) {
+    const tensor = rowState.entitiesAfter.get(ownerUid);
+    if (rowState.touchSteps.has(ownerUid) && tensor?.kind === "tensor" && tensor.grad === uid) return true;
+  }
+  return false;
+}
+
+/** Names that now mean a handle which was there before. @param uid of the frame */
+function recordNewNames(row: LoomRow, uid: string, frame: Frame, rowState: RowState, naming: Names) {
+  const step = rowState.touchSteps.get(uid) ?? row.last;
+  for (const [name, valueBefore] of rowState.valuesBefore.get(uid) ?? []) {
+    const value = frame.vars.get(name);
+    const ref = referencedUid(value);
+    const handle = ref && rowState.existedBeforeRow(ref) ? rowState.entitiesAfter.get(ref) : undefined;
+    if (!ref || !isHandle(handle) || !handle.storage || isSameValue(valueBefore, value)) continue;
+    const reader = createStorageReader(ref, handle, naming, { alias: true, grad: false, step });
+    row.readers.push({ ...reader, key: `${ref}|${uid}|${name}`, title: name });
+  }
+}
+
+function createStorageReader(
+  uid: string,
+  entity: Handle,
+  naming: Names,
+  { alias, grad: isGrad, step }: { alias: boolean; grad: boolean; step: number },
+): StorageReader {
+  const tags = (naming.tags.get(uid) ?? []).map((tag) => tag.text);
+  const title = tags.slice(0, 3).join(" ");
+  return {
+    uid,
+    key: placementKey(uid, entity),
+    entity,
+    title,
+    alias,
+    grad: isGrad,
+    named: tags.length > 0,
+    cut: null,
+    step,
+  };
+}
+
+/** A storage's first name, and its counters. @param r its row */
+function recordNameAndCounter({ storages, storageNames }: RunRows, { entity, title, named }: StorageReader, r: number) {
+  const storage = entity.storage ?? "";
+  if (named && storage && !storageNames.has(storage)) storageNames.set(storage, title.split(" ")[0]);
+  const life = storages.get(storage);
+  if (life && named) life.named = Math.min(life.named, r);
+  const counter = entity.kind === "tensor" ? entity.counter : undefined;
+  if (life && counter && !life.counters.includes(counter)) life.counters.push(counter);
+}
+
+function recordGradientOwner({ storages }: RunRows, after: Entities, uid: string) {
+  const tensor = after.get(uid);
+  if (tensor?.kind !== "tensor" || !tensor.grad || !tensor.storage) return;
+  const grad = after.get(tensor.grad);
+  const life = isHandle(grad) ? storages.get(grad.storage ?? "") : undefined;
+  if (life && life.uid !== tensor.storage) life.owner ??= tensor.storage;
+}
+
+function recordStorageChange({ storages }: RunRows, row: LoomRow, r: number, uid: string, rowState: RowState) {
+  const old = rowState.stateBefore.get(uid);
+  const entityNow = rowState.entitiesAfter.get(uid);
+  const known = storages.get(uid);
+  if (entityNow?.kind !== "storage") {
+    if (known) Object.assign(known, { death: r, freed: true });
+    else row.freed += 1;
+    return;
+  }
+  const life = known ?? {
+    uid,
+    birth: r,
+    death: r,
+    freed: false,
+    cells: new Map(),
+    summary: false,
+    nbytes: entityNow.nbytes ?? 0,
+    owner: null,
+    named: Infinity,
+    counters: [],
+  };
+  storages.set(uid, life);
+  for (const [dtype, cells] of Object.entries(entityNow.cells ?? {}))
+    life.cells.set(dtype, Math.max(life.cells.get(dtype) ?? 0, cells.length));
+  life.summary ||= !entityNow.cells && Boolean(entityNow.summary || entityNow.windows);
+  if (old?.kind !== "storage") return;
+  const cells: StorageWrite["cells"] = new Map();
+  for (const [key, valueBefore] of changedCells({ ...old, windows: undefined }, { ...entityNow, windows: undefined })) {
+    const colon = key.lastIndexOf(":");
+    const value = entityNow.cells?.[key.slice(0, colon)][Number(key.slice(colon + 1))];
+    if (value !== undefined) cells.set(key, { was: valueBefore, now: value });
+  }
+  if (cells.size) row.writes.set(uid, { ...emptyStorageWrite(uid, row.last), cells });
+}
+
+function emptyStorageWrite(storageUid: string, step: number): StorageWrite {
+  return { storage: storageUid, by: null, silent: false, cells: new Map(), step, span: null };
+}
+
+/** Who wrote, what it broke, and what was cut. */
+function recordRowEvents(row: LoomRow, rowState: RowState, naming: Names, steps: Step[]) {
+  for (let k = row.first; k <= row.last; k++)
+    for (const entry of steps[k].log ?? []) {
+      if (entry.kind !== "event") continue;
+      if (entry.event === "written") {
+        const entityNow = rowState.entitiesAfter.get(entry.storage);
+        if (rowState.existedBeforeRow(entry.storage) && entityNow?.kind === "storage")
+          recordWriteEvent(row, k, entry, entityNow, naming);
+      } else if (entry.event === "saved_changed_silently") {
+        const node = rowState.entitiesAfter.get(entry.node);
+        const saved = node?.kind === "node" ? node.saved?.[entry.slot] : undefined;
+        const write = row.writes.get(saved?.storage ?? "");
+        if (write) write.silent = true;
+      } else if (entry.event === "path_cut" && entry.result) {
+        const result = row.readers.find((reader) => reader.uid === entry.result);
+        if (result) result.cut = entry.name;
+      }
+    }
+}
+
+/** @param k the step */
+function recordWriteEvent(row: LoomRow, k: number, event: Written, entityNow: Storage, naming: Names) {
+  const write = row.writes.get(event.storage) ?? emptyStorageWrite(event.storage, k);
+  const changed = write.cells.size > 0 || (event.changed !== 0 && !entityNow.cells);
+  if (changed) row.writes.set(event.storage, write);
+  const span = event.region && cellExtentOfHandle({ kind: "tensor", storage: event.storage, ...event.region });
+  if (span)
+    write.span = [
+      unqualifiedDtype(event.region?.dtype),
+      Math.min(span[0], write.span?.[1] ?? span[0]),
+      Math.max(span[1], write.span?.[2] ?? span[1]),
+    ];
+  if (event.by) write.by = naming.paths.get(event.by) ?? null;
+}

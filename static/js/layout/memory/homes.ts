@@ -1,0 +1,335 @@
+/** Where things stand in the memory pane: at the place of the first name that ever meant them, for the whole run. */
+
+import { iterateStates, type Entities, type OpenTrace } from "../../trace/state.ts";
+import { FONT_SIZES, textWidth } from "../text/metrics.ts";
+import { canNameOthers, collectNamesAndPaths, referencedUid, type NameTag } from "../../trace/names.ts";
+import { nameLineKey, NameLines } from "./name_lines.ts";
+import type { Entity, Frame } from "../../trace/entities.ts";
+import type { Delta, Step } from "../../trace/wire.ts";
+
+interface Home {
+  /** the name, with its function's where it is not the module's */
+  key: string;
+  /** by the names' first appearance in the run */
+  rank: number;
+  /** the key of the object or the function under whose line it stands, empty for a name of the module */
+  section: string;
+  /** whether the module's names reach it */
+  main: boolean;
+  /** as the program writes it */
+  path: string;
+  /** the name with which that begins */
+  root: string;
+}
+
+interface Section {
+  rank: number;
+  kind: "object" | "frame" | "name";
+}
+
+const PATH_ROOT_PATTERN = /^[^.[]+/;
+const PATH_PARTS_PATTERN = /[^.[]+|\[[^\]]*\]?/g;
+
+/** The name with which a path begins. */
+export function pathRoot(path: string) {
+  return path.match(PATH_ROOT_PATTERN)?.[0] ?? path;
+}
+
+/** Whether an object is an optimizer. */
+export function isOptimizer(entity: Entity | undefined) {
+  return entity?.kind === "object" && Boolean(entity.attrs?.param_groups);
+}
+
+/** The paths of the optimizers, each with what goes on from it. */
+export function optimizerPathPrefixes(optimizers: Iterable<string>, paths: Map<string, string>) {
+  const out = [];
+  for (const uid of optimizers) {
+    const path = paths.get(uid);
+    if (path !== undefined) out.push(`${path}.`);
+  }
+  return out;
+}
+
+/**
+ * The names of a thing that a row wears: those by way of an optimizer only where there are no others, and never that of
+ * a `.grad`.
+ * @param optimizerPrefixes optimizers' paths
+ * @returns state: the name in an optimizer of what has no other
+ */
+export function namesShownOnRow(
+  tags: NameTag[] | undefined,
+  optimizerPrefixes: string[],
+): { list: NameTag[]; state: NameTag | null } {
+  const nonGradTags = (tags ?? []).filter((tag) => tag.kind !== "grad");
+  const list = nonGradTags.filter(
+    (tag) => tag.kind === "var" || !optimizerPrefixes.some((path) => tag.text.startsWith(path)),
+  );
+  return { list, state: list.length ? null : (nonGradTags[0] ?? null) };
+}
+
+/** The homes of a run. */
+export class Homes {
+  /** of tensors, arrays and objects */
+  homeOf = new Map<string, Home>();
+  /** by storage, its handles that had names, in that order */
+  handlesOfStorage = new Map<string, string[]>();
+  /** by storage, once the run is known */
+  storageHomeCache = new Map<string, Home | null>();
+  /** by key */
+  ranks = new Map<string, number>();
+  sectionByKey = new Map<string, Section>();
+  /** by frame, the key of its section */
+  sectionKeyByFrame = new Map<string, string>();
+  optimizers = new Set<string>();
+  /** of all names of the run */
+  lines = new NameLines();
+  /** whether any tensor ever has a gradient */
+  hasGrads = false;
+  /** how many cells the largest memory has */
+  mostCells = 0;
+  /** the widest name */
+  widestName = 0;
+
+  /** Where a storage stands: at the home of the handle that was named first, one of the module's before the others'. */
+  homeOfStorage(storageUid: string): Home | undefined {
+    let home = this.storageHomeCache.get(storageUid);
+    if (home === undefined) {
+      const handleHomes = (this.handlesOfStorage.get(storageUid) ?? []).map((uid) => this.homeOf.get(uid));
+      home = handleHomes.find((other) => other?.main) ?? handleHomes[0] ?? null;
+      this.storageHomeCache.set(storageUid, home);
+    }
+    return home ?? undefined;
+  }
+
+  /** The rank of a section. */
+  sectionRank(key: string) {
+    return this.sectionByKey.get(key)?.rank ?? Infinity;
+  }
+}
+
+export function findHomes(opened: OpenTrace): Homes {
+  const builder = new HomesBuilder();
+  let i = -1;
+  for (const entities of iterateStates(opened.trace)) builder.addStep(opened.trace.steps[++i], entities);
+  addOldNames(builder.homes, opened);
+  return builder.homes;
+}
+
+/** Leaves that get a gradient after they lost their names. */
+function addOldNames({ lines, homeOf }: Homes, opened: OpenTrace) {
+  opened.trace.steps.forEach(({ visit }, i) => {
+    const home = homeOf.get(visit?.accumulates ?? "");
+    if (home?.main && !opened.names(i).tags.has(visit?.accumulates ?? "")) lines.addOldName(home.key);
+  });
+}
+
+/** Follows the names step by step. */
+class HomesBuilder {
+  homes = new Homes();
+  /** what names go out from */
+  nameSources: Entities = new Map();
+  mainFrame = "";
+  /** frames of functions that are there */
+  liveFrames = new Set<string>();
+
+  /** @param entities after it */
+  addStep(traceStep: Step, entities: Entities) {
+    const set = Object.entries(traceStep.set ?? {});
+    let mustVisitAll = false;
+    for (const [uid, fields] of set) {
+      const entity = entities.get(uid);
+      if (!entity) continue;
+      if (canNameOthers(entity)) this.nameSources.set(uid, entity);
+      else this.nameSources.delete(uid);
+      if (entity.kind === "storage")
+        for (const cells of Object.values(entity.cells ?? {}))
+          this.homes.mostCells = Math.max(this.homes.mostCells, cells.length);
+      if (entity.kind === "frame") mustVisitAll = this.addFrame(uid, entity, fields, entities) || mustVisitAll;
+      else if (entity.kind === "object") {
+        mustVisitAll = true;
+        if (isOptimizer(entity)) this.homes.optimizers.add(uid);
+      } else if (entity.kind === "tensor") {
+        if (fields.grad) this.homes.hasGrads = true;
+        if (fields.storage && this.homes.homeOf.has(uid)) this.addHandleToStorage(uid, entity);
+        mustVisitAll ||= Boolean(fields.parts || fields.tangent || fields.wraps);
+      }
+    }
+    for (const uid of traceStep.gone ?? []) {
+      this.nameSources.delete(uid);
+      this.liveFrames.delete(uid);
+    }
+    if (mustVisitAll) this.addAllNamedThings(entities);
+    else
+      for (const [uid, { vars }] of set)
+        for (const [name, value] of Object.entries(vars ?? {}))
+          this.addTensorName(uid, name, referencedUid(value), entities);
+  }
+
+  /** @returns whether it names an object anew */
+  addFrame(uid: string, frame: Frame, fields: Delta, entities: Entities): boolean {
+    const { sectionKeyByFrame: frames, sectionByKey: sections } = this.homes;
+    if (!frame.caller) this.mainFrame ||= uid;
+    else if (!frames.has(uid)) {
+      this.liveFrames.add(uid);
+      const sameNamed = [...this.liveFrames].filter(
+        (other) => frameFunctionName(entities, other) === frame.name,
+      ).length;
+      const key = `${frame.name}()${sameNamed > 1 ? ` ${sameNamed}` : ""}`;
+      frames.set(uid, key);
+      if (!sections.has(key)) sections.set(key, { rank: this.homeRank(key), kind: "frame" });
+    }
+    return Object.values(fields.vars ?? {}).some((value) => referencedUid(value)?.[0] === "o");
+  }
+
+  /** A name that means a tensor or an array. */
+  addTensorName(frameUid: string, name: string, uid: string | null, entities: Entities) {
+    const owner = entities.get(frameUid);
+    if (!uid || !entities.has(uid) || owner?.kind !== "frame") return;
+    this.assignHome(
+      uid,
+      { kind: "var", text: name, frame: frameUid, name, scope: owner.caller ? `${owner.name}` : "", root: frameUid },
+      entities,
+    );
+  }
+
+  addAllNamedThings(entities: Entities) {
+    const { tags, paths } = collectNamesAndPaths(entities, this.nameSources);
+    const optimizerPrefixes = optimizerPathPrefixes(this.homes.optimizers, paths);
+    const namedThings = [...tags].flatMap(([uid, list]) => {
+      const { list: wornNames, state } = "tao".includes(uid[0])
+        ? namesShownOnRow(list, optimizerPrefixes)
+        : { list: [], state: null };
+      if (state && uid[0] !== "o") this.homes.lines.addState(state.text, pathRoot(state.text));
+      const tag = wornNames.find((name) => this.isModuleLevelName(name, entities)) ?? wornNames[0];
+      return tag ? [{ uid, worn: wornNames, tag }] : [];
+    });
+    const staysAtHome = ({ uid, tag }: NamedThing) => {
+      const home = this.homes.homeOf.get(uid);
+      return home !== undefined && (home.main || !this.isModuleLevelName(tag, entities));
+    };
+    const homeless = namedThings.filter((thing) => !staysAtHome(thing));
+    for (const { uid, worn: wornNames, tag } of [...namedThings.filter(staysAtHome), ...sortDepthFirst(homeless)]) {
+      this.assignHome(uid, tag, entities);
+      for (const name of wornNames) {
+        this.widenForName(name, uid);
+        if (name.kind === "var") this.addNameLine(uid, name, entities);
+      }
+      const home = this.homes.homeOf.get(uid);
+      if (uid[0] !== "o" && !wornNames.some((name) => name.kind === "var" || name.text === home?.path))
+        this.addNameLine(uid, tag, entities);
+    }
+  }
+
+  /** Gives a name its line, unless it has one. @param uid what it means */
+  addNameLine(uid: string, tag: NameTag, entities: Entities) {
+    const rootName = pathRoot(tag.text);
+    const isMain = this.isModuleLevelName(tag, entities);
+    const scope = isMain ? "" : this.functionSectionOf(tag, rootName, entities);
+    if (!isMain && !scope) return;
+    const section = scope || (tag.kind === "var" && uid[0] !== "o" ? "" : rootName);
+    const entity = entities.get(uid);
+    const storage = entity?.kind === "tensor" || entity?.kind === "array" ? (entity.storage ?? `none ${uid}`) : null;
+    this.homes.lines.addName(nameLineKey(tag, scope), tag.text, section, scope, storage);
+  }
+
+  isModuleLevelName(tag: NameTag, entities: Entities) {
+    if (tag.kind === "var") return tag.frame === this.mainFrame;
+    const main = entities.get(this.mainFrame);
+    return main?.kind === "frame" && main.vars.has(pathRoot(tag.text));
+  }
+
+  /** Gives a thing its home, unless it has one. */
+  assignHome(uid: string, tag: NameTag, entities: Entities) {
+    this.widenForName(tag, uid);
+    const main = this.isModuleLevelName(tag, entities);
+    const homeBefore = this.homes.homeOf.get(uid);
+    if (!homeBefore || (main && !homeBefore.main)) {
+      const rootName = pathRoot(tag.text);
+      const scope = main ? "" : this.functionSectionOf(tag, rootName, entities);
+      const key = scope ? `${scope}/${tag.text}` : tag.text;
+      const section = scope || (tag.kind === "var" && uid[0] !== "o" ? "" : rootName);
+      this.homes.homeOf.set(uid, { key, rank: this.homeRank(key), section, main, path: tag.text, root: rootName });
+      if (section && !this.homes.sectionByKey.has(section))
+        this.homes.sectionByKey.set(section, { rank: this.homeRank(section), kind: "object" });
+    }
+    if (tag.kind === "var" || (uid[0] !== "o" && this.homes.homeOf.get(uid)?.path === tag.text))
+      this.addNameLine(uid, tag, entities);
+    this.addHandleToStorage(uid, entities.get(uid));
+  }
+
+  /** The section of the function whose name begins a path. */
+  functionSectionOf(tag: NameTag, rootName: string, entities: Entities) {
+    if (tag.frame) return this.homes.sectionKeyByFrame.get(tag.frame) ?? "";
+    for (const uid of this.liveFrames) {
+      const frame = entities.get(uid);
+      if (frame?.kind === "frame" && frame.vars.has(rootName)) return this.homes.sectionKeyByFrame.get(uid) ?? "";
+    }
+    return "";
+  }
+
+  addHandleToStorage(uid: string, handle: Entity | undefined) {
+    if (handle?.kind !== "tensor" && handle?.kind !== "array") return;
+    const storage = handle.storage ?? `none ${uid}`;
+    const handles = this.homes.handlesOfStorage.get(storage);
+    if (!handles) this.homes.handlesOfStorage.set(storage, [uid]);
+    else if (!handles.includes(uid)) handles.push(uid);
+  }
+
+  homeRank(key: string) {
+    const { ranks } = this.homes;
+    const rank = ranks.get(key) ?? ranks.size;
+    ranks.set(key, rank);
+    return rank;
+  }
+
+  widenForName(tag: NameTag, uid: string) {
+    if (uid[0] === "o") return;
+    const section = this.homes.homeOf.get(uid)?.section ?? "";
+    const text =
+      tag.kind === "item" && tag.text.startsWith(`${section}.`) ? tag.text.slice(section.length + 1) : tag.text;
+    const scope = tag.scope ? textWidth(tag.scope, FONT_SIZES.small) + 5 : 0;
+    this.homes.widestName = Math.max(this.homes.widestName, textWidth(text, FONT_SIZES.usual) + scope + 18);
+  }
+}
+
+/** a thing with its names, and that by which it is at home */
+interface NamedThing {
+  uid: string;
+  worn: NameTag[];
+  tag: NameTag;
+}
+
+/**
+ * What is inside of a thing right after it, and in its order: `net.0.weight` before `net.1`, as the program made them.
+ * @param sections what is nearer to a variable first
+ */
+function sortDepthFirst(sections: NamedThing[]): NamedThing[] {
+  interface Branch {
+    here: NamedThing[];
+    inner: Map<string, Branch>;
+  }
+  const newBranch = () => ({ here: [], inner: new Map() }) as Branch;
+  const rootBranch = newBranch();
+  for (const thing of sections) {
+    let branch = rootBranch;
+    for (const part of thing.tag.text.match(PATH_PARTS_PATTERN) ?? []) {
+      const next = branch.inner.get(part) ?? newBranch();
+      branch.inner.set(part, next);
+      branch = next;
+    }
+    branch.here.push(thing);
+  }
+  const ordered = [];
+  const pending = [rootBranch];
+  for (let branch = pending.pop(); branch; branch = pending.pop()) {
+    ordered.push(...branch.here);
+    pending.push(...[...branch.inner.values()].reverse());
+  }
+  return ordered;
+}
+
+/** @param uid of a frame */
+function frameFunctionName(entities: Entities, uid: string) {
+  const frame = entities.get(uid);
+  return frame?.kind === "frame" ? frame.name : undefined;
+}

@@ -1,0 +1,151 @@
+/** The memory pane at a step: which rows are open, which closed, which folded, and where everything stands. */
+
+import { frameValueChips } from "./heading_chips.ts";
+import { findHomes } from "./homes.ts";
+import { memoryAnchorRects, touchedMemoryRects } from "./memory_anchors.ts";
+import { layoutMemoryOverview, type MemoryOverview } from "./memory_focus.ts";
+import { layoutMemoryColumns, type MemoryColumns } from "./memory_columns.ts";
+import { memoryItems } from "./memory_items.ts";
+import { MEMORY_ITEM_HEIGHTS, placeMemoryItems } from "./memory_placed.ts";
+import { MemoryStep, type MemoryModel } from "./memory_step.ts";
+import { findFixedPlaces, moveToFixedPlaces, fixedPlacesWithin, gapsBetweenPlaces } from "./memory_still.ts";
+import { DEFAULT_PANE_OPTIONS, type Pane, type PaneOptions, type PaneRoom } from "../pane.ts";
+import { placeRowPins } from "./row_pins.ts";
+import { cachedTouchHistory } from "../touched.ts";
+import { addToList } from "../../trace/multimap.ts";
+import { IntervalSlots } from "../packing.ts";
+import type { RowCells } from "../cells/row_strip.ts";
+import type { OpenTrace } from "../../trace/state.ts";
+import type { PlacedItem, ValueChip, PlaceInterval } from "./memory_parts.ts";
+
+export type MemoryPane = Pane & {
+  columns: MemoryColumns;
+  /** from top to bottom */
+  placed: PlacedItem[];
+  /** the plain values of the module, main its frame */
+  values: ValueChip[];
+  main: string | null;
+  step: MemoryStep;
+  /** of a run with more names than have rows */
+  overview: MemoryOverview | null;
+};
+
+/** @param nodeNames what the graph calls its nodes, where that is more than the operation */
+export function buildMemoryModel(opened: OpenTrace, nodeNames: ReadonlyMap<string, string> = new Map()): MemoryModel {
+  const kept = new Set([...opened.index.pins.values()].map((pin) => pin.storage));
+  const modelBase = { opened, homes: findHomes(opened), history: cachedTouchHistory(opened) };
+  return {
+    ...modelBase,
+    nodeNames,
+    kept,
+    nameless: namelessPlaces(modelBase),
+    stills: new Map(),
+    lists: new Map(),
+    leastHeights: new Map(),
+    plainSteps: new Map(),
+    causes: new Map(),
+  };
+}
+
+export function layoutMemoryPane(
+  model: MemoryModel,
+  i: number,
+  paneSize: PaneRoom,
+  options: PaneOptions = DEFAULT_PANE_OPTIONS,
+): MemoryPane {
+  const memoryStep = new MemoryStep(model, i, options);
+  const { overview } = paneSize;
+  if (overview) return layoutMemoryOverview(memoryStep, { ...paneSize, overview });
+  const columns = layoutMemoryColumns(model.homes, paneSize.w, paneSize.cells);
+  const places = Number.isFinite(paneSize.h) ? fixedPlacesWithin(model, paneSize.w, paneSize.h, paneSize.cells) : null;
+  const items = memoryItems(memoryStep, undefined, places !== null);
+  let placed = placeMemoryItems(memoryStep, columns, places ? Infinity : paneSize.h, items);
+  let height = places ? moveToFixedPlaces(places, placed, i, gapsBetweenPlaces(places, paneSize.h)) : null;
+  if (places && height === null) placed = placeMemoryItems(memoryStep, columns, paneSize.h, items);
+  height ??= stackItems(placed);
+  for (const place of placed)
+    if (place.item.kind === "row" && place.layout)
+      place.pins = placeRowPins(memoryStep, place.item.block, place.layout, columns);
+  const moduleFrame =
+    [...memoryStep.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
+  const values = moduleFrame ? frameValueChips(memoryStep, moduleFrame) : [];
+  const anchors = memoryAnchorRects(placed, columns);
+  const focus = touchedMemoryRects(placed, columns);
+  return {
+    height,
+    ...anchors,
+    focus,
+    still: places !== null,
+    columns,
+    placed,
+    values,
+    main: moduleFrame,
+    step: memoryStep,
+    overview: null,
+  };
+}
+
+/** The height at which every row of the run is open at a place of its own; Infinity where there is none. */
+export function memoryHeightForFixedPlaces(model: MemoryModel, w: number) {
+  return findFixedPlaces(model, w)?.h ?? Infinity;
+}
+
+/** Whether every row of the run has room at a place of its own. @param numbers and whether few cells all have numbers there */
+export function hasRoomForFixedPlaces(model: MemoryModel, w: number, h: number, cells: RowCells, numbers: boolean) {
+  const places = fixedPlacesWithin(model, w, h, cells);
+  return places !== null && !(numbers && places.coloursOnly);
+}
+
+/** One below the other. @returns the height of all */
+function stackItems(placed: PlacedItem[]): number {
+  let y = MEMORY_ITEM_HEIGHTS.top;
+  for (const item of placed) {
+    item.y = y;
+    y += item.h;
+  }
+  return y + MEMORY_ITEM_HEIGHTS.top;
+}
+
+/**
+ * Places for storages without a name, among the lines below the named ones: each keeps its own while steps touch it.
+ * @returns by storage
+ */
+function namelessPlaces({
+  opened,
+  homes,
+  history,
+}: Pick<MemoryModel, "opened" | "homes" | "history">): Map<string, PlaceInterval[]> {
+  const { index } = opened;
+  const relatedUids = new Map<string, string[]>();
+  for (const { uid, storage, counter } of index.placements.values()) {
+    const key = storage ?? `none ${uid}`;
+    addToList(relatedUids, key, uid);
+    if (counter) addToList(relatedUids, key, counter);
+  }
+  const stays = [] as (PlaceInterval & { storage: string })[];
+  for (const [uid, { kind }] of index.lifetimes)
+    if (kind === "storage" && !relatedUids.has(uid)) relatedUids.set(uid, []);
+  for (const [storage, uids] of relatedUids) {
+    if (homes.handlesOfStorage.has(storage)) continue;
+    const steps = new Set([storage, ...uids].flatMap((uid) => history.stepsByUid.get(uid) ?? []));
+    const death = index.lifetimes.get(storage)?.death ?? index.lastStep;
+    for (const stretch of consecutiveStretches([...steps].filter((step) => step <= death)))
+      stays.push({ ...stretch, storage, place: 0 });
+  }
+  const slots = new IntervalSlots();
+  const out = new Map<string, PlaceInterval[]>();
+  for (const { from, to, storage } of stays.sort((a, b) => a.from - b.from))
+    addToList(out, storage, { from, to, place: slots.allocate(from, to) });
+  return out;
+}
+
+/** Steps one after the other as stretches. */
+function consecutiveStretches(steps: number[]): { from: number; to: number }[] {
+  const out = [] as { from: number; to: number }[];
+  for (const step of steps.sort((a, b) => a - b)) {
+    const last = out[out.length - 1];
+    if (last && last.to === step - 1) last.to = step;
+    else out.push({ from: step, to: step });
+  }
+  return out;
+}

@@ -1,0 +1,133 @@
+/** Leaves of the graph pane, docked above the node that reads them, or waiting below for one. */
+
+import { maxLeafLabelLength } from "../../layout/graph/graph_docks.ts";
+import { classNames, h } from "../../browser/svg.ts";
+import { gradientChipMark } from "./graph_grad.ts";
+import { visitOrderMark, gradientSumCountMark } from "./node_parts.ts";
+import { textThatFits, leafLabelThatFits } from "./graph_texts.ts";
+import type { UnreadLeafPlace } from "../../layout/graph/graph_idle.ts";
+import type { VisitOrder } from "../../layout/graph/graph_step.ts";
+import type { Rect } from "../../layout/pane.ts";
+import type { Node } from "../../trace/wire.ts";
+import type { StepFacts } from "../step_facts.ts";
+import type { GraphRow, AttachedLeafPlace, ReshapingNodePlace } from "../../layout/graph/graph_places.ts";
+
+/** A leaf at a reader, with the nodes between them. */
+export function attachedLeafMark(stepFacts: StepFacts, row: GraphRow, dock: AttachedLeafPlace) {
+  const isSmall = row.level === "slim";
+  const showsSum = dock.met > 1 && !isSmall && !dock.again;
+  const hasSeveralEdges = dock.dock.ks.length > 1;
+  return h(
+    "g",
+    { key: `dock ${dock.leaf} ${dock.dock.ks.join()}` },
+    dock.shapings.map((shaping) => reshapingNodeMark(stepFacts, shaping, row.y)),
+    leafNodeMark(stepFacts, dock, row.y, isSmall),
+    showsSum &&
+      gradientSumCountMark(
+        stepFacts.labels,
+        dock.met,
+        hasSeveralEdges ? dock.x - 12 : dock.x + dock.w + 10,
+        dock.cy - row.y,
+      ),
+  );
+}
+
+/** A node that brings a parameter into shape. */
+function reshapingNodeMark({ snap }: StepFacts, shaping: ReshapingNodePlace, top: number) {
+  const { uid, x, w, h: height, turn } = shaping;
+  const turnWidth = turn ? shaping.lead : 0;
+  const y = shaping.y - top;
+  const node = snap.entities.get(uid) as Node;
+  const fontSize = shaping.font;
+  const isNew = snap.fresh.has(uid);
+  return h(
+    "g",
+    {
+      key: `node ${uid}`,
+      class: classNames("node shaping", turn?.state, node?.released && "released", isNew && "fresh"),
+      "data-node": uid,
+      target: { kind: "node", uid, variable: null },
+      tabindex: "0",
+      role: "group",
+      "aria-label": node?.name ?? uid,
+    },
+    h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: 5 }),
+    h(
+      "text",
+      {
+        key: "name",
+        class: "node-name mid",
+        x: x + (w + turnWidth) / 2,
+        y: y + height / 2 + fontSize * 0.36,
+        "font-size": fontSize,
+      },
+      textThatFits(shaping.label, w - turnWidth - 4, fontSize),
+    ),
+    turn && turnWidth ? visitOrderMark(turn, x + 11, y + height / 2) : null,
+    h("title", { key: "title" }, `${node?.name ?? ""} ${uid}`),
+  );
+}
+
+/** The node that accumulates into a leaf. */
+function leafNodeMark(
+  { snap }: StepFacts,
+  place: Rect & {
+    leaf: string;
+    label: string;
+    turn: VisitOrder | null;
+    lead: number;
+    font: number;
+    again?: boolean;
+    most?: number;
+  },
+  top: number,
+  isSmall: boolean,
+) {
+  const { leaf, x, w, h: height, turn, again = false } = place;
+  const turnWidth = turn ? place.lead : 0;
+  const y = place.y - top;
+  const node = snap.entities.get(leaf) as Node;
+  const fontSize = place.font;
+  const isNew = snap.fresh.has(leaf) && !again;
+  const variable = node?.variable ?? null;
+  return h(
+    "g",
+    {
+      key: `leaf ${leaf}`,
+      class: classNames("node accumulate", turn?.state, again && "again", isNew && "fresh"),
+      "data-node": again ? null : leaf,
+      "data-again": again ? leaf : null,
+      "data-variable": variable,
+      target: again ? { kind: "node again", variable } : { kind: "node", uid: leaf, variable },
+      tabindex: again ? null : "0",
+      role: "group",
+      "aria-label": `AccumulateGrad ${place.label.replace(/\.grad$/, "")}`,
+    },
+    h("rect", { key: "box", class: "node-box", x, y, width: w, height, rx: height / 2 }),
+    turn && turnWidth && !again ? visitOrderMark(turn, x + 11, y + height / 2) : null,
+    h(
+      "text",
+      {
+        key: "name",
+        class: "node-name",
+        x: x + (again ? 4 : turnWidth ? turnWidth + 5 : isSmall ? 7 : 9),
+        y: y + height / 2 + fontSize * 0.36,
+        "font-size": fontSize,
+      },
+      leafLabelThatFits(place.label, maxLeafLabelLength(place, isSmall), place.most ?? Infinity),
+    ),
+    h("title", { key: "title" }, `${node?.name ?? ""} ${leaf}\n${place.label}`),
+  );
+}
+
+/** A leaf that no living node reads. */
+export function unreadLeafMark(stepFacts: StepFacts, place: UnreadLeafPlace) {
+  return h(
+    "g",
+    { key: `row ${place.leaf}`, class: "graph-row moves", transform: `translate(0 ${place.y})` },
+    leafNodeMark(stepFacts, place, place.y, false),
+    place.grad && gradientChipMark(stepFacts.labels, place.grad, place.y),
+    place.grad &&
+      h("path", { key: "arrow", class: "arrow", d: `M${place.x + place.w + 2} ${place.cy - place.y}l9 -4.5v9z` }),
+  );
+}

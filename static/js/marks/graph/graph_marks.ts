@@ -1,0 +1,103 @@
+/** The graph pane as SVG: a heading that stays, and the body that scrolls under it. */
+
+import { graphColumn } from "../../layout/graph/graph_sizes.ts";
+import { isInBand, type HeightBand } from "../../layout/view.ts";
+import { classNames, h, type VNode } from "../../browser/svg.ts";
+import { unreadLeafMark } from "./graph_dock.ts";
+import { graphFoldMark, unreadLeavesLineMark, graphTitleMark } from "./graph_fold.ts";
+import { graphFocusMarks } from "./graph_focus.ts";
+import { graphMapMarks } from "./graph_map.ts";
+import { graphRowMark } from "./graph_node.ts";
+import { graphRowMarkInputs } from "./graph_row_inputs.ts";
+import { cachedMark, type MarkCache } from "../mark_cache.ts";
+import type { EdgePlace } from "../../layout/graph/graph_edges.ts";
+import type { GraphPane } from "../../layout/graph/graph_pane.ts";
+import type { StepFacts } from "../step_facts.ts";
+import type { GraphRow } from "../../layout/graph/graph_places.ts";
+
+/** @param band what of the body is drawn @param markCache of the step before @returns the heading is 24 high */
+export function graphMarks(
+  stepFacts: StepFacts,
+  pane: GraphPane,
+  band: HeightBand,
+  markCache: MarkCache | null = null,
+): { heading: VNode[]; body: VNode[] } {
+  const { labels } = stepFacts;
+  const body: VNode[] = [];
+  const emptyX = (pane.overview?.map.left ?? 0) + 14;
+  if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: emptyX, y: 20 }, labels.noGraph));
+  if (pane.overview) {
+    const { map, focus } = pane.overview;
+    const inFocus = new Set(focus.nodes.map(({ uid }) => uid));
+    body.push(
+      graphMapMarks(stepFacts, map, pane.height, inFocus, markCache),
+      ...graphFocusMarks(stepFacts, focus, map),
+    );
+    return { heading: graphHeadingMarks(stepFacts, pane, map.left), body };
+  }
+  const edges = pane.edges.filter(({ top, bottom }) => isInBand(band, top, bottom));
+  const addEdge = (edge: EdgePlace) => {
+    const inputsOf = () => graphEdgeMarkInputs(stepFacts, edge);
+    body.push(
+      cachedMark(markCache, `edge ${edge.key} ${edge.to}`, inputsOf, null, () => graphEdgeMark(stepFacts, edge)),
+    );
+  };
+  for (const edge of edges) if (!edge.lane) addEdge(edge);
+  for (const row of pane.rows)
+    if (row.block.lane && row.dot && isInBand(band, row.y, row.y)) body.push(railCrossingMark(row));
+  for (const edge of edges) if (edge.lane) addEdge(edge);
+  for (const title of pane.titles)
+    if (isInBand(band, title.y, title.y + 20)) body.push(graphTitleMark(labels, title, pane.w));
+  for (const fold of pane.foldLines)
+    if (isInBand(band, fold.y, fold.y + fold.h)) body.push(graphFoldMark(stepFacts, fold));
+  for (const row of pane.rows) {
+    if (!isInBand(band, row.top, row.bottom)) continue;
+    const { railed } = graphColumn(row.block.component, pane.w);
+    const inputsOf = () => graphRowMarkInputs(stepFacts, row, railed);
+    body.push(cachedMark(markCache, `graph ${row.uid}`, inputsOf, row.y, () => graphRowMark(stepFacts, row, railed)));
+  }
+  for (const leaf of pane.idle.leaves) body.push(unreadLeafMark(stepFacts, leaf));
+  if (pane.idle.line) body.push(unreadLeavesLineMark(labels, pane.idle.line));
+  return { heading: graphHeadingMarks(stepFacts, pane), body };
+}
+
+/** @param left where it stands */
+function graphHeadingMarks({ labels }: StepFacts, pane: GraphPane, left = 0) {
+  const showsDirections = pane.w - left > 240 && !pane.empty;
+  return [
+    h("text", { key: "graph", class: "lane-head", x: left + 14, y: 16 }, labels.graph),
+    showsDirections &&
+      h(
+        "text",
+        { key: "directions", class: "graph-directions end", x: pane.w - 10, y: 16 },
+        `${labels.programDown}   ${labels.gradientsUp}`,
+      ),
+  ].filter((mark) => mark !== false);
+}
+
+/** Gaps in the rails that the line from a node to its own rail crosses. */
+function railCrossingMark({ uid, rail, x, cy }: GraphRow) {
+  return h("path", { key: `bridge ${uid}`, class: "rail-bridge", d: `M${rail + 6} ${cy}H${x - 3}` });
+}
+
+/** What an edge's description is made from. */
+function graphEdgeMarkInputs({ snap }: StepFacts, { d, flow, past, from, arrow }: EdgePlace) {
+  return [d, flow, past, snap.fresh.has(from), arrow?.x, arrow?.y, arrow?.up];
+}
+
+function graphEdgeMark({ snap }: StepFacts, edge: EdgePlace) {
+  const { x, y, up } = edge.arrow ?? { x: 0, y: 0, up: true };
+  return h(
+    "g",
+    {
+      key: `edge ${edge.key} ${edge.to}`,
+      class: classNames("edge", edge.flow, edge.past && "past", snap.fresh.has(edge.from) && "fresh"),
+      "data-edge": edge.key,
+      "data-from": edge.from,
+      "data-to": edge.to,
+      target: { kind: "edge", key: edge.key, from: edge.from, to: edge.to },
+    },
+    h("path", { key: "line", class: "edge-line", d: edge.d }),
+    edge.arrow && h("path", { key: "arrow", class: "arrow", d: up ? `M${x} ${y}l-4.5 8h9z` : `M${x} ${y}l-8 -4.5v9z` }),
+  );
+}

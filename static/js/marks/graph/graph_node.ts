@@ -1,0 +1,189 @@
+/** A node of the graph pane: its box and turn, the name of its tensor, what it saved, and the gradients around it. */
+
+import { BROKEN_SLOT_STATES } from "../../trace/trace_index.ts";
+import { GRAPH_WORD_FONT_SIZE } from "../../layout/graph/graph_sizes.ts";
+import { classNames, h } from "../../browser/svg.ts";
+import { attachedLeafMark } from "./graph_dock.ts";
+import { gradientChipMark } from "./graph_grad.ts";
+import { textThatFits } from "./graph_texts.ts";
+import { transformToHeight } from "../mark_cache.ts";
+import type { Node } from "../../trace/wire.ts";
+import type { StepFacts } from "../step_facts.ts";
+import { gradientSumCountMark, visitOrderMark } from "./node_parts.ts";
+import { keptSlotTitle, keptSlotWords, nodeTooltip } from "./node_words.ts";
+import type { GraphRow, SlotPlace, TextPlace } from "../../layout/graph/graph_places.ts";
+
+/** A node with its leaves and gradients, drawn from its box's height. @param railed whether its graph has rails */
+export function graphRowMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
+  return h(
+    "g",
+    {
+      key: `row ${row.uid}`,
+      class: classNames("graph-row moves", row.past && "past"),
+      transform: transformToHeight(row.y),
+    },
+    row.docks.map((dock) => attachedLeafMark(stepFacts, row, dock)),
+    graphNodeMark(stepFacts, row, railed),
+    row.hidden && hiddenLeafCountMark(stepFacts, row, row.hidden),
+    row.seed && backwardStartMark(row),
+    row.grads.map((place) => gradientChipMark(stepFacts.labels, place, row.y)),
+    row.moreGrads > 0 && hiddenGradientCountMark(row),
+  );
+}
+
+function graphNodeMark(stepFacts: StepFacts, row: GraphRow, railed: boolean) {
+  const { uid, x, w, h: height, font, turn } = row;
+  const node = stepFacts.snap.entities.get(uid) as Node;
+  const isNew = stepFacts.snap.fresh.has(uid);
+  const cy = height / 2;
+  return h(
+    "g",
+    {
+      key: "node",
+      class: classNames("node", turn?.state, node.released && "released", isNew && "fresh", node.custom && "custom"),
+      "data-node": uid,
+      target: { kind: "node", uid, variable: null },
+      tabindex: "0",
+      role: "group",
+      "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
+    },
+    railed && row.dot && railDotMark(stepFacts, row, cy),
+    h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height, rx: 6 }),
+    h(
+      "text",
+      { key: "name", class: "node-name", x: x + row.lead, y: cy + font * 0.36, "font-size": font },
+      textThatFits(row.label, w - row.lead - 3, font),
+    ),
+    turn && visitOrderMark(turn, x, cy),
+    row.tag && tensorNamesMark(row.tag, row.y),
+    row.flags.map((flag, i) => nodeFlagMark(flag, i, row.y)),
+    row.slots.map((slot) => savedSlotMark(stepFacts, uid, slot, row.y)),
+    row.moreSlots && hiddenSlotCountMark(row.moreSlots, row.y),
+    h("title", { key: "title" }, nodeTooltip(row.name, uid, row.tag ? [row.tag.text, ...row.tag.hidden] : [], node)),
+  );
+}
+
+/** Where a node's rail has it, and whether gradients meet there. */
+function railDotMark(stepFacts: StepFacts, row: GraphRow, cy: number) {
+  if (row.met > 1) return gradientSumCountMark(stepFacts.labels, row.met, row.rail, cy);
+  return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
+}
+
+/** How many gradients have no room. */
+function hiddenGradientCountMark(row: GraphRow) {
+  const attrs = {
+    key: "more",
+    class: "grad-to",
+    x: row.x - 4,
+    y: row.top - row.y + 18,
+    "font-size": GRAPH_WORD_FONT_SIZE,
+  };
+  return h("text", attrs, `+${row.moreGrads}`);
+}
+
+function tensorNamesMark(tag: TextPlace, rowY: number) {
+  return h(
+    "g",
+    { key: "tag" },
+    h("rect", { key: "box", class: "node-tag", x: tag.x, y: tag.y - rowY, width: tag.w, height: tag.h, rx: 4 }),
+    h(
+      "text",
+      {
+        key: "text",
+        class: "node-tag-text",
+        x: tag.x + tag.w / 2,
+        y: tag.y - rowY + tag.h / 2 + tag.font * 0.36,
+        "font-size": tag.font,
+      },
+      textThatFits(tag.text, tag.w - 8, tag.font),
+    ),
+  );
+}
+
+function nodeFlagMark(flag: TextPlace, i: number, rowY: number) {
+  return h(
+    "g",
+    { key: `flag ${i}`, class: "node-flag" },
+    h("rect", { key: "box", x: flag.x, y: flag.y - rowY, width: flag.w, height: flag.h, rx: 3 }),
+    h("text", { key: "text", x: flag.x + 4, y: flag.y - rowY + 13, "font-size": flag.font }, flag.text),
+  );
+}
+
+/** A saved slot. */
+function savedSlotMark({ labels, events, snap }: StepFacts, node: string, slot: SlotPlace, rowY: number) {
+  const isNew = snap.fresh.has(node);
+  const words = keptSlotWords(labels, slot);
+  const { x, w, h: height } = slot;
+  const sentence = slot.state === "ok" ? labels.keepsName.replace("{name}", words) : words;
+  // where there is little room, it is for the name
+  const text = textThatFits(sentence, w - 8, GRAPH_WORD_FONT_SIZE) === sentence ? sentence : words;
+  const y = slot.y - rowY;
+  const boxAttributes = { x, y, width: w, height };
+  return h(
+    "g",
+    {
+      key: `slot ${slot.slot}`,
+      class: classNames("slot", slot.state, slot.dot && "dot", !isNew && events.has(slot.key) && "news"),
+      "data-slot": slot.key,
+      "data-saved-state": slot.saved.state,
+      "data-saved-in": slot.saved.storage ?? null,
+      target: { kind: "slot", node, slot: slot.slot, broken: BROKEN_SLOT_STATES.has(slot.state) },
+    },
+    h("rect", { key: "box", ...boxAttributes, rx: slot.dot ? height / 2 : 4 }),
+    !slot.dot &&
+      h(
+        "text",
+        { key: "text", x: x + 6, y: y + height / 2 + 4.3, "font-size": GRAPH_WORD_FONT_SIZE },
+        textThatFits(text, w - 8, GRAPH_WORD_FONT_SIZE),
+      ),
+    h("title", { key: "title" }, keptSlotTitle(labels, slot)),
+  );
+}
+
+/** Saved slots that have no room. */
+export function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<GraphRow["moreSlots"]>, rowY: number) {
+  return h(
+    "g",
+    { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
+    h("text", { x: x + w / 2, y: y - rowY + height / 2 + 4.3, "font-size": GRAPH_WORD_FONT_SIZE }, `+${keys.length}`),
+    h("title", {}, keys.map((key) => key.slice(key.indexOf(":") + 1)).join(", ")),
+  );
+}
+
+/** Leaves that have no room. */
+function hiddenLeafCountMark({ labels }: StepFacts, row: GraphRow, hidden: NonNullable<GraphRow["hidden"]>) {
+  const text = `+${hidden.uids.length}`;
+  const description = `${hidden.uids.length} ${labels.nodes}`;
+  return h(
+    "g",
+    {
+      key: "hidden",
+      class: "graph-more",
+      "data-fold": hidden.key,
+      "data-members": hidden.uids.join(" "),
+      target: { kind: "fold", key: hidden.key, members: hidden.uids },
+      tabindex: "0",
+      role: "button",
+      "aria-expanded": "false",
+      "aria-label": description,
+    },
+    h("rect", { key: "box", x: hidden.x, y: hidden.y - row.y, width: hidden.w, height: hidden.h, rx: 8 }),
+    h(
+      "text",
+      { key: "text", x: hidden.x + hidden.w / 2, y: hidden.y - row.y + 12.3, "font-size": GRAPH_WORD_FONT_SIZE },
+      text,
+    ),
+    h("title", { key: "title" }, description),
+  );
+}
+
+/** Where a backward begins. */
+function backwardStartMark(row: GraphRow) {
+  const x = row.x + 12;
+  return h(
+    "g",
+    { key: "seed", class: "graph-seed" },
+    h("path", { key: "line", class: "edge-line", d: `M${x} ${row.h}v17` }),
+    h("path", { key: "arrow", class: "arrow", d: `M${x} ${row.h + 1}l-4.5 8h9z` }),
+  );
+}

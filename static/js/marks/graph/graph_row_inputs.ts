@@ -1,0 +1,69 @@
+/** What the description of a row of the graph is made from: as long as that is the same, so is the description. */
+
+import type { Rect } from "../../layout/pane.ts";
+import type { StepFacts } from "../step_facts.ts";
+import type { GraphRow, AttachedLeafPlace } from "../../layout/graph/graph_places.ts";
+
+/** All of it but the row's place, from which heights in it are counted; null for one that says what this step did.
+ * Nodes that no step changed are the same objects as before. */
+export function graphRowMarkInputs(stepFacts: StepFacts, row: GraphRow, railed: boolean): unknown[] | null {
+  const { snap, events } = stepFacts;
+  if (snap.fresh.has(row.uid) || row.slots.some((slot) => events.has(slot.key))) return null;
+  const inputs: unknown[] = [
+    railed,
+    row.level,
+    row.past,
+    row.seed,
+    row.met,
+    row.moreGrads,
+    row.bottom - row.y,
+    row.y - row.top,
+  ];
+  const addRect = ({ x, y, w, h }: Rect) => inputs.push(x, y - row.y, w, h);
+  inputs.push(row.x, row.w, row.h, row.font, row.label, row.lead, row.rail, row.name, row.dot);
+  inputs.push(row.turn?.k, row.turn?.state, snap.entities.get(row.uid), row.tag?.text, row.tag?.hidden.join());
+  inputs.push(row.flags.length, row.slots.length, row.docks.length, row.grads.length, row.hidden?.uids.join());
+  inputs.push(row.moreSlots?.keys.join());
+  for (const place of [row.tag, row.hidden, row.moreSlots]) if (place) addRect(place);
+  for (const flag of row.flags) {
+    addRect(flag);
+    inputs.push(flag.text);
+  }
+  for (const slot of row.slots) {
+    addRect(slot);
+    inputs.push(slot.key, slot.saved, slot.state, slot.dot, slot.head, slot.now);
+  }
+  for (const grad of row.grads) {
+    addRect(grad);
+    inputs.push(
+      grad.key,
+      grad.grad,
+      grad.now,
+      grad.adds,
+      grad.to?.text,
+      grad.to?.x,
+      grad.words?.label,
+      grad.words?.name,
+      grad.words?.w,
+    );
+  }
+  return row.docks.every((dock) => addAttachedLeafInputs(inputs, addRect, stepFacts, dock)) ? inputs : null;
+}
+
+/** @returns whether none of it is new */
+function addAttachedLeafInputs(
+  inputs: unknown[],
+  addRect: (rect: Rect) => void,
+  { snap }: StepFacts,
+  dock: AttachedLeafPlace,
+): boolean {
+  addRect(dock);
+  inputs.push(dock.leaf, dock.label, dock.turn?.k, dock.turn?.state, dock.again, dock.met, dock.lead, dock.most);
+  inputs.push(dock.dock.ks.join(), snap.entities.get(dock.leaf), dock.shapings.length);
+  for (const shaping of dock.shapings) {
+    addRect(shaping);
+    inputs.push(shaping.uid, shaping.label, shaping.turn?.k, shaping.turn?.state, shaping.lead);
+    inputs.push(snap.entities.get(shaping.uid));
+  }
+  return !snap.fresh.has(dock.leaf) && !dock.shapings.some(({ uid }) => snap.fresh.has(uid));
+}

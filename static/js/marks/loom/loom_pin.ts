@@ -1,0 +1,85 @@
+/** A saved value in the loom: a pin held on its counter's rail until backward lets go or a write breaks it. */
+
+import { pinState } from "../../layout/loom/run_rows.ts";
+import { isInBand, type HeightBand } from "../../layout/view.ts";
+import { classNames, h } from "../../browser/svg.ts";
+import { clampToBand, type LoomScene } from "./loom_scene.ts";
+import type { PinLine } from "../../layout/loom/loom_plan.ts";
+
+/** A saved value: a pin from the node's row to the rail, held until backward lets go. */
+export function loomPinMark({ plan, i, band }: LoomScene, line: PinLine) {
+  const { pin, x, rail, y, slotX, headed: hasHead, holds, hit: struckAt } = line;
+  const holdsInBand = holds.filter(({ from, to }) => isInBand(band, from - 10, to + 10));
+  if (!holdsInBand.length) return null;
+  const state = pinState(pin, i);
+  const parts = [];
+  if (hasHead && x !== rail) parts.push(h("path", { key: "to", class: "loom-stub", d: `M${rail} ${y}H${x}` }));
+  if (hasHead && isInBand(band, y, y))
+    parts.push(h("path", { key: "line", class: "loom-pin-line", d: `M${x + 8} ${y}H${slotX - 3}` }));
+  for (const hold of holdsInBand) parts.push(...pinHoldMarks(line, hold, band));
+  if (struckAt && pin.broken !== null)
+    parts.push(
+      h("path", { key: "snap", class: "loom-snap", d: `M${struckAt.x - 6} ${struckAt.y - 23}l12 12m0 -12l-12 12` }),
+    );
+  else if (struckAt && pin.silent !== null)
+    parts.push(
+      h("path", { key: "warn", class: "loom-warn", d: `M${struckAt.x} ${struckAt.y - 13}l11 20h-22z` }),
+      h("path", { key: "mark", class: "loom-warn-mark", d: `M${struckAt.x} ${struckAt.y - 6}v6m0 2.500v1.500` }),
+    );
+  if (hasHead)
+    parts.push(
+      h("circle", { key: "head", class: "loom-pin-head", cx: x, cy: y, r: 7.5 }),
+      h(
+        "text",
+        { key: "expected", class: "loom-pin-text mid", x, y: y + 3.5 },
+        pin.expected === null ? "?" : String(pin.expected),
+      ),
+    );
+  return h(
+    "g",
+    {
+      key: `pin ${pin.key}`,
+      class: classNames("loom-pin", state),
+      "data-loom-pin": pin.key,
+      "data-state": state,
+      "data-expected": pin.expected,
+    },
+    parts,
+    h(
+      "title",
+      { key: "title" },
+      `${plan.dots.get(pin.node)?.name ?? pin.node}.${pin.slot}: ${pin.storage} v${pin.expected ?? "?"} · ${state}`,
+    ),
+  );
+}
+
+/** One stretch of a hold, dashed from where a write broke it. */
+function pinHoldMarks(
+  { pin, holds, hit: struckAt }: PinLine,
+  { x, from, to }: { x: number; from: number; to: number },
+  band: HeightBand,
+) {
+  const breakY = pin.broken !== null && struckAt ? struckAt.y : Infinity;
+  const out = [];
+  const endY = Math.max(from, Math.min(to, breakY - 12));
+  if (breakY - 12 > from)
+    out.push(
+      h("path", {
+        key: `hold ${from}`,
+        class: "loom-hold",
+        d: `M${x} ${clampToBand(band, from)}V${clampToBand(band, endY)}`,
+      }),
+    );
+  const resumeY = Math.max(from, breakY + 12);
+  if (resumeY < to)
+    out.push(
+      h("path", {
+        key: `after ${from}`,
+        class: "loom-after",
+        d: `M${x} ${clampToBand(band, resumeY)}V${clampToBand(band, to)}`,
+      }),
+    );
+  if (pin.released && pin.broken === null && to === holds[holds.length - 1].to)
+    out.push(h("path", { key: "cap", class: "loom-hold-cap", d: `M${x - 6} ${to}h12` }));
+  return out;
+}

@@ -1,0 +1,226 @@
+/** A device's memory below the rows: what its caching allocator has, each segment with its blocks, and what lies in them. */
+
+import { transformToHeight } from "../mark_cache.ts";
+import { ALLOCATOR_SIZES, freeBytesText } from "../../layout/memory/allocator.ts";
+import { findEntity } from "../../trace/entities.ts";
+import { bytesText, truncateText } from "../../trace/format.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
+import { cutPathAtStart } from "../../layout/memory/pane_names.ts";
+import { classNames, h } from "../../browser/svg.ts";
+import type { Target } from "../../browser/targets.ts";
+import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
+import type { StageLabels } from "../labels.ts";
+import type { StepFacts } from "../step_facts.ts";
+import type {
+  AllocatorLayout,
+  AllocatorItem,
+  PlacedSegment,
+  SegmentPart as Part,
+} from "../../layout/memory/memory_parts.ts";
+
+/** Of a bar, at its foot: how much of a block was asked for. */
+const REQUESTED_BAR_HEIGHT = 4;
+/** Less room than this, in units, has no name that is cut. */
+const MIN_BLOCK_NAME_WIDTH = 34;
+
+export function allocatorMark(
+  stepFacts: StepFacts,
+  { y, allocator }: { y: number; allocator?: AllocatorLayout },
+  item: AllocatorItem,
+  columns: MemoryColumns,
+) {
+  if (!allocator) return null;
+  return h(
+    "g",
+    {
+      key: item.key,
+      class: "moves allocator",
+      transform: transformToHeight(y, columns.left),
+      "data-allocator": item.uid,
+    },
+    allocatorTitleMark(stepFacts, item, allocator, columns),
+    allocator.segments.map((segment) => segmentMark(stepFacts.labels, segment, allocator, columns)),
+  );
+}
+
+/** What the allocator has, and what opens its segments. */
+function allocatorTitleMark(
+  { snap, labels }: StepFacts,
+  item: AllocatorItem,
+  { open: isOpen }: AllocatorLayout,
+  columns: MemoryColumns,
+) {
+  const device = findEntity(snap.entities, item.uid, "device");
+  const isFoldable = item.segments.length > 0;
+  const totals = (
+    [
+      [labels.allocated, device?.allocated],
+      [labels.reserved, device?.reserved],
+      [labels.peak, device?.peak],
+    ] as [string, number | undefined][]
+  ).flatMap(([word, bytes]) => (bytes === undefined ? [] : [`${word} ${bytesText(bytes)}`]));
+  const name = device?.name ?? item.uid;
+  const text = (columns.phone ? totals : [name, ...totals]).join(" · ");
+  const x = columns.names + 18;
+  const target: Target = { kind: "fold", key: item.key, members: [] };
+  const button = { "data-fold": item.key, target, role: "button", tabindex: "0", "aria-expanded": `${isOpen}` };
+  return h(
+    "g",
+    {
+      key: "title",
+      class: classNames("line", isFoldable && "fold"),
+      transform: `translate(0 ${ALLOCATOR_SIZES.top})`,
+      ...(isFoldable ? button : { role: "img" }),
+      "aria-label": [name, ...totals].join(", "),
+    },
+    h("rect", { key: "ground", class: "fold-ground", x: 6, y: 1, width: columns.w - 12, height: 18, rx: 4 }),
+    isFoldable &&
+      h(
+        "text",
+        {
+          key: "sign",
+          class: "fold-sign",
+          x: columns.names + 4,
+          y: 14,
+          "font-size": FONT_SIZES.small,
+          "aria-hidden": "true",
+        },
+        isOpen ? "▾" : "▸",
+      ),
+    h(
+      "text",
+      { key: "text", class: "fold-text", x, y: 14, "font-size": FONT_SIZES.small },
+      truncateText(text, Math.floor((columns.w - x - 8) / (CHARACTER_WIDTH_EM * FONT_SIZES.small))),
+    ),
+    h("title", {}, [name, ...totals].join("\n")),
+  );
+}
+
+function segmentMark(labels: StageLabels, segment: PlacedSegment, { x, w }: AllocatorLayout, columns: MemoryColumns) {
+  const labelHeight = columns.phone ? ALLOCATOR_SIZES.label : 0;
+  const description = [
+    segmentPoolText(segment, labels),
+    segment.stream && `${labels.stream} ${segment.stream}`,
+    bytesText(segment.size),
+    `${labels.allocated} ${bytesText(segment.allocated)}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+  const label = columns.phone ? description : shortSegmentLabel(segment, labels);
+  const ground = { x: x - 1.5, y: labelHeight + 0.5, width: w + 3, height: segment.h - labelHeight, rx: 3 };
+  return h(
+    "g",
+    {
+      key: segment.key,
+      class: "segment",
+      transform: `translate(0 ${segment.y})`,
+      role: "group",
+      "aria-label": description,
+    },
+    h(
+      "text",
+      { key: "label", class: "meta", x: columns.names + 4, y: columns.phone ? 11 : 15, "font-size": FONT_SIZES.small },
+      label,
+    ),
+    h("title", {}, `${description}\n${labels.notToScale}`),
+    h("rect", { key: "ground", class: "segment-ground", ...ground }),
+    segment.lines.map((parts, line) =>
+      parts.map((part, index) =>
+        segmentPartMark(labels, part, `${line} ${index}`, x + part.x, labelHeight + 2 + line * ALLOCATOR_SIZES.line),
+      ),
+    ),
+  );
+}
+
+function segmentPoolText({ pool, isPrivate }: PlacedSegment, labels: StageLabels) {
+  const poolName = { small: labels.smallPool, large: labels.largePool }[pool] ?? pool;
+  return isPrivate ? `${labels.privatePool}, ${poolName}` : poolName;
+}
+
+/** What sets a segment apart from the others most; beside it is no room for all. */
+function shortSegmentLabel({ pool, size, stream, isPrivate }: PlacedSegment, labels: StageLabels) {
+  if (isPrivate) return `${labels.private} ${bytesText(size)}`;
+  return stream ? `${labels.stream} ${stream}` : `${pool} ${bytesText(size)}`;
+}
+
+/** A block, or several that have no room of their own. @param position its place */
+function segmentPartMark(labels: StageLabels, part: Part, position: string, x: number, y: number) {
+  const { state, storage, size, requested } = part;
+  const w = Math.max(1, part.w - 1.5);
+  const description = segmentPartDescription(labels, part);
+  const askedWidth = state === "free" ? 0 : (w * requested) / Math.max(1, size);
+  return h(
+    "g",
+    {
+      key: storage ? `block ${storage}` : `part ${position}`,
+      class: classNames("block", state, part.gradient && "grad", part.touched && "moved", !storage && "nobody"),
+      target: storage ? { kind: "block", storage } : null,
+      role: "img",
+      tabindex: storage ? "0" : null,
+      "aria-label": description,
+    },
+    h("rect", { key: "box", class: "block-box", x, y, width: w, height: ALLOCATOR_SIZES.bar, rx: 2 }),
+    state !== "free" && requestedBytesMark(x, y + ALLOCATOR_SIZES.bar - REQUESTED_BAR_HEIGHT, w, askedWidth),
+    segmentPartTextMark(labels, part, x, y, w),
+    h("title", { key: "title" }, description),
+  );
+}
+
+/** How much of a block was asked for; what the allocator added by rounding is hatched. */
+function requestedBytesMark(x: number, y: number, w: number, askedWidth: number) {
+  return [
+    askedWidth < w - 0.5 &&
+      h("rect", {
+        key: "rounded",
+        class: "block-rounded",
+        x: x + askedWidth,
+        y,
+        width: w - askedWidth,
+        height: REQUESTED_BAR_HEIGHT,
+      }),
+    h("rect", {
+      key: "asked",
+      class: "block-asked",
+      x,
+      y,
+      width: Math.max(askedWidth, 1),
+      height: REQUESTED_BAR_HEIGHT,
+    }),
+  ];
+}
+
+/** What a block says of itself, where it has room for that. */
+function segmentPartTextMark(labels: StageLabels, { state, name, size }: Part, x: number, y: number, w: number) {
+  const textRoom = w - 6;
+  if (state === "free" || state === "several") {
+    const bytes = state === "free" ? freeBytesText(size) : bytesText(size);
+    const text = [`${labels.free} ${bytes}`, bytes].find(
+      (some, k) => (k || state === "free") && textWidth(some, FONT_SIZES.small) <= textRoom,
+    );
+    return (
+      text && h("text", { key: "text", class: "block-size", x: x + 4, y: y + 12, "font-size": FONT_SIZES.small }, text)
+    );
+  }
+  const bytes = bytesText(size);
+  const word = name || labels.otherBlock;
+  if (textWidth(word, FONT_SIZES.small) > textRoom && textRoom < MIN_BLOCK_NAME_WIDTH) return null;
+  const shown = cutPathAtStart(word, textRoom, FONT_SIZES.small);
+  const sizeX = x + 4 + textWidth(shown, FONT_SIZES.small) + 7;
+  const hasRoomForSize = sizeX + textWidth(bytes, FONT_SIZES.small) <= x + w - 3;
+  return [
+    h("text", { key: "text", class: "block-name", x: x + 4, y: y + 11.5, "font-size": FONT_SIZES.small }, shown),
+    hasRoomForSize &&
+      h("text", { key: "size", class: "block-size", x: sizeX, y: y + 11.5, "font-size": FONT_SIZES.small }, bytes),
+  ];
+}
+
+/** A block in words. */
+function segmentPartDescription(labels: StageLabels, { state, name, storage, size, requested, blocks }: Part): string {
+  const bytes = bytesText(size);
+  if (state === "free") return `${labels.free}: ${freeBytesText(size)}`;
+  const sizeText = requested < size ? `${bytes}, ${labels.asked} ${bytesText(requested)}` : bytes;
+  if (state === "several") return `${blocks.length} ${labels.blocks}: ${sizeText}`;
+  if (state === "waiting") return `${labels.awaitingFree}: ${sizeText}`;
+  const owner = storage ? (name === storage ? storage : `${name} · ${storage}`) : labels.noStorage;
+  return `${owner}: ${sizeText}`;
+}

@@ -1,0 +1,320 @@
+/** The lines between the rows of the memory pane: frames and objects with what they hold, folds, and what was freed. */
+
+import { lineLabel } from "../../trace/program_files.ts";
+import { findEntity } from "../../trace/entities.ts";
+import { objectTypeText } from "../../layout/text/card_texts.ts";
+import { bytesText, shortValueText, encodedValueJson, truncateText } from "../../trace/format.ts";
+import {
+  frameTitleThatFits,
+  MEMORY_ITEM_HEIGHTS,
+  headingNamesThatFit,
+  headingTypeTitle,
+} from "../../layout/memory/memory_placed.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
+import { referencedUid } from "../../trace/names.ts";
+import { classNames, h, type VNode } from "../../browser/svg.ts";
+import type { Target } from "../../browser/targets.ts";
+import { transformToHeight } from "../mark_cache.ts";
+import { nameTagMark } from "./row_tags.ts";
+import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
+import { rowPurposeText } from "../labels.ts";
+import type { StepFacts } from "../step_facts.ts";
+import type { PlacedItem, PlacedValueChip, FoldItem, HeadingItem, RowBlock } from "../../layout/memory/memory_parts.ts";
+
+const PAGE_FONT_CHARACTER_EM = 0.56;
+
+export function memoryHeadingMark(
+  stepFacts: StepFacts,
+  place: PlacedItem,
+  item: HeadingItem,
+  columns: MemoryColumns,
+): VNode {
+  const box = { x: 6, y: 2, width: columns.w - 12, height: place.h - 4, rx: 4 };
+  return item.type === "frame"
+    ? frameHeadingMark(stepFacts, place, item, columns, box)
+    : objectHeadingMark(stepFacts, place, item, columns, box);
+}
+
+function frameHeadingMark(
+  stepFacts: StepFacts,
+  place: PlacedItem,
+  item: HeadingItem,
+  columns: MemoryColumns,
+  box: Record<string, number>,
+) {
+  const frame = findEntity(stepFacts.snap.entities, item.uid, "frame");
+  const isCurrent = stepFacts.snap.step?.frame === item.uid;
+  const isSuspended = frame?.state === "suspended";
+  const name = frameTitleThatFits(item, columns);
+  const lineX = 14 + textWidth(name, FONT_SIZES.small) + 10;
+  return h(
+    "g",
+    {
+      key: item.key,
+      class: classNames(
+        "moves heading frame inner",
+        isCurrent && "here",
+        isSuspended && "suspended",
+        stepFacts.snap.fresh.has(item.uid) && "fresh",
+      ),
+      transform: transformToHeight(place.y, columns.left),
+      "data-frame-card": item.uid,
+      role: "group",
+      "aria-label": `${item.section}${isSuspended ? ` ${stepFacts.labels.suspended}` : ""}`,
+    },
+    h("rect", { key: "box", class: "frame-box", ...box }),
+    item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
+    h("text", { key: "name", class: "frame-name", x: 14, y: 15.5, "font-size": FONT_SIZES.small }, name),
+    h(
+      "text",
+      { key: "line", class: "meta", x: lineX, y: 15.5, "font-size": FONT_SIZES.small },
+      lineLabel(stepFacts.labels.line, frame?.line),
+    ),
+    valueChipMarks(stepFacts, place, item.uid),
+    foldedRowsMark(stepFacts, place, item, columns),
+    h("title", {}, `${frame?.name ?? ""}() ${item.uid}`),
+  );
+}
+
+function objectHeadingMark(
+  stepFacts: StepFacts,
+  place: PlacedItem,
+  item: HeadingItem,
+  columns: MemoryColumns,
+  box: Record<string, number>,
+) {
+  const object = findEntity(stepFacts.snap.entities, item.uid, "object");
+  const isInner = item.type === "inner";
+  const { left, placed, hidden, end } = headingNamesThatFit(item, columns);
+  const type = headingTypeTitle(object, end, columns);
+  return h(
+    "g",
+    {
+      key: item.key,
+      class: classNames("moves heading object", isInner && "inner", stepFacts.snap.fresh.has(item.uid) && "fresh"),
+      transform: transformToHeight(place.y, columns.left),
+      "data-object": item.uid,
+      target: { kind: "object", uid: item.uid },
+      tabindex: "0",
+      role: "group",
+      "aria-label": `${item.uid} ${object ? objectTypeText(object) : ""}`,
+    },
+    h("rect", { key: "box", class: "object-box", ...box }),
+    item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
+    isInner && h("path", { key: "branch", class: "branch", d: `M${left - 12} 0V11h7` }),
+    placed.map(({ name, x, w }) =>
+      nameTagMark(stepFacts.labels, item.uid, name, { x, y: 3, w, h: 16, font: FONT_SIZES.small }),
+    ),
+    hidden.length > 0 &&
+      h(
+        "text",
+        { key: "more names", class: "meta", x: end - 22, y: 15, "font-size": FONT_SIZES.small },
+        `+${hidden.length}`,
+        h("title", {}, hidden.map(({ text }) => text).join(", ")),
+      ),
+    type && h("text", { key: "type", class: "meta", x: end + 2, y: 15.5, "font-size": FONT_SIZES.small }, type),
+    valueChipMarks(stepFacts, place, item.uid),
+    item.type === "optimizer" && optimizerStateSign(item),
+    (item.type !== "optimizer" || place.folded.length > 0) && foldedRowsMark(stepFacts, place, item, columns),
+  );
+}
+
+/** @param uid of the frame or object */
+function valueChipMarks(stepFacts: StepFacts, place: PlacedItem, uid: string) {
+  const { chips } = place;
+  if (!chips) return [];
+  const out = chips.chips.map((chip) => valueChipMark(stepFacts, uid, chip));
+  const [before, after] = [chips.before, chips.after];
+  const open = chips.lines > 1;
+  if (before || after || open) {
+    const x = before && !after ? chips.beforeX : chips.afterX;
+    const text = open ? "−" : `+${before + after}`;
+    out.push(foldButtonMark(`items ${uid}`, open, { x, y: chips.afterLine * MEMORY_ITEM_HEIGHTS.line, text }));
+  }
+  return out;
+}
+
+export function valueChipMark(stepFacts: StepFacts, uid: string, chip: PlacedValueChip) {
+  const { key, label, text, value, kind, changed, x, line, w } = chip;
+  const y = line * MEMORY_ITEM_HEIGHTS.line;
+  const isFrame = uid[0] === "f";
+  const ref = referencedUid(value);
+  const valueX = x + textWidth(label, FONT_SIZES.small) + (label ? 5 : 0);
+  const isNote = kind === "note";
+  const data = { "data-value": encodedValueJson(value) };
+  const attrs = isFrame
+    ? { "data-chip": encodedValueJson(value), "data-name": key, "data-frame": uid, ...data }
+    : isNote
+      ? {}
+      : { "data-item": `${uid}:${key}`, "data-to": ref, ...data };
+  const target: Target | null = isFrame
+    ? { kind: "name", frame: uid, name: key, ref: null }
+    : isNote
+      ? null
+      : { kind: "item", object: uid, item: key, ref };
+  const leadsElsewhere = kind === "tensor" || kind === "object";
+  const wide = textWidth(text, FONT_SIZES.small) + 10;
+  return h(
+    "g",
+    { key: `chip ${key}`, class: classNames(isFrame ? "chip" : "item", kind, changed && "moved"), ...attrs, target },
+    h("rect", { key: "box", class: "chip-ground", x: x - 4, y: y + 2.5, width: w + 8, height: 17, rx: 4 }),
+    label && h("text", { key: "name", class: "chip-name", x, y: y + 15, "font-size": FONT_SIZES.small }, label),
+    leadsElsewhere && h("path", { key: "leads", class: "leads", d: `M${valueX} ${y + 11}h6m-3 -3l3 3l-3 3` }),
+    leadsElsewhere &&
+      h("rect", { key: "to", class: "chip-to", x: valueX + 9, y: y + 4, width: wide, height: 14, rx: 4 }),
+    h(
+      "text",
+      {
+        key: "value",
+        class: "chip-value",
+        x: leadsElsewhere ? valueX + 14 : valueX,
+        y: y + 15,
+        "font-size": FONT_SIZES.small,
+      },
+      kind === "here" ? `${text} ↓` : text,
+    ),
+    h("title", { key: "title" }, `${key} = ${shortValueText(value, 400, stepFacts.snap.entities)}`),
+  );
+}
+
+/** What opens or closes. */
+function foldButtonMark(key: string, open: boolean, place: { x: number; y: number; text: string }) {
+  const w = textWidth(place.text, FONT_SIZES.small) + 8;
+  return h(
+    "g",
+    {
+      key: `fold ${key}`,
+      class: "fold more",
+      ...foldAttributes(key, [], open),
+      "aria-label": place.text,
+    },
+    h("rect", { key: "ground", class: "fold-ground", x: place.x - 4, y: place.y + 3, width: w, height: 16, rx: 4 }),
+    h("text", { key: "text", class: "meta", x: place.x, y: place.y + 15, "font-size": FONT_SIZES.small }, place.text),
+  );
+}
+
+/** The rows that a heading hides, and what brings them back. */
+function foldedRowsMark(stepFacts: StepFacts, place: PlacedItem, item: HeadingItem, columns: MemoryColumns) {
+  if (item.type === "inner") return null;
+  const key = `rows ${item.section}`;
+  const count = place.folded.length;
+  const x = item.type === "frame" ? 0 : 12;
+  const members = foldMemberUids(place.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : [])));
+  const names = place.folded
+    .map(({ item: row }) => (row.kind === "row" ? rowPurposeText(row.block, stepFacts.labels) : ""))
+    .join(", ");
+  const text = `${count} ${stepFacts.labels.folded}`;
+  const w = pageFontTextWidth(text, FONT_SIZES.small) + 14;
+  const chipsEnd = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? place.chips.more - 4 : 0);
+  const countX = Math.min(chipsEnd, columns.w - 12 - w);
+  return h(
+    "g",
+    {
+      key: "rows",
+      class: classNames("fold rows", count > 0 && "closed"),
+      ...foldAttributes(key, members, count === 0),
+      "aria-label": count ? `${text}: ${names}` : item.section,
+    },
+    h("rect", { key: "ground", class: "fold-ground", x: x - 4, y: 2, width: 16, height: 18, rx: 4 }),
+    item.type === "frame" || item.type === "optimizer"
+      ? null
+      : h("text", { key: "sign", class: "fold-sign", x, y: 15, "font-size": FONT_SIZES.small }, count ? "▸" : "▾"),
+    count > 0 && h("rect", { key: "count", class: "fold-badge", x: countX, y: 3.5, width: w, height: 15, rx: 7 }),
+    count > 0 &&
+      h("text", { key: "text", class: "fold-text", x: countX + 7, y: 15, "font-size": FONT_SIZES.small }, text),
+    h("title", {}, names || item.section),
+  );
+}
+
+/** What opens the storages that an optimizer keeps. */
+function optimizerStateSign(item: HeadingItem) {
+  if (!item.state.length) return null;
+  const open = item.open || item.state.some((block) => block.hot);
+  return h(
+    "g",
+    {
+      key: "state",
+      class: "fold rows",
+      ...foldAttributes(`state ${item.uid}`, foldMemberUids(open ? [] : item.state), open),
+      "aria-label": `${item.state.length}`,
+    },
+    h("rect", { key: "ground", class: "fold-ground", x: 8, y: 2, width: 16, height: 18, rx: 4 }),
+    h("text", { key: "sign", class: "fold-sign", x: 12, y: 15, "font-size": FONT_SIZES.small }, open ? "▾" : "▸"),
+    h("title", {}, item.state.map((block) => block.label).join(", ")),
+  );
+}
+
+/** Storages in one line. */
+export function storageFoldMark(stepFacts: StepFacts, place: PlacedItem, item: FoldItem, columns: MemoryColumns) {
+  const { labels, snap } = stepFacts;
+  const n = item.blocks.length;
+  const bytes = item.blocks.reduce(
+    (sum, { storage }) => sum + (findEntity(snap.entities, storage, "storage")?.nbytes ?? 0),
+    0,
+  );
+  const foldTexts = {
+    flight: n > 1 ? labels.flight : labels.flightOne,
+    kept: labels.keptUnnamed,
+    unnamed: n > 1 ? labels.unnamedStorages : labels.unnamedStorage,
+    rows: labels.moreRows,
+    calls: labels.moreCalls,
+    touched: labels.moreTouched,
+  };
+  const text = `${item.count ?? n} ${foldTexts[item.foldKind]} · ${bytesText(bytes)}`;
+  const names = item.blocks.map((block) => rowPurposeText(block, stepFacts.labels)).join(", ");
+  const namesX = columns.names + 18 + pageFontTextWidth(text, FONT_SIZES.small) + 12;
+  const maxChars = Math.floor((columns.w - namesX - 12) / (CHARACTER_WIDTH_EM * FONT_SIZES.small));
+  return h(
+    "g",
+    {
+      key: `fold ${item.key}`,
+      class: "moves fold line",
+      transform: transformToHeight(place.y, columns.left),
+      ...foldAttributes(item.key, foldMemberUids(item.blocks), false),
+    },
+    h("rect", { key: "ground", class: "fold-ground", x: 6, y: 1, width: columns.w - 12, height: 18, rx: 4 }),
+    h(
+      "text",
+      {
+        key: "sign",
+        class: "fold-sign",
+        x: columns.names + 4,
+        y: 14,
+        "font-size": FONT_SIZES.small,
+        "aria-hidden": "true",
+      },
+      "▸",
+    ),
+    h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": FONT_SIZES.small }, text),
+    maxChars > 3 &&
+      h(
+        "text",
+        { key: "names", class: "fold-names", x: namesX, y: 14, "font-size": FONT_SIZES.small },
+        truncateText(names, maxChars),
+      ),
+    h("title", {}, `${text}: ${names}`),
+  );
+}
+
+/** All that a fold stands for, with the gradients beside it. @returns uids */
+function foldMemberUids(blocks: RowBlock[]): string[] {
+  return blocks.flatMap((block) => [...block.uids, ...[...block.grads.values()].flatMap((grad) => grad.uids)]);
+}
+
+/** What makes an element open and close a fold. */
+function foldAttributes(key: string, members: string[], isOpen: boolean) {
+  const target: Target = { kind: "fold", key, members };
+  return {
+    "data-fold": key,
+    "data-members": members.length ? members.join(" ") : null,
+    target,
+    role: "button",
+    tabindex: "0",
+    "aria-expanded": `${isOpen}`,
+  };
+}
+
+/** @param text in the face of the page */
+function pageFontTextWidth(text: string, size: number) {
+  return (textWidth(text, size) / CHARACTER_WIDTH_EM) * PAGE_FONT_CHARACTER_EM;
+}

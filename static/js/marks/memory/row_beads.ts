@@ -1,0 +1,309 @@
+/** How a handle of a row reads the strip: beads with their index, an underline, a map, or bars in a closed row. */
+
+import { truncateText } from "../../trace/format.ts";
+import { cellExtentOfHandle, cellReads } from "../../trace/reads.ts";
+import { cellMapHeight, ROW_SIZES } from "../../layout/memory/row_lines.ts";
+import { FONT_SIZES, CHARACTER_WIDTH_EM, textWidth } from "../../layout/text/metrics.ts";
+import { bandOfDtype, type CellBand, type CellStrip } from "../../layout/cells/row_strip.ts";
+import { classNames, h, type VNode } from "../../browser/svg.ts";
+import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
+import type { Bead, RowReading } from "../../layout/cells/row_reading.ts";
+import { findHandle, type Handle } from "../../trace/entities.ts";
+import type { StepFacts } from "../step_facts.ts";
+import type { RowLayout, HandleLine } from "../../layout/memory/memory_parts.ts";
+
+interface ReadingPlace {
+  handle: Handle;
+  line: HandleLine;
+  band: CellBand;
+  /** where its wire begins; x and top: of the strip */
+  start: number;
+  x: number;
+  top: number;
+  strip: CellStrip;
+  /** of its line */
+  y: number;
+  /** of its card */
+  middle: number;
+  open: boolean;
+  /** the strip stands below the names */
+  stacked: boolean;
+  /** where words about it end */
+  right: number;
+}
+
+const BEAD_SIZE = 15;
+
+export function handleReadingMark(
+  stepFacts: StepFacts,
+  line: HandleLine,
+  handle: Handle,
+  { columns, layout, inset }: { columns: MemoryColumns; layout: RowLayout; inset: number },
+): VNode | null {
+  const band = bandOfDtype(layout.strip, handle.dtype);
+  if (!band) return null;
+  const open = layout.level !== "slim";
+  const y = inset + line.y;
+  const place: ReadingPlace = {
+    handle,
+    line,
+    band,
+    start: columns.rail + columns.railW,
+    x: columns.strip,
+    top: inset + layout.top,
+    strip: layout.strip,
+    y: line.first ? y : y + layout.head,
+    middle: y + (open && !layout.low ? 15 : 8),
+    open,
+    stacked: layout.head > 0,
+    right: layout.lines.some(({ grad }) => grad) && !columns.phone ? columns.grad - 26 : columns.w - 8,
+  };
+  if (place.stacked) [place.start, place.middle] = [place.x - 6, line.first ? place.top - 4 : place.y + 4];
+  const tape = handle.requires_grad ? "tape" : "free";
+  return h(
+    "g",
+    {
+      key: `beads ${line.uid}`,
+      class: classNames(
+        "wire-set",
+        tape,
+        handle.kind === "array" && "array",
+        stepFacts.snap.fresh.has(line.uid) && "fresh",
+      ),
+      "data-wire": line.uid,
+      target: { kind: "wire", handle: line.uid },
+    },
+    open ? readingMarksInOpenRow(stepFacts, place) : readingMarksInCollapsedRow(place),
+  );
+}
+
+function beadWireMark(d: string, key = "wire") {
+  return h("path", { key, class: "wire", d });
+}
+
+function readingMarksInOpenRow(stepFacts: StepFacts, place: ReadingPlace) {
+  const { line, band, start, x, top, strip } = place;
+  const { reading } = line;
+  const leadLine = line.first && !place.stacked ? [beadWireMark(`M${start} ${place.middle}H${x}`, "lead")] : [];
+  if (reading.kind === "none") return leadLine;
+  if (reading.kind === "under" && !line.first) return sharedReadingMarks(stepFacts, place, reading);
+  if (reading.kind === "under") {
+    const isWrapped = band.lines > 1;
+    const from = isWrapped ? 0 : reading.low * band.cw;
+    const to = isWrapped ? Math.min(band.n, band.columns) * band.cw : (reading.high + 1) * band.cw;
+    const y = top + band.y + band.lines * band.ch + 3;
+    const underlines =
+      strip.bands.length > 1
+        ? []
+        : [h("path", { key: "under", class: "bead-line", d: `M${x + from + 2} ${y}H${x + to - 2}` })];
+    return [...leadLine, ...underlines];
+  }
+  if (reading.kind === "map") return [...leadLine, ...cellMapMarks(place, reading)];
+  return [...leadLine, ...cellBeadMarks(stepFacts, place, reading)];
+}
+
+/** A bracket under the cells that are read, and which they are in words. */
+function sharedReadingMarks(
+  stepFacts: StepFacts,
+  { line, band, start, x, y, middle, stacked, handle, right }: ReadingPlace,
+  { low, high }: Extract<RowReading, { kind: "under" }>,
+) {
+  const isWrapped = band.lines > 1;
+  const from = x + (isWrapped ? 0 : low * band.cw) + 2;
+  const to = x + (isWrapped ? Math.min(band.n, band.columns) * band.cw : (high + 1) * band.cw) - 2;
+  const bottom = y + 10;
+  const whole = readingWords(stepFacts, line.uid, handle, [low, high], band.n);
+  const words = truncateText(whole, Math.max(3, Math.floor((right - from) / (CHARACTER_WIDTH_EM * 12))));
+  return [
+    stacked ? null : beadWireMark(`M${start} ${middle}H${from - 4}V${bottom}`, "lead"),
+    h("path", { key: "under", class: "bead-line bracket", d: `M${from} ${bottom - 5}V${bottom}H${to}V${bottom - 5}` }),
+    words &&
+      h(
+        "text",
+        { key: "words", class: "reading-words", x: from, y: bottom + 14, "font-size": 12 },
+        words,
+        h("title", {}, whole),
+      ),
+  ];
+}
+
+/** What a handle reads, told by another's name that reads all of the memory in order; empty where none does. */
+function readingWords(
+  { snap, readers, names, labels }: StepFacts,
+  uid: string,
+  handle: Handle,
+  [low, high]: [number, number],
+  n: number,
+) {
+  const others = (readers.get(handle.storage ?? "") ?? []).filter((other) => other !== uid && names.tags.has(other));
+  for (const other of others) {
+    const owner = findHandle(snap.entities, other);
+    const list = owner && owner.dtype === handle.dtype ? cellReads(owner) : [];
+    const name = names.paths.get(other);
+    const readsAll = list.length === n && list.every(({ cell }, k) => cell === k);
+    if (!name || !readsAll) continue;
+    if (high - low + 1 === n) return labels.sameMemory.replace("{name}", name);
+    const isVector = owner?.shape?.length === 1;
+    const [one, many] = isVector ? [labels.readsElement, labels.readsElements] : [labels.readsCell, labels.readsCells];
+    const base = isVector ? 0 : 1;
+    return (low === high ? one : many)
+      .replaceAll("{name}", name)
+      .replace("{from}", `${low + base}`)
+      .replace("{to}", `${high + base}`);
+  }
+  return "";
+}
+
+/** Which cells of a wrapped strip are read. */
+function cellMapMarks(
+  { line, band, start, x, top, strip, y, middle, stacked }: ReadingPlace,
+  { cells, low, high }: Extract<RowReading, { kind: "map" }>,
+) {
+  const mapH = cellMapHeight(strip);
+  const mapY = line.first ? top + strip.h + 4 : y + (stacked ? 2 : Math.max(2, (30 - mapH) / 2));
+  const isInOneLine = band.mode === "summary" || band.every !== undefined; // as wide as the cells, each a part of it
+  const cw = isInOneLine ? strip.w / Math.max(1, band.n) : band.cw;
+  const rows = isInOneLine ? 1 : band.lines;
+  const lineHeight = mapH / rows;
+  const width = isInOneLine ? strip.w : Math.min(band.n, band.columns) * band.cw;
+  const runs =
+    band.mode === "summary" || !cells
+      ? cellRunsBetween(low, high, band, rows)
+      : cellRuns(cells, isInOneLine ? band.n : band.columns);
+  return [
+    line.first ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
+    h("rect", { key: "map", class: "map-ground", x, y: mapY, width, height: mapH, rx: 2 }),
+    ...runs.map(([row, from, to]) =>
+      h("rect", {
+        key: `run ${row} ${from}`,
+        class: "map-run",
+        x: x + from * cw + 0.4,
+        y: mapY + row * lineHeight + 0.4,
+        width: Math.max(1.2, (to - from + 1) * cw - 0.8),
+        height: Math.max(1, lineHeight - 0.8),
+        rx: 1,
+      }),
+    ),
+  ];
+}
+
+/** From one cell to another, line by line. */
+function cellRunsBetween(low: number, high: number, band: CellBand, rows: number): [number, number, number][] {
+  const columns = rows === 1 ? band.n : band.columns;
+  const out: [number, number, number][] = [];
+  for (let row = Math.floor(low / columns); row <= Math.floor(high / columns); row++)
+    out.push([row, Math.max(low - row * columns, 0), Math.min(high - row * columns, columns - 1)]);
+  return out;
+}
+
+function cellRuns(cells: number[], columns: number): [number, number, number][] {
+  const out: [number, number, number][] = [];
+  for (const cell of [...cells].sort((a, b) => a - b)) {
+    const [row, column] = [Math.floor(cell / columns), cell % columns];
+    const last = out[out.length - 1];
+    if (last && last[0] === row && last[2] === column - 1) last[2] = column;
+    else out.push([row, column, column]);
+  }
+  return out;
+}
+
+function cellBeadMarks(stepFacts: StepFacts, place: ReadingPlace, reading: Extract<RowReading, { kind: "beads" }>) {
+  const { line, band, start, x, top, strip, y, middle } = place;
+  const n = reading.lines.length;
+  const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * ROW_SIZES.bead - 3) / 2, n > 1 ? 1 : 0);
+  const trunkX = x - 6;
+  const centreY = (k: number) => y0 + k * ROW_SIZES.bead + BEAD_SIZE / 2;
+  const out = [];
+  if (line.first) out.push(beadWireMark(`M${trunkX} ${middle}V${centreY(n - 1)}`, "trunk"));
+  else if (n > 1 || Math.abs(centreY(0) - middle) > 1)
+    out.push(
+      beadWireMark(
+        `M${start} ${middle}H${trunkX}M${trunkX} ${Math.min(middle, centreY(0))}V${Math.max(middle, centreY(n - 1))}`,
+        "trunk",
+      ),
+    );
+  else out.push(beadWireMark(`M${start} ${middle}H${trunkX}`, "trunk"));
+  reading.lines.forEach((beads, k) => {
+    const cells = beads.map((bead) => bead.cell).sort((a, b) => a - b);
+    const from = x + cells[0] * band.cw + 2;
+    const to = x + (cells[cells.length - 1] + 1) * band.cw - 2;
+    out.push(beadWireMark(`M${trunkX} ${centreY(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
+    for (const bead of beads) out.push(...cellBeadMark(stepFacts, place, bead, centreY(k)));
+  });
+  return out;
+}
+
+/** One bead for all reads of a cell in a line, the others under it. */
+function cellBeadMark(stepFacts: StepFacts, { line, band, x, handle }: ReadingPlace, bead: Bead, cy: number) {
+  const readCount = bead.reads.length;
+  const w = band.cw - 4 - (readCount > 1 ? 3 : 0);
+  const left = x + bead.cell * band.cw + 2;
+  const isWritten = stepFacts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
+  const isWriter = stepFacts.writers.has(line.uid);
+  const name = stepFacts.names.paths.get(line.uid) ?? line.uid;
+  const hasRoom = textWidth(bead.text, FONT_SIZES.small) <= w - 1;
+  const marks = bead.reads.map((read, depth) => {
+    const isTopmost = depth === readCount - 1;
+    const offset = isTopmost ? 0 : 3;
+    const box = { x: left + offset, y: cy - BEAD_SIZE / 2 + offset, width: w, height: BEAD_SIZE, rx: 7 };
+    return h(
+      "g",
+      {
+        key: `bead ${read.k}`,
+        class: classNames("bead", isWritten && (isWriter ? "writer" : "sees"), !isTopmost && "under"),
+        "data-bead": `${line.uid}:${read.k}`,
+        "data-reads": `${handle.storage}:${read.cell}`,
+        "data-index": read.index.join(","),
+        "data-dtype": band.dtype,
+        target: {
+          kind: "bead",
+          handle: line.uid,
+          index: read.k,
+          storage: handle.storage ?? "",
+          cell: read.cell,
+          dtype: band.dtype,
+        },
+      },
+      h("rect", { key: "box", ...box }),
+      isTopmost && hasRoom
+        ? h("text", { key: "text", x: left + w / 2, y: cy + 4.3, "font-size": FONT_SIZES.small }, bead.text)
+        : null,
+      h("title", { key: "title" }, `${name}[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
+    );
+  });
+  if (readCount > 1)
+    marks.push(
+      h(
+        "text",
+        { key: `times ${bead.cell}`, class: "times", x: left + w + 5, y: cy - 4, "font-size": FONT_SIZES.small },
+        `×${readCount}`,
+        h("title", {}, stepFacts.labels.readTimes.replace("{times}", `${readCount}`)),
+      ),
+    );
+  return marks;
+}
+
+/** Bars under the cells that are read. */
+function readingMarksInCollapsedRow({ handle, line, band, start, x, middle, top, strip }: ReadingPlace) {
+  const span = cellExtentOfHandle(handle);
+  if (line.first)
+    return [h("path", { key: "wire", class: "wire", d: `M${start} ${top + Math.min(8, strip.h / 2)}H${x}` })];
+  if (!span || band.lines > 1 || span[0] < 0) return [];
+  const list = cellReads(handle);
+  const cells = list.length ? [...new Set(list.map((read) => read.cell))] : null;
+  const runs = cells ? cellRuns(cells, band.n) : cellRunsBetween(span[0], span[1], band, 1);
+  return [
+    h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x + (runs[0]?.[1] ?? 0) * band.cw}` }),
+    ...runs.map(([, from, to]) =>
+      h("rect", {
+        key: `run ${from}`,
+        class: "map-run",
+        x: x + from * band.cw + 0.5,
+        y: middle - 3,
+        width: Math.max(1, (to - from + 1) * band.cw - 1),
+        height: 6,
+        rx: 3,
+      }),
+    ),
+  ];
+}

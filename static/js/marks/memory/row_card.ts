@@ -1,0 +1,212 @@
+/** A handle in a row: its card, its slim form, and the quiet line of those that have no name. */
+
+import { truncateText } from "../../trace/format.ts";
+import { findHandle, type Handle } from "../../trace/entities.ts";
+import { handleCardTexts } from "../../layout/text/card_texts.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
+import { unqualifiedDtype } from "../../trace/reads.ts";
+import { ROW_SIZES } from "../../layout/memory/row_lines.ts";
+import { classNames, h } from "../../browser/svg.ts";
+import { autogradRoleLabel } from "../labels.ts";
+import { shortDtype } from "./row_cell.ts";
+import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
+import type { StepFacts } from "../step_facts.ts";
+
+interface Place {
+  x: number;
+  y: number;
+  w: number;
+}
+
+/** A text cut to its room, whole in its title. */
+function clippedTextMark(text: string, maxWidth: number, font: number) {
+  return truncateText(text, Math.max(2, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * font) + 0.02)));
+}
+
+function handleCardAttributes(stepFacts: StepFacts, uid: string, handle: Handle, named: boolean) {
+  const text = handleCardTexts(handle);
+  const tracked = text.tracked || handle.leaf === false;
+  const bits = (handle.bits ?? []).join(" ");
+  const role = `${text.tracked ? "∇ " : ""}${autogradRoleLabel(text.role, stepFacts.labels)}${bits ? ` ${bits}` : ""}`;
+  const description = `${uid} ${text.shape} ${unqualifiedDtype(handle.dtype)}, ${text.second}, ${role}, requires_grad ${text.tracked ? "True" : "False"}`;
+  const fresh = stepFacts.snap.fresh.has(uid);
+  return {
+    shape: text.shape,
+    role,
+    description,
+    attrs: {
+      key: `card ${uid}`,
+      class: classNames(
+        "card",
+        tracked ? "tape" : "free",
+        fresh && "fresh",
+        handle.kind === "array" && "array",
+        !named && "unnamed",
+      ),
+      "data-handle": uid,
+      "data-counter": handle.counter ?? null,
+      "data-node-ref": handle.grad_fn ?? null,
+      "data-grad-ref": handle.grad ?? null,
+      "data-on": handle.storage ?? null,
+      target: { kind: "handle", uid } as const,
+      tabindex: "0",
+      role: "group",
+      "aria-label": description,
+    },
+  };
+}
+
+/** @param isPassingGradient a gradient on its way: `no gradient` would say the wrong thing of it */
+export function handleCardMark(stepFacts: StepFacts, uid: string, place: Place, isPassingGradient = false) {
+  const handle = findHandle(stepFacts.snap.entities, uid);
+  if (!handle) return null;
+  const card = handleCardAttributes(stepFacts, uid, handle, stepFacts.names.tags.has(uid));
+  const { x, y, w } = place;
+  const isWide = w >= 80;
+  const leftX = x + (isWide ? 11 : 9);
+  const room = x + w - 5 - leftX;
+  const whole = isPassingGradient && !handle.requires_grad ? "" : handleWords(stepFacts, handle);
+  const words = isWide || textWidth(whole, 12) <= room ? whole : briefRole(stepFacts, handle);
+  return h(
+    "g",
+    card.attrs,
+    h("rect", { key: "box", class: "card-box", x, y, width: w, height: ROW_SIZES.card, rx: 6 }),
+    h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
+    fittedTextMark("shape", leftX, y + 13, shapeWords(stepFacts, handle, card.shape, room), room, isWide ? 14 : 12),
+    words && fittedTextMark("role", leftX, y + 25, words, room, 12),
+    h("title", { key: "title" }, card.description),
+  );
+}
+
+/** A text a little smaller where it is too long, then cut. */
+function fittedTextMark(name: string, x: number, y: number, text: string, maxWidth: number, font: number) {
+  const size = Math.max(
+    12,
+    Math.min(font, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * Math.max(1, text.length))) * 10) / 10),
+  );
+  return h("text", { key: name, class: name, x, y, "font-size": size }, clippedTextMark(text, maxWidth, size));
+}
+
+/**
+ * A shape in words: `3 numbers`, `16 × 1`; `(3,)` where there is no room for them.
+ * @param other what is said where there is none
+ * @param room pixels
+ */
+function shapeWords({ labels }: StepFacts, { shape }: Handle, other: string, room: number) {
+  if (!shape) return other;
+  if (shape.length > 1) return shape.join(" × ");
+  const words = !shape.length
+    ? labels.oneNumber
+    : shape[0] === 1
+      ? labels.numberInRow
+      : labels.numbers.replace("{n}", `${shape[0]}`);
+  return textWidth(words, 12) <= room ? words : other;
+}
+
+/** What a handle is to autograd on a card of a few characters, whose colour says the rest. */
+function briefRole({ nodeName }: StepFacts, handle: Handle) {
+  if (handle.kind === "array") return "numpy";
+  if (!handle.requires_grad) return "";
+  return handle.leaf || !handle.grad_fn ? ".grad" : nodeName(handle.grad_fn);
+}
+
+/** What a handle is to autograd, and its dtype where that is not the usual one. */
+function handleWords({ labels, nodeName }: StepFacts, handle: Handle): string {
+  const dtype = shortDtype(handle.dtype);
+  if (handle.kind === "array") return `numpy ${dtype}${handle.writeable === false ? ` ${labels.readOnly}` : ""}`;
+  const layout = handle.stride ? "" : (handle.layout ?? handle.type ?? "").replace("torch.", "");
+  const role = !handle.requires_grad
+    ? labels.noGradient
+    : handle.leaf
+      ? labels.wantsGrad
+      : handle.grad_fn
+        ? labels.madeBy.replace("{node}", nodeName(handle.grad_fn))
+        : labels.node;
+  return [layout, dtype === "f32" ? "" : dtype, ...(handle.bits ?? []), role].filter(Boolean).join(" · ");
+}
+
+/** A handle in a closed row. @param is gradient: on its way, of this shape */
+export function handleCardMarkInCollapsedRow(
+  stepFacts: StepFacts,
+  uid: string,
+  place: Place,
+  { named, gradient }: { named: boolean; gradient: boolean },
+) {
+  const handle = findHandle(stepFacts.snap.entities, uid);
+  if (!handle) return null;
+  const card = handleCardAttributes(stepFacts, uid, handle, named);
+  const { x, y, w } = place;
+  return h(
+    "g",
+    { ...card.attrs, class: classNames(card.attrs.class, "slim", gradient && "passing") },
+    h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
+    h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
+    fittedTextMark("shape", x + 9, y + 12, shapeWords(stepFacts, handle, card.shape, w - 12), w - 12, 12),
+    h("title", { key: "title" }, card.description),
+  );
+}
+
+interface QuietPlace {
+  x: number;
+  room: number;
+  say: boolean;
+  /** another handle is what the row is about */
+  aside?: boolean;
+}
+
+/** Handles without a name in one line. @param place from where on */
+export function unnamedHandlesMark(
+  stepFacts: StepFacts,
+  uids: string[],
+  columns: MemoryColumns,
+  y: number,
+  place: QuietPlace,
+) {
+  const end = place.x + place.room;
+  let x = place.x;
+  const out = [];
+  let shownCount = 0;
+  for (const uid of uids) {
+    const handle = findHandle(stepFacts.snap.entities, uid);
+    if (!handle) continue;
+    const card = handleCardAttributes(stepFacts, uid, handle, false);
+    const countWidth = shownCount < uids.length - 1 ? 20 : 0;
+    const words = shapeWords(stepFacts, handle, card.shape, place.room - countWidth - 13);
+    const w = Math.min(textWidth(words, FONT_SIZES.small) + 13, place.room - countWidth);
+    if (shownCount ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
+    out.push(
+      h(
+        "g",
+        { ...card.attrs, class: classNames(card.attrs.class, "quiet", place.aside && "aside") },
+        h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
+        h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),
+        fittedTextMark("shape", x + 8, y + 11, words, w - 10, FONT_SIZES.small),
+        h("title", { key: "title" }, card.description),
+      ),
+    );
+    x += w + 3;
+    shownCount += 1;
+  }
+  if (shownCount < uids.length) {
+    const rest = uids.slice(shownCount);
+    out.push(
+      h(
+        "text",
+        { key: "more quiet", class: "meta", x, y: y + 11, "font-size": FONT_SIZES.small },
+        `+${rest.length}`,
+        h("title", {}, rest.join(", ")),
+      ),
+    );
+  }
+  if (place.say) out.push(unnamedHandlesLabelMark(stepFacts, uids.length, columns, y));
+  return out;
+}
+
+function unnamedHandlesLabelMark(stepFacts: StepFacts, count: number, columns: MemoryColumns, y: number) {
+  const text = `${count > 1 ? `${count} × ` : ""}${stepFacts.labels.unnamed}`;
+  return h(
+    "text",
+    { key: `quiet ${y}`, class: "no-name end", x: columns.card - 8, y: y + 11.5, "font-size": FONT_SIZES.small },
+    text,
+  );
+}

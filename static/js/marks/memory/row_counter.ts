@@ -1,0 +1,118 @@
+/** A version counter in a row: a rail beside all the handles that share it, with its number once. */
+
+import { findEntity } from "../../trace/entities.ts";
+import { classNames, h } from "../../browser/svg.ts";
+import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
+import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
+import type { StoragePin } from "../../layout/memory/memory_parts.ts";
+import type { StepFacts } from "../step_facts.ts";
+
+/** Whether a version says something: its memory was written since it was made, or a node expects one. @param pins of the row */
+export function isVersionNews({ snap }: StepFacts, counterUid: string, pins: StoragePin[]) {
+  const counter = findEntity(snap.entities, counterUid, "counter");
+  return counter !== undefined && (counter.value !== 0 || pins.some(({ saved }) => saved.counter === counterUid));
+}
+
+/** What of a counter every badge says. */
+function counterBadgeFacts(stepFacts: StepFacts, counterUid: string, handles: number) {
+  const value = findEntity(stepFacts.snap.entities, counterUid, "counter")?.value ?? "?";
+  const before = findEntity(stepFacts.previous, counterUid, "counter")?.value;
+  const isBumped = before !== undefined && before !== value;
+  const change = isBumped ? `${before} → ${value}` : `${value}`;
+  const writes = value === "?" ? "" : `\n${stepFacts.labels.writesCounted.replace("{n}", `${value}`)}`;
+  return {
+    value,
+    before,
+    bumped: isBumped,
+    attributes: {
+      key: `rail ${counterUid}`,
+      class: classNames("rail", isBumped && "bumped"),
+      "data-counter-badge": counterUid,
+      "data-version": value,
+      "data-wearers": handles,
+      target: { kind: "counter", uid: counterUid } as const,
+      role: "img",
+      "aria-label": `${counterUid} v${value}`,
+    },
+    title: h("title", { key: "title" }, `version counter ${counterUid} = ${change}${writes}`),
+  };
+}
+
+interface CounterMarkPlace {
+  y: number;
+  h: number;
+  wearers: number;
+  open: boolean;
+  /** whether the row has other counters, so that each says its name */
+  several: boolean;
+}
+
+export function versionCounterMark(
+  stepFacts: StepFacts,
+  counterUid: string,
+  place: CounterMarkPlace,
+  columns: MemoryColumns,
+) {
+  const {
+    value,
+    before,
+    bumped: isBumped,
+    attributes,
+    title,
+  } = counterBadgeFacts(stepFacts, counterUid, place.wearers);
+  const { rail: x, railW: w } = columns;
+  const badgeHeight = place.open ? 19 : 16;
+  const isTall = place.h > badgeHeight + 12;
+  const isBoxed = isTall || place.several;
+  const top = isBoxed ? place.y : place.y + (place.open ? 5 : 0);
+  const bottom = isBoxed ? place.h : badgeHeight;
+  const badgeY = isBoxed ? place.y + 2 : top;
+  const text = versionTextThatFits(before, value, isBumped, w - 3);
+  const cx = x + w / 2;
+  const box = { x: x - 1, y: top - 0.5, width: w + 2, height: bottom + 1, rx: 6 };
+  const badgeBox = {
+    x: x + (isBoxed ? 1 : 0),
+    y: badgeY,
+    width: w - (isBoxed ? 2 : 0),
+    height: badgeHeight - (isBoxed ? 2 : 0),
+    rx: 4.5,
+  };
+  const y = badgeY + badgeHeight / 2 + (isBoxed ? 3.2 : 4.2);
+  return h(
+    "g",
+    attributes,
+    h("rect", { key: "rail", class: classNames("rail-box", !isBoxed && "plain"), ...box }),
+    h("rect", { key: "window", class: "badge", ...badgeBox }),
+    h("text", { key: "version", class: "badge-text", x: cx, y, "font-size": FONT_SIZES.small }, text),
+    title,
+  );
+}
+
+/** The small badge of a gradient's counter. */
+export function gradientCounterMark(stepFacts: StepFacts, counterUid: string, x: number, y: number) {
+  const { value, attributes, title } = counterBadgeFacts(stepFacts, counterUid, 1);
+  const text = versionTextThatFits(undefined, value, false, 22);
+  const box = { x: x - 4, y: y - 1, width: 24, height: 16, rx: 4 };
+  return h(
+    "g",
+    attributes,
+    h("rect", { key: "rail", class: "rail-box plain", ...box }),
+    h("rect", { key: "window", class: "badge", ...box }),
+    h("text", { key: "version", class: "badge-text", x: x + 8, y: y + 11.3, "font-size": FONT_SIZES.small }, text),
+    title,
+  );
+}
+
+/**
+ * What of a version fits into its window: the step it made, else the version, else its last digits.
+ * @param maxWidth pixels
+ */
+export function versionTextThatFits(
+  before: number | undefined,
+  value: number | string,
+  bumped: boolean,
+  maxWidth: number,
+): string {
+  const texts = [...(bumped ? [`${before}→${value}`] : []), `v${value}`, `${value}`, `…${String(value).slice(-2)}`];
+  return texts.find((text) => textWidth(text, FONT_SIZES.small) <= maxWidth) ?? texts[texts.length - 1];
+}

@@ -1,0 +1,226 @@
+/** The place of a `.grad` beside its tensor: its own strip with its version and name, None, or where else it stands. */
+
+import { findEntity, findHandle, type Handle } from "../../trace/entities.ts";
+import { sumText } from "../../layout/graph/graph_sums.ts";
+import { shortNumberText, tupleText, truncateText } from "../../trace/format.ts";
+import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
+import { numel, cellReads } from "../../trace/reads.ts";
+import { classNames, h } from "../../browser/svg.ts";
+import { cellStripMark } from "./row_cells.ts";
+import { gradientCounterMark, isVersionNews } from "./row_counter.ts";
+import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
+import type { CellStrip } from "../../layout/cells/row_strip.ts";
+import type { Entities } from "../../trace/state.ts";
+import type { StepFacts } from "../step_facts.ts";
+import type { HandleLine, RowBlock } from "../../layout/memory/memory_parts.ts";
+
+/** In characters. */
+const MAX_ADDED_LENGTH = 6;
+
+interface GradPlace {
+  x: number;
+  y: number;
+  /** what the program calls the gradient */
+  path: string;
+}
+
+/** @param y of the line */
+export function gradientPlaceMark(
+  stepFacts: StepFacts,
+  block: RowBlock,
+  line: HandleLine,
+  columns: MemoryColumns,
+  y: number,
+  open: boolean,
+) {
+  const { grad, uid } = line;
+  const handle = findHandle(stepFacts.snap.entities, uid);
+  if (!grad || !handle) return null;
+  const place = { x: grad.x, y: y + grad.y, path: grad.path };
+  if (grad.block && grad.strip) return gradientStripMark(stepFacts, uid, grad.block, grad.strip, place, columns, open);
+  if (handle.grad && stepFacts.snap.entities.has(handle.grad))
+    return separateGradientMark(stepFacts, uid, handle.grad, place, columns, open);
+  return noGradientMark(stepFacts, uid, block.lost.get(uid), place, columns, open);
+}
+
+function gradientStripMark(
+  stepFacts: StepFacts,
+  ownerUid: string,
+  block: RowBlock,
+  strip: CellStrip,
+  place: GradPlace,
+  columns: MemoryColumns,
+  open: boolean,
+) {
+  const [uid] = block.handles;
+  const handle = findHandle(stepFacts.snap.entities, uid);
+  const counterUid = handle?.counter;
+  const { path } = place;
+  const fresh = stepFacts.snap.fresh.has(uid);
+  const nameY = columns.stacked && columns.phone ? place.y - 6 : place.y + strip.h + 12;
+  const addition = additionNotes(stepFacts, ownerUid, block);
+  const maxWidth = columns.w - 6 - place.x;
+  const hasRoom = (text: string) => textWidth(`${path}  ${text}`, FONT_SIZES.small) <= maxWidth;
+  const note = addition ? (addition.find(hasRoom) ?? "") : gradientMemoryNote(stepFacts, block, handle);
+  const shape = tupleText(handle?.shape ?? []);
+  const name = shrinkOrCutText(`${path}${note ? `  ${note}` : ""}`, maxWidth, 12);
+  const layout = shrinkOrCutText(
+    `${(handle?.layout ?? "").replace("torch.", "")} ${shape}`,
+    maxWidth - 2,
+    FONT_SIZES.small,
+  );
+  return h(
+    "g",
+    {
+      key: `grad ${ownerUid}`,
+      class: classNames("grad-place", fresh && "fresh"),
+      "data-handle": uid,
+      "data-counter": counterUid ?? null,
+      "data-on": handle?.storage ?? null,
+      "data-grad-of": ownerUid,
+      target: { kind: "handle", uid },
+      tabindex: "0",
+      role: "group",
+      "aria-label": `${path} ${shape}`,
+    },
+    block.storage
+      ? cellStripMark(stepFacts, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
+      : h(
+          "text",
+          { key: "layout", class: "meta", x: place.x + 2, y: place.y + 14, "font-size": layout.size },
+          layout.shown,
+        ),
+    fresh && block.storage && !stepFacts.snap.fresh.has(block.storage) && !stepFacts.manyChanged
+      ? arrivedGradientHaloMark(strip, place)
+      : null,
+    counterUid &&
+      isVersionNews(stepFacts, counterUid, block.pins) &&
+      gradientCounterMark(stepFacts, counterUid, place.x - 23, place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
+    open &&
+      h(
+        "g",
+        {
+          key: "name",
+          class: "grad-name",
+          "data-ref": uid,
+          "data-path": path,
+          target: { kind: "path", path, ref: uid },
+        },
+        h("text", { x: place.x + 1, y: nameY, "font-size": name.size }, name.shown),
+        h("title", {}, `${stepFacts.labels.gradient} ${path} ${shape} → ${uid}`),
+      ),
+  );
+}
+
+/** Around numbers that the step put into a `.grad`: they were on their way before. */
+function arrivedGradientHaloMark({ bands }: CellStrip, place: GradPlace) {
+  const [band] = bands;
+  const size = band ? { width: Math.min(band.n, band.columns) * band.cw + 6, height: band.lines * band.ch + 6 } : {};
+  return band && h("rect", { key: "halo", class: "halo", x: place.x - 3, y: place.y - 3, ...size, rx: 5 });
+}
+
+/**
+ * A text as large as its room allows, and cut where even the smallest letters don't fit.
+ * @param largest size of its letters
+ */
+function shrinkOrCutText(text: string, maxWidth: number, largest: number): { shown: string; size: number } {
+  const size = Math.max(12, Math.min(largest, Math.floor((maxWidth / (CHARACTER_WIDTH_EM * text.length)) * 10) / 10));
+  return { shown: truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * size)))), size };
+}
+
+/** What the step's gradient was added to: as a sum, the part that arrived, or in words; null where it was added to nothing. */
+function additionNotes({ snap, previous, labels }: StepFacts, ownerUid: string, block: RowBlock): string[] | null {
+  const visit = snap.step?.visit;
+  if (visit?.accumulates !== ownerUid) return null;
+  const before = findHandle(previous, findHandle(previous, ownerUid)?.grad);
+  if (!before) return null;
+  const cellsOf = (entities: Entities, storage: string | null | undefined) =>
+    Object.values(findEntity(entities, storage, "storage")?.cells ?? {})[0] ?? [];
+  const arrived = visit.grad_outputs.find(Boolean)?.cells ?? [];
+  const sum = sumText([cellsOf(previous, before.storage), arrived], cellsOf(snap.entities, block.storage));
+  return sum ? [sum, `+ ${shortNumberText(arrived[0], MAX_ADDED_LENGTH)}`] : [labels.addedToGrad];
+}
+
+/** What is odd about a gradient's memory: that one cell is read more than once, or that others read it too. */
+function gradientMemoryNote({ labels }: StepFacts, block: RowBlock, handle: Handle | undefined) {
+  if (!handle) return "";
+  const list = cellReads(handle);
+  const cells = new Set(list.map(({ cell }) => cell)).size;
+  if (list.length > cells) return labels.readTimes.replace("{times}", `${numel(handle.shape) / cells}`);
+  return block.others.length ? `+${block.others.length} ${labels.moreHandles}` : "";
+}
+
+/** A gradient with a row of its own. */
+function separateGradientMark(
+  stepFacts: StepFacts,
+  ownerUid: string,
+  uid: string,
+  place: GradPlace,
+  columns: MemoryColumns,
+  open: boolean,
+) {
+  const name =
+    stepFacts.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ?? stepFacts.names.paths.get(uid) ?? uid;
+  const text = `${stepFacts.labels.is} ${name}`;
+  const maxWidth = columns.w - 6 - place.x;
+  return h(
+    "g",
+    {
+      key: `grad ${ownerUid}`,
+      class: "grad-elsewhere",
+      "data-grad-of": ownerUid,
+      "data-to": uid,
+      target: { kind: "gradient elsewhere", ref: uid },
+    },
+    h(
+      "text",
+      { class: "meta", x: place.x, y: place.y + (open ? 19 : 12), "font-size": FONT_SIZES.small },
+      truncateText(text, Math.max(4, Math.floor(maxWidth / (CHARACTER_WIDTH_EM * FONT_SIZES.small)))),
+    ),
+    h("title", {}, `${place.path} → ${uid}`),
+  );
+}
+
+/** No gradient yet, or none any more. */
+function noGradientMark(
+  stepFacts: StepFacts,
+  ownerUid: string,
+  freedStorage: string | undefined,
+  place: GradPlace,
+  columns: MemoryColumns,
+  open: boolean,
+) {
+  const { none, freed } = stepFacts.labels;
+  const widthOf = (words: string) => Math.max(42, textWidth(words, FONT_SIZES.small) + 16);
+  const why = textWidth(stepFacts.labels.why, FONT_SIZES.small) + 8;
+  const isBesideCard = columns.stacked && columns.phone && place.x > columns.strip;
+  const room = isBesideCard ? columns.rail - 4 - place.x : Math.min(columns.gradW, columns.w - 8 - place.x);
+  const said = `${none} · ${freed}`;
+  const text = freedStorage && widthOf(said) <= room ? said : none;
+  const own = widthOf(text);
+  const isAsking = open && !freedStorage && own + why <= room;
+  const w = Math.min(Math.max(own, room), isAsking ? own + why : own);
+  const box = { x: place.x, y: place.y + (open ? 4 : 1), width: w, height: open ? 22 : 16, rx: 3 };
+  return h(
+    "g",
+    {
+      key: `grad ${ownerUid}`,
+      class: classNames("placeholder", freedStorage && "lost"),
+      "data-grad-of": ownerUid,
+      target: { kind: "missing gradient", of: ownerUid },
+    },
+    h("rect", box),
+    h(
+      "text",
+      { class: "meta", x: place.x + 8, y: place.y + (open ? 19.3 : 13.2), "font-size": FONT_SIZES.small },
+      text,
+    ),
+    isAsking &&
+      h(
+        "text",
+        { key: "why", class: "why", x: place.x + own, y: place.y + 19.3, "font-size": FONT_SIZES.small },
+        stepFacts.labels.why,
+      ),
+    h("title", {}, `${place.path} ${stepFacts.labels.is} None`),
+  );
+}

@@ -1,0 +1,52 @@
+/** The names of a row: filled for a variable, outlined for a path, with the function's name before an inner frame's. */
+
+import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
+import { cutPathAtStart } from "../../layout/memory/pane_names.ts";
+import { classNames, h } from "../../browser/svg.ts";
+import type { StageLabels } from "../labels.ts";
+import type { ShownName } from "../../layout/memory/memory_parts.ts";
+
+/** @param uid what the name leads to */
+export function nameTagMark(
+  labels: StageLabels,
+  uid: string,
+  name: ShownName,
+  place: { x: number; y: number; w: number; h: number; font: number },
+) {
+  const { tag, scope, moved } = name;
+  const isVariable = tag.kind === "var";
+  const halfHeight = place.h / 2;
+  const pointWidth = 7;
+  const bodyWidth = place.w - pointWidth - 3;
+  const d = `M${place.x + 3} ${place.y}h${bodyWidth - 3}l${pointWidth} ${halfHeight}l${-pointWidth} ${halfHeight}h${-(bodyWidth - 3)}a3 3 0 0 1 -3 -3v${-(place.h - 6)}a3 3 0 0 1 3 -3z`;
+  const scopeWidth = scope ? textWidth(scope, FONT_SIZES.small) + 5 : 0;
+  const text = cutPathAtStart(name.text, place.w - scopeWidth - 14, place.font);
+  const baseline = place.y + halfHeight + place.font * 0.35;
+  return h(
+    "g",
+    {
+      key: `tag ${tag.frame ?? ""} ${tag.kind} ${tag.name}`,
+      class: classNames("tag", isVariable && !scope ? "var" : "path", moved && "moved"),
+      "data-name": isVariable ? tag.name : null,
+      "data-frame": tag.frame,
+      "data-ref": uid,
+      "data-path": isVariable ? null : tag.text,
+      target: isVariable
+        ? { kind: "name", frame: tag.frame, name: tag.name, ref: uid }
+        : { kind: "path", path: tag.text, ref: uid },
+      tabindex: "0",
+      role: "img",
+      "aria-label": `${scope ? `${scope}: ` : ""}${tag.text}`,
+    },
+    h("path", { key: "shape", d }),
+    scope
+      ? h("text", { key: "of", class: "of", x: place.x + 6, y: baseline, "font-size": FONT_SIZES.small }, scope)
+      : null,
+    h("text", { key: "text", x: place.x + 6 + scopeWidth, y: baseline, "font-size": place.font }, text),
+    h(
+      "title",
+      { key: "title" },
+      `${isVariable ? labels.variable : labels.path} ${scope ? `${scope}: ` : ""}${tag.text} → ${uid}`,
+    ),
+  );
+}

@@ -1,0 +1,60 @@
+/** The headline of the stage: the step's first sentence, the others under it, and what opens all of them over the picture. */
+
+import type { Say } from "../../words/sentences.ts";
+
+/** On a small screen the card of the finding has this sentence right above. */
+const SAID_ELSEWHERE = "[data-sentence=explained]";
+
+/**
+ * Its room is fixed: what does not fit is behind a button.
+ * @param headline around a list and a button; whoever writes into the list need not know of it
+ */
+export function startHeadline(headline: HTMLElement, say: Say) {
+  const list = headline.querySelector<HTMLElement>(":scope > ul");
+  const button = headline.querySelector<HTMLButtonElement>(":scope > button");
+  if (!list || !button) return;
+
+  function open(isOpen: boolean) {
+    headline.classList.toggle("open", isOpen);
+    button?.setAttribute("aria-expanded", String(isOpen));
+  }
+
+  function settle() {
+    open(false);
+    if (!list || !button) return;
+    const isHidden = (item: Element) => !item.getClientRects().length && !item.matches(SAID_ELSEWHERE);
+    const hidden = [...list.children].filter(isHidden).length;
+    const text = hidden > 0 ? say("more_sentences", { n: hidden }) : "…";
+    button.textContent = text;
+    // what is spoken has what is read in it: who speaks to the page presses by that
+    button.setAttribute("aria-label", hidden > 0 ? `${text} · ${say("all_sentences")}` : say("all_sentences"));
+    button.hidden = hidden <= 0 && !isCut(list);
+  }
+
+  button.addEventListener("click", () => open(!headline.classList.contains("open")));
+  headline.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !headline.classList.contains("open")) return;
+    event.stopPropagation();
+    open(false);
+  });
+  document.addEventListener("pointerdown", ({ target }) => {
+    if (headline.classList.contains("open") && target instanceof Node && !headline.contains(target)) open(false);
+  });
+  // once for all that a step writes, before it is painted
+  let isAsked = false;
+  new MutationObserver(() => {
+    if (isAsked) return;
+    isAsked = true;
+    requestAnimationFrame(() => {
+      isAsked = false;
+      settle();
+    });
+  }).observe(list, { childList: true });
+}
+
+/** Whether a sentence is longer than its lines, or all of them than their room. */
+function isCut(list: HTMLElement) {
+  return [list, ...list.children].some(
+    (item) => item.scrollHeight > item.clientHeight + 1 || item.scrollWidth > item.clientWidth + 1,
+  );
+}

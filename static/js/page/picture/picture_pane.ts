@@ -1,0 +1,201 @@
+/** The pane of pictures, on the page and in an offline file: stage or loom, timeline, sentences, printed output. It draws
+ * each change of the state into its parts. */
+
+import { printHead, type About } from "../../browser/about.ts";
+import { captionListItems } from "../../captions/caption_list.ts";
+import { captionSentences, explanationSentence } from "../../captions/captions.ts";
+import { startHeadline } from "./headline.ts";
+import { onFirstInteraction } from "../../browser/first_interaction.ts";
+import { hasHiddenSteps } from "../../trace/steps/future.ts";
+import { hasChangedField } from "../../browser/store.ts";
+import { createPictureParts, type PictureOptions, type PictureParts } from "./picture_parts.ts";
+import { hasTrainingAxis } from "../../training/loader.ts";
+import { hasView, shownView } from "../../page_state/selectors.ts";
+import { VIEWS, type View } from "../../page_state/url.ts";
+import type { OpenTrace } from "../../trace/state.ts";
+import type { PageState } from "../../page_state/state.ts";
+import type { PageHost } from "../page_host.ts";
+
+const ZOOM = 1.25;
+
+/** @param options about: what a printed run is headed by */
+export function createPicturePane(host: PageHost, { about, ...options }: PictureOptions & { about: () => About }) {
+  const { element, state } = host;
+  startHeadline(element("headline"), host.say);
+  const parts = createPictureParts(host, { ...options, told: () => showFinding() });
+  const { stage, loom, timeline, findings, question, views } = parts;
+  onFirstInteraction(loom.prepare); // printing can't wait for it
+  printWithLoom(loom, element("loom"), () => state().opened, about);
+
+  const zoom = { in: () => stage.zoom(ZOOM), out: () => stage.zoom(1 / ZOOM), fit: () => stage.toggleFit() };
+  const shortcuts: Record<string, () => void> = {
+    "+": zoom.in,
+    "=": zoom.in,
+    "-": zoom.out,
+    0: zoom.fit,
+    e: () => findings.focus(),
+    w: () => question.askFocused(state().opened, state().step),
+    l: () => state().opened?.count && views.toggle("loom"),
+    m: () => canShow(state(), "net") && views.toggle("net"),
+    t: () => canShow(state(), "parameters") && views.toggle("parameters"),
+  };
+  /** What was found says more of a step than the step itself does. */
+  function showFinding() {
+    const { opened, step } = state();
+    if (!opened?.count || element("stage").classList.contains("previewed")) return;
+    stage.tell((i) => findings.uidsAt(i));
+    showSentences(host, opened, step, { why: findings.explanationOfError() });
+  }
+
+  return {
+    render: createRenderer(host, parts),
+    preview: createPreview(host, parts),
+    stage,
+    timeline,
+    canAsk: question.canAsk,
+    zoom,
+    shortcuts,
+  };
+}
+
+/** What draws a change of the state: of another run first, then of its step, then of what is chosen in it. */
+function createRenderer(host: PageHost, parts: PictureParts) {
+  const { element, state: currentState } = host;
+  const { stage, tooltips, loom, net, parameters, timeline, training, printed, curves, findings, question, views } =
+    parts;
+
+  function showView(state: PageState) {
+    const view = shownView(state);
+    views.show(view, (name) => canShow(state, name));
+    element("workbench").dataset.shownView = view;
+    for (const name of VIEWS) element(name).classList.toggle("aside", view !== name);
+  }
+
+  function openRun({ opened, predict }: PageState, before: PageState | null) {
+    const hidesMore = opened !== null && hasHiddenSteps(opened.trace);
+    const goesOn = predict !== null && predict.whole === before?.predict?.whole;
+    printed.open(opened?.trace ?? null, hidesMore);
+    curves.open(opened && !hasTrainingAxis(opened.trace) ? opened.trace : null);
+    timeline.open(opened?.trace.steps ?? [], { hidesMore, goesPast: predict !== null, goesOn });
+    findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
+    element("views").hidden = !opened?.count;
+    if (opened && !opened.count) timeline.show(0);
+    training.markFindings([]);
+    if (!opened?.count || hidesMore) training.show(null, 0);
+    if (!opened?.count) element("sentences").replaceChildren();
+  }
+
+  function drawStep(opened: OpenTrace, state: PageState) {
+    const { step } = state;
+    const view = shownView(state);
+    element("stage").classList.remove("previewed");
+    tooltips.hide();
+    if (view === "loom") loom.show(opened, step);
+    else if (view === "net") net.show(opened, step);
+    else if (view === "parameters") parameters.show(opened, step);
+    else stage.show(opened, step);
+  }
+
+  /** Write down, for who waits for it, that a run is drawn. */
+  async function announce(opened: OpenTrace, state: PageState) {
+    const view = shownView(state);
+    if (view === "loom") await loom.prepare();
+    if (view === "net") await net.prepare();
+    if (view === "parameters") await parameters.prepare();
+    if (currentState().opened === opened) element("workbench").dataset.steps = String(opened.count);
+  }
+
+  /** What there is around the picture to say of a step. */
+  function showStep(opened: OpenTrace, { step }: PageState) {
+    timeline.show(step);
+    if (!hasHiddenSteps(opened.trace)) training.show(opened.trace, step);
+    findings.show(step);
+    question.showStep(step);
+    showSentences(host, opened, step, { why: findings.explanationOfError() });
+    printed.show(step);
+    curves.show(step);
+    element("workbench").dataset.step = String(step);
+  }
+
+  /** @param before null: the first time */
+  return function render(state: PageState, before: PageState | null) {
+    const { opened, step, selection, revealed } = state;
+    const changed = (...fields: (keyof PageState)[]) => hasChangedField(state, before, ...fields);
+    if (changed("view", "opened")) showView(state);
+    if (changed("opened")) openRun(state, before);
+    if (opened?.count && changed("opened", "step", "view")) drawStep(opened, state);
+    if (opened && changed("opened")) void announce(opened, state);
+    if (opened?.count && changed("opened", "step")) showStep(opened, state);
+    if (changed("selection")) stage.select(selection);
+    if (changed("opened", "step", "selection"))
+      question.offer(opened && hasHiddenSteps(opened.trace) ? null : opened, selection, step);
+    if (changed("question")) question.show(opened, state.question);
+    if (revealed && changed("revealed")) stage.showElements(revealed.storage, revealed.at);
+  };
+}
+
+function canShow({ opened }: PageState, view: View) {
+  return opened !== null && opened.count > 0 && hasView(opened, view);
+}
+
+/** A step of another run in the place of the own one. */
+function createPreview(host: PageHost, { stage, timeline, findings }: PictureParts) {
+  const { element, state } = host;
+  return {
+    /** @param text what the foot says of it @param more sentences besides the step's own */
+    show(opened: OpenTrace, i: number, text: string, more: string[]) {
+      if (shownView(state()) !== "stage" || state().predict) return;
+      timeline.pause();
+      element("stage").classList.add("previewed");
+      stage.show(opened, i);
+      element("where").textContent = text;
+      showSentences(host, opened, i, { more });
+    },
+    clear() {
+      const { opened, step } = state();
+      if (!element("stage").classList.contains("previewed")) return;
+      element("stage").classList.remove("previewed");
+      if (!opened?.count) return;
+      stage.show(opened, step);
+      timeline.show(step);
+      showSentences(host, opened, step, { why: findings.explanationOfError() });
+    },
+  };
+}
+
+/**
+ * What a step did.
+ * @param more what is said besides
+ * @param why the program raised, where that was found: it stands before torch's own words
+ */
+function showSentences(
+  { element, say }: PageHost,
+  opened: OpenTrace,
+  step: number,
+  { more = [], why = null }: { more?: string[]; why?: string | null } = {},
+) {
+  const moreSentences = more.map((text) => ({ text, tone: "going" }));
+  const cause = why !== null && opened.trace.outcome.error?.step === step ? [explanationSentence(why)] : [];
+  element("sentences").replaceChildren(
+    ...captionListItems([...cause, ...captionSentences(opened, step, say), ...moreSentences]),
+  );
+}
+
+/** On paper the whole run stands under a heading. @param host of the loom */
+function printWithLoom(
+  loom: PictureParts["loom"],
+  host: HTMLElement,
+  current: () => OpenTrace | null,
+  about: () => About,
+) {
+  addEventListener("beforeprint", () => {
+    const opened = current();
+    if (!opened?.count) return;
+    loom.print(opened);
+    host.prepend(printHead(about()));
+  });
+  addEventListener("afterprint", () => {
+    loom.clearPrint();
+    host.querySelector(".print-head")?.remove();
+  });
+}

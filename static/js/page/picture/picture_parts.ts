@@ -1,0 +1,192 @@
+/** The parts of the pane of pictures: each is made here, with what it does when its reader chooses something. */
+
+import { loomLabels, stageLabels, stepTitle } from "../../captions/captions.ts";
+import { createSeriesCurves } from "../../timeline/curves.ts";
+import { createFindingsCard, type ChainMark, type LoadFindings } from "../../explain/findings_card.ts";
+import { createLazyTrainingAxis } from "../../training/loader.ts";
+import { createLazyLoom } from "../../loom/loader.ts";
+import { createLazyNet } from "../../nets/net_loader.ts";
+import { createLazyParameters } from "../../parameters/loader.ts";
+import { createPrinted } from "./printed.ts";
+import { createQuestionCard } from "../../explain/question_card.ts";
+import { ownKeys } from "../../stage/relatives.ts";
+import { stepThatMadeBackwardFail } from "../../trace/saved_slots.ts";
+import { createStage } from "../../stage/stage.ts";
+import { createTimeline, type TimelineOptions } from "../../timeline/timeline.ts";
+import { shownView } from "../../page_state/selectors.ts";
+import { startTooltips } from "../../tooltips/loader.ts";
+import { createViewSwitch } from "./view_switch.ts";
+import type { LoadCheckPanel } from "../../explain/check_panel.ts";
+import type { FixActions } from "../../explain/fix_list.ts";
+import type { Locale } from "../../words/sentences.ts";
+import type { PageHost } from "../page_host.ts";
+
+export interface PictureOptions {
+  loadFindings: LoadFindings;
+  fixes?: FixActions;
+  loadCheckPanel?: LoadCheckPanel;
+  /** whether a step is at a breakpoint */
+  stopsAt?: (i: number) => boolean;
+  /** called with the scale that is drawn */
+  onScale?: (k: number, isChosen: boolean) => void;
+  /** whether elements that the trace left out can be asked for */
+  canRun?: boolean;
+  /** called when a run is explained */
+  told?: () => void;
+  /** called with the chain of the finding that is open */
+  markLines?: (marks: ChainMark[], errorExplained: boolean) => void;
+}
+
+export type PictureParts = ReturnType<typeof createPictureParts>;
+
+export function createPictureParts(host: PageHost, options: PictureOptions) {
+  const { element, dispatch, say } = host;
+  const go = (step: number) => dispatch({ type: "stepChosen", step });
+  const stage = createPageStage(host, options);
+  const net = createLazyNet([element("net"), document, { go }], () =>
+    dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+  );
+  const loom = createLazyLoom([element("loom"), document, { labels: loomLabels(say), go }], () =>
+    dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+  );
+  const timeline = createPageTimeline(host, go, {
+    stopsAt: options.stopsAt,
+    nextRow(direction) {
+      const view = shownView(host.state());
+      if (host.state().predict) return null;
+      return view === "net" ? net.nextRow(direction) : view === "loom" ? loom.nextRow(direction) : null;
+    },
+  });
+  const record = options.canRun ? (n: number) => dispatch({ type: "roundRequested", n }) : null;
+  const training = createLazyTrainingAxis([element("training"), say, { go, record }], () =>
+    dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+  );
+  const chain = createChainMarks((marks, errorExplained) => {
+    timeline.markChain(marks);
+    options.markLines?.(marks, errorExplained);
+  });
+  return {
+    stage,
+    tooltips: startTooltips([element("stage"), element("loom")], () => {
+      const { opened, step } = host.state();
+      return opened?.count ? { opened, step } : null;
+    }),
+    timeline,
+    net,
+    parameters: createLazyParameters(
+      [
+        element("parameters"),
+        {
+          language: document.documentElement.lang,
+          go,
+          choose(uid) {
+            dispatch({ type: "selectionChanged", key: `handle:${uid}` });
+            dispatch({ type: "viewChosen", view: "stage" });
+          },
+        },
+      ],
+      () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+    ),
+    training,
+    loom,
+    printed: createPrinted({ pane: element("printed-box"), text: element("printed") }, say, go),
+    curves: createSeriesCurves(element("curves"), say, go),
+    findings: createFindingsCard(element("findings"), say, {
+      load: options.loadFindings,
+      fixes: options.fixes,
+      loadCheckPanel: options.loadCheckPanel,
+      go,
+      light: (link) => stage.highlight(link ? ownKeys(link.uids, link.slot) : []),
+      found: (trace, step) => dispatch({ type: "findingMade", trace, step }),
+      mark: chain.ofFinding,
+      told: options.told,
+      causes: training.markFindings,
+    }),
+    question: createQuestionCard({ card: answerSection(say, element("findings")), stage: element("stage") }, say, {
+      load: options.loadFindings,
+      go,
+      light: (uids) => stage.highlight(ownKeys(uids)),
+      mark: chain.ofAnswer,
+      loadCheckPanel: options.loadCheckPanel,
+      ask: (uid) => dispatch({ type: "questionAsked", uid }),
+      close: () => dispatch({ type: "questionClosed" }),
+    }),
+    views: createViewSwitch(element("views"), (view) => dispatch({ type: "viewChosen", view })),
+  };
+}
+
+/** The stage; a choice on it becomes an action. */
+function createPageStage({ element, dispatch, say }: PageHost, { onScale, canRun = false }: PictureOptions) {
+  return createStage(element("stage"), document, {
+    labels: stageLabels(say),
+    headline: element("headline"),
+    onScale,
+    onCell: (storage, index, dtype) => dispatch({ type: "cellChosen", storage, index, dtype }),
+    onUnknownElements: canRun ? (storage, at) => dispatch({ type: "elementsRequested", storage, at }) : undefined,
+    onSelect: (key) => dispatch({ type: "selectionChanged", key }),
+    onBrokenSlot: (node, slot) => dispatch({ type: "pinChosen", node, slot }),
+    onMissingGradient(uid) {
+      dispatch({ type: "selectionChanged", key: `handle:${uid}` });
+      dispatch({ type: "questionAsked", uid });
+    },
+  });
+}
+
+/** The timeline of the trace that is open. */
+function createPageTimeline(
+  { element, state, say }: PageHost,
+  go: (step: number) => void,
+  { stopsAt = () => false, nextRow }: Pick<TimelineOptions, "nextRow"> & Pick<PictureOptions, "stopsAt">,
+) {
+  const parts = {
+    root: element("timeline"),
+    slider: element<HTMLInputElement>("slider"),
+    marks: element("marks"),
+    chain: element("chain"),
+    label: element("where"),
+  };
+  return createTimeline(parts, {
+    go,
+    stopsAt,
+    nextRow,
+    describe(i) {
+      const { opened } = state();
+      return opened?.count ? stepTitle(opened.trace, i, say) : say("no_steps");
+    },
+    causeOf(i) {
+      const { opened } = state();
+      return opened && opened.trace.outcome.error?.step === i ? stepThatMadeBackwardFail(opened) : null;
+    },
+    reducedMotion: matchMedia("(prefers-reduced-motion: reduce)").matches,
+  });
+}
+
+/** The lines of the answer that is open, or else of the finding. */
+function createChainMarks(show: (marks: ChainMark[], errorExplained: boolean) => void) {
+  let findingMarks: ChainMark[] = [];
+  let answerMarks: ChainMark[] | null = null;
+  let isErrorExplained = false;
+  return {
+    ofFinding(marks: ChainMark[], errorExplained: boolean) {
+      findingMarks = marks;
+      isErrorExplained = errorExplained;
+      show(answerMarks ?? findingMarks, isErrorExplained);
+    },
+    /** @param marks null: none is open */
+    ofAnswer(marks: ChainMark[] | null) {
+      answerMarks = marks;
+      show(answerMarks ?? findingMarks, isErrorExplained);
+    },
+  };
+}
+
+/** The place of an answer, before the findings. */
+function answerSection(say: Locale["say"], findings: HTMLElement) {
+  const section = document.createElement("section");
+  section.id = "answer";
+  section.className = "findings";
+  section.hidden = true;
+  section.setAttribute("aria-label", say("answer"));
+  findings.before(section);
+  return section;
+}

@@ -1,0 +1,234 @@
+/** The pane of the program: its editor with messages, its settings, the run's outcome and what differs from an article. */
+
+import { createCards } from "./cards.ts";
+import { showOutcome } from "../running/run_status.ts";
+import { startCodeFold } from "../../editor/code_fold.ts";
+import { createEditor, type EditorTools } from "../../editor/editor.ts";
+import { createInputBox } from "../../editor/input_box.ts";
+import { isWorthAsking, refusalOfOtherText } from "../../program/other_text.ts";
+import { programMessages } from "../../program/messages.ts";
+import { outputComparisonMessages, showOutputSummary } from "../../editor/output_diff.ts";
+import { compareOutputs, type OutputRow } from "../../program/outputs.ts";
+import { doesTraceMatchText, isPageProgram, isUpToDate, wasEditedByHand } from "../../page_state/selectors.ts";
+import { hasHiddenSteps } from "../../trace/steps/future.ts";
+import { questionBeforeNextStep } from "../../page_state/predict_mode.ts";
+import { createSettingsFields } from "../../page_state/settings.ts";
+import { lineHighlightOf } from "../../trace/steps/stepping.ts";
+import { hasChangedField } from "../../browser/store.ts";
+import { placeholder } from "@codemirror/view";
+import type { PaintedPart } from "../../editor/painted.ts";
+import type { PreviewStage } from "../../builder/card_preview.ts";
+import type { ChainMark } from "../../explain/findings_card.ts";
+import type { Action } from "../../page_state/actions.ts";
+import type { Repair } from "../../trace/wire.ts";
+import type { Locale } from "../../words/sentences.ts";
+import type { PageState } from "../../page_state/state.ts";
+import type { LineMessage } from "../../program/message.ts";
+
+/**
+ * @param element an element of the page, by its id
+ * @param previewStage where a card is drawn that is not in the program yet
+ * @param colours the editor's tools, or the colours of the text until they come
+ */
+export function createProgramPane(
+  element: <T extends HTMLElement>(id: string) => T,
+  { state: currentState, dispatch }: { state: () => PageState; dispatch: (action: Action) => void },
+  say: Locale["say"],
+  previewStage: PreviewStage,
+  colours: { tools: EditorTools | null; painted: PaintedPart[] },
+) {
+  const title = element("heading").textContent ?? "";
+  const form = element("run-form") as HTMLFormElement;
+  /** the article's outputs beside torch's */
+  let outputRows: OutputRow[] = [];
+
+  const codeFold = startCodeFold(element("editor"), element("fold"), () => showLine(currentState()));
+  /** the keyboard was the editor's when the run was asked for: it is again, where there is nothing to step through */
+  let editorHadFocus = false;
+  /** the line that is marked as the next one */
+  let nextLine: number | null = null;
+  /** a finding says why the program raised */
+  let isErrorExplained = false;
+
+  new ResizeObserver(() => isErrorExplained && showLine(currentState())).observe(element("editor"));
+
+  /** Run the program; from here on the keys are the picture's, until the editor is clicked again. */
+  function run() {
+    if (!form.reportValidity()) return;
+    editorHadFocus = editor.focused();
+    const { activeElement } = document;
+    const isTyping =
+      activeElement instanceof HTMLElement && activeElement.matches("[contenteditable], input, textarea");
+    if (isTyping) activeElement.blur();
+    codeFold.fold();
+    dispatch({ type: "runRequested" });
+  }
+  /** Go to a step, and show its line where that step is shown already. */
+  function go(step: number) {
+    dispatch({ type: "stepChosen", step });
+    showLine(currentState());
+  }
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    run();
+  });
+  const editor = createEditor(element("editor"), {
+    ...editorTexts(say),
+    ...colours,
+    source: currentState().text,
+    onRun: run,
+    onChange: () => dispatch({ type: "programEdited", text: editor.text() }),
+    onLine: (line) => dispatch({ type: "lineChosen", line }),
+    keepMarks: true,
+  });
+  // what is pasted for the whole program gets its answer at once, where it looks like none
+  element("editor").addEventListener("paste", (event) => {
+    const pasted = event.clipboardData?.getData("text/plain") ?? "";
+    if (isWorthAsking(pasted))
+      setTimeout(() => editor.text().trim() === pasted.replace(/\r\n?/g, "\n").trim() && run());
+  });
+  const cards = createCards(
+    { form, buttons: element("program-as"), host: element("cards") },
+    { editor, store: { state: currentState, dispatch }, stage: previewStage },
+    () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+  );
+  const input: HTMLTextAreaElement = element("input");
+  const device = document.getElementById("device") as HTMLSelectElement | null;
+  const fields = createSettingsFields({ seed: element("seed"), device, input }, (settings) =>
+    dispatch({ type: "settingsChanged", settings }),
+  );
+  const inputBox = createInputBox(element("input-box"), input);
+
+  /** Whether a step is at a line where the reader wants to stop. */
+  function stopsAt(i: number) {
+    const { opened } = currentState();
+    return (
+      opened !== null && doesTraceMatchText(currentState()) && editor.breakpoints().has(opened.trace.steps[i].line)
+    );
+  }
+
+  const canStop = () => Boolean(currentState().opened?.count) && doesTraceMatchText(currentState());
+  function toggleBreakpoint() {
+    const { opened, step } = currentState();
+    if (opened && canStop()) editor.toggleBreakpoint(opened.trace.steps[step].line);
+  }
+
+  /** The messages at the lines, while the editor shows the program that they are about. */
+  function showMessages(state: PageState) {
+    if (state.opened && !doesTraceMatchText(state) && state.isLive) {
+      editor.dropErrors();
+      cards.setMessages([]);
+      return;
+    }
+    if (!state.opened || !doesTraceMatchText(state)) return setMessages([]);
+    const repair = (offered: Repair, shape: string | undefined) =>
+      offered.key === "type_input" ? inputBox.open() : dispatch({ type: "repairRequested", repair: offered, shape });
+    const { trace } = state.opened;
+    const lineMessages = programMessages(trace, say, repair).map((message) => ({
+      ...message,
+      lineOnly: isErrorExplained && message.kind === "error" && !message.offers?.length,
+    }));
+    setMessages([...lineMessages, ...outputComparisonMessages(outputRows, say, go)]);
+  }
+
+  function setMessages(list: LineMessage[]) {
+    editor.setMessages(list);
+    cards.setMessages(list);
+  }
+
+  /** The line of the step. */
+  function showLine(state: PageState) {
+    const { opened, step } = state;
+    if (opened?.count && !doesTraceMatchText(state) && state.isLive) return; // the picture stays, and so does its line
+    if (!opened?.count || !doesTraceMatchText(state)) return editor.setStepLine(null);
+    const { line, kind } = opened.trace.steps[step];
+    editor.setStepLine(line, lineHighlightOf(kind));
+  }
+
+  /** The line that predict mode asks about: marked, for it is not the step's. */
+  function showNextLine(state: PageState) {
+    const line = doesTraceMatchText(state) ? (questionBeforeNextStep(state.predict)?.line ?? null) : null;
+    if (line !== null || nextLine !== null) editor.setNextLine(line);
+    nextLine = line;
+  }
+
+  /** What is said of the page's program is not said of another one. */
+  function showWhoseProgram(state: PageState, before: PageState | null) {
+    const isOwn = isPageProgram(state);
+    const { classList } = element("workbench");
+    if (!isOwn && !classList.contains("other")) classList.toggle("by-button", !wasEditedByHand(state, before));
+    else if (wasEditedByHand(state, before)) classList.remove("by-button");
+    classList.toggle("other", !isOwn);
+    element("heading").textContent = isOwn ? title : say("program");
+  }
+
+  /** @param before null: the first time */
+  function render(state: PageState, before: PageState | null) {
+    const { opened, text } = state;
+    const isProgramChanged = hasChangedField(state, before, "text", "opened");
+    if (hasChangedField(state, before, "text") && text !== editor.text()) editor.setText(text);
+    cards.render(state, before);
+    if (hasChangedField(state, before, "settings")) fields.show(state.settings);
+    if (hasChangedField(state, before, "text", "settings")) inputBox.render(state);
+    if (hasChangedField(state, before, "opened")) {
+      outputRows = opened && !hasHiddenSteps(opened.trace) ? compareOutputs(opened.trace) : [];
+      showOutputSummary(element("outputs"), outputRows, say, { current: () => currentState().step, go });
+      showOutcome(element, opened, say, go);
+      const isAnswered = opened !== null && refusalOfOtherText(opened.trace) !== null; // beside the editor, or under it
+      if (editorHadFocus && opened && !opened.count && !isAnswered && document.activeElement === document.body)
+        editor.focus();
+      editorHadFocus = false;
+    }
+    if (isProgramChanged) {
+      showWhoseProgram(state, before);
+      showMessages(state);
+    }
+    if (isProgramChanged || hasChangedField(state, before, "step")) showLine(state);
+    if (isProgramChanged || hasChangedField(state, before, "step", "predict")) showNextLine(state);
+    if (isProgramChanged || hasChangedField(state, before, "settings", "isLive"))
+      element("edited").hidden = state.isLive || isUpToDate(state);
+  }
+
+  /** Mark the lines of a finding's chain, while the editor shows the program that it is about. What a finding
+   * explains is not told a second time. */
+  function markLines(marks: ChainMark[], isExplained: boolean) {
+    editor.setChain(doesTraceMatchText(currentState()) ? marks : [], (role) => say(`role_${role}`));
+    if (isExplained !== isErrorExplained) {
+      isErrorExplained = isExplained;
+      element("outcome").hidden = isExplained;
+      showMessages(currentState());
+    }
+    showLine(currentState());
+  }
+
+  return {
+    render,
+    run,
+    /** Shows an empty editor, with the cursor in it; one undo brings the text back. */
+    startAnew() {
+      if (cards.areShown()) cards.toggle();
+      dispatch({ type: "programEdited", text: "" });
+      codeFold.unfold();
+      editor.focus();
+    },
+    markLines,
+    stopsAt,
+    canStop,
+    toggleBreakpoint,
+    editor,
+    focused: editor.focused,
+    devices: fields.devices,
+    chosenSettings: fields.chosen,
+    cards,
+  };
+}
+
+function editorTexts(say: Locale["say"]) {
+  const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "";
+  return {
+    extensions: placeholder(say("empty")),
+    label: say("program"),
+    leaveHint: `Esc Tab: ${say("help_leave")}`,
+    nonce,
+  };
+}

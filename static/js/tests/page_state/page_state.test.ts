@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { reduce } from "../../page_state/page_state.ts";
+import { createStore } from "../../browser/store.ts";
+import { RUN, SAVED, after, arrived, edited, link, looped, opened, ran, trace } from "../page_states.ts";
+import { createRandom } from "../random.ts";
+import type { Action } from "../../page_state/actions.ts";
+import type { PageState } from "../../page_state/state.ts";
+
+test("steps stay within the trace, and the same step is the same state", () => {
+  const state = ran();
+  assert.equal(after(state, { type: "stepChosen", step: -5 }).step, 0);
+  assert.equal(after(state, { type: "stepChosen", step: 99 }).step, 2);
+  assert.equal(reduce(state, { type: "stepChosen", step: 2 }), state);
+  assert.equal(after(opened(), { type: "stepChosen", step: 1 }).step, 0, "no trace, no step");
+  assert.equal(after(opened(), arrived(1, trace("a", { steps: 0 })), { type: "stepChosen", step: 1 }).step, 0);
+});
+
+test("a line leads to where it next ran, while the editor shows that program", () => {
+  const state = after(ran(), { type: "lineChosen", line: 1 });
+  assert.equal(state.step, 0);
+  assert.equal(reduce(state, { type: "lineChosen", line: 9 }), state);
+  const other = after(state, edited("z"));
+  assert.equal(reduce(other, { type: "lineChosen", line: 2 }), other);
+});
+
+test("a cell leads to the step that wrote it", () => {
+  assert.equal(after(ran(), { type: "cellChosen", storage: "s1", index: 0, dtype: "float32" }).step, 0);
+  const state = ran();
+  assert.equal(reduce(state, { type: "cellChosen", storage: "s9", index: 0, dtype: "float32" }), state);
+});
+
+test("selection and view are kept through runs and steps", () => {
+  const state = after(
+    ran(),
+    { type: "selectionChanged", key: "node:n1" },
+    { type: "viewChosen", view: "loom" },
+    RUN,
+    arrived(2, trace("a\nb\nc")),
+  );
+  assert.deepEqual([state.selection, state.view], ["node:n1", "loom"]);
+  assert.equal(reduce(state, { type: "selectionChanged", key: "node:n1" }), state);
+  assert.equal(reduce(state, { type: "viewChosen", view: "loom" }), state);
+  assert.equal(after(state, { type: "selectionChanged", key: null }).selection, null);
+});
+
+test("invariants hold whatever comes in whatever order", () => {
+  const next = createRandom(42);
+  const random = (n: number) => Math.floor(next() * n);
+  const texts = ["a\nb\nc", "x", "for", "a\r\nb"];
+  const some: ((state: PageState) => Action)[] = [
+    () => edited(texts[random(4)]),
+    () => RUN,
+    () => link({ source: texts[random(4)], step: random(5) }),
+    () => link({ step: random(9), selection: "node:n1" }),
+    () => link({ broken: true }),
+    (state) => arrived(state.requests - random(2), random(3) ? trace(state.text, { steps: random(4) }) : looped()),
+    (state) => ({ type: "runFailed", id: state.requests - random(2), problem: { key: "error_network" } }),
+    (state) => ({ type: "runQueued", id: state.requests, ahead: random(3) }),
+    (state) => ({ type: "traceMissing", id: state.requests }),
+    (state) => ({ type: "runCancelled", id: state.requests }),
+    () => ({ type: "stepChosen", step: random(7) - 2 }),
+    () => ({ type: "lineChosen", line: random(5) }),
+    () => ({ type: "settingsChanged", settings: { seed: random(3) } }),
+    () => ({ type: "iterationRequested", index: random(6) }),
+    () => ({ type: "elementsRequested", storage: "s1", at: random(900) }),
+    () => ({ type: "viewChosen", view: random(2) ? "loom" : "stage" }),
+  ];
+  for (let round = 0; round < 60; round++) {
+    let state = opened(random(2) ? { saved: SAVED, trace: trace("a\nb\nc", { seed: 7 }) } : {});
+    for (let k = 0; k < 40; k++) state = after(state, some[random(some.length)](state));
+  }
+});
+
+test("a store tells its listeners of changes alone, and keeps the order of what they dispatch", () => {
+  const store = createStore((state: number, add: number) => state + add, 0);
+  const heard: [number, number][] = [];
+  store.subscribe((state) => state === 1 && store.dispatch(10));
+  store.subscribe((state, before) => heard.push([before, state]));
+  store.dispatch(0);
+  store.dispatch(1);
+  assert.deepEqual(heard, [
+    [0, 1],
+    [1, 11],
+  ]);
+  assert.equal(store.state(), 11);
+});

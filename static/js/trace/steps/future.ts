@@ -1,0 +1,35 @@
+/** What of a run its reader has seen: a trace of its first steps, which knows nothing of those after them. */
+
+import type { Trace } from "../wire.ts";
+
+/** Traces whose later steps are hidden. */
+const TRACES_WITH_HIDDEN_STEPS = new WeakSet<Trace>();
+
+/** Whether more steps follow than the trace shows. */
+export const hasHiddenSteps = (trace: Trace) => TRACES_WITH_HIDDEN_STEPS.has(trace);
+
+/**
+ * @param last the last step that is shown
+ * @returns the trace itself where that is its last; how the run ended is known once the step that raised is shown
+ */
+export function truncateTrace(trace: Trace, last: number): Trace {
+  if (last >= trace.steps.length - 1) return trace;
+  const { error } = trace.outcome;
+  const hasRaised = typeof error?.step === "number" && error.step <= last;
+  const partialTrace: Trace = {
+    ...trace,
+    steps: trace.steps.slice(0, last + 1),
+    outcome: hasRaised ? trace.outcome : { status: "finished" },
+    gradient_check: null,
+  };
+  TRACES_WITH_HIDDEN_STEPS.add(partialTrace);
+  return partialTrace;
+}
+
+/**
+ * Where a run has been seen when its last step worth looking at has been: its end says nothing of its own.
+ * @returns the last step that is shown
+ */
+export function lastStepToShow({ steps }: Trace, last: number): number {
+  return steps.slice(last + 1).every(({ kind }) => kind === "end") ? Math.max(last, steps.length - 1) : last;
+}

@@ -1,0 +1,1 @@
+"""Tests of who imports whom, and of the size of folders."""

@@ -1,0 +1,1 @@
+"""Tests of the program as cards, and of the catalogue of operations."""

@@ -1,0 +1,1 @@
+"""Tests of what the commands `gradbox` and `python -m server` print and return."""

@@ -1,0 +1,32 @@
+/** Answers questions about tensors for tests: a JSON list of traces with names on stdin, the answers as a JSON list on stdout. */
+
+import { readFileSync } from "node:fs";
+import { RunFacts } from "../../static/js/findings/facts/run_facts.ts";
+import { resolvePath } from "../../static/js/findings/facts/resolve.ts";
+import { answerAboutTensor } from "../../static/js/findings/gradients/tensor_question.ts";
+import { answerText } from "../../static/js/findings/text.ts";
+import { findingLocale } from "../../static/js/findings/words.ts";
+import { openTrace } from "../../static/js/trace/state.ts";
+
+const { questions, language } = JSON.parse(readFileSync(0, "utf8"));
+const { say } = findingLocale(language);
+
+/** What there is to say of a tensor; at the last step, where the question has none. */
+function reply({ trace, name, step }) {
+  const facts = new RunFacts(openTrace(trace));
+  const at = step ?? facts.steps.length - 1;
+  const uid = resolvePath(facts, name, at);
+  if (!uid) return null;
+  const given = answerAboutTensor(facts, uid, at);
+  const text = answerText(given, say);
+  return {
+    question: given.question,
+    variant: given.finding?.variant ?? null,
+    value: given.value?.cells ?? null,
+    cause: given.finding?.cause ?? null,
+    rows: given.rows.map((row, k) => ({ ...row, cells: row.value?.cells ?? null, text: text.rows[k] })),
+    text,
+  };
+}
+
+process.stdout.write(JSON.stringify(questions.map(reply)));

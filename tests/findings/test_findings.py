@@ -1,0 +1,46 @@
+"""Programs that raise, each with the kind of its finding, the names that it says, and the lines any of which is the cause."""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.forks.forked_server import run_command
+from tests.support.sampling import parameters_of_run
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = sorted((ROOT / "tests/examples/findings").glob("*.py"))
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (ROOT / "static/dist/exports.js").exists(), reason="the page is not built"),
+]
+
+
+@pytest.fixture(scope="module")
+def explained(request: pytest.FixtureRequest) -> dict[str, list[dict[str, Any]]]:
+    """The findings of every program that is asked for, by its name."""
+    programs = parameters_of_run(request, "path")
+    done = run_command("explain", "--json", *map(str, programs))
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line)["findings"] for line in done.stdout.splitlines()]
+    return dict(zip((path.stem for path in programs), lines, strict=True))
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_the_first_finding_says_why_it_raised(path: Path, explained: dict[str, list[dict[str, Any]]]) -> None:
+    lines = path.read_text().splitlines()
+    expected = re.fullmatch(r"# (\w+): (.+)", lines[0])
+    assert expected is not None
+    if path.stem == "grad_none_list_of_params_updated" and sys.version_info >= (3, 12):
+        pytest.skip("comprehensions have no frame there, and what their names stand for is not recorded")
+    causes = [number for number, line in enumerate(lines, 1) if line.endswith("# cause")]
+    finding = explained[path.stem][0]
+    assert finding["kind"] == expected[1]
+    assert finding["line"] in causes and finding["line"] in finding["lines"]
+    for name in expected[2].split():
+        assert name in finding["text"], finding["text"]
+    assert "undefined" not in finding["text"] and not re.search(r"\{\w+\}|\b[tsnoc]\d+\b`", finding["text"])

@@ -1,0 +1,118 @@
+"""Findings of what goes wrong in silence: each program of tests/examples/silent says in its first line what is to be found where."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.explaining import findings_of, findings_of_traces
+from tests.support.sampling import parameters_of_run
+from tests.support.tracing import ROOT, trace
+
+pytestmark = pytest.mark.slow
+
+FOLDER = Path(__file__).parents[2] / "tests/examples/silent"
+PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py"))
+HEADER = re.compile(r"# (?P<kind>\w+) at (?P<line>\d+): (?P<names>.*)")
+
+
+@pytest.fixture(scope="module")
+def explained(request: pytest.FixtureRequest) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """By language and program, the findings of every program that is asked for."""
+    names = parameters_of_run(request, "name")
+    traces = [trace((FOLDER / f"{name}.py").read_text()) for name in names]
+    return {language: dict(zip(names, findings_of_traces(traces, language), strict=True)) for language in ("en", "zh")}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_finding_names_the_line_of_its_cause_and_what_takes_part(
+    name: str, explained: dict[str, dict[str, list[dict[str, Any]]]]
+) -> None:
+    header = HEADER.match((FOLDER / f"{name}.py").read_text())
+    assert header is not None
+    for language in ("en", "zh"):
+        found = [finding for finding in explained[language][name] if finding["kind"] == header["kind"]]
+        assert int(header["line"]) in [finding["line"] for finding in found], explained[language][name]
+        finding = next(finding for finding in found if finding["line"] == int(header["line"]))
+        assert all(part in finding["text"] for part in header["names"].split(", ")), finding["text"]
+        assert finding["line"] in finding["lines"] and finding["chain"]
+        said = [finding["what"], *(link["text"] for link in finding["chain"])]
+        assert all(said) and not any(re.search(r"\{\w+\}|finding\.", text) for text in said), said
+
+
+@pytest.mark.parametrize(
+    ("branch", "line", "said"),
+    [
+        ("y = torch.sqrt(x)\nz = torch.where(x > 0, y, 0 * x)", 3, "on line 3 (`y = torch.sqrt(x)`)"),
+        (
+            "z = torch.where(x > 0, torch.sqrt(x), 0 * x)",
+            3,
+            "on line 3 (`z = torch.where(x > 0, torch.sqrt(x), 0 * x)`)",
+        ),
+    ],
+)
+def test_a_branch_that_where_does_not_take_is_named(branch: str, line: int, said: str) -> None:
+    source = f"import torch\nx = torch.tensor([0.0, 4.0], requires_grad=True)\n{branch}\nz.sum().backward()\n"
+    finding = findings_of(source)[0]
+    assert (finding["kind"], finding["line"]) == ("nonfinite", line)
+    assert f"the branch that where does not take is still computed, {said}" in finding["what"]
+
+
+DIVERGES = """import torch
+w = torch.tensor([1.5], requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.9)
+mask = torch.tensor([0.0, float("-inf")])
+for step in range(8):
+    weights = (mask + 1).softmax(0)
+    loss = (w ** 4).sum() * weights[0]
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_what_diverges_is_finite_until_the_first_operation_that_gave_an_infinity() -> None:
+    """A loss of infinity comes a round before a gradient that is; the infinities of a mask were there before."""
+    traced = trace(DIVERGES)
+    first = next(
+        step
+        for step in traced["steps"]
+        if step["line"] == 7
+        and any({"$f": "inf"} in row for fields in step["set"].values() for row in (fields.get("cells") or {}).values())
+    )
+    (finding,) = (one for one in findings_of(DIVERGES) if one["kind"] == "nonfinite")
+    assert "until the result of line 7 is no longer finite" in finding["what"]
+    assert finding["chain"][-1]["line"] == 7 and finding["chain"][-1]["step"] == first["i"]
+    assert all(link["step"] < first["i"] for link in finding["chain"][:-1])
+
+
+def test_a_second_step_says_what_the_first_hid() -> None:
+    findings = findings_of((FOLDER / "data_clamp.py").read_text())
+    (finding,) = (one for one in findings if one["kind"] == "wrong_gradient")
+    assert "`a.grad` is [1, 2, −3]" in finding["what"] and "[3, 2, −6]" in finding["what"]
+
+
+@pytest.mark.parametrize(
+    "scenario, line, what",
+    [
+        ("chunk_and_cat", 8, "changed `x` too: `right` has been a view of `x`'s memory since line 4."),
+        ("version_counter", 9, "changed `x` too: `flat` has been a view of `x`'s memory since line 5."),
+        ("slice_follows", 9, "changed `first` too: `first` has been a view of `x`'s memory since line 4."),
+        ("to_same_or_copy", 8, "changed `same` too: `x` and `same` have been two names of one tensor since line 4."),
+        ("clone", 7, "changed `a` too: `c` and `a` have shared the same memory since line 5."),
+        ("deepcopy", 6, "changed `box[0]` too: what line 6 stored there is the written tensor itself, not a copy."),
+    ],
+)
+def test_shared_memory_names_the_views_and_the_line_that_made_them(scenario: str, line: int, what: str) -> None:
+    findings = findings_of((ROOT / "scenarios" / f"{scenario}.py").read_text())
+    (said,) = (one["what"] for one in findings if one["kind"] == "shared_memory" and one["line"] == line)
+    assert said.endswith(what)
+
+
+def test_views_of_one_memory_are_not_called_views_of_each_other() -> None:
+    source = "import torch\nrow = (x := torch.zeros(2, 3))[0]\nflat = x.view(6)\ndel x\nflat[1] = 4.0\nprint(row)\n"
+    (finding,) = findings_of_traces([trace(source)])[0]
+    assert finding["what"].endswith(
+        "changed `row` too: `flat` and `row` have been views of the same memory since line 3."
+    )

@@ -1,0 +1,1 @@
+"""Processes that are prepared once, and forked by tests that need one."""

@@ -1,0 +1,1 @@
+"""Tests of gradients beside difference quotients, and of samples that should stay apart."""

@@ -1,3 +1,0 @@
-"""Imports einops, whichever Python finds first, for tests.importing_worker."""
-
-import einops  # noqa: F401

@@ -1,0 +1,1 @@
+"""Tests of the program as text: pastes, refusals, repairs and fixes."""

@@ -1,0 +1,53 @@
+"""Fixes as the product offers them, without a server: programs are recorded in forks, all traces are explained at once."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from gradbox.language.fixes import Fix, Hint, propose
+from gradbox.wire.findings import Finding
+from server.runs.fixes import is_improvement
+from tests.support.explaining import findings_of_traces
+from tests.support.tracing import trace
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A fix that was proposed and run. finding: what it is for; trace: of the changed program; left: its findings."""
+
+    program: str
+    finding: Finding
+    fix: Fix
+    trace: dict[str, Any]
+    left: list[Finding]
+    is_offered: bool
+
+
+def explained(traces: list[dict[str, Any]]) -> list[list[Finding]]:
+    """The findings of each trace."""
+    return [[Finding.model_validate(finding) for finding in found] for found in findings_of_traces(traces)]
+
+
+def trials(sources: dict[str, str]) -> tuple[dict[str, list[Finding]], list[Trial]]:
+    """The findings of programs, by their names, and every fix that is proposed for one of them, run."""
+    traces = {name: trace(source) for name, source in sources.items()}
+    findings = dict(zip(traces, explained([*traces.values()]), strict=True))
+    proposed = [
+        (name, finding, fix)
+        for name, run in traces.items()
+        for finding in findings[name]
+        for fix in proposals(run["program"]["source"], finding)
+    ]
+    by_source = {fix.source: trace(fix.source) for _, _, fix in proposed}
+    left = dict(zip(by_source, explained([*by_source.values()]), strict=True))
+    return findings, [
+        Trial(name, finding, fix, by_source[fix.source], left[fix.source],
+              is_improvement(finding.kind, findings[name], left[fix.source])
+              and by_source[fix.source]["outcome"]["status"] == "finished")
+        for name, finding, fix in proposed
+    ]  # fmt: skip
+
+
+def proposals(source: str, finding: Finding) -> list[Fix]:
+    """The changed programs that may be fixes of a finding."""
+    names = tuple(finding.names)
+    return propose(source, [Hint(hint.kind, hint.line, hint.facts, names) for hint in finding.hints])

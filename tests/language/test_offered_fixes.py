@@ -1,0 +1,194 @@
+"""Every fix that is offered for programs of tests/examples/findings, tests/examples/silent and the questions, run: which programs have one, and
+that it gives the gradients of a version that was corrected by hand."""
+
+import json
+import pickle
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from gradbox.wire.findings import Finding
+from tests.forks.fork_host import forked
+from tests.language.fixing import Trial, trials
+
+ROOT = Path(__file__).parents[2]
+CORRECTED = ROOT / "tests/examples/corrected"
+"""`NAME.py` is what `tests/examples/findings/NAME.py` should have been; `NAME.2.py` another answer that is as right."""
+NAMES = sorted(path.stem for path in CORRECTED.glob("*.py") if "." not in path.stem)
+QUESTIONS = ROOT.parent / "shared/questions"
+
+WITHOUT_FIX: dict[str, set[str]] = {
+    "activation_twice": {"sigmoid_and_backward_in_one_statement", "sigmoid_before_bce_with_logits", "softmax_before_cross_entropy"},
+    "backward_twice": {"backward_twice_replay_stale_hidden_list"},
+    "caught_error": {"caught_in_a_function"},
+    "backward_not_derivative": {"function_forgets_a_factor", "function_in_a_training", "function_saves_what_it_computed",
+                                "function_swaps_its_gradients", "function_without_transpose"},
+    "custom_function": {"custom_once_differentiable", "custom_shape"},
+    "detached_late": {"detached_after_use"},
+    "grad_none": {"accuracy_given_requires_grad", "argmax_step", "autograd_grad", "before_backward", "frozen", "grad_none_double_head_freeze",
+                  "layer_that_forward_forgets", "router_cut_by_argmax",
+                  "loss_requires_grad_true", "new_after_backward", "reset_then_zero", "wrong_module_called",
+                  "zero_before_check"},
+    "eval_dropout_active": {"eval_attention_dropout", "eval_does_not_reach_a_list", "eval_dropout_made_in_forward"},
+    "frozen_optimizer": {"discriminator_never_unfrozen"},
+    "frozen_updated": {"frozen_then_set_to_train"},
+    "layer_made_each_forward": {"conv_made_in_each_call"},
+    "no_step": {"more_micro_batches_than_batches"},
+    "not_in_optimizer": {"loss_with_centers", "unfrozen_after_the_optimizer"},
+    "gradients_dropped": {"last_micro_batches_of_an_epoch"},
+    "hook_misses": {"hook_after_detach", "hook_on_replaced_tensor"},
+    "hook_result": {"hook_result_function", "hook_result_size"},
+    "index_copy": {"index_put_of_repeated_indices", "reshape_copy_lost", "scatter_of_repeated_indices"},
+    "index_out_of_range": {"index_out_of_range_classes", "index_out_of_range_embedding", "index_out_of_range_gather"},
+    "integer_wrapped": {"bytes_added_in_place", "weights_cast_like_the_ids"},
+    "load_matched_nothing": {"load_assign_unties", "load_of_the_whole_checkpoint", "target_loads_its_own_state",
+                             "target_shares_its_body", "weights_initialised_after_the_load"},
+    "loss_below_zero": {"labels_of_minus_one", "nll_of_scores"},
+    "mean_of_means": {"mean_of_unequal_batches"},
+    "memory_held": {"gradient_graphs_keep_their_leaves", "hook_keeps_its_tensor", "objects_keep_each_other"},
+    "no_graph": {"no_graph_gumbel_argmax", "no_graph_loss_that_stayed_a_number", "no_graph_mean_of_items", "no_graph_one_hot_regression", "no_graph_own_backward", "no_graph_reward_weighted_argmax", "no_graph_round", "no_graph_slope_of_a_line"},
+    "nonfinite": {"batch_of_ignored_targets", "eigenvectors_of_equal_eigenvalues", "every_target_is_ignored", "kl_of_zero",
+                  "learning_rate_too_large", "lr", "mean_of_an_empty_mask", "mean_of_no_positives", "nan_to_num_hides",
+                  "softplus_by_hand", "squares_too_large_for_half", "std_of_one_element"},
+    "parameter_detached": {"tied_by_clone"},
+    "result_unused": {"gradients_returned_to_nobody", "no_grad_on_its_own_line"},
+    "saved_overwritten": {"saved_overwritten_max_norm_in_forward"},
+    "shape_mismatch": {"shape_cat", "shape_loss", "shape_mismatch_broadcasting_loss",
+                       "shape_mismatch_cross_entropy_probs_shape", "shape_mismatch_one_value_per_channel", "shape_setitem",
+                       "shape_squeezed_batch_of_one", "shape_squeezed_before_conv", "shape_view"},
+    "shared_memory": {"dense_block_with_inplace_start", "function", "mutated_batch_in_dataset", "parameter_of_a_tensor"},
+    "unexplained_error": {path.stem for path in (ROOT / "tests/examples/findings").glob("unexplained_*.py")},
+    "scheduler_first": {"schedule_of_the_first_optimizer"},
+    "term_moves_nothing": {"term_accuracy_in_loss"},
+    "wrong_gradient": {"batch_norm_of_eval_then_train"},
+    "zero_gradient": {"attention_over_one_score", "ce_single_logit", "clamp", "clamp_dead", "clamped_action", "entropy_of_own_sample", "sigmoid", "softmax_sum",
+                      "zero_init_two_layers"},
+}  # fmt: skip
+"""By kind, the programs of tests/examples/findings and tests/examples/silent whose finding no small edit helps; every other one has to be
+offered a fix."""
+
+pytestmark = pytest.mark.slow
+
+Gradients = dict[str, torch.Tensor | None]
+
+
+PROGRAMS = {
+    f"{folder.name}/{path.stem}": path
+    for folder in (ROOT / "tests/examples/findings", ROOT / "tests/examples/silent", QUESTIONS)
+    for path in sorted(folder.glob("*.py"))
+}
+PARTS = 8
+BY_PART = [[*PROGRAMS][k::PARTS] for k in range(PARTS)]
+
+
+def part(k: int) -> Any:
+    """The fixture's parameter; all but the first are left to `make exhaustive`."""
+    return pytest.param(k, id=f"part {k}", marks=[pytest.mark.exhaustive] * min(k, 1))
+
+
+@pytest.fixture(scope="module", params=[part(k) for k in range(PARTS)])
+def tried(request: pytest.FixtureRequest) -> tuple[dict[str, list[Finding]], list[Trial]]:
+    """The findings of a part of the programs, by folder and name, and every fix that was proposed and run."""
+    return trials({program: PROGRAMS[program].read_text() for program in BY_PART[request.param]})
+
+
+def kind_of(program: str) -> str:
+    """The kind of finding that a program is about, by its first line or by its question."""
+    folder, _, name = program.partition("/")
+    if folder == "questions":
+        return str(json.loads((QUESTIONS / "expected.json").read_text())[name]["kinds"][0])
+    match = re.match(r"# (\w+)", (ROOT / f"tests/examples/{folder}/{name}.py").read_text())
+    assert match is not None
+    return match[1]
+
+
+def test_every_program_has_a_fix_except_the_listed_ones(
+    tried: tuple[dict[str, list[Finding]], list[Trial]],
+) -> None:
+    findings, runs = tried
+    fixed = {(run.program, run.finding.kind) for run in runs if run.is_offered}
+    without: dict[str, set[str]] = {}
+    for program, found in findings.items():
+        kind = kind_of(program)
+        if (program, kind) not in fixed and found and not program.startswith("questions/"):
+            without.setdefault(kind, set()).add(program.rpartition("/")[2])
+    expected = {
+        kind: names & {program.partition("/")[2] for program in findings if kind_of(program) == kind}
+        for kind, names in WITHOUT_FIX.items()
+    }
+    assert without == {kind: names for kind, names in expected.items() if names}
+
+
+def test_what_is_offered_runs_to_its_end_without_the_finding(
+    tried: tuple[dict[str, list[Finding]], list[Trial]],
+) -> None:
+    offered = [run for run in tried[1] if run.is_offered]
+    assert len(offered) > 30
+    for run in offered:
+        assert run.trace["outcome"]["status"] == "finished", run.fix.source
+        same = [finding for finding in tried[0][run.program] if finding.kind == run.finding.kind]
+        assert len([finding for finding in run.left if finding.kind == run.finding.kind]) < len(same), run.fix.source
+
+
+def gradients(sources: list[str]) -> list[Gradients]:
+    """Those of each of these programs. In a fork: forks of a process in which autograd's engine has threads can't run a backward."""
+    found: list[Gradients] = pickle.loads(
+        forked(lambda write: write(pickle.dumps([gradients_here(source) for source in sources])))
+    )
+    return found
+
+
+def gradients_here(source: str) -> Gradients:
+    """Of every variable that a program leaves: the gradients of tensors and of modules' parameters, by name."""
+    variables: dict[str, Any] = {}
+    warnings.simplefilter("ignore")
+    torch.manual_seed(0)
+    exec(compile(source, "program", "exec"), variables)
+    found: Gradients = {}
+    for name, value in variables.items():
+        if isinstance(value, torch.Tensor) and value.requires_grad and (value.is_leaf or value.retains_grad):
+            found[name] = value.grad
+        elif isinstance(value, torch.nn.Module):
+            found |= {f"{name}.{path}": parameter.grad for path, parameter in value.named_parameters()}
+    return found
+
+
+def agree(left: Gradients, right: Gradients) -> bool:
+    """Whether what both have is the same, and is something."""
+    both = [(left[name], right[name]) for name in left.keys() & right.keys()]
+    same = all(
+        (a is None and b is None) or (a is not None and b is not None and torch.allclose(a, b, atol=1e-5))
+        for a, b in both
+    )
+    return same and any(a is not None for a, _ in both)
+
+
+def test_programs_are_corrected_by_hand() -> None:
+    assert len(NAMES) >= 45
+
+
+@pytest.mark.parametrize(
+    ("name", "tried"),
+    [
+        pytest.param(name, k, marks=[pytest.mark.exhaustive] * min(k, 1))
+        for name in NAMES
+        for k in range(PARTS)
+        if f"findings/{name}" in BY_PART[k]
+    ],
+    indirect=["tried"],
+)
+def test_a_fix_gives_the_gradients_of_the_corrected_program(
+    name: str, tried: tuple[dict[str, list[Finding]], list[Trial]]
+) -> None:
+    right = [path.read_text() for path in sorted(CORRECTED.glob("*.py")) if path.name.partition(".")[0] == name]
+    finding = tried[0][f"findings/{name}"][0]
+    offered = [run for run in tried[1] if run.is_offered and run.finding is finding]
+    assert offered, finding.text
+    found = gradients([*right, *(run.fix.source for run in offered)])
+    versions, fixed = found[: len(right)], found[len(right) :]
+    for run, gradient in zip(offered, fixed, strict=True):
+        assert any(agree(gradient, version) for version in versions), run.fix.source

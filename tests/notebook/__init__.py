@@ -1,0 +1,1 @@
+"""Tests of recorded cells in Jupyter and marimo."""

@@ -1,0 +1,66 @@
+"""Which output of a notebook has the viewer, as cells run for the first time, again, out of order, and where nothing is known."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gradbox.notebook import shared_viewer
+from gradbox.notebook.notebook_cells import RunningCell
+from gradbox.notebook.shared_viewer import are_outputs_isolated, cell_with_viewer, note_viewer_in_output
+
+FIRST, SECOND = RunningCell("a", "1", "4"), RunningCell("b", "2", "5")
+
+
+@pytest.fixture
+def run_cell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Says which cell runs from now on."""
+    monkeypatch.setattr(shared_viewer, "carriers", {})
+    yield lambda cell: monkeypatch.setattr(shared_viewer, "running_cell", lambda: cell)
+
+
+def test_the_first_cell_has_it_and_others_name_that_cell(run_cell: Any) -> None:
+    run_cell(FIRST)
+    assert cell_with_viewer("v") is None
+    assert cell_with_viewer("v") == FIRST, "a second picture of the same run of the cell"
+    run_cell(SECOND)
+    assert cell_with_viewer("v") == FIRST
+    assert cell_with_viewer("other language") is None
+
+
+def test_a_cell_that_has_it_has_it_again_when_it_runs_again(run_cell: Any) -> None:
+    run_cell(FIRST)
+    cell_with_viewer("v")
+    again = RunningCell("a", "3", "6")
+    run_cell(again)
+    assert cell_with_viewer("v") is None, "its first output is gone"
+    run_cell(RunningCell("b", "4", "7"))
+    assert cell_with_viewer("v") == again
+
+
+def test_an_output_that_was_asked_for_takes_its_place(run_cell: Any) -> None:
+    run_cell(FIRST)
+    cell_with_viewer("v")
+    run_cell(SECOND)
+    note_viewer_in_output("v")
+    run_cell(RunningCell("a", "5", "8"))
+    assert cell_with_viewer("v") == SECOND
+
+
+def test_each_output_has_one_where_outputs_are_apart_or_no_cell_is_known(run_cell: Any, monkeypatch: Any) -> None:
+    run_cell(None)
+    assert [cell_with_viewer("v"), cell_with_viewer("v")] == [None, None]
+    run_cell(FIRST)
+    monkeypatch.setenv("DATABRICKS_RUNTIME_VERSION", "15")
+    assert [cell_with_viewer("v"), cell_with_viewer("v")] == [None, None]
+    assert are_outputs_isolated({}, {"google.colab": None}) and not are_outputs_isolated({}, {})
+
+
+def test_the_next_picture_has_it_where_its_cell_was_deleted(run_cell: Any, monkeypatch: Any) -> None:
+    run_cell(FIRST)
+    cell_with_viewer("v")
+    run_cell(SECOND)
+    assert cell_with_viewer("v") == FIRST
+    monkeypatch.setattr(shared_viewer, "is_deleted", lambda cell: cell == FIRST)
+    assert cell_with_viewer("v") is None
+    assert cell_with_viewer("v") == SECOND

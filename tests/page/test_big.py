@@ -1,0 +1,174 @@
+"""Big things in a real browser: deep graphs are a map or fold and open, big storages open where they are clicked, steps stay still."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.page_driver import at_step, leave, paste, run
+
+LAYERS = """\
+import torch
+from torch import nn
+model = nn.Sequential(*[nn.Sequential(nn.Linear(6, 6), nn.ReLU()) for _ in range(8)], nn.Linear(6, 1))
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+x, y = torch.randn(4, 6), torch.randn(4, 1)
+for step in range(2):
+    opt.zero_grad()
+    loss = ((model(x) - y) ** 2).mean()
+    loss.backward()
+    opt.step()
+"""
+CHAIN = "import torch\nx = torch.ones(3, requires_grad=True)\ny = x\nfor i in range(248):\n    y = y * 1.01\ny.sum().backward()\n"
+MILLION = (
+    "import torch\nm = torch.randn(1000, 1000)\nrow, col = m[500], m[:, 250]\nm[10, 10] = 50.\nm[700:, 700:] *= 3\n"
+)
+CROWD = (
+    "import torch\nkept = [torch.full((4,), float(k)) for k in range(300)]\nfor k in range(300):\n    kept[k][0] += 1\n"
+)
+PRINTS = "import torch\nfor i in range(300):\n    print(i, torch.arange(40.))\n"
+
+READ = """() => {
+    const all = (query, read) => [...document.querySelectorAll(`#stage .graph-pane ${query}`)].map(read);
+    return {
+        nodes: all("[data-node]", e => e.dataset.node),
+        folds: all("[data-fold]", e => ({key: e.dataset.fold, open: e.ariaExpanded, says: e.ariaLabel,
+            members: (e.dataset.members ?? "").split(" ").filter(Boolean)})),
+        running: all(".node.running", e => e.dataset.node),
+        map: Object.fromEntries(all("[data-node].map-dot", e => {
+            const {x, y} = e.getBoundingClientRect(), pane = e.closest(".graph-pane").getBoundingClientRect();
+            return [e.dataset.node, [Math.round(x - pane.right), Math.round(y - pane.top)]];
+        })),
+    };
+}"""
+FOLDING = {"width": 1024, "height": 768}
+"""A window whose stage is too narrow for a map of the whole graph."""
+IN_SIGHT = """element => {
+    const at = element.getBoundingClientRect(), pane = document.querySelector("#stage").getBoundingClientRect();
+    return at.left >= pane.left && at.right <= pane.right && at.top >= pane.top && at.bottom <= pane.bottom;
+}"""
+
+
+def start(page: Any, site: str, source: str) -> dict[str, Any]:
+    page.goto(f"{site}/#v=stage")  # else a large net opens in the net view
+    page.wait_for_selector("#workbench[data-steps]")
+    paste(page, source)
+    trace = run(page)
+    leave(page)
+    return trace
+
+
+def go(page: Any, i: int) -> None:
+    page.evaluate(
+        "i => { const s = document.querySelector('#slider'); s.value = i; s.dispatchEvent(new Event('input')); }", i
+    )
+    at_step(page, i)
+
+
+def alive(trace: dict[str, Any], i: int) -> set[str]:
+    nodes: set[str] = set()
+    for step in trace["steps"][: i + 1]:
+        nodes |= {uid for uid in step["set"] if uid[0] == "n"}
+        nodes -= set(step["gone"])
+    return nodes
+
+
+@pytest.mark.parametrize("source", [LAYERS, CHAIN], ids=["layers", "chain"])
+@pytest.mark.parametrize("has_map", [True, False], ids=["map", "folds"])
+def test_a_graph_larger_than_its_pane_is_a_map_or_folded_and_says_what_runs(
+    page: Any, site: str, source: str, has_map: bool
+) -> None:
+    if not has_map:
+        page.set_viewport_size(FOLDING)
+    trace = start(page, site, source)
+    visits = [i for i, step in enumerate(trace["steps"]) if step["kind"] == "visit"]
+    assert page.evaluate(
+        "document.querySelector('#stage .stage').scrollWidth <= document.querySelector('#stage').clientWidth"
+    )
+    seen: list[str] = []
+    places: dict[str, list[int]] = {}
+    for i in visits[:: len(visits) // 6]:
+        go(page, i)
+        drawn = page.evaluate(READ)
+        shown = drawn["nodes"] + [uid for fold in drawn["folds"] for uid in fold["members"]]
+        assert set(shown) == alive(trace, i)
+        assert drawn["running"] == [trace["steps"][i]["visit"]["node"]]
+        assert page.locator("#stage .node.running > .node-box").evaluate(IN_SIGHT)
+        assert bool(drawn["map"]) == has_map and bool(drawn["folds"]) != has_map
+        for uid, place in drawn["map"].items():
+            assert places.setdefault(uid, place) == place, "a node of the map has moved"
+        nodes = [*drawn["map"]] if has_map else drawn["nodes"]
+        order = [uid for uid in nodes if uid in seen]
+        assert order == [uid for uid in seen if uid in nodes], "the order changed"
+        seen = nodes
+
+
+def test_a_fold_opens_and_closes_by_click_and_by_key(page: Any, site: str) -> None:
+    page.set_viewport_size(FOLDING)
+    trace = start(page, site, CHAIN)
+    go(page, next(i for i, step in enumerate(trace["steps"]) if step["kind"] == "visit"))
+    closed = page.evaluate(READ)
+    fold = max(closed["folds"], key=lambda fold: len(fold["members"]))
+    assert len(fold["members"]) > 2 and "nodes" in fold["says"]
+    card = page.locator(f"#stage [data-fold='{fold['key']}']")
+    card.click()
+    opened = page.evaluate(READ)
+    assert set(opened["nodes"]) & set(fold["members"]), "those in sight of its nodes stand for themselves"
+    assert set(opened["nodes"]) <= set(closed["nodes"]) | set(fold["members"])
+    assert card.get_attribute("aria-expanded") == "true"
+    page.keyboard.press("Enter")  # it has kept the focus
+    assert page.evaluate(READ) == closed
+    page.keyboard.press("Enter")
+    assert page.evaluate(READ) == opened
+
+
+def test_a_place_of_a_big_storage_opens_its_elements(page: Any, site: str) -> None:
+    trace = start(page, site, MILLION)
+    last = len(trace["steps"]) - 1
+    go(page, last)
+    cells = "[...document.querySelectorAll('#stage [data-cell^=s1]')].map(e => [Number(e.dataset.cell.split(':')[1]), e.dataset.value])"
+    means = page.evaluate("[...document.querySelectorAll('#stage [data-mean]')].map(e => Number(e.dataset.mean))")
+    heat = next(
+        s["set"]["s1"]["summary"] for s in reversed(trace["steps"]) if (s["set"].get("s1") or {}).get("summary")
+    )
+    assert means == heat["float32"]["heat"] and len(means) == 64
+    with page.expect_response(lambda r: "/api/runs" in r.url and r.status == 200) as answer:
+        page.locator("#stage .stretch").nth(40).click()
+    page.wait_for_selector("#stage [data-cell^='s1:6']")
+    at_step(page, last)
+    shown = page.evaluate(cells)
+    assert 40 * 15625 <= shown[0][0] < 41 * 15625
+    assert [i for i, _ in shown] == list(range(shown[0][0], shown[0][0] + len(shown)))
+    again = answer.value.json()
+    windows = next(
+        step["set"]["s1"]["windows"]["float32"]
+        for step in reversed(again["steps"])
+        if (step["set"].get("s1") or {}).get("windows")
+    )
+    known = {start + k: value for start, values in windows for k, value in enumerate(values)}
+    assert [float(value) for _, value in shown] == [known[i] for i, _ in shown]
+    page.locator("#stage .turn").last.click()  # on among what is known, without another run
+    assert page.evaluate(cells)[0][0] == shown[-1][0] + 1
+
+
+@pytest.mark.parametrize("source", [CROWD, PRINTS], ids=["tensors", "output"])
+def test_many_things_are_drawn_at_every_step(page: Any, site: str, source: str) -> None:
+    trace = start(page, site, source)
+    count = len(trace["steps"])
+    for i in (0, count // 3, count // 2, count - 1):
+        go(page, i)
+        assert page.evaluate("document.querySelectorAll('#stage *').length") < 6000
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_very_long_output_is_shown_from_its_end_and_whole_on_demand(page: Any, site: str) -> None:
+    trace = start(page, site, PRINTS)
+    go(page, len(trace["steps"]) - 1)
+    printed = "".join(entry["text"] for step in trace["steps"] for entry in step["log"] if entry["kind"] == "out")
+    assert len(printed) > 20_000
+    text = "[...document.querySelectorAll('#printed span')].map(e => e.textContent).join('')"
+    assert page.evaluate(text) == printed[-20_000:]
+    assert f"{len(printed) - 20_000}" in page.locator("#printed button").text_content()
+    page.locator("#printed button").click()
+    assert page.evaluate(text) == printed
+    go(page, len(trace["steps"]) // 4)
+    assert printed.startswith(page.evaluate(text))

@@ -1,0 +1,1 @@
+"""Tests of recorded scripts: whole, in parts, by rounds and by ranks."""

@@ -1,0 +1,170 @@
+"""Ranks and children: `torchrun` with one rank recorded, what differs between ranks, and what is said of processes that are not."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from gradbox.command import main
+from gradbox.script.ranks import compare_ranks, torchrun_arguments
+from gradbox.script.recorded_script import count_of_processes
+from gradbox.sessions.rank_launcher import launcher_arguments
+from gradbox.sessions.rank_parameters import parameter_digest, parameter_names
+from tests.forks.forked_command import run_gradbox
+from tests.forks.plain_python import call_in_plain
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
+
+NET = """\
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Linear(4, 4)
+        self.head = torch.nn.Linear(4, 1)
+    def forward(self, x):
+        return self.head(self.body(x).relu())
+"""
+TRAIN = """\
+import os, sys
+import torch
+import torch.distributed as dist
+from net import Net
+def main(wraps):
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    torch.manual_seed(0)
+    net = Net()
+    model = torch.nn.parallel.DistributedDataParallel(net) if wraps else net
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for k in range(2):
+        loss = model(torch.full((2, 4), 1.0 + rank + k)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        if not wraps:
+            for p in net.body.parameters():
+                dist.all_reduce(p.grad)
+        opt.step()
+        with open(f"out-{rank}", "a") as file:
+            file.write(f"{k} {loss.item():.6f} {sys.argv[1:]}\\n")
+    dist.barrier()
+    dist.destroy_process_group()
+main("ddp" in sys.argv)
+"""
+
+
+def run_ranks(folder: Path, launcher: list[str], argument: str) -> tuple[str, dict[str, str]]:
+    """What is printed to stderr, and what each rank has written."""
+    folder.mkdir()
+    (folder / "net.py").write_text(NET)
+    (folder / "train.py").write_text(TRAIN)
+    done = subprocess.run([*launcher, "train.py", argument], cwd=folder, capture_output=True, text=True, check=False)
+    return done.stderr, {path.name: path.read_text() for path in folder.glob("out-*")}
+
+
+TORCHRUN = ["--nproc-per-node", "2", "--master-port"]
+GRADBOX = [
+    sys.executable, "-c", f"import sys; sys.path[0] = {str(ROOT)!r}; from gradbox.command import main; sys.exit(main())"
+]  # fmt: skip
+
+
+def free_port() -> str:
+    import socket
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return str(listener.getsockname()[1])
+
+
+@pytest.mark.parametrize("argument", ["ddp", "by hand"])
+def test_a_rank_is_recorded_and_the_ranks_do_as_they_would(tmp_path: Path, argument: str) -> None:
+    plain = [sys.executable, "-m", "torch.distributed.run", *TORCHRUN, free_port()]
+    _, expected = run_ranks(tmp_path / "plain", plain, argument)
+    options = ["open", "--trace", "run.json", "--rank", "1", "--", "torchrun", *TORCHRUN, free_port()]
+    said, written = run_ranks(tmp_path / "recorded", [*GRADBOX, *options], argument)
+    assert written == expected and set(written) == {"out-0", "out-1"}
+    trace = json.loads((tmp_path / "recorded/run.json").read_text())
+    assert [file["name"] for file in trace["program"]["files"]] == ["train.py", "net.py"]
+    assert trace["runtime"]["arguments"] == [argument] and "gradbox: train.py: rank 1: " in said
+    if argument == "ddp":
+        assert "gradbox: 4 parameters are the same on all 2 ranks" in said
+    else:
+        assert (
+            "gradbox: after round 0 ranks 0 and 1 have different values in net.head.weight, net.head.bias; the other 2 are the same"
+            in said
+        )
+
+
+def test_which_commands_start_ranks() -> None:
+    assert torchrun_arguments("/bin/torchrun", ["a.py"]) == ["a.py"]
+    assert torchrun_arguments("python3", ["-m", "torch.distributed.run", "--nnodes", "1", "a.py"]) == [
+        "--nnodes", "1", "a.py",
+    ]  # fmt: skip
+    assert torchrun_arguments("train.py", ["-m"]) is None and torchrun_arguments("python", ["train.py"]) is None
+
+
+def test_the_launcher_s_own_options_stay_with_it() -> None:
+    *options, ours, request, script, argument = launcher_arguments(
+        ["--nproc-per-node", "2", "-m", "pkg.train", "--lr=1"], '{"ranks": [1]}'
+    )
+    assert options == ["--nproc-per-node", "2"] and Path(ours).name == "rank_script.py"
+    assert json.loads(request) == {"ranks": [1], "module": True} and (script, argument) == ("pkg.train", "--lr=1")
+
+
+def test_a_command_without_ranks_is_refused(capsys: Any) -> None:
+    assert main(["open", "--rank", "1", "train.py"]) == 2
+    assert "--rank needs a command that starts ranks" in capsys.readouterr().err
+
+
+def row(**values: float) -> dict[str, list[object]]:
+    return {name: [[2], repr(value), repr(value)] for name, value in values.items()}
+
+
+def test_what_is_said_of_parameters() -> None:
+    same = {0: row(a=1, b=2), 1: row(a=2, b=3)}
+    assert list(compare_ranks({0: same})) == []
+    assert list(compare_ranks({0: same, 1: same, 2: same})) == [
+        "2 parameters are the same on all 3 ranks, as far as after round 1"
+    ]
+    assert list(compare_ranks({0: same, 1: {0: row(a=1, b=2), 1: row(a=2, b=4)}})) == [
+        "after round 1 ranks 0 and 1 have different values in b; the other one is the same"
+    ]
+    assert "nothing keeps them the same" in next(compare_ranks({0: same, 1: {0: row(a=5, b=6)}}))
+    shards: dict[int, dict[str, list[object]]] = {0: {"a": [[3], "1.0", "1.0"]}}
+    assert list(compare_ranks({0: same, 1: shards})) == [], "of other shapes"
+
+
+def test_parameters_are_called_as_the_function_that_runs_calls_them() -> None:
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD([*model.parameters(), torch.nn.Parameter(torch.ones(2))], lr=0.1)
+    names = parameter_names(sys._getframe())
+    assert [name for name in names if not name.startswith("self")] == [
+        "model.weight", "model.bias", "optimizer's parameter 2",
+    ]  # fmt: skip
+    assert parameter_digest(names["optimizer's parameter 2"]) == [[2], "2.0", "2.0"]
+    assert parameter_digest(torch.ones(2, dtype=torch.long)) is None and optimizer is not None
+
+
+SPAWNS = """
+import torch
+from torch.utils.data import DataLoader
+class Data:
+    def __len__(self): return 4
+    def __getitem__(self, i): return torch.ones(1) * i
+if __name__ == "__main__":
+    print([batch.tolist() for batch in DataLoader(Data(), num_workers=2)])
+"""
+
+
+def test_processes_that_are_not_recorded_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SPAWNS)
+    status, out, said = call_in_plain(run_gradbox, str(tmp_path), ["open", "--trace", "run.json", "train.py"])
+    assert status == 0 and out == "[[[0.0]], [[1.0]], [[2.0]], [[3.0]]]\n"
+    assert said.startswith("gradbox: train.py: ") and said.count("\n") == 1
+    assert "2 processes that it started are not recorded (num_workers=0 " in said
+    assert count_of_processes() >= 0

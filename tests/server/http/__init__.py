@@ -1,0 +1,1 @@
+"""Tests of connections, deadlines, caching, and of the event loop's turns."""

@@ -1,0 +1,1 @@
+"""Tests of the packages that programs may import."""

@@ -1,0 +1,1 @@
+"""Tests of the queue, the executions and the workers of one machine."""

@@ -1,0 +1,214 @@
+"""The processes that assemble traces: what a child wrote is never read in the server's own, and no line costs the next one."""
+
+import asyncio
+import gzip
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradbox.assembly.assemble import AssembledTrace, assemble_trace
+from gradbox.wire.api import Job
+from gradbox.wire.gradient_check import GradientCheckOptions
+from gradbox.wire.processes import AssemblyRequest
+from gradbox.wire.trace import Error
+from server.pool import assembly as module
+from server.pool.assembly import Assembler, AssemblyFailed
+from server.pool.local import Pool
+from server.pool.machine import read_kernel_value
+from server.settings import Settings
+from tests.forks import forked_assemblers
+from tests.support.stand_in_recorder import END, HEADER, step
+
+pytestmark = pytest.mark.slow
+
+REQUEST = AssemblyRequest(job=Job(source="x = 1\n", limits={"steps": 2000}))
+LINES = b"\n".join(json.dumps(line).encode() for line in (HEADER, step(0), END)) + b"\n"
+STUCK = (sys.executable, "-c", "import time; time.sleep(600)")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _processes_proper() -> Iterator[None]:
+    """What is tested here are the processes that the server starts."""
+    with forked_assemblers.unused():
+        yield
+
+
+def assembling(work: Callable[[Assembler], Awaitable[None]], processes: int = 2) -> None:
+    async def main() -> None:
+        assembler = Assembler(processes)
+        assembler.start()
+        try:
+            await work(assembler)
+        finally:
+            await assembler.close()
+
+    asyncio.run(main())
+
+
+async def assert_works(assembler: Assembler) -> int:
+    """Assemble a trace; the pid of the process that did it."""
+    reply, body = await assembler.assemble_trace(REQUEST, LINES)
+    assert (reply.status, len(json.loads(gzip.decompress(body))["steps"])) == ("finished", 1)
+    return assembler._idle[-1].pid
+
+
+def test_processes_are_reused_and_their_number_is_bounded() -> None:
+    async def work(assembler: Assembler) -> None:
+        assert await assert_works(assembler) == await assert_works(assembler)
+        await asyncio.gather(*(assembler.assemble_trace(REQUEST, LINES) for _ in range(6)))
+        assert len(assembler._idle) == 2
+
+    assembling(work)
+
+
+def test_a_gradient_check_contains_no_steps() -> None:
+    """Its reader decodes the whole trace, in the server's own process."""
+    check = json.dumps({**END, "gradient_check": {"problem": "no_leaves"}}).encode()
+    lines = json.dumps(HEADER).encode() + b"\n" + check + b"\n"
+    plain, checking = (
+        AssemblyRequest(job=Job(source="x = 1\n", check=options)) for options in (None, GradientCheckOptions())
+    )
+    assert assemble_trace(checking, lines).trace.gradient_check is not None
+    assert assemble_trace(plain, lines).trace.gradient_check is None
+    trace = assemble_trace(checking, LINES).trace
+    assert not trace.steps and trace.outcome.status == "crashed"
+
+
+def test_a_gradient_check_is_bounded_in_size() -> None:
+    """Neither more elements than one varies, nor the header and the lists of an error that the child wrote."""
+    request = AssemblyRequest(job=Job(source="x = 1\n", check=GradientCheckOptions()))
+
+    def assembled(end: dict[str, Any]) -> AssembledTrace:
+        header = {"header": {**HEADER["header"], "program": {"source": "x = 1\n", "lines": [1] * 1000}}}
+        return assemble_trace(request, json.dumps(header).encode() + b"\n" + json.dumps(end).encode() + b"\n").trace
+
+    row = {"index": [0], "torch": 1.0, "double": 1.0, "numeric": 1.0, "difference": 0.0, "verdict": "agrees"}
+    leaf = {"name": "x", "line": 1, "shape": [600], "dtype": "float32", "elements": 600, "verdict": "agrees"}
+    check = assembled({**END, "gradient_check": {"leaves": [{**leaf, "rows": [row] * 600}]}}).gradient_check
+    assert check is not None and len(check.leaves[0].rows) == 600
+    forged = assembled({**END, "gradient_check": {"leaves": [{**leaf, "rows": [row] * 600}] * 2}})
+    assert (forged.outcome.status, forged.gradient_check) == ("crashed", None)
+    error = {"type": "E", "message": "m", "line": 1, "stack": [{"line": 1, "frame": "f"}] * 1000}
+    trace = assembled({**END, "outcome": {"status": "raised", "error": error}})
+    assert trace.outcome.error == Error(type="E", message="m", line=1)
+    assert trace.header.program.lines == []
+
+
+def test_a_killed_assembler_is_replaced_without_losing_a_trace() -> None:
+    async def work(assembler: Assembler) -> None:
+        first = await assert_works(assembler)
+        os.kill(first, signal.SIGKILL)
+        assert await assert_works(assembler) != first
+        assert assembler.failures == 0
+
+    assembling(work)
+
+
+def peak_memory(pid: int) -> int:
+    """Bytes that a process has had in memory at most, before its forks."""
+    return read_kernel_value(Path(f"/proc/{pid}/status"), "VmHWM:") or 0
+
+
+def step_with(storages: int, contents: str) -> bytes:
+    """The line of a first step with so many storages of these contents."""
+    entities = ",".join(f'"s{k}":{{"kind":"storage",{contents}}}' for k in range(1, storages + 1))
+    return b'{"step":{"i":0,"kind":"statement","line":1,"set":{%s}}}\n' % entities.encode()
+
+
+def test_a_large_trace_is_whole_and_leaves_its_process_small() -> None:
+    cells = ",".join(['{"$f":"nan"}'] * 1024)
+    line = step_with(500, f'"cells":{{"float32":[{cells}]}}')
+    lines = json.dumps(HEADER).encode() + b"\n" + line + json.dumps(END).encode() + b"\n"
+
+    async def work(assembler: Assembler) -> None:
+        first = await assert_works(assembler)
+        reply, body = await assembler.assemble_trace(REQUEST, lines)
+        assert reply.status == "finished" and line[len(b'{"step":') : -2] in gzip.decompress(body)
+        assert await assert_works(assembler) == first and peak_memory(first) < 100 << 20
+
+    assembling(work)
+
+
+def test_a_step_that_needs_too_much_memory_ends_the_trace_before_it() -> None:
+    """Hundreds of thousands of reports of wrong names, or windows that no recorder writes."""
+    names = ",".join(f'"x{k}":1' for k in range(600_000))
+    windows = f'"windows":{{"float32":[{",".join(["[1,[1]]"] * 950_000)}]}}'
+    lines = (json.dumps(HEADER).encode(), json.dumps(step(0)).encode())
+
+    async def work(assembler: Assembler) -> None:
+        first = await assert_works(assembler)
+        for contents in (names, windows):
+            hostile = step_with(1, contents).replace(b'"i":0', b'"i":1')
+            reply, body = await assembler.assemble_trace(REQUEST, b"\n".join((*lines, hostile)))
+            trace = json.loads(gzip.decompress(body))
+            assert (reply.status, reply.cacheable, len(trace["steps"])) == ("lost", False, 1)
+        assert assembler.failures == 0 and await assert_works(assembler) == first
+
+    assembling(work)
+
+
+def test_an_assembler_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        monkeypatch.setattr(module, "COMMAND", STUCK)
+        monkeypatch.setattr(module, "TIMEOUT", 0.2)
+        assembler = Assembler(1)
+        with pytest.raises(AssemblyFailed):
+            await assembler.assemble_trace(REQUEST, LINES)
+        monkeypatch.undo()
+        await assert_works(assembler)
+        await assembler.close()
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_request_leaves_no_reply_for_the_next() -> None:
+    async def work(assembler: Assembler) -> None:
+        await assert_works(assembler)
+        waiting = asyncio.create_task(assembler.assemble_trace(REQUEST, LINES))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        other = REQUEST.model_copy(update={"job": Job(source="another = 1\n")})
+        reply, body = await assembler.assemble_trace(other, b"")
+        assert reply.status == "crashed"
+        assert json.loads(gzip.decompress(body))["program"]["source"] == "another = 1\n"
+
+    assembling(work, processes=1)
+
+
+def test_closing_leaves_no_process() -> None:
+    async def main() -> None:
+        assembler = Assembler(2)
+        assembler.start()
+        await assert_works(assembler)
+        pids = [process.pid for process in assembler._idle]
+        await assembler.close()
+        assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+        with pytest.raises(AssemblyFailed):
+            await assembler.assemble_trace(REQUEST, LINES)
+
+    asyncio.run(main())
+
+
+def test_a_run_with_an_unreadable_trace_is_lost_rather_than_crashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        pool = Pool(Settings({}, sandbox="off"), "tests.support.stand_in_recorder:prepare")
+        await pool.start()
+        try:
+            monkeypatch.setattr(module, "COMMAND", ("/nowhere/python",))
+            await pool._assembler.close()
+            trace = await pool.run_job(Job(source="finish", limits={}))
+            assert (trace.status, trace.cacheable) == ("lost", False)
+            assert trace.decoded().outcome.error is not None
+        finally:
+            await pool.close()
+
+    asyncio.run(main())

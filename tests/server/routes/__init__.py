@@ -1,0 +1,1 @@
+"""Tests of addresses and their responses."""

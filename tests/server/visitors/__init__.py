@@ -1,0 +1,1 @@
+"""Tests of who asks, whether they may, and how often."""

@@ -1,0 +1,1 @@
+"""Tests of the process that forks, of its children and of their confinement."""

@@ -1,0 +1,1 @@
+"""Tests of saved programs, series, links, and files that leave the page."""

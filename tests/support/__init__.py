@@ -1,0 +1,1 @@
+"""What the tests of several rooms use: traces, servers, pools, databases, brokers, a browser."""

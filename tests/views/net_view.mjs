@@ -1,0 +1,91 @@
+/** What the view of a net shows of traces, for tests: a list of traces on stdin, for each its facts as JSON on stdout. */
+
+import { readFileSync } from "node:fs";
+import { netMarks } from "../../static/js/nets/net_marks.ts";
+import { layoutNet } from "../../static/js/nets/net_layout.ts";
+import { netOf } from "../../static/js/nets/net_places.ts";
+import { NetFacts } from "../../static/js/nets/net_state.ts";
+import { NetStepping } from "../../static/js/nets/net_stepping.ts";
+import { openTrace } from "../../static/js/trace/state.ts";
+import { landingStep } from "../../static/js/trace/steps/landing.ts";
+import { vnodeToSvg } from "../../static/js/browser/svg.ts";
+
+const NO_CHOICES = new Map();
+const say = (key, args = {}) => `${key} ${Object.values(args).join(" ")}`.trim();
+
+function rowOfPlace(layout) {
+  const rows = new Map();
+  const add = (place, row) => {
+    rows.set(place, row);
+    for (const inner of place.inner) add(inner, row);
+  };
+  for (const row of layout.rows) if (row.kind !== "head") for (const place of row.places) add(place, row);
+  return rows;
+}
+
+/** Whether each place that a step runs has a row of its own, whole within the room, named, with its modules in the path. */
+function readability(facts, i, layout, room) {
+  const places = new Set(facts.touchedAt(i).flatMap((unit) => facts.net.placeOfUnit.get(unit) ?? []));
+  const leaves = [...places].filter(({ inner }) => !inner.length);
+  if (!leaves.length) return null;
+  const rows = rowOfPlace(layout);
+  const isNamed = (place) => {
+    const row = rows.get(place);
+    if (!row || row.y + row.h > room.height || !row.isNow) return false;
+    return ["place", "lines"].includes(row.kind);
+  };
+  const around = leaves[0].parent;
+  const hasPath = leaves.length > 1 || !around || layout.path.includes(around);
+  return leaves.every(isNamed) && hasPath;
+}
+
+function presses(facts, room, from, to) {
+  const stops = [];
+  for (let i = from; i < to; ) {
+    const layout = layoutNet(facts, i, { ...room, choices: NO_CHOICES });
+    const passed = new Set(
+      layout.rows.flatMap((row) => (row.joins && row.places[0].units[0].nodes.length === 1 ? [row.key] : [])),
+    );
+    const next = new NetStepping(facts, layout.rows, passed).next(i, 1);
+    if (next <= i) break;
+    stops.push(next);
+    i = next;
+  }
+  return stops;
+}
+
+function factsOf({ trace, room }) {
+  const opened = openTrace(trace);
+  const net = netOf(opened);
+  const facts = new NetFacts(opened, net);
+  const steps = [];
+  for (let i = 0; i < opened.count; i++) {
+    const layout = layoutNet(facts, i, { ...room, choices: NO_CHOICES });
+    steps.push({ readable: readability(facts, i, layout, room), rows: layout.rows.length, height: layout.height, isVisit: Boolean(trace.steps[i].visit) });
+  }
+  const first = Math.max(0, landingStep(trace));
+  const layout = layoutNet(facts, first, { ...room, choices: NO_CHOICES });
+  const lines = trace.program.source.split("\n");
+  const svg = netMarks({ facts, layout, i: first, isBackward: facts.isBackward(first), say, lines }).map(vnodeToSvg).join("");
+  const visits = trace.steps.flatMap((step, i) => (step.visit ? [i] : []));
+  const end = visits.findIndex((step, k) => visits[k + 1] !== step + 1);
+  const stops = visits.length ? presses(facts, room, visits[0] - 1, visits[Math.max(0, end)]) : [];
+  const counts = new Set();
+  const count = (place) => {
+    for (const node of place.units.flatMap((unit) => facts.nodes(unit))) counts.add(node);
+    for (const inner of place.inner) count(inner);
+  };
+  net.top.forEach(count);
+  return {
+    first: layout.rows.length,
+    names: layout.rows.map(({ places }) => places[0].name),
+    steps,
+    stops: stops.length,
+    svg,
+    nodes: net.unitOfNode.size,
+    placed: counts.size,
+    edges: net.edges.map(({ from, to, runs }) => ({ from: from.name, to: to.name, cut: [...runs.values()].flat().some(({ cut }) => cut) })),
+  };
+}
+
+process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(factsOf)));

@@ -1,0 +1,75 @@
+/** The parameters of traces at each end of a recorded round, for tests: a list of traces on stdin, a list of moments on stdout;
+ * with `--steps` what was looked at on the way through all steps, and whether it was enough. */
+
+import { readFileSync } from "node:fs";
+import { optimizersOf } from "../../static/js/findings/facts/optimizers.ts";
+import { modulePathAt } from "../../static/js/trace/module_calls.ts";
+import { summaryOf } from "../../static/js/parameters/parameter_rows.ts";
+import { openTrace } from "../../static/js/trace/state.ts";
+import { parameterMomentsOf } from "../../static/js/parameters/parameter_moments.ts";
+
+function momentsOf(trace) {
+  const opened = openTrace(trace);
+  const found = parameterMomentsOf(opened);
+  const rowsAt = (step) =>
+    found.at(step).map((moment) => {
+      const { row, learns, held_by, is_held, gradient, scale, weight, rounds, updated } = moment;
+      return {
+      name: row.name,
+      also: row.also,
+      learns,
+      held: held_by.map(({ group, lr, type }) => ({ type, group, lr })),
+      is_held,
+      gradient: gradient ?? null,
+      scale,
+      weight,
+      moved: rounds.at(-1)?.moved ?? null,
+      atMost: summaryOf([moment], () => "").movedAtMost?.norm ?? null,
+      rounds: rounds.length,
+      updated,
+    };
+    });
+  const wholes = found.roundSteps.map((step) => {
+    const { moved, movedAtMost } = summaryOf(found.at(step), () => "");
+    return { moved: Number.isNaN(moved) ? null : moved, atMost: movedAtMost?.norm ?? null };
+  });
+  const before = found.roundSteps.length ? rowsAt(found.roundSteps[0] - 1) : [];
+  const backwards = found.table.facts.backwardCalls.map(({ end }) => rowsAt(end));
+  return { wholes, before, rounds: found.roundSteps.map(rowsAt), backwards, end: rowsAt(opened.count - 1) };
+}
+
+/** On the way through a run and back in leaps: the steps at which what is told is other than when all is looked at anew. */
+function stepsOf(trace) {
+  const opened = openTrace(trace);
+  const found = parameterMomentsOf(opened);
+  let looks = 0;
+  const look = found.moment.bind(found);
+  found.moment = (...moment) => {
+    looks += 1;
+    return look(...moment);
+  };
+  const steps = Array.from({ length: opened.count }, (_, i) => i);
+  const leaps = steps.map((i) => (i * 7919) % opened.count);
+  const wrong = [];
+  let changes = 0;
+  let before = [];
+  let onTheWay = 0;
+  for (const [k, i] of [...steps, ...leaps].entries()) {
+    const told = found.at(i).map((moment) => JSON.stringify(moment));
+    if (k < steps.length) changes += told.filter((moment, row) => moment !== before[row]).length;
+    if (k === steps.length - 1) onTheWay = looks;
+    before = told;
+    const holders = found.lookAtGroups(namesAt(found, i), i);
+    const anew = [...found.rows].map(([uid, row]) => look(uid, row, holders.get(uid) ?? [], i));
+    if (JSON.stringify(anew) !== `[${told.join()}]`) wrong.push(i);
+  }
+  return { steps: steps.length, rows: found.rows.size, looks: onTheWay, changes, wrong };
+}
+
+function namesAt(found, i) {
+  const optimizers = optimizersOf(found.table.facts).keys();
+  return new Map([...optimizers].map((uid) => [uid, modulePathAt(found.opened, uid, i)]));
+}
+
+const asked = process.argv.includes("--steps") ? stepsOf : momentsOf;
+process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(asked)));

@@ -1,0 +1,176 @@
+"""The view of a net in a real browser: where it opens, what its keys do, and who can use it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.page.test_access import CONTRAST, THEMES, axe
+from tests.sharing.test_takeaway import elsewhere, take
+from tests.support.page_driver import at_step, leave, paste, run
+
+__all__ = ["elsewhere"]
+
+GPT = (Path(__file__).parents[1] / "examples/nets/gpt.py").read_text()
+SMALL = """\
+import torch
+from torch import nn
+net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+loss = net(torch.ones(4, 2)).sum()
+loss.backward()
+"""
+PLAIN = "import torch\nx = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\n"
+ROWS = "#net .net-row"
+
+
+def open_program(page: Any, site: str, text: str, query: str = "") -> dict[str, Any]:
+    page.goto(f"{site}/{query}")
+    page.wait_for_selector("#workbench[data-step]")
+    paste(page, text)
+    trace = run(page)
+    leave(page)
+    return trace
+
+
+def step(page: Any) -> int:
+    return int(page.locator("#workbench").get_attribute("data-step"))
+
+
+def names(page: Any) -> list[str]:
+    found: list[str] = page.locator(f"{ROWS} .net-name").all_text_contents()
+    return found
+
+
+def press(page: Any, key: str) -> int:
+    """Press a key that leads to another step; that step."""
+    before = step(page)
+    page.keyboard.press(key)
+    page.wait_for_function("i => document.querySelector('#workbench').dataset.step !== i", arg=str(before))
+    return step(page)
+
+
+def test_a_large_graph_opens_as_its_net_and_the_address_says_so(page: Any, site: str) -> None:
+    open_program(page, site, GPT)
+    page.wait_for_selector(ROWS)
+    assert page.locator('#views [data-view="net"]').get_attribute("aria-pressed") == "true"
+    assert not page.locator("#stage").is_visible()
+    page.wait_for_function("() => location.hash.includes('&v=net')")
+    page.reload()
+    page.wait_for_selector(ROWS)
+    page.keyboard.press("m")
+    page.wait_for_selector("#stage .stage")
+    page.wait_for_function("() => !location.hash.includes('&v=')")
+    assert not page.locator("#net").is_visible()
+
+
+def test_a_small_net_opens_on_the_stage_and_offers_its_net(page: Any, site: str) -> None:
+    open_program(page, site, SMALL)
+    assert page.locator("#stage").is_visible() and not page.locator("#net").is_visible()
+    page.locator('#views [data-view="net"]').click()
+    page.wait_for_selector(ROWS)
+    assert [name for name in names(page) if name != "net"][:3] == ["0", "1", "2"]
+    open_program(page, site, PLAIN)
+    assert page.locator("#stage").is_visible()
+    assert page.locator('#views [data-view="net"]').is_hidden()
+
+
+def test_arrows_step_over_rows_and_with_shift_into_them(page: Any, site: str) -> None:
+    trace = open_program(page, site, GPT)
+    page.wait_for_selector(ROWS)
+    visits = [k for k, each in enumerate(trace["steps"]) if each.get("visit")]
+    first = visits[0]
+    page.evaluate(
+        """i => { const slider = document.getElementById('slider');
+            slider.value = i; slider.dispatchEvent(new Event('input', {bubbles: true})); }""",
+        first - 1,
+    )
+    at_step(page, first - 1)
+    assert press(page, "Shift+ArrowRight") == first
+    presses = 0
+    last = next(k for k in visits if k + 1 not in visits)
+    sentences = []
+    while step(page) < last:
+        press(page, "ArrowRight")
+        presses += 1
+        sentences.append(page.locator(".net-said").text_content())
+        assert page.locator(f"{ROWS}.now").count() >= 1
+        assert page.locator(".net-path").text_content().startswith("model")
+    assert presses <= 15 < len(visits) / 4
+    assert all("norm" in sentence or "nodes" in sentence for sentence in sentences)
+    assert press(page, "ArrowLeft") < last - 1
+
+
+def test_enter_opens_and_closes_a_row_and_keeps_the_focus(page: Any, site: str) -> None:
+    open_program(page, site, GPT)
+    closed = page.locator(f'{ROWS}[aria-expanded="false"]').first
+    closed.wait_for()
+    label = closed.locator(".net-name").text_content()
+    before = page.locator(ROWS).count()
+    closed.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("n => document.querySelectorAll('#net .net-row').length !== n", arg=before)
+    focused = page.evaluate("document.activeElement.closest('.net-row')?.querySelector('.net-name').textContent")
+    assert focused and (focused == label or label.startswith(focused.split("–")[0]))
+    page.keyboard.press("Escape")
+    page.wait_for_function("n => document.querySelectorAll('#net .net-row').length === n", arg=before)
+
+
+@pytest.mark.parametrize("themed", THEMES, indirect=True)
+def test_axe_and_contrast_find_nothing(themed: Any, site: str) -> None:
+    open_program(themed, site, GPT, "?lang=zh")
+    themed.wait_for_selector(ROWS)
+    assert axe(themed) == []
+    for _ in range(4):
+        assert themed.evaluate(CONTRAST) == []
+        press(themed, "ArrowRight")
+
+
+@pytest.fixture
+def themed(request: Any, page: Any) -> Any:
+    """The page in a theme, without motion."""
+    page.emulate_media(color_scheme=request.param, reduced_motion="reduce")
+    return page
+
+
+def test_a_phone_has_two_buttons_and_nothing_lies_beside_the_window(page: Any, site: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_program(page, site, GPT)
+    page.wait_for_selector(ROWS)
+    before = step(page)
+    page.locator(".net-keys button").nth(1).click()
+    at_step(page, before + 1)
+    page.locator(".net-keys button").nth(2).click()
+    page.wait_for_function("i => Number(document.querySelector('#workbench').dataset.step) > i", arg=before + 1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_offline_page_shows_the_net(page: Any, elsewhere: Any, site: str, tmp_path: Path) -> None:
+    open_program(page, site, GPT)
+    page.wait_for_selector(ROWS)
+    shown = names(page)
+    elsewhere.goto(take(page, "run.html", tmp_path).as_uri())
+    elsewhere.wait_for_selector("#workbench[data-step]")
+    elsewhere.wait_for_selector(ROWS)
+    assert set(names(elsewhere)) & set(shown)
+
+
+def test_what_a_step_touches_is_in_sight_on_the_page(page: Any, site: str) -> None:
+    page.emulate_media(reduced_motion="reduce")  # a row on its way is not where it will be
+    trace = open_program(page, site, GPT)
+    page.wait_for_selector(ROWS)
+    visits = [k for k, each in enumerate(trace["steps"]) if each.get("visit")][:60:7]
+    for width, height in ((1440, 900), (1280, 720)):
+        page.set_viewport_size({"width": width, "height": height})
+        for i in visits:
+            page.evaluate(
+                """i => { const slider = document.getElementById('slider');
+                    slider.value = i; slider.dispatchEvent(new Event('input', {bubbles: true})); }""",
+                i,
+            )
+            at_step(page, i)
+            seen = page.evaluate(
+                """() => { const room = document.querySelector('.net-scroll').getBoundingClientRect();
+                    return [...document.querySelectorAll('#net .net-row.now')].map(row => row.querySelector('.net-name').getBoundingClientRect())
+                        .map(box => box.top >= room.top && box.bottom <= room.bottom && box.height > 8); }"""
+            )
+            assert seen and all(seen), (width, i)

@@ -1,0 +1,178 @@
+"""The view of a net, on nets of the kinds that people train: what a step touched is readable, what is folded is few."""
+
+import json
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.recorder.test_module_calls import assert_equal_calls
+from tests.support.explaining import NODE
+from tests.support.tracing import trace
+
+ROOT = Path(__file__).parents[2]
+NETS = sorted((ROOT / "tests/examples/nets").glob("*.py"))
+NAMES = [path.stem for path in NETS]
+# pixels that the rows have on a saved program's page of 1440 by 900 and 1280 by 720, the headings above and the bar below left out
+ROOMS = {"1440x900": (748, 500), "1280x720": (660, 400)}
+MAX_BOXES = 25
+
+
+def shown(traces: list[dict[str, Any]], width: int, height: int) -> list[dict[str, Any]]:
+    """What the view shows of each step of each trace."""
+    request = json.dumps([{"trace": traced, "room": {"width": width, "height": height}} for traced in traces])
+    command = [*NODE, str(ROOT / "tests/views/net_view.mjs")]
+    done = subprocess.run(command, input=request, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    result: list[dict[str, Any]] = json.loads(done.stdout)
+    return result
+
+
+@cache
+def traced(name: str) -> dict[str, Any]:
+    """The trace of one of the nets."""
+    return trace((ROOT / f"tests/examples/nets/{name}.py").read_text())
+
+
+@cache
+def view(name: str, room: str = "1440x900") -> dict[str, Any]:
+    """What the view shows of it."""
+    return shown([traced(name)], *ROOMS[room])[0]
+
+
+def of_program(source: str) -> dict[str, Any]:
+    """What the view shows of a program."""
+    return shown([trace(source)], *ROOMS["1440x900"])[0]
+
+
+def test_there_are_twenty_nets() -> None:
+    assert len(NETS) >= 20
+
+
+@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_step_touched_is_readable_without_scrolling(name: str, room: str) -> None:
+    steps = view(name, room)["steps"]
+    readable = [step["readable"] for step in steps if step["readable"] is not None]
+    assert len(readable) > 20
+    assert sum(readable) >= 0.95 * len(readable)
+    assert max(step["height"] for step in steps) <= ROOMS[room][1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_net_is_folded_to_few_rows_and_holds_every_node(name: str) -> None:
+    facts = view(name)
+    assert 3 <= facts["first"] <= MAX_BOXES
+    assert max(step["rows"] for step in facts["steps"]) <= MAX_BOXES
+    assert facts["placed"] == facts["nodes"] > 10
+
+
+def test_a_backward_of_a_gpt_takes_few_presses() -> None:
+    facts = view("gpt")
+    assert 4 <= facts["stops"] <= 15
+    assert sum(step["isVisit"] for step in facts["steps"]) > 300
+
+
+@pytest.mark.exhaustive
+def test_calls_of_these_nets_are_those_that_hooks_tell_of() -> None:
+    assert_equal_calls([path for path in NETS if path.stem != "checkpointed"])  # its hooks run in backward as well
+
+
+def test_calls_of_some_of_these_nets_are_those_that_hooks_tell_of() -> None:
+    chosen = ["gan", "seq2seq_attention", "functional_only", "maml"]
+    assert_equal_calls([ROOT / f"tests/examples/nets/{name}.py" for name in chosen])
+
+
+def test_a_repetition_over_time_is_one_press() -> None:
+    facts = view("rnn_by_hand")
+    assert facts["stops"] == 3, "the loss, the lines after the loop, and all of the loop"
+    assert of_program(MANY_CALLS)["stops"] <= 2
+
+
+def test_a_cut_is_drawn_where_a_program_detaches() -> None:
+    facts = view("gan")
+    cuts = [(edge["from"], edge["to"]) for edge in facts["edges"] if edge["cut"]]
+    assert cuts == [("3", "0")]
+    assert "net_cut" in facts["svg"] and "fake.detach()" in facts["svg"]
+
+
+def test_without_a_detach_nothing_is_cut() -> None:
+    for name in ("vae", "resnet", "moe"):
+        assert not [edge for edge in view(name)["edges"] if edge["cut"]], name
+
+
+def test_layers_in_a_loop_stand_below_each_other_and_times_beside() -> None:
+    assert "step()" in view("rnn_by_hand")["names"]
+    bert = {edge["to"] for edge in view("bert")["edges"]}
+    assert {"query", "key", "value", "pooler"} <= bert
+
+
+MANY_CALLS = """\
+import torch
+from torch import nn
+cell = nn.Linear(3, 3)
+h = torch.ones(1, 3)
+for t in range(60):
+    h = torch.tanh(cell(h))
+h.sum().backward()
+"""
+
+
+def test_a_module_called_sixty_times_is_one_row_with_its_count() -> None:
+    facts = of_program(MANY_CALLS)
+    assert facts["names"].count("cell") == 1
+    assert facts["first"] <= 4
+    boxes = len(re.findall(r'class="net-call', facts["svg"]))
+    left_out = sum(int(n) for n in re.findall(r">\+(\d+)<", facts["svg"]))
+    assert boxes and boxes + left_out == 2 * 60
+
+
+REUSED = """\
+import torch
+from torch import nn
+relu = nn.ReLU()
+net = nn.Sequential(nn.Linear(3, 3), relu, nn.Linear(3, 3), relu)
+net(torch.ones(1, 3)).sum().backward()
+"""
+
+
+def test_a_module_that_reads_what_it_made_before_has_a_row_for_each_call() -> None:
+    facts = of_program(REUSED)
+    assert facts["names"][:4] == ["0", "1", "2", "1"]
+
+
+def deep(blocks: int) -> str:
+    """A net of so many blocks, each of its own parameters."""
+    return f"""\
+import torch
+from torch import nn
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(4), nn.Linear(4, 4), nn.Linear(4, 4)
+    def forward(self, x):
+        return x + self.down(torch.relu(self.up(self.norm(x))))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block() for _ in range({blocks}))
+        self.head = nn.Linear(4, 1)
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+net = Net()
+net(torch.ones(1, 4)).sum().backward()
+"""
+
+
+def test_forty_eight_blocks_fold_to_one_row_that_counts_them() -> None:
+    facts = of_program(deep(48))
+    assert facts["first"] <= MAX_BOXES
+    readable = [step["readable"] for step in facts["steps"] if step["readable"] is not None]
+    assert all(readable)
+    folded = [int(n) for n in re.findall(r"Block ×(\d+)", facts["svg"])]
+    assert folded and sum(folded) > 30

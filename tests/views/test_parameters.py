@@ -1,0 +1,236 @@
+"""The view of parameters: at the end of every round what plain torch says then, and nothing that is said too early."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.explaining import NODE
+from tests.support.tracing import trace
+
+ROOT = Path(__file__).parents[2]
+
+HEAD = "import copy, torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
+LOOP = """\
+for i in range(3):
+    opt.zero_grad()
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+    loss.backward()
+    opt.step()
+"""
+NET = "net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))\n"
+
+SCALER = (
+    HEAD
+    + NET
+    + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nscaler = torch.amp.GradScaler('cpu', init_scale=1024.0)\n"
+    + LOOP.replace("loss.backward()", "scaler.scale(loss).backward()").replace(
+        "opt.step()", "scaler.step(opt)\n    scaler.update()"
+    )
+)
+
+NETS = {
+    "plain": HEAD + NET + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n" + LOOP,
+    "tied": HEAD
+    + "net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3))\nnet[2].weight = net[0].weight\n"
+    + "opt = torch.optim.Adam(net.parameters(), lr=0.1)\n"
+    + LOOP,
+    "frozen": HEAD + NET + "net[0].requires_grad_(False)\nopt = torch.optim.SGD(net[2].parameters(), lr=0.1)\n" + LOOP,
+    "groups": HEAD
+    + NET
+    + "opt = torch.optim.AdamW([{'params': net[0].parameters(), 'lr': 0.5}, {'params': net[2].parameters()}], lr=0.01)\n"
+    + LOOP,
+    "two_optimizers": HEAD
+    + NET
+    + "opt, other = torch.optim.SGD(net[0].parameters(), lr=0.1), torch.optim.Adam(net[2].parameters(), lr=0.2)\n"
+    + LOOP
+    + "    other.step()\n    other.zero_grad()\n",
+    "lora": HEAD
+    + "class Lora(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.base = nn.Linear(3, 2)\n"
+    + "        self.base.requires_grad_(False)\n        self.a = nn.Parameter(torch.randn(3, 1))\n"
+    + "        self.b = nn.Parameter(torch.zeros(1, 2))\n    def forward(self, x):\n"
+    + "        return self.base(x) + x @ self.a @ self.b\n"
+    + "net = Lora()\nopt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.1)\n"
+    + LOOP,
+    "teacher": HEAD
+    + NET
+    + "teacher = copy.deepcopy(net).requires_grad_(False)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    + LOOP
+    + "    with torch.no_grad():\n        for t, p in zip(teacher.parameters(), net.parameters()):\n            t.lerp_(p, 0.1)\n",
+    "added_later": HEAD
+    + NET
+    + "opt = torch.optim.SGD(net[2].parameters(), lr=0.1)\n"
+    + LOOP
+    + "    if i == 0:\n        opt.add_param_group({'params': net[0].parameters(), 'lr': 0.3})\n",
+    "set_to_zero": HEAD
+    + NET
+    + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    + LOOP.replace("zero_grad()", "zero_grad(set_to_none=False)"),
+    "half": HEAD + NET + "net.to(torch.bfloat16)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    + LOOP.replace("torch.randn(4, 3)", "torch.randn(4, 3, dtype=torch.bfloat16)"),
+    "wide": HEAD
+    + "net = nn.Sequential(nn.Linear(3, 600), nn.Tanh(), nn.Linear(600, 2))\n"
+    + "opt = torch.optim.Adam(net.parameters(), lr=0.01)\n"
+    + LOOP,
+    "scaler": SCALER,
+    "sparse": HEAD
+    + "emb, net = nn.Embedding(5, 3, sparse=True), nn.Linear(3, 2)\n"
+    + "opt, other = torch.optim.SparseAdam(emb.parameters(), lr=0.1), torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    + LOOP.replace("torch.randn(4, 3)", "emb(torch.tensor([1, 2, 1]))")
+    + "    other.step()\n    other.zero_grad()\n",
+}  # fmt: skip
+
+TRUTH = """
+import json, sys, torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+torch.set_num_threads(1)
+rounds, before = [], {}
+def norm(t): return None if t is None else t.detach().double().norm().item()
+def parameters(names):
+    return {f"{n}.{k}": p for n, v in names.items() if isinstance(v, torch.nn.Module)
+            for k, p in v.named_parameters(remove_duplicate=False)}
+names = {}
+def note_before(opt, *_):
+    before.clear(); before.update({k: p.detach().double().clone() for k, p in parameters(names).items()})
+def note_after(opt, *_):
+    held = {id(p): (type(opt).__name__, k, float(g["lr"])) for k, g in enumerate(opt.param_groups) for p in g["params"]}
+    rounds.append({k: {"gradient": norm(p.grad), "weight": norm(p), "held": held.get(id(p)),
+                       "moved": (p.detach().double() - before[k]).norm().item()} for k, p in parameters(names).items()})
+register_optimizer_step_pre_hook(note_before)
+register_optimizer_step_post_hook(note_after)
+exec(compile(sys.stdin.read(), "program", "exec"), names)
+print(json.dumps(rounds))
+"""
+
+
+def moments_of(sources: list[str], *options: str) -> list[dict[str, Any]]:
+    text = json.dumps([trace(source) for source in sources])
+    command = [*NODE, str(ROOT / "tests/views/parameters.mjs"), *options]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def told_by_torch(source: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-c", TRUTH]
+    done = subprocess.run(command, input=source, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    told: list[dict[str, Any]] = json.loads(done.stdout)
+    return told
+
+
+def rows_by_name(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: row for row in rows for name in (row["name"], *row["also"])}
+
+
+def test_at_the_end_of_every_round_the_numbers_are_those_of_torch() -> None:
+    for (name, source), moments in zip(NETS.items(), moments_of(list(NETS.values())), strict=True):
+        told = told_by_torch(source)
+        assert len(told) == len(moments["rounds"]) >= 3, name
+        for k, (truth, rows) in enumerate(zip(told, moments["rounds"], strict=True)):
+            shown = rows_by_name(rows)
+            assert truth and set(truth) <= set(shown), name
+            tolerance = 1e-2 if name == "half" else 1e-5
+            for each, facts in truth.items():
+                place, row = f"{name}, round {k}, {each}", shown[each]
+                assert row["gradient"] == (facts["gradient"] and pytest.approx(facts["gradient"], rel=tolerance)), place
+                assert row["weight"] == pytest.approx(facts["weight"], rel=tolerance), place
+                if facts["held"]:
+                    assert [facts["held"]] == [[h["type"], h["group"], h["lr"]] for h in row["held"]], place
+                    assert row["moved"] == pytest.approx(facts["moved"], rel=10 * tolerance, abs=1e-7), place
+
+
+DEEP_AND_WIDE = (
+    HEAD
+    + "net = nn.Sequential(*[nn.Sequential(nn.Linear(40, 40), nn.ReLU()) for _ in range(34)], nn.Linear(40, 3))\n"
+    + "opt = torch.optim.Adam(net.parameters(), lr=0.01)\n"
+    + LOOP.replace("torch.randn(4, 3)", "torch.randn(4, 40)")
+)
+"""More parameters than have norms of their own, and too large to be listed."""
+
+
+def test_a_parameter_that_is_told_with_others_moved_no_farther_than_they_all() -> None:
+    (moments,) = moments_of([DEEP_AND_WIDE])
+    told = told_by_torch(DEEP_AND_WIDE)
+    bounds = 0
+    for truth, rows, whole in zip(told, moments["rounds"], moments["wholes"], strict=True):
+        for row in rows:
+            moved = truth[row["name"]]["moved"]
+            if row["moved"] is None:
+                bounds += 1
+                assert row["atMost"] is not None and row["atMost"] * 1.0001 >= moved, row["name"]
+        assert whole["atMost"] is None
+        assert whole["moved"] == pytest.approx(sum(each["moved"] ** 2 for each in truth.values()) ** 0.5, rel=1e-3)
+    assert bounds >= 32 * len(told)
+
+
+CHANGING = NETS | {
+    "forgotten scaler": SCALER.replace("    scaler.step(opt)\n    scaler.update()", "    opt.step()"),
+    "scheduled": NETS["plain"].replace("lr=0.1)\n", "lr=0.1)\nsteps = torch.optim.lr_scheduler.StepLR(opt, 1, 0.5)\n")
+    + "    steps.step()\n",
+    "rate in a tensor": NETS["plain"].replace("lr=0.1", "lr=torch.tensor(0.1)") + "    opt.param_groups[0]['lr'].mul_(0.5)\n",
+    "by hand": HEAD + NET + LOOP.replace("opt.zero_grad()", "net.zero_grad()").replace(
+        "opt.step()", "for p in net.parameters():\n        p.data -= 0.1 * p.grad"),
+    "made in a function": HEAD + "def train(net):\n    opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    + "".join(f"    {line}\n" for line in LOOP.splitlines()) + "train(nn.Linear(3, 2))\ndone = 1\n",
+}  # fmt: skip
+
+
+def test_only_parameters_that_change_are_looked_at_again_and_none_is_missed() -> None:
+    for name, facts in zip(CHANGING, moments_of(list(CHANGING.values()), "--steps"), strict=True):
+        assert facts["wrong"] == [] and facts["rows"] and facts["steps"] > 20, (name, facts)
+        assert facts["looks"] <= facts["rows"] + 2 * facts["changes"], (name, facts)
+
+
+def test_a_scaled_gradient_is_told_with_its_scale_until_it_is_divided() -> None:
+    unscaled_early = SCALER.replace("    scaler.step(opt)", "    scaler.unscale_(opt)\n    scaler.step(opt)")
+    forgotten = SCALER.replace("    scaler.step(opt)\n    scaler.update()", "    opt.step()")
+    off = SCALER.replace("init_scale=1024.0", "enabled=False")
+    for name, source, ends in (
+        ("step", SCALER, None), ("early", unscaled_early, None), ("forgotten", forgotten, 1024), ("off", off, None),
+    ):  # fmt: skip
+        (moments,) = moments_of([source])
+        during = {row["scale"] for rows in moments["backwards"] for row in rows}
+        assert during == {None if name == "off" else 1024}, name
+        assert {row["scale"] for rows in moments["rounds"] for row in rows} == {ends}, name
+        if name != "forgotten":
+            told = told_by_torch(NETS["plain"])[0]
+            for row in moments["rounds"][0]:
+                assert row["gradient"] == pytest.approx(told[row["name"]]["gradient"], rel=1e-5), (name, row["name"])
+    (plain_moments,) = moments_of([NETS["plain"]])
+    for scaled, plain in zip(moments_of([SCALER])[0]["backwards"][0], plain_moments["backwards"][0], strict=True):
+        assert scaled["gradient"] == pytest.approx(1024 * plain["gradient"], rel=1e-5)
+
+
+def test_before_the_first_round_ended_nothing_is_said_to_never_learn() -> None:
+    for (name, _), moments in zip(NETS.items(), moments_of(list(NETS.values())), strict=True):
+        assert {row["learns"] for row in moments["before"]} <= {"not_yet", "frozen"}, name
+        assert {row["learns"] for row in moments["end"]} <= {"updated", "frozen", "changed"}, name
+
+
+def test_what_never_learns_is_said_from_the_first_round_on() -> None:
+    deep_copy = HEAD + NET + "opt = torch.optim.SGD(copy.deepcopy(net).parameters(), lr=0.1)\n" + LOOP
+    in_a_list = (
+        HEAD
+        + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.last = nn.Linear(4, 2)\n"
+        + "        self.extra = [nn.Linear(3, 4)]\n    def forward(self, x):\n        return self.last(self.extra[0](x))\n"
+        + "net = Net()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        + LOOP
+    )
+    copied, listed = moments_of([deep_copy, in_a_list])
+    for moments in (copied, listed):
+        assert {row["learns"] for row in moments["before"]} == {"not_yet"}
+    fates = [(row["name"], row["learns"]) for row in copied["rounds"][0]]
+    assert {fate for name, fate in fates if name and name.startswith("net.")} == {"never_moved"}
+    assert "never_learns" in {fate for name, fate in fates if not (name and name.startswith("net."))}
+    shown = {row["learns"] for row in listed["end"]}
+    assert shown == {"updated", "never_moved"}
+
+
+def test_of_a_run_that_stops_before_its_first_step_nothing_is_said() -> None:
+    (moments,) = moments_of([NETS["plain"].replace("    opt.step()\n", "    1 / 0\n")])
+    assert {row["learns"] for row in moments["end"]} == {"not_yet"}
