@@ -28,6 +28,7 @@ const ROOT = /^[^.[]+/;
 /** What leads to each thing in one state of the run, as one frame reads it. */
 export class ObjectNames {
   private readonly names = new Map<string, ObjectName[]>();
+  private readonly frames: SeenFrame[];
 
   /**
    * `sources` are the frames and the tensors that carry others; `frameUid` is the frame that reads, null for the module's.
@@ -35,6 +36,7 @@ export class ObjectNames {
   constructor(entities: Lookup, sources: Iterable<[string, Entity]>, frameUid: string | null) {
     const all = [...sources];
     const frames = framesInOrder(all, frameUid);
+    this.frames = frames;
     const carriers = all.filter(([, entity]) => entity.kind !== "frame" && canNameOthers(entity));
     const scopeOf = scopesOfVariables(frames);
     // a path goes on from the first name of its object: once from the reader's, once from the module's
@@ -44,6 +46,12 @@ export class ObjectNames {
       for (const [uid, list] of tags) this.addNames(uid, list.flatMap((tag) => nameOfTag(tag, scopeOf) ?? []));
     }
     for (const names of this.names.values()) sortNames(names);
+  }
+
+  /** Whether the reader sees a variable with which a path begins. */
+  isBound(path: string) {
+    const variable = ROOT.exec(path)?.[0] ?? "";
+    return this.frames.slice(0, 2).some(({ frame, isSeen }) => isSeen && frame.vars.has(variable));
   }
 
   private addNames(uid: string, names: ObjectName[]) {
